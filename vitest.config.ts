@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config';
+
+// Specs run against the sources of every package (the `dormouse-source` export condition): no build is needed first.
+const conditions = ['dormouse-source', 'module', 'node', 'import', 'default'];
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  oxc: { decorator: { legacy: true } },
+  test: {
+    include: ['libs/**/*.spec.ts', 'apps/**/*.spec.ts', 'test/**/*.spec.ts'],
+    exclude: ['**/node_modules/**', '**/dist/**', 'bench/peers/**'],
+    passWithNoTests: true,
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+  },
+});
