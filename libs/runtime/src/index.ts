@@ -1,1 +1,3 @@
-export {};
+export * from './envelope.ts';
+export * from './service.ts';
+export * from './thread-reader.ts';

@@ -1,1 +1,15 @@
-export {};
+export * from './content.ts';
+export * from './decide.ts';
+export * from './decision.ts';
+export * from './effect.ts';
+export * from './event.ts';
+export * from './evolve.ts';
+export * from './input.ts';
+export * from './model-message.ts';
+export * from './moment.ts';
+export * from './owed.ts';
+export * from './policy.ts';
+export * from './status.ts';
+export * from './thread.ts';
+export * from './toolset.ts';
+export * from './transcript.ts';

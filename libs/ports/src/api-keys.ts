@@ -1,0 +1,18 @@
+// API keys, stored hashed. The key decides the tenant.
+export type Scope = 'read' | 'threads:write' | 'approvals:write' | 'tenant:admin';
+
+export interface ApiKey {
+  readonly id: string;
+  readonly tenant: string;
+  readonly name: string;
+  /** SHA-256 hex of the key. */
+  readonly keySha256: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
+export interface ApiKeys {
+  insert(key: ApiKey): Promise<void>;
+  bySha256(keySha256: string): Promise<ApiKey | null>;
+}

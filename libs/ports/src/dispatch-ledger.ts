@@ -1,0 +1,39 @@
+// The dispatcher's ledger: one record per call (or per notice and server), first outcome stays. (V7)
+//
+// Contract (contracts/dispatch-ledger.contract.ts):
+//   D1. `claim` is won by exactly one nonce for ever; a repeat with the winner's nonce wins again.
+//   D2. The first outcome stays: `settle` answers the outcome that is recorded, whoever recorded it.
+//   D3. Claims and outcomes outlive every redelivery.
+import type { ThreadKey } from './thread-key.ts';
+
+export type DispatchOutcome = 'sent' | 'refused' | 'exhausted' | 'unknown' | 'cancelled';
+
+export interface LedgerEntry {
+  readonly nonce: string | null;
+  readonly outcome: DispatchOutcome | null;
+  /** HTTP status or a short reason that goes with the outcome. */
+  readonly detail: string | null;
+  readonly claimedAt: number | null;
+}
+
+export interface Attempt {
+  readonly toolCallId: string;
+  /** 1, 2, 3, … */
+  readonly number: number;
+  readonly at: number;
+  /** HTTP status, or an error code such as `ECONNREFUSED`. */
+  readonly status: number | string;
+  readonly durationMs: number;
+}
+
+/** `subject` is a call id, or `<notice id>:<tool server>` for notices. */
+export interface DispatchLedger {
+  read(key: ThreadKey, subject: string): Promise<LedgerEntry | null>;
+  /** Resolves when durable: true when this nonce holds the claim. */
+  claim(key: ThreadKey, subject: string, nonce: string, at: number): Promise<boolean>;
+  /** Resolves when durable. */
+  settle(key: ThreadKey, subject: string, outcome: DispatchOutcome, detail: string | null): Promise<DispatchOutcome>;
+  /** Batched; resolves when durable. */
+  record(key: ThreadKey, attempt: Attempt): Promise<void>;
+  attempts(key: ThreadKey, toolCallIds: readonly string[]): Promise<readonly Attempt[]>;
+}

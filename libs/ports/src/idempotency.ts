@@ -1,0 +1,19 @@
+// First answers by idempotency key. Scope: tenant and route. Only 2xx are kept, at least 24 hours; the log dedups for ever.
+export interface KeptAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+export type ClaimAnswer =
+  | { readonly claim: 'new' }
+  | { readonly claim: 'running' }
+  | { readonly claim: 'other_body' }
+  | { readonly claim: 'done'; readonly answer: KeptAnswer };
+
+export interface IdempotencyKeys {
+  /** A claim that was never finished counts as running until `leaseMs` after it was made. */
+  claim(tenant: string, route: string, key: string, bodySha256: string, now: number, leaseMs: number): Promise<ClaimAnswer>;
+  finish(tenant: string, route: string, key: string, answer: KeptAnswer): Promise<void>;
+  /** The request failed: the key is free again. */
+  abandon(tenant: string, route: string, key: string): Promise<void>;
+}

@@ -1,0 +1,58 @@
+// The topic `inputs`: the only way to change a thread. Ordered per thread, at least once.
+//
+// Contract (contracts/input-bus.contract.ts):
+//   B1. `publish` resolves when the input is durable and will be delivered until it is released. In a topology without a
+//       durable queue that moment is its commit, so `publish` waits for `decided`.
+//   B2. Deliveries of one thread arrive in publish order; a delivery not released is delivered again to the next owner,
+//       as itself or (after its commit) as a `Recovery` of what its commit may still owe. (V10)
+//   B3. An assignment is (partition, generation). After `revoked` nothing of it is delivered, and releases are ignored.
+//   B4. `deliver` returns at once; the consumer says when it has had enough through `busy`.
+import type { ThreadInput } from '@dormouse/thread';
+import type { ThreadKey } from './thread-key.ts';
+
+export interface Assignment {
+  readonly partition: number;
+  readonly generation: number;
+}
+
+interface Delivery extends ThreadKey {
+  /** W3C trace context of the sender, if any. */
+  readonly trace: string | null;
+  /** The input is decided for good: by a commit, or refused without one (null). Called once, before `release`. */
+  decided(version: number | null): void;
+  /** Nothing is owed because of this delivery any more. Called once. */
+  release(): void;
+}
+
+export interface InputDelivery extends Delivery {
+  readonly what: 'input';
+  readonly input: ThreadInput;
+}
+
+/** Pay what the commits from `from` on still owe: their inputs are durable, their deliveries are gone. */
+export interface RecoveryDelivery extends Delivery {
+  readonly what: 'recovery';
+  readonly from: number;
+}
+
+export type ThreadDelivery = InputDelivery | RecoveryDelivery;
+
+export interface InputConsumer {
+  assigned(assignment: Assignment): void;
+  /** Stops work of this assignment; resolves when nothing of it will touch a store again. */
+  revoked(assignment: Assignment): Promise<void>;
+  deliver(assignment: Assignment, delivery: ThreadDelivery): void;
+  /** True while no more deliveries are wanted (backpressure). */
+  busy(): boolean;
+}
+
+export interface Subscription {
+  /** Stops fetching, revokes, and resolves when drained or after `withinMs`. */
+  close(withinMs: number): Promise<void>;
+}
+
+export interface InputBus {
+  /** @throws Fault UNAVAILABLE when it cannot be made durable now: nothing was accepted, or it is a duplicate later. */
+  publish(key: ThreadKey, input: ThreadInput, trace?: string | null): Promise<void>;
+  consume(consumer: InputConsumer): Promise<Subscription>;
+}

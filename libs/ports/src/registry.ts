@@ -1,0 +1,112 @@
+// What operators configure: agents (immutable versions), tool servers, secrets; and the manifests that were seen, by hash.
+import type { Limits, Policies } from '@dormouse/thread';
+
+export interface ModelConfig {
+  readonly provider: string;
+  /** The provider's model name; may be '' for `demo` and `scripted`. */
+  readonly name: string;
+  readonly baseUrl: string | null;
+  readonly apiKeySecret: string | null;
+  readonly contextWindowTokens: number;
+  readonly outputTokensMax: number | null;
+  readonly images: boolean;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface Agent {
+  readonly tenant: string;
+  readonly id: string;
+  readonly name: string;
+  /** 1, 2, 3, … */
+  readonly version: number;
+  readonly createdAt: number;
+  readonly instructions: string;
+  readonly model: ModelConfig;
+  readonly toolServers: readonly string[];
+  readonly policies: Policies;
+  readonly limits: Limits;
+  /** SHA-256 of the canonical content, to recognise an identical version. */
+  readonly contentSha256: string;
+}
+
+export type ToolServerAuth =
+  | { readonly type: 'bearer'; readonly secret: string }
+  | { readonly type: 'hmac'; readonly secret: string }
+  | { readonly type: 'mtls'; readonly certificateSecret: string; readonly keySecret: string }
+  | { readonly type: 'sigv4'; readonly region: string; readonly service: string; readonly accessKeySecret: string };
+
+export interface ToolServer {
+  readonly tenant: string;
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly baseUrl: string;
+  readonly endpointOverride: string | null;
+  readonly auth: ToolServerAuth | null;
+  readonly forwardUserId: boolean;
+  readonly trustAnnotations: boolean;
+  readonly pinnedSha256: string | null;
+  readonly paused: boolean;
+}
+
+/** A manifest that was fetched and found valid. */
+export interface StoredToolset {
+  readonly tenant: string;
+  readonly sha256: string;
+  /** The manifest's canonical JSON. */
+  readonly manifest: string;
+}
+
+/** A secret as stored: sealed by the host, never readable through the API. */
+export interface SealedSecret {
+  readonly tenant: string;
+  readonly name: string;
+  readonly origins: readonly string[];
+  readonly sealed: string;
+  readonly createdAt: number;
+}
+
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+export interface PageRequest {
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export interface Agents {
+  /** Inserts version `agent.version`; false when that version exists. */
+  insert(agent: Agent): Promise<boolean>;
+  latest(tenant: string, nameOrId: string): Promise<Agent | null>;
+  version(tenant: string, nameOrId: string, version: number): Promise<Agent | null>;
+  /** Latest version of each, by name. */
+  list(tenant: string, page: PageRequest): Promise<Page<Agent>>;
+  remove(tenant: string, name: string): Promise<boolean>;
+}
+
+export interface ToolServers {
+  /** False when the name is taken. */
+  insert(server: ToolServer): Promise<boolean>;
+  get(tenant: string, nameOrId: string): Promise<ToolServer | null>;
+  list(tenant: string, page: PageRequest): Promise<Page<ToolServer>>;
+  replace(server: ToolServer): Promise<boolean>;
+  remove(tenant: string, name: string): Promise<boolean>;
+}
+
+export interface Toolsets {
+  put(toolset: StoredToolset): Promise<void>;
+  get(tenant: string, sha256: string): Promise<StoredToolset | null>;
+  /** Remembers and recalls the last good manifest of a server. */
+  putLastGood(tenant: string, toolServer: string, sha256: string): Promise<void>;
+  lastGood(tenant: string, toolServer: string): Promise<string | null>;
+}
+
+export interface Secrets {
+  put(secret: SealedSecret): Promise<void>;
+  get(tenant: string, name: string): Promise<SealedSecret | null>;
+  list(tenant: string): Promise<readonly SealedSecret[]>;
+  remove(tenant: string, name: string): Promise<boolean>;
+}

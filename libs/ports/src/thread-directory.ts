@@ -1,0 +1,59 @@
+// Summaries of threads for lists: rebuildable from the log, never the truth. The row of a new thread comes first
+// (`opening`), written by the ingress with everything its opening needs, so that a lost opening can be produced again.
+import type { ThreadOpening } from '@dormouse/thread';
+import type { Page, PageRequest } from './registry.ts';
+import type { ThreadKey } from './thread-key.ts';
+
+export type ThreadStatus = 'opening' | 'parked' | 'closed' | 'thinking' | 'waiting' | 'idle';
+
+export interface ThreadRow extends ThreadKey {
+  readonly status: ThreadStatus;
+  readonly agent: string;
+  readonly agentVersion: number;
+  readonly parent: string | null;
+  readonly family: string;
+  readonly userId: string | null;
+  readonly externalId: string | null;
+  readonly title: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Events in the log when the row was projected; 0 while `opening`. */
+  readonly position: number;
+  /** Kept until the thread is open. */
+  readonly opening: ThreadOpening | null;
+}
+
+/** What the processor knows and the row shows. */
+export interface ThreadProjection extends ThreadKey {
+  readonly status: ThreadStatus;
+  readonly title: string | null;
+  readonly updatedAt: number;
+  readonly position: number;
+}
+
+export interface ThreadFilter {
+  readonly status?: ThreadStatus;
+  readonly agent?: string;
+  readonly parent?: string;
+  readonly userId?: string;
+  readonly externalId?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly createdAfter?: number;
+}
+
+export interface ThreadDirectory {
+  /** Resolves when durable. `exists` when the thread id or the external id is taken, with the row that has it. */
+  insert(row: ThreadRow): Promise<{ readonly inserted: true } | { readonly inserted: false; readonly existing: ThreadRow }>;
+  get(key: ThreadKey): Promise<ThreadRow | null>;
+  /** Newest first. */
+  list(tenant: string, filter: ThreadFilter, page: PageRequest): Promise<Page<ThreadRow>>;
+  /** Title and metadata set by a client. */
+  patch(key: ThreadKey, patch: { readonly title?: string | null; readonly metadata?: Readonly<Record<string, string>> }): Promise<ThreadRow | null>;
+  /** Batched and lazy; an older position never overwrites a newer one. */
+  project(projections: readonly ThreadProjection[]): Promise<void>;
+  /** Threads that have been `opening` since before this time, with their openings. */
+  stuckOpenings(before: number, limit: number): Promise<readonly ThreadRow[]>;
+  /** Whether any thread that is not closed uses the agent. */
+  usesAgent(tenant: string, agent: string): Promise<boolean>;
+}

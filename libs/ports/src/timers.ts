@@ -1,0 +1,18 @@
+// Durable timers. The owner of a partition loads what is due; firing is an input with the timer's id, so it happens once.
+import type { ThreadKey } from './thread-key.ts';
+
+export interface DueTimer extends ThreadKey {
+  readonly timerId: string;
+  /** Milliseconds since the epoch. */
+  readonly due: number;
+}
+
+export interface Timers {
+  /** Idempotent by `(tenant, thread, timerId)`: the first due time stays. Resolves when durable. */
+  set(timers: readonly DueTimer[]): Promise<void>;
+  /** Timers with `due <= now`, oldest first. */
+  due(now: number, limit: number): Promise<readonly DueTimer[]>;
+  /** The earliest due time, or null when there is none. */
+  next(): Promise<number | null>;
+  drop(timers: readonly DueTimer[]): Promise<void>;
+}

@@ -1,0 +1,28 @@
+// HTTP to tool servers, behind the outbound guard (guarantees §4): resolved once, checked, no redirects, capped.
+import type { ToolServer } from './registry.ts';
+
+export type SendOutcome =
+  /** The server answered. */
+  | { readonly sent: true; readonly status: number; readonly retryAfterMs: number | null }
+  /** No answer. `reached` is false when the connection failed before a byte was sent. */
+  | { readonly sent: false; readonly reached: boolean; readonly code: string; readonly detail: string };
+
+export type FetchOutcome =
+  | { readonly ok: true; readonly status: number; readonly body: string }
+  | { readonly ok: false; readonly code: 'OUTBOUND_FORBIDDEN' | 'TOOLSET_UNREACHABLE' | 'TOOLSET_INVALID'; readonly detail: string };
+
+export interface SendRequest {
+  readonly server: ToolServer;
+  readonly url: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ToolTransport {
+  /** POSTs JSON. Credentials of the registration are added only towards its own origin. Never throws for the network. */
+  post(request: SendRequest): Promise<SendOutcome>;
+  /** GETs JSON text, at most `bytesMax`. */
+  get(request: { readonly server: ToolServer; readonly url: string; readonly timeoutMs: number; readonly bytesMax: number }): Promise<FetchOutcome>;
+}

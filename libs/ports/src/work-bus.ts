@@ -1,0 +1,27 @@
+// The topics `dispatches` and `notices`: debts on their way to the workers that pay them. At least once, no order promised.
+//
+// Contract (contracts/work-bus.contract.ts):
+//   W1. After `publish` resolved the message is handled at least once, provided its commit is not released before
+//       `handled` (null: the bus itself is durable and the commit may be released at once).
+//   W2. A handler that rejects is called again with backoff; messages of other keys are not held up by it.
+import type { InvokeTool, LoadToolsets, SendCancelNotices, SendCloseNotices, WithdrawCall } from '@dormouse/thread';
+import type { Subscription } from './input-bus.ts';
+import type { ThreadKey } from './thread-key.ts';
+
+/** What an effect becomes on its way out: with the thread it belongs to and the time of its commit. */
+export type Owed<Effect> = ThreadKey & { readonly effect: Effect; readonly at: number; readonly trace: string | null };
+
+export interface WorkTopics {
+  readonly dispatches: Owed<InvokeTool | WithdrawCall | LoadToolsets>;
+  readonly notices: Owed<SendCancelNotices | SendCloseNotices>;
+}
+
+export interface Receipt {
+  /** Resolves when the message no longer depends on its commit being owed; null when that is already so. */
+  readonly handled: Promise<void> | null;
+}
+
+export interface WorkBus {
+  publish<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): Promise<Receipt>;
+  consume<Topic extends keyof WorkTopics>(topic: Topic, handle: (message: WorkTopics[Topic]) => Promise<void>): Promise<Subscription>;
+}

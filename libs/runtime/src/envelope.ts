@@ -1,0 +1,44 @@
+// The commit envelope: how a decision becomes stored bytes, how bytes become events again, and the hash chain over them.
+//
+// Invariants:
+//   V1. `hash` = SHA-256 of the JSON array [prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body] in
+//       exactly this order: the chain covers the stored bytes, so contents may be made unreadable without breaking it.
+//   V2. `body` is JSON of `{events, effects}`; whoever re-seals the same decision gets the same body.
+import { createHash } from 'node:crypto';
+import type { Commit, ThreadKey } from '@dormouse/ports';
+import type { RecordedEvent, ThreadEffect } from '@dormouse/thread';
+
+export interface CommitBody {
+  readonly events: readonly RecordedEvent[];
+  readonly effects: readonly ThreadEffect[];
+}
+
+export interface Unsealed extends CommitBody {
+  readonly key: ThreadKey;
+  readonly version: number;
+  readonly inputs: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly nonce: string;
+  readonly trace: string | null;
+  /** Hash of the commit before, '' for the first. */
+  readonly prev: string;
+}
+
+export function sealCommit(decision: Unsealed): Commit {
+  const { key, version, inputs, at, nonce, trace, prev } = decision;
+  const body = JSON.stringify({ events: decision.events, effects: decision.effects });
+  const fields = { tenant: key.tenant, thread: key.thread, version, count: decision.events.length, inputs, at, nonce, trace, kid: null, prev, body };
+  return { v: 1, ...fields, hash: chainHash(fields) };
+}
+
+export function openCommit(commit: Commit): CommitBody {
+  return JSON.parse(commit.body) as CommitBody;
+}
+
+export function chainHash(commit: Omit<Commit, 'v' | 'hash'>): string {
+  const { prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body } = commit;
+  return createHash('sha256')
+    .update(JSON.stringify([prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body]))
+    .digest('hex');
+}

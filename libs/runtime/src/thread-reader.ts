@@ -1,0 +1,59 @@
+// Loads a thread from what is stored: snapshot and the commits after it. Used by whoever looks; the processor's cache is
+// its own business. A read that fails throws: state that cannot be loaded is never "empty". R54
+import type { Commit, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import { emptyTail, evolve, extendTranscript, type ModelMessage, type Thread, type TranscriptTail, unopenedThread } from '@dormouse/thread';
+import { openCommit } from './envelope.ts';
+
+/** Shape of the snapshot's JSON; a change of `Thread` or `TranscriptTail` makes it larger by one. */
+export const snapshotShape = 1;
+
+/** A thread at some version, and the messages of its transcript from `messagesFrom` on. */
+export interface LoadedThread {
+  readonly thread: Thread;
+  readonly tail: TranscriptTail;
+  /** Hash of the last commit folded, '' for none;. */
+  readonly lastHash: string;
+  /** Ordinal of the first message in `messages`; those before it must be read from the log when needed. */
+  readonly messagesFrom: number;
+  readonly messages: readonly ModelMessage[];
+}
+
+export interface SnapshotState {
+  readonly thread: Thread;
+  readonly tail: TranscriptTail;
+  readonly lastHash: string;
+}
+
+export const encodeSnapshot = (state: SnapshotState): string => JSON.stringify(state);
+
+/** Loads the head, or the thread as of `upTo` events when given. */
+export async function loadThread(
+  deps: { readonly log: ThreadLog; readonly snapshots: Snapshots },
+  key: ThreadKey,
+  upTo: number = Number.POSITIVE_INFINITY,
+): Promise<LoadedThread> {
+  const stored = await deps.snapshots.latest(key);
+  const usable = stored !== null && stored.shape === snapshotShape && stored.version <= upTo;
+  const start: SnapshotState = usable
+    ? (JSON.parse(stored.state) as SnapshotState)
+    : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
+  const commits = await deps.log.read(key, start.thread.position);
+  return foldCommits({ ...start, messagesFrom: start.tail.length, messages: [] }, commits, upTo);
+}
+
+/** Folds commits that follow `loaded` directly, at most to `upTo` events. Messages are appended to a new array. */
+export function foldCommits(loaded: LoadedThread, commits: readonly Commit[], upTo: number = Number.POSITIVE_INFINITY): LoadedThread {
+  let { thread, tail, lastHash } = loaded;
+  const messages = [...loaded.messages];
+  for (const commit of commits) {
+    for (const event of openCommit(commit).events) {
+      if (thread.position >= upTo) return { ...loaded, thread, tail, lastHash, messages };
+      thread = evolve(thread, event, commit.at);
+      const step = extendTranscript(tail, event);
+      tail = step.tail;
+      messages.push(...step.messages);
+    }
+    lastHash = commit.hash;
+  }
+  return { ...loaded, thread, tail, lastHash, messages };
+}

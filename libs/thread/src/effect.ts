@@ -1,0 +1,68 @@
+// What the world must be asked to do because of a decision: imperative, stored in the commit, paid at least once.
+//
+// Invariants:
+//   F1. `id` is what the receiver dedups on; deciding again or paying again never changes it.
+//   F2. An effect is complete: whoever pays it needs the commit's time and the registrations, never the thread's state.
+
+export type Delivery = 'at_least_once' | 'at_most_once';
+
+export interface LoadToolsets {
+  readonly do: 'LoadToolsets';
+  readonly id: string;
+  readonly loadId: string;
+  readonly toolServers: readonly string[];
+}
+
+export interface RequestCompletion {
+  readonly do: 'RequestCompletion';
+  readonly id: string;
+  readonly completionId: string;
+}
+
+export interface InvokeTool {
+  readonly do: 'InvokeTool';
+  readonly id: string;
+  readonly toolCallId: string;
+  readonly toolServer: string;
+  /** The manifest the call was decided on: its endpoint and version are used, whatever is current. */
+  readonly toolsetSha256: string;
+  readonly operation: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly providerCallId: string;
+  readonly userId: string | null;
+  readonly delivery: Delivery;
+  /** Milliseconds since the epoch after which the callback URL is refused; null for never. */
+  readonly callbackExpiresAt: number | null;
+}
+
+/** The call was settled before it may have been sent: a dispatch not begun must not begin. (V7) */
+export interface WithdrawCall {
+  readonly do: 'WithdrawCall';
+  readonly id: string;
+  readonly toolCallId: string;
+}
+
+/** One `/cancel_tool_call` to each of these servers, single shot. R64–R67 */
+export interface SendCancelNotices {
+  readonly do: 'SendCancelNotices';
+  readonly id: string;
+  readonly toolCallId: string;
+  readonly toolServers: readonly string[];
+}
+
+/** One `/close_thread` to each of these servers, single shot. R59–R62 */
+export interface SendCloseNotices {
+  readonly do: 'SendCloseNotices';
+  readonly id: string;
+  readonly toolServers: readonly string[];
+}
+
+export interface SetTimer {
+  readonly do: 'SetTimer';
+  readonly id: string;
+  readonly timerId: string;
+  /** Milliseconds since the epoch. */
+  readonly due: number;
+}
+
+export type ThreadEffect = LoadToolsets | RequestCompletion | InvokeTool | WithdrawCall | SendCancelNotices | SendCloseNotices | SetTimer;

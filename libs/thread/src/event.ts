@@ -1,0 +1,104 @@
+// What has happened to a thread: past tense, stored for ever, never refused, never changed in shape (add a new one).
+//
+// Invariants:
+//   E1. Field names here are the API's, in camelCase; one mechanical codec turns them into the wire's snake_case.
+//   E2. Every argument that an effect needs is in an event of the same commit or an earlier one.
+import type { Content, DisplaySegment } from './content.ts';
+import type { AgentReference, ApprovalDecision, FinishReason, Usage } from './input.ts';
+import type { Limits, Policies } from './policy.ts';
+import type { LoadedToolset, WithheldTool } from './toolset.ts';
+
+/** How a call ended. */
+export type Outcome = 'result' | 'error' | 'interrupted' | 'timed_out' | 'denied' | 'outcome_unknown';
+
+export type TimerReason = 'tool_timeout' | 'approval_deadline';
+
+export type ThreadEvent =
+  | {
+      readonly type: 'ThreadOpened';
+      readonly agent: AgentReference;
+      readonly model: string;
+      readonly toolServers: readonly string[];
+      readonly policies: Policies;
+      readonly limits: Limits;
+      readonly userId: string | null;
+      readonly title: string | null;
+    }
+  | { readonly type: 'ToolsetsRequested'; readonly loadId: string; readonly toolServers: readonly string[] }
+  | { readonly type: 'ToolsetsLoaded'; readonly toolsets: readonly LoadedToolset[]; readonly withheld: readonly WithheldTool[] }
+  | { readonly type: 'ToolsetRejected'; readonly toolServer: string; readonly code: string; readonly problems: readonly string[] }
+  | { readonly type: 'MessageAccepted'; readonly messageId: string; readonly content: Content }
+  | { readonly type: 'MessageQueued'; readonly messageId: string; readonly content: Content }
+  | { readonly type: 'MessageRefused'; readonly messageId: string; readonly code: string; readonly detail: string }
+  | { readonly type: 'RequestRefused'; readonly requestId: string; readonly request: string; readonly code: string; readonly detail: string }
+  | { readonly type: 'CompletionRequested'; readonly completionId: string; readonly model: string }
+  | {
+      readonly type: 'CompletionRecorded';
+      readonly completionId: string;
+      readonly message: { readonly text: string; readonly reasoning?: string };
+      readonly finishReason: FinishReason;
+      readonly usage: Usage;
+      readonly interrupted: boolean;
+      /** No tool calls follow: this is the turn's answer. */
+      readonly final: boolean;
+    }
+  | { readonly type: 'CompletionFailed'; readonly completionId: string; readonly code: string; readonly detail: string; readonly retryable: boolean }
+  | {
+      readonly type: 'ToolCallRequested';
+      readonly toolCallId: string;
+      readonly operation: string;
+      readonly toolServer: string | null;
+      readonly arguments: Readonly<Record<string, unknown>>;
+      readonly providerCallId: string;
+    }
+  | {
+      readonly type: 'ToolCallSettled';
+      readonly toolCallId: string;
+      readonly outcome: Outcome;
+      readonly content: Content;
+      readonly displayAs?: readonly DisplaySegment[];
+      /** The failure's code page, for outcomes other than `result`. */
+      readonly code?: string;
+    }
+  | { readonly type: 'ToolCallDetached'; readonly toolCallId: string }
+  | { readonly type: 'CallbackRejected'; readonly toolCallId: string; readonly reason: string; readonly code: string }
+  | {
+      readonly type: 'ChoiceRequested';
+      readonly choiceId: string;
+      readonly kind: 'approval';
+      readonly toolCallId: string;
+      readonly prompt: string;
+      readonly choices: readonly string[];
+      readonly default: number;
+      /** Hash of the exact arguments that the answer is bound to. */
+      readonly argumentsHash: string;
+      readonly expiresAt: number;
+    }
+  | { readonly type: 'ChoiceSettled'; readonly choiceId: string; readonly decision: ApprovalDecision | 'expired' | 'withdrawn'; readonly by: string; readonly reason?: string }
+  | { readonly type: 'TimerSet'; readonly timerId: string; readonly due: number; readonly reason: TimerReason; readonly toolCallId: string }
+  | { readonly type: 'TimerFired'; readonly timerId: string; readonly scheduledFor: number }
+  | { readonly type: 'BudgetExceeded'; readonly budget: string; readonly used: number; readonly limit: number }
+  | { readonly type: 'ThreadClosed'; readonly by: string };
+
+export type CauseKind =
+  | 'message'
+  | 'request'
+  | 'result'
+  | 'completion'
+  | 'dispatch'
+  | 'event'
+  | 'child'
+  | 'parent'
+  | 'timer'
+  | 'choice'
+  | 'oauth'
+  | 'toolset'
+  | 'operator';
+
+export interface Cause {
+  readonly kind: CauseKind;
+  readonly id: string;
+}
+
+/** An event as it is stored: with the wake it belongs to and the input that caused it. */
+export type RecordedEvent = ThreadEvent & { readonly turnId: string; readonly cause: Cause };

@@ -1,0 +1,21 @@
+// What a decision may know besides the thread and the input: the time, fresh ids, and what the model has said so far.
+
+export type IdPrefix = 'call' | 'cmp' | 'chc' | 'tmr' | 'tsl';
+
+/** The part of a running completion that people have already seen. */
+export interface Streamed {
+  readonly completionId: string;
+  readonly text: string;
+  readonly reasoning: string;
+}
+
+export interface Moment {
+  /** Milliseconds since the epoch; never before the thread's last commit. */
+  readonly now: number;
+  /** An id that is a function of the log: prefix, `now`, and a keyed hash of tenant, thread and this position. */
+  mint(prefix: IdPrefix, position: number): string;
+  /** SHA-256 in lower-case hex, so that this library needs no platform. */
+  sha256(text: string): string;
+  /** What the current completion has streamed, when it runs in the process that decides; null after a crash. */
+  readonly streamed: Streamed | null;
+}

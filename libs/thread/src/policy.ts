@@ -1,0 +1,53 @@
+// What an agent version decides about the behaviour of its threads. Copied into `ThreadOpened`, so that a log explains
+// itself for ever, whatever happens to the agent later.
+
+export type InterruptPolicy = 'cancel' | 'keep' | 'queue' | 'reject';
+export type ApprovalMode = 'none' | 'destructive' | 'all';
+export type ToolApproval = 'always' | 'never';
+
+export interface Policies {
+  /** What a user message does to calls that are pending. */
+  readonly onInterrupt: InterruptPolicy;
+  /** The same for calls that wait for a person (approval, choice, login). */
+  readonly onInterruptHuman: InterruptPolicy;
+  readonly eventStyle: 'kind' | 'reserved';
+  readonly eventChildren: 'close_when_idle' | 'keep';
+  readonly approve: { readonly mode: ApprovalMode; readonly tools: Readonly<Record<string, ToolApproval>> };
+  readonly cancelSubscriptionsOnClose: boolean;
+}
+
+export interface Limits {
+  readonly completionsPerWakeMax: number;
+  /** Milliseconds a call may stay pending, by tool name; `default` for the others, null for ever. */
+  readonly toolTimeoutMs: Readonly<Record<string, number | null>>;
+  readonly tokensPerDayMax: number | null;
+  readonly eventWaitMsMax: number;
+  readonly callbackTtlS: number | null;
+}
+
+export const defaultPolicies: Policies = {
+  onInterrupt: 'cancel',
+  onInterruptHuman: 'keep',
+  eventStyle: 'kind',
+  eventChildren: 'close_when_idle',
+  approve: { mode: 'destructive', tools: {} },
+  cancelSubscriptionsOnClose: false,
+};
+
+export const defaultLimits: Limits = {
+  completionsPerWakeMax: 50,
+  toolTimeoutMs: { default: null },
+  tokensPerDayMax: null,
+  eventWaitMsMax: 60_000,
+  callbackTtlS: null,
+};
+
+/** Limits of the runtime itself, the same for every agent. guarantees §3. */
+export const threadLimits = {
+  pendingCallsMax: 128,
+  queuedMessagesMax: 1_000,
+  sameCallRepeatsMax: 5,
+  argumentsBytesMax: 1_048_576,
+  rejectedCallbacksMax: 5,
+  approvalDeadlineMs: 86_400_000,
+} as const;

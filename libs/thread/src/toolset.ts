@@ -1,0 +1,29 @@
+// What a thread knows of its tools: enough to decide, never the definitions themselves (those are stored by hash).
+
+/** One toolset as the thread loaded it. */
+export interface LoadedToolset {
+  readonly toolServer: string;
+  readonly name: string;
+  /** Hash of the manifest's canonical JSON; the toolset store keeps the manifest under it. */
+  readonly sha256: string;
+  /** Names offered to the model, in the manifest's order. */
+  readonly tools: readonly string[];
+  /** Annotations, believed only where they make us stricter. */
+  readonly destructive: readonly string[];
+  /** Delivery: tools that may be sent at most once. */
+  readonly atMostOnce: readonly string[];
+  /** True when the server did not answer and this is the last good copy. */
+  readonly stale: boolean;
+}
+
+export interface WithheldTool {
+  readonly tool: string;
+  readonly reason: string;
+}
+
+/** A tool server whose manifest could not be used. */
+export interface RejectedToolset {
+  readonly toolServer: string;
+  readonly code: 'TOOLSET_INVALID' | 'TOOLSET_UNREACHABLE' | 'OUTBOUND_FORBIDDEN';
+  readonly problems: readonly string[];
+}
