@@ -10,7 +10,6 @@ export default defineConfig({
   test: {
     include: ['libs/**/*.spec.ts', 'apps/**/*.spec.ts', 'test/**/*.spec.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', 'bench/peers/**'],
-    passWithNoTests: true,
     testTimeout: 20_000,
     hookTimeout: 30_000,
   },

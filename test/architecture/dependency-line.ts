@@ -1,0 +1,115 @@
+// Who may import whom (ARCHITECTURE.md, "dependency line"):
+//
+//   protocol ← thread ← ports ← runtime ← host ← apps,   ports ← adapters ← host
+//
+// D1  A package imports only the packages its row allows; runtime and adapters never see each other.
+// D2  Only specs, test/ and bench/ import testing and the ports' contract suites (testing may import the suites too).
+// D3  A relative import stays inside its package.
+// D4  protocol, thread and ports import nothing of Node: they have no I/O.
+// D5  NestJS is imported by libs/host and by the main.ts of an app, nowhere else.
+// D6  What a package imports, its package.json declares: hoisting must not decide what works.
+import {
+  importsOf,
+  isSpec,
+  isTypeScript,
+  packageOf,
+  resolved,
+  type SourceFile,
+  type Violation,
+} from './source-file.ts';
+
+const heart = ['protocol', 'thread', 'ports'];
+const adapters = ['adapter-sqlite', 'adapter-memory', 'adapter-http', 'adapter-model'];
+
+const allowedByPackage: Record<string, readonly string[]> = {
+  'libs/protocol': [],
+  'libs/thread': ['protocol'],
+  'libs/ports': ['protocol', 'thread'],
+  'libs/runtime': heart,
+  'libs/host': [...heart, 'runtime', ...adapters],
+  'libs/client': [],
+  'libs/testing': [...heart, 'ports/contracts', 'runtime', ...adapters, 'client'],
+  'apps/cli': ['client'],
+  'apps/example-tools': ['protocol'],
+};
+
+const pure = new Set(['libs/protocol', 'libs/thread', 'libs/ports']);
+
+/** Test tools that the root package.json gives to every spec. */
+const rootTools = new Set(['vitest', 'fast-check', 'typescript']);
+
+export function dependencyLine(files: readonly SourceFile[]): Violation[] {
+  return files.filter(isTypeScript).flatMap((file) =>
+    importsOf(file).flatMap((specifier) => {
+      const complaint = complaintAbout(file, specifier);
+      return complaint === undefined ? [] : [`${file.path} imports ${specifier}: ${complaint}`];
+    }),
+  );
+}
+
+function complaintAbout(file: SourceFile, specifier: string): string | undefined {
+  const own = packageOf(file.path);
+  if (specifier.startsWith('.')) {
+    return resolved(file, specifier).startsWith(`${own}/`)
+      ? undefined
+      : 'a relative import stays inside its package (D3)';
+  }
+  if (specifier.startsWith('@dormouse/')) {
+    return mayImport(file.path, specifier.slice('@dormouse/'.length))
+      ? undefined
+      : 'against the dependency line (D1, D2)';
+  }
+  if (specifier.startsWith('node:') && pure.has(own) && !isSpec(file.path)) return 'this package has no I/O (D4)';
+  if (specifier.startsWith('@nestjs/') && !mayUseNest(file.path)) return 'only libs/host knows NestJS (D5)';
+  return undefined;
+}
+
+function mayImport(path: string, target: string): boolean {
+  const own = packageOf(path);
+  const forTests = isSpec(path) || path.startsWith('libs/ports/src/contracts/');
+  if (forTests && (target === 'testing' || target === 'ports/contracts')) return true;
+  return allowedFor(own).includes(target);
+}
+
+function allowedFor(own: string): readonly string[] {
+  if (own.startsWith('libs/adapters/')) return heart;
+  return allowedByPackage[own] ?? (own.startsWith('apps/') ? ['host'] : []);
+}
+
+function mayUseNest(path: string): boolean {
+  return path.startsWith('libs/host/') || /^apps\/[^/]+\/(src\/)?main\.ts$/.test(path);
+}
+
+/** (D6) A devDependency is enough for specs and contract suites. */
+export function declaredDependencies(files: readonly SourceFile[]): Violation[] {
+  const manifests = new Map(
+    files.filter((file) => file.path.endsWith('/package.json')).map((file) => [packageOf(file.path), file]),
+  );
+  return files.filter(isTypeScript).flatMap((file) => {
+    const declared = declaredFor(file.path, manifests.get(packageOf(file.path)));
+    return importsOf(file)
+      .filter((specifier) => !specifier.startsWith('.') && !specifier.startsWith('node:'))
+      .filter((specifier) => !declared.has(moduleName(specifier)))
+      .map((specifier) => `${file.path} imports ${specifier}, which its package.json does not declare (D6)`);
+  });
+}
+
+function declaredFor(path: string, manifest: SourceFile | undefined): Set<string> {
+  const { dependencies = {}, devDependencies = {} } = JSON.parse(manifest?.text ?? '{}') as Manifest;
+  const forTests = isSpec(path) || path.includes('/contracts/');
+  if (!forTests) return new Set(Object.keys(dependencies));
+  const testing = ['@dormouse/testing', '@dormouse/ports'];
+  return new Set([...Object.keys(dependencies), ...Object.keys(devDependencies), ...rootTools, ...testing]);
+}
+
+interface Manifest {
+  readonly dependencies?: Record<string, string>;
+  readonly devDependencies?: Record<string, string>;
+}
+
+function moduleName(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}

@@ -1,0 +1,73 @@
+// What `npm test` runs, in order: build, lint, format, the types of the specs, every spec. The last line is the verdict.
+//
+//   node tools/test.mjs                   everything
+//   node tools/test.mjs <vitest filter>   only these specs, e.g. libs/thread or test/architecture -t cycle
+//
+// N counts the specs' tests; every other step counts as one test, and so does a spec file that could not be loaded.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const filter = process.argv.slice(2);
+/** @type {{ passed: number, failed: number, skipped: { name: string, reason: string }[] }} */
+const total = { passed: 0, failed: 0, skipped: [] };
+
+if (filter.length === 0) {
+  check('build', 'typescript/bin/tsc', '-b');
+  check('lint', 'oxlint/bin/oxlint');
+  check('format', 'prettier/bin/prettier.cjs', '--check', '--cache', '--log-level', 'warn', '.');
+  check('types of the specs', 'typescript/bin/tsc', '-p', 'tsconfig.spec.json');
+}
+specs();
+verdict();
+
+function check(title, script, ...args) {
+  const exitCode = step(title, script, ...args);
+  total[exitCode === 0 ? 'passed' : 'failed'] += 1;
+}
+
+function specs() {
+  const folder = mkdtempSync(join(tmpdir(), 'dormouse-test-'));
+  const summary = join(folder, 'summary.json');
+  try {
+    const reporters = ['--reporter=default', `--reporter=${join(root, 'tools', 'test-summary.mjs')}`];
+    const exitCode = step('specs', 'vitest/vitest.mjs', 'run', ...reporters, ...filter, {
+      DORMOUSE_TEST_SUMMARY: summary,
+    });
+    const counted = JSON.parse(readFileSync(summary, 'utf8'));
+    total.passed += counted.passed;
+    total.failed += exitCode === 0 ? counted.failed : Math.max(1, counted.failed);
+    total.skipped.push(...counted.skipped);
+  } catch (error) {
+    console.error(`the specs left no summary: ${error.message}`);
+    total.failed += 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs one script of a dependency under this Node and says how long it took. The last argument may be extra environment. */
+function step(title, script, ...args) {
+  const env = typeof args.at(-1) === 'object' ? args.pop() : {};
+  console.log(`\n── ${title}`);
+  const began = Date.now();
+  const ran = spawnSync(process.execPath, [join(root, 'node_modules', script), ...args], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
+  const seconds = ((Date.now() - began) / 1000).toFixed(1);
+  console.log(`── ${title}: ${ran.status === 0 ? 'passed' : 'FAILED'} in ${seconds} s`);
+  return ran.status ?? 1;
+}
+
+function verdict() {
+  const { passed, failed, skipped } = total;
+  console.log();
+  for (const { name, reason } of skipped) console.log(`skipped: ${name} (${reason})`);
+  console.log(`${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`);
+  process.exitCode = failed > 0 ? 1 : 0;
+}

@@ -1,0 +1,210 @@
+// The first command on a fresh clone, and every one after it.
+//
+//   node tools/up.mjs <name> [--build] -- <command> [flags…]
+//
+// Owns: installing what package-lock.json says, building what changed (--build), and handing over to the project's own
+// Node 24 with node_modules/.bin first on PATH. Knows nothing of what the command does.
+// Plain JavaScript, node: imports only: it runs on whatever Node (>= 20) the machine has, before anything is installed.
+//
+// U1  Everything this file says goes to stderr: stdout belongs to the command.
+// U2  The command's exit code is ours. Death by a signal is death by the same signal.
+// U3  One Ctrl-C reaches the command once, though the terminal sends it to the whole group and npm sends it on again.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const modules = join(root, 'node_modules');
+const lockStamp = join(modules, '.dormouse-lock');
+const buildStamp = join(modules, '.dormouse-build');
+const pidFile = join(root, '.cache', 'up.pid');
+const onWindows = process.platform === 'win32';
+
+const cut = process.argv.indexOf('--');
+const [name, ...options] = process.argv.slice(2, cut < 0 ? 2 : cut);
+const [command, ...args] = cut < 0 ? [] : process.argv.slice(cut + 1);
+if (!name || !command) fail('usage: node tools/up.mjs <name> [--build] -- <command> [flags]');
+if (Number(process.versions.node.split('.')[0]) < 20)
+  fail(`Node 20 or newer is needed to start; this is ${process.version}`);
+
+const lockHash = hashOf((hash) => hash.update(readFileSync(join(root, 'package-lock.json'))));
+const wantsBuild = options.includes('--build');
+if (!isInstalled() || (wantsBuild && !isBuilt())) {
+  await alone(() => {
+    if (!isInstalled()) install();
+    if (wantsBuild && !isBuilt()) build();
+  });
+}
+handOver();
+
+function isInstalled() {
+  if (textOf(lockStamp) === lockHash) return true;
+  if (!installedByHand()) return false;
+  writeFileSync(lockStamp, lockHash);
+  return true;
+}
+
+/** `npm install` leaves its own lock in node_modules: when it says what ours says, nothing is to be done. */
+function installedByHand() {
+  const inside = textOf(join(modules, '.package-lock.json'));
+  if (!inside) return false;
+  const have = JSON.parse(inside).packages;
+  const want = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  const same = ([path, entry]) =>
+    path === '' ||
+    JSON.stringify(have[path] ?? null) === JSON.stringify(entry) ||
+    (!have[path] && entry.optional === true);
+  return Object.entries(want).every(same) && Object.keys(have).every((path) => want[path]) && existsSync(ownNode());
+}
+
+function install() {
+  say(existsSync(modules) ? 'package-lock.json changed: installing' : 'first run: installing dependencies');
+  const flags = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  const env = { ...process.env };
+  for (const key of Object.keys(env)) if (/^npm_(lifecycle|package)_/i.test(key)) delete env[key];
+  const npm = process.env.npm_execpath; // set by `npm run`: the same npm, without a search on PATH
+  const byNpm = npm?.endsWith('.js') && existsSync(npm);
+  const ran = byNpm
+    ? spawnSync(process.execPath, [npm, ...flags], { cwd: root, stdio: ['ignore', 2, 2], env })
+    : spawnSync('npm', flags, { cwd: root, stdio: ['ignore', 2, 2], env, shell: onWindows });
+  if (ran.status !== 0) fail('npm ci failed (above). Nothing was started.', ran.status ?? 1);
+  writeFileSync(lockStamp, lockHash);
+}
+
+function isBuilt() {
+  return textOf(buildStamp) === fingerprint(sources) + fingerprint(outputs);
+}
+
+function build() {
+  say('building');
+  const before = fingerprint(sources); // a file saved while the compiler runs is built next time
+  const ran = spawnSync(nodeToUse(), [join(modules, 'typescript', 'bin', 'tsc'), '-b'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
+  if (ran.status !== 0) fail('the build failed (above). Nothing was started.', ran.status ?? 1);
+  writeFileSync(buildStamp, before + fingerprint(outputs));
+}
+
+/** Path, time and size of some files under libs/ and apps/. */
+function fingerprint(isWanted) {
+  return hashOf((hash) => {
+    const note = (path) => {
+      const found = statSync(join(root, path));
+      hash.update(`${path} ${found.mtimeMs} ${found.size}\n`);
+    };
+    const visit = (directory) => {
+      for (const entry of readdirSync(join(root, directory), { withFileTypes: true })) {
+        const path = `${directory}/${entry.name}`;
+        if (entry.isDirectory() && entry.name !== 'node_modules') visit(path);
+        else if (isWanted(path)) note(path);
+      }
+    };
+    for (const file of readdirSync(root)) if (file.startsWith('tsconfig')) note(file);
+    for (const directory of ['libs', 'apps']) visit(directory);
+    hash.update(lockHash);
+  });
+}
+
+function sources(path) {
+  return /\.(ts|json)$/.test(path) && !/\.spec\.ts$|\/dist\//.test(path);
+}
+
+function outputs(path) {
+  return path.endsWith('.tsbuildinfo');
+}
+
+/** Two first runs at once (a start and a test in two terminals) must not install into one another. */
+async function alone(work) {
+  mkdirSync(dirname(pidFile), { recursive: true });
+  for (let told = false; !take(); told = true) {
+    if (!told) say('another command is installing or building here: waiting for it');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  try {
+    work();
+  } finally {
+    rmSync(pidFile, { force: true });
+  }
+}
+
+function take() {
+  try {
+    writeFileSync(pidFile, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    if (!isAlive(Number(textOf(pidFile)))) rmSync(pidFile, { force: true });
+    return false;
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function ownNode() {
+  const build = `node-${onWindows ? 'win' : process.platform}-${process.arch}`;
+  return join(modules, build, 'bin', onWindows ? 'node.exe' : 'node');
+}
+
+function nodeToUse() {
+  if (existsSync(ownNode())) return ownNode();
+  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;
+  fail(`no bundled Node for ${process.platform}-${process.arch}: install Node 24 (see .nvmrc) and run this again`);
+}
+
+function handOver() {
+  const env = { ...process.env, PATH: `${join(modules, '.bin')}${delimiter}${process.env.PATH ?? ''}` };
+  const file = command === 'node' ? nodeToUse() : command;
+  const child = spawn(file, args, { cwd: root, stdio: 'inherit', env, shell: onWindows && command !== 'node' });
+  child.on('error', (error) => fail(`cannot run ${file}: ${error.message}`));
+  let sent; // npm repeats to us what the terminal or a process manager already said
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      if (signal === 'SIGINT' && inForeground()) return; // the terminal has told the command itself (U3)
+      if (sent?.signal === signal && Date.now() - sent.at < 500) return;
+      sent = { signal, at: Date.now() };
+      child.kill(signal);
+    });
+  }
+  child.on('exit', (code, signal) => {
+    if (!signal) process.exit(code ?? 1);
+    for (const each of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(each);
+    process.kill(process.pid, signal);
+  });
+}
+
+/** Whether we are in the group that the terminal's Ctrl-C goes to. */
+function inForeground() {
+  const stat = textOf('/proc/self/stat');
+  if (!stat) return process.stdin.isTTY === true;
+  const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // state ppid pgrp session tty tpgid
+  return group === foreground;
+}
+
+function textOf(path) {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+function hashOf(feed) {
+  const hash = createHash('sha256');
+  feed(hash);
+  return hash.digest('hex');
+}
+
+function say(message) {
+  process.stderr.write(`dormouse ${name}: ${message}\n`);
+}
+
+function fail(message, code = 1) {
+  process.stderr.write(`dormouse ${name ?? 'up'}: ${message}\n`);
+  rmSync(pidFile, { force: true });
+  process.exit(code);
+}
