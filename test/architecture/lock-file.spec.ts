@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { incompleteLock, looseVersions } from './lock-file.ts';
+import { filesBelow } from './source-file.ts';
+
+const rootFile = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+
+describe('package-lock.json', () => {
+  it('is complete and names no registry', () => {
+    expect(incompleteLock(rootFile('package-lock.json'))).toEqual([]);
+  });
+
+  it('is red without the native package of another platform', () => {
+    const packages = { 'node_modules/nx': { optionalDependencies: { '@nx/nx-darwin-arm64': '1.0.0' } } };
+    expect(incompleteLock(JSON.stringify({ packages }))).toHaveLength(1);
+  });
+
+  it('is red when it names a registry', () => {
+    const packages = {
+      'node_modules/a': { resolved: 'https://mirror.example/a.tgz' },
+      'node_modules/@dormouse/b': { resolved: 'libs/b', link: true },
+    };
+    expect(incompleteLock(JSON.stringify({ packages }))).toHaveLength(1);
+  });
+});
+
+describe('versions', () => {
+  const manifests = filesBelow('libs', 'apps', 'test', 'bench').filter((file) => file.path.endsWith('package.json'));
+
+  it('are exact everywhere', () => {
+    expect(looseVersions([{ path: 'package.json', text: rootFile('package.json') }, ...manifests])).toEqual([]);
+  });
+
+  it.each([{ zod: '^4.6.7' }, { zod: '4.6' }, { zod: 'latest' }, { '@dormouse/thread': '0.1.0' }])(
+    'refuse %o',
+    (dependencies) => {
+      expect(
+        looseVersions([{ path: 'libs/thread/package.json', text: JSON.stringify({ dependencies }) }]),
+      ).toHaveLength(1);
+    },
+  );
+});

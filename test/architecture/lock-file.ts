@@ -1,0 +1,38 @@
+// What package-lock.json and the manifests must be for `npm ci` to give everybody the same tree.
+//
+// K1  Every optional package of every platform is in the lock: `npm ci` refuses a lock that lacks one (tools/complete-lock.mjs).
+// K2  The lock names no registry: it works behind any mirror.
+// K3  Versions are exact, and packages of this repository are `*`.
+import type { SourceFile, Violation } from './source-file.ts';
+
+interface Manifest {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly link?: boolean;
+  readonly dependencies?: Record<string, string>;
+  readonly devDependencies?: Record<string, string>;
+  readonly optionalDependencies?: Record<string, string>;
+}
+
+export function incompleteLock(lock: string): Violation[] {
+  const { packages } = JSON.parse(lock) as { packages: Record<string, Manifest> };
+  return Object.entries(packages).flatMap(([path, entry]) => {
+    const missing = Object.keys(entry.optionalDependencies ?? {}).filter(
+      (name) => !packages[`${path}/node_modules/${name}`] && !packages[`node_modules/${name}`],
+    );
+    const isFromRegistry = entry.link !== true && entry.resolved !== undefined;
+    return [
+      ...missing.map((name) => `${path || 'the root'} may need ${name}, which the lock lacks (K1)`),
+      ...(isFromRegistry ? [`${path} names ${entry.resolved} (K2)`] : []),
+    ];
+  });
+}
+
+export function looseVersions(manifests: readonly SourceFile[]): Violation[] {
+  return manifests.flatMap(({ path, text }) => {
+    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(text) as Manifest;
+    return Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
+      .filter(([name, version]) => (name.startsWith('@dormouse/') ? version !== '*' : !/^\d+\.\d+\.\d+$/.test(version)))
+      .map(([name, version]) => `${path} asks for ${name} ${version} (K3)`);
+  });
+}

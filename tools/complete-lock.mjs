@@ -1,0 +1,32 @@
+// Writes into package-lock.json the native packages of other platforms that npm left out.
+//
+//   node tools/complete-lock.mjs          after `npm install` of something that brings native packages (nx, oxlint, …)
+//
+// npm drops an optional package when the registry it asked does not have it (mirrors often carry few platforms), and
+// `npm ci` then refuses the lock. The entries added here have a version and a platform but no integrity: npm fetches
+// them on that platform only. test/architecture/lock-file.spec.ts says when this is needed.
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const platform =
+  /(android|darwin|freebsd|linux|openharmony|win32)-(arm64|arm|x64|ia32|ppc64|riscv64|s390x)(?:-([a-z]+))?$/;
+const lockFile = new URL('../package-lock.json', import.meta.url);
+const lock = JSON.parse(readFileSync(lockFile, 'utf8'));
+const packages = { ...lock.packages };
+
+for (const [path, { optionalDependencies = {}, dev }] of Object.entries(lock.packages)) {
+  for (const [name, version] of Object.entries(optionalDependencies)) {
+    if (packages[`${path}/node_modules/${name}`] || packages[`node_modules/${name}`]) continue;
+    packages[`node_modules/${name}`] = entryFor(name, version, dev);
+    process.stdout.write(`added ${name} ${version}\n`);
+  }
+}
+lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => a.localeCompare(b, 'en')));
+writeFileSync(lockFile, `${JSON.stringify(lock, null, 2)}\n`);
+
+function entryFor(name, version, dev) {
+  const parts = platform.exec(name);
+  if (!parts) throw new Error(`${name}: its name does not say its platform; add it to package-lock.json by hand`);
+  const [, os, cpu, flavour = ''] = parts;
+  const libc = flavour.startsWith('musl') ? ['musl'] : flavour.startsWith('gnu') ? ['glibc'] : undefined;
+  return { version, cpu: [cpu], dev, libc, optional: true, os: [os] };
+}
