@@ -5,7 +5,11 @@ export class Fault extends Error {
   readonly code: string;
   readonly retryAfterMs: number | null;
 
-  constructor(code: string, detail: string, options: { readonly cause?: unknown; readonly retryAfterMs?: number } = {}) {
+  constructor(
+    code: string,
+    detail: string,
+    options: { readonly cause?: unknown; readonly retryAfterMs?: number } = {},
+  ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryAfterMs = options.retryAfterMs ?? null;

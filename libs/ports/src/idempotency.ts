@@ -12,7 +12,14 @@ export type ClaimAnswer =
 
 export interface IdempotencyKeys {
   /** A claim that was never finished counts as running until `leaseMs` after it was made. */
-  claim(tenant: string, route: string, key: string, bodySha256: string, now: number, leaseMs: number): Promise<ClaimAnswer>;
+  claim(
+    tenant: string,
+    route: string,
+    key: string,
+    bodySha256: string,
+    now: number,
+    leaseMs: number,
+  ): Promise<ClaimAnswer>;
   finish(tenant: string, route: string, key: string, answer: KeptAnswer): Promise<void>;
   /** The request failed: the key is free again. */
   abandon(tenant: string, route: string, key: string): Promise<void>;

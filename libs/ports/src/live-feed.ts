@@ -14,7 +14,8 @@ export interface Delta {
   readonly text: string;
 }
 
-export type Hint = { readonly hint: 'committed'; readonly commit: Commit } | { readonly hint: 'delta'; readonly delta: Delta };
+export type Hint =
+  { readonly hint: 'committed'; readonly commit: Commit } | { readonly hint: 'delta'; readonly delta: Delta };
 
 export interface LiveFeed {
   publish(key: ThreadKey, hint: Hint): void;

@@ -35,7 +35,12 @@ export type ModelPart =
   | { readonly part: 'reasoning'; readonly text: string }
   | { readonly part: 'tool_input'; readonly index: number; readonly text: string }
   /** `arguments` is the raw JSON text, judged by the runtime. */
-  | { readonly part: 'tool_call'; readonly providerCallId: string; readonly operation: string; readonly arguments: string }
+  | {
+      readonly part: 'tool_call';
+      readonly providerCallId: string;
+      readonly operation: string;
+      readonly arguments: string;
+    }
   | { readonly part: 'finish'; readonly reason: FinishReason; readonly usage: Usage };
 
 export interface Model {

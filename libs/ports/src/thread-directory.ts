@@ -44,12 +44,17 @@ export interface ThreadFilter {
 
 export interface ThreadDirectory {
   /** Resolves when durable. `exists` when the thread id or the external id is taken, with the row that has it. */
-  insert(row: ThreadRow): Promise<{ readonly inserted: true } | { readonly inserted: false; readonly existing: ThreadRow }>;
+  insert(
+    row: ThreadRow,
+  ): Promise<{ readonly inserted: true } | { readonly inserted: false; readonly existing: ThreadRow }>;
   get(key: ThreadKey): Promise<ThreadRow | null>;
   /** Newest first. */
   list(tenant: string, filter: ThreadFilter, page: PageRequest): Promise<Page<ThreadRow>>;
   /** Title and metadata set by a client. */
-  patch(key: ThreadKey, patch: { readonly title?: string | null; readonly metadata?: Readonly<Record<string, string>> }): Promise<ThreadRow | null>;
+  patch(
+    key: ThreadKey,
+    patch: { readonly title?: string | null; readonly metadata?: Readonly<Record<string, string>> },
+  ): Promise<ThreadRow | null>;
   /** Batched and lazy; an older position never overwrites a newer one. */
   project(projections: readonly ThreadProjection[]): Promise<void>;
   /** Threads that have been `opening` since before this time, with their openings. */

@@ -9,7 +9,11 @@ export type SendOutcome =
 
 export type FetchOutcome =
   | { readonly ok: true; readonly status: number; readonly body: string }
-  | { readonly ok: false; readonly code: 'OUTBOUND_FORBIDDEN' | 'TOOLSET_UNREACHABLE' | 'TOOLSET_INVALID'; readonly detail: string };
+  | {
+      readonly ok: false;
+      readonly code: 'OUTBOUND_FORBIDDEN' | 'TOOLSET_UNREACHABLE' | 'TOOLSET_INVALID';
+      readonly detail: string;
+    };
 
 export interface SendRequest {
   readonly server: ToolServer;
@@ -24,5 +28,10 @@ export interface ToolTransport {
   /** POSTs JSON. Credentials of the registration are added only towards its own origin. Never throws for the network. */
   post(request: SendRequest): Promise<SendOutcome>;
   /** GETs JSON text, at most `bytesMax`. */
-  get(request: { readonly server: ToolServer; readonly url: string; readonly timeoutMs: number; readonly bytesMax: number }): Promise<FetchOutcome>;
+  get(request: {
+    readonly server: ToolServer;
+    readonly url: string;
+    readonly timeoutMs: number;
+    readonly bytesMax: number;
+  }): Promise<FetchOutcome>;
 }

@@ -23,5 +23,8 @@ export interface Receipt {
 
 export interface WorkBus {
   publish<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): Promise<Receipt>;
-  consume<Topic extends keyof WorkTopics>(topic: Topic, handle: (message: WorkTopics[Topic]) => Promise<void>): Promise<Subscription>;
+  consume<Topic extends keyof WorkTopics>(
+    topic: Topic,
+    handle: (message: WorkTopics[Topic]) => Promise<void>,
+  ): Promise<Subscription>;
 }

@@ -28,7 +28,19 @@ export interface Unsealed extends CommitBody {
 export function sealCommit(decision: Unsealed): Commit {
   const { key, version, inputs, at, nonce, trace, prev } = decision;
   const body = JSON.stringify({ events: decision.events, effects: decision.effects });
-  const fields = { tenant: key.tenant, thread: key.thread, version, count: decision.events.length, inputs, at, nonce, trace, kid: null, prev, body };
+  const fields = {
+    tenant: key.tenant,
+    thread: key.thread,
+    version,
+    count: decision.events.length,
+    inputs,
+    at,
+    nonce,
+    trace,
+    kid: null,
+    prev,
+    body,
+  };
   return { v: 1, ...fields, hash: chainHash(fields) };
 }
 

@@ -1,7 +1,15 @@
 // Loads a thread from what is stored: snapshot and the commits after it. Used by whoever looks; the processor's cache is
 // its own business. A read that fails throws: state that cannot be loaded is never "empty". R54
 import type { Commit, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
-import { emptyTail, evolve, extendTranscript, type ModelMessage, type Thread, type TranscriptTail, unopenedThread } from '@dormouse/thread';
+import {
+  emptyTail,
+  evolve,
+  extendTranscript,
+  type ModelMessage,
+  type Thread,
+  type TranscriptTail,
+  unopenedThread,
+} from '@dormouse/thread';
 import { openCommit } from './envelope.ts';
 
 /** Shape of the snapshot's JSON; a change of `Thread` or `TranscriptTail` makes it larger by one. */
@@ -42,7 +50,11 @@ export async function loadThread(
 }
 
 /** Folds commits that follow `loaded` directly, at most to `upTo` events. Messages are appended to a new array. */
-export function foldCommits(loaded: LoadedThread, commits: readonly Commit[], upTo: number = Number.POSITIVE_INFINITY): LoadedThread {
+export function foldCommits(
+  loaded: LoadedThread,
+  commits: readonly Commit[],
+  upTo: number = Number.POSITIVE_INFINITY,
+): LoadedThread {
   let { thread, tail, lastHash } = loaded;
   const messages = [...loaded.messages];
   for (const commit of commits) {

@@ -34,7 +34,10 @@ export type Content = readonly ContentItem[];
 export type DisplaySegment =
   | { readonly type: 'text'; readonly content: string }
   | { readonly type: 'diff'; readonly content: { readonly path: string; readonly patch: string } }
-  | { readonly type: 'image'; readonly content: { readonly data?: string; readonly blob?: string; readonly mediaType: string } };
+  | {
+      readonly type: 'image';
+      readonly content: { readonly data?: string; readonly blob?: string; readonly mediaType: string };
+    };
 
 export const text = (value: string): TextItem => ({ type: 'text', text: value });
 

@@ -4,7 +4,8 @@ import type { RecordedEvent } from './event.ts';
 import type { Thread } from './thread.ts';
 
 /** Reasons that no later state of the thread can lift; only these may stay uncommitted. (V3) */
-export type StableRefusal = 'ALREADY_OPEN' | 'NOT_OPEN' | 'CLOSED' | 'NOT_PENDING' | 'SUPERSEDED' | 'NO_TIMER' | 'NOT_LOADING';
+export type StableRefusal =
+  'ALREADY_OPEN' | 'NOT_OPEN' | 'CLOSED' | 'NOT_PENDING' | 'SUPERSEDED' | 'NO_TIMER' | 'NOT_LOADING';
 
 export type Decision =
   | {

@@ -65,4 +65,5 @@ export interface SetTimer {
   readonly due: number;
 }
 
-export type ThreadEffect = LoadToolsets | RequestCompletion | InvokeTool | WithdrawCall | SendCancelNotices | SendCloseNotices | SetTimer;
+export type ThreadEffect =
+  LoadToolsets | RequestCompletion | InvokeTool | WithdrawCall | SendCancelNotices | SendCloseNotices | SetTimer;

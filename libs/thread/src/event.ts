@@ -25,12 +25,27 @@ export type ThreadEvent =
       readonly title: string | null;
     }
   | { readonly type: 'ToolsetsRequested'; readonly loadId: string; readonly toolServers: readonly string[] }
-  | { readonly type: 'ToolsetsLoaded'; readonly toolsets: readonly LoadedToolset[]; readonly withheld: readonly WithheldTool[] }
-  | { readonly type: 'ToolsetRejected'; readonly toolServer: string; readonly code: string; readonly problems: readonly string[] }
+  | {
+      readonly type: 'ToolsetsLoaded';
+      readonly toolsets: readonly LoadedToolset[];
+      readonly withheld: readonly WithheldTool[];
+    }
+  | {
+      readonly type: 'ToolsetRejected';
+      readonly toolServer: string;
+      readonly code: string;
+      readonly problems: readonly string[];
+    }
   | { readonly type: 'MessageAccepted'; readonly messageId: string; readonly content: Content }
   | { readonly type: 'MessageQueued'; readonly messageId: string; readonly content: Content }
   | { readonly type: 'MessageRefused'; readonly messageId: string; readonly code: string; readonly detail: string }
-  | { readonly type: 'RequestRefused'; readonly requestId: string; readonly request: string; readonly code: string; readonly detail: string }
+  | {
+      readonly type: 'RequestRefused';
+      readonly requestId: string;
+      readonly request: string;
+      readonly code: string;
+      readonly detail: string;
+    }
   | { readonly type: 'CompletionRequested'; readonly completionId: string; readonly model: string }
   | {
       readonly type: 'CompletionRecorded';
@@ -42,13 +57,21 @@ export type ThreadEvent =
       /** No tool calls follow: this is the turn's answer. */
       readonly final: boolean;
     }
-  | { readonly type: 'CompletionFailed'; readonly completionId: string; readonly code: string; readonly detail: string; readonly retryable: boolean }
+  | {
+      readonly type: 'CompletionFailed';
+      readonly completionId: string;
+      readonly code: string;
+      readonly detail: string;
+      readonly retryable: boolean;
+    }
   | {
       readonly type: 'ToolCallRequested';
       readonly toolCallId: string;
       readonly operation: string;
       readonly toolServer: string | null;
       readonly arguments: Readonly<Record<string, unknown>>;
+      /** SHA-256 of the arguments' JSON: what an approval is bound to and a repetition is recognised by. */
+      readonly argumentsHash: string;
       readonly providerCallId: string;
     }
   | {
@@ -70,13 +93,29 @@ export type ThreadEvent =
       readonly prompt: string;
       readonly choices: readonly string[];
       readonly default: number;
-      /** Hash of the exact arguments that the answer is bound to. */
+      /** The exact arguments that are shown and that the answer is bound to. */
+      readonly arguments: Readonly<Record<string, unknown>>;
       readonly argumentsHash: string;
+      readonly providerCallId: string;
       readonly expiresAt: number;
     }
-  | { readonly type: 'ChoiceSettled'; readonly choiceId: string; readonly decision: ApprovalDecision | 'expired' | 'withdrawn'; readonly by: string; readonly reason?: string }
-  | { readonly type: 'TimerSet'; readonly timerId: string; readonly due: number; readonly reason: TimerReason; readonly toolCallId: string }
+  | {
+      readonly type: 'ChoiceSettled';
+      readonly choiceId: string;
+      readonly decision: ApprovalDecision | 'expired' | 'withdrawn';
+      readonly by: string;
+      readonly reason?: string;
+    }
+  | {
+      readonly type: 'TimerSet';
+      readonly timerId: string;
+      readonly due: number;
+      readonly reason: TimerReason;
+      readonly toolCallId: string;
+    }
   | { readonly type: 'TimerFired'; readonly timerId: string; readonly scheduledFor: number }
+  /** A client stopped the turn; what was settled by it is shown to the model with whatever comes next. */
+  | { readonly type: 'TurnInterrupted'; readonly requestId: string }
   | { readonly type: 'BudgetExceeded'; readonly budget: string; readonly used: number; readonly limit: number }
   | { readonly type: 'ThreadClosed'; readonly by: string };
 

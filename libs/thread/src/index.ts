@@ -1,9 +1,9 @@
 export * from './content.ts';
-export * from './decide.ts';
+export { causeOf, decide } from './decide.ts';
 export * from './decision.ts';
 export * from './effect.ts';
 export * from './event.ts';
-export * from './evolve.ts';
+export { evolve } from './evolve.ts';
 export * from './input.ts';
 export * from './model-message.ts';
 export * from './moment.ts';
@@ -13,3 +13,4 @@ export * from './status.ts';
 export * from './thread.ts';
 export * from './toolset.ts';
 export * from './transcript.ts';
+export * from './unreachable.ts';

@@ -163,7 +163,8 @@ export interface TimerFiring {
   readonly scheduledFor: number;
 }
 
-export type ClientInput = UserMessage | InterruptRequest | RetryRequest | CloseRequest | CancelCallRequest | ChoiceAnswer;
+export type ClientInput =
+  UserMessage | InterruptRequest | RetryRequest | CloseRequest | CancelCallRequest | ChoiceAnswer;
 
 export type ThreadInput =
   | ThreadOpening

@@ -18,5 +18,10 @@ export interface ModelToolResult {
 
 export type ModelMessage =
   | { readonly role: 'user'; readonly content: Content }
-  | { readonly role: 'assistant'; readonly text: string; readonly reasoning?: string; readonly toolCalls: readonly ModelToolCall[] }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly reasoning?: string;
+      readonly toolCalls: readonly ModelToolCall[];
+    }
   | { readonly role: 'tool'; readonly results: readonly ModelToolResult[] };

@@ -1,12 +1,13 @@
 // Is a stored effect still worth paying? Always asked with the thread at the end of the list of commits being paid. (V5)
 import type { ThreadEffect } from './effect.ts';
 import type { Thread } from './thread.ts';
+import { unreachable } from './unreachable.ts';
 
 export function isOwed(thread: Thread, effect: ThreadEffect): boolean {
   switch (effect.do) {
     case 'RequestCompletion':
       return thread.completion?.completionId === effect.completionId;
-    case 'InvokeTool':
+    case 'InvokeTool': // a detached call still owes its dispatch (V9)
       return thread.calls[effect.toolCallId] !== undefined;
     case 'SetTimer':
       return thread.timers[effect.timerId] !== undefined;
@@ -19,8 +20,4 @@ export function isOwed(thread: Thread, effect: ThreadEffect): boolean {
     default:
       return unreachable(effect);
   }
-}
-
-export function unreachable(value: never): never {
-  throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }

@@ -23,7 +23,12 @@ export function statusOf(thread: Thread): OpenStatus {
 export function waitingOn(thread: Thread): readonly WaitingOn[] {
   return openCalls(thread).map((call): WaitingOn => {
     const deadline = call.timerId === null ? undefined : thread.timers[call.timerId]?.due;
-    const about = { toolServer: call.toolServer, operation: call.operation, since: call.since, ...(deadline === undefined ? {} : { deadline }) };
+    const about = {
+      ...(call.toolServer === null ? {} : { toolServer: call.toolServer }),
+      operation: call.operation,
+      since: call.since,
+      ...(deadline === undefined ? {} : { deadline }),
+    };
     return call.waiting.for === 'approval'
       ? { kind: 'approval', id: call.waiting.choiceId, ...about }
       : { kind: 'tool_call', id: call.toolCallId, ...about };
@@ -32,5 +37,9 @@ export function waitingOn(thread: Thread): readonly WaitingOn[] {
 
 /** True when nothing more will happen by itself: the turn is over, or it waits for a person. */
 export function isAtRest(thread: Thread): boolean {
-  return thread.completion === null && thread.loading === null && openCalls(thread).every((call) => call.waiting.for === 'approval' || call.detached);
+  return (
+    thread.completion === null &&
+    thread.loading === null &&
+    openCalls(thread).every((call) => call.waiting.for === 'approval' || call.detached)
+  );
 }

@@ -14,14 +14,25 @@ import type { AgentReference, Usage } from './input.ts';
 import { defaultLimits, defaultPolicies, type Limits, type Policies } from './policy.ts';
 import type { LoadedToolset } from './toolset.ts';
 
+/** A call waits for its result (it is sent, or on its way) or for a person's approval (it is not). */
+export type WaitingFor = { readonly for: 'result' } | PendingApproval;
+
+export interface PendingApproval {
+  readonly for: 'approval';
+  readonly choiceId: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly providerCallId: string;
+}
+
 /** An open call. `waiting` says for what; a detached call no longer holds up the model but still owes one outcome. */
 export interface Call {
   readonly toolCallId: string;
   readonly operation: string;
-  readonly toolServer: string;
+  /** Null for a tool nobody offers; such a call is settled in the commit that requests it. */
+  readonly toolServer: string | null;
   readonly toolsetSha256: string;
   readonly delivery: Delivery;
-  readonly waiting: { readonly for: 'result' } | { readonly for: 'approval'; readonly choiceId: string; readonly arguments: Readonly<Record<string, unknown>>; readonly providerCallId: string };
+  readonly waiting: WaitingFor;
   readonly detached: boolean;
   /** Milliseconds since the epoch. */
   readonly since: number;
@@ -98,9 +109,9 @@ export interface Thread {
   readonly choices: Readonly<Record<string, Choice>>;
   readonly timers: Readonly<Record<string, Timer>>;
   readonly queue: readonly QueuedMessage[];
-  /** `server tool` pairs that a person allowed for this thread. */
+  /** Tools that a person allowed for this thread, see `allowanceKey`. */
   readonly allowed: readonly string[];
-  /** The last call's operation and arguments (hashed) and how often it was repeated in a row. */
+  /** The last call's operation and arguments (hashed) and how often it was asked for in a row. */
   readonly repeated: { readonly key: string; readonly times: number };
   readonly turnId: string | null;
   readonly usage: UsageTotals;
@@ -147,3 +158,6 @@ export const openCalls = (thread: Thread): readonly Call[] => Object.values(thre
 
 /** Calls that the next completion must wait for. */
 export const blockingCalls = (thread: Thread): readonly Call[] => openCalls(thread).filter((call) => !call.detached);
+
+/** Calls that no machine will settle: an approval today. */
+export const waitsForPerson = (call: Call): boolean => call.waiting.for === 'approval';

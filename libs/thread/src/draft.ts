@@ -1,0 +1,53 @@
+// A decision while it is being made: events are folded as they are emitted, so that every rule sees the thread as it
+// already is. Lives for one call of `decide`; nobody outside the rules touches it.
+import type { Decision } from './decision.ts';
+import type { ThreadEffect } from './effect.ts';
+import type { Cause, RecordedEvent, ThreadEvent } from './event.ts';
+import { evolve } from './evolve.ts';
+import type { IdPrefix, Moment } from './moment.ts';
+import type { Thread } from './thread.ts';
+
+export class Draft {
+  readonly moment: Moment;
+  readonly #events: RecordedEvent[] = [];
+  readonly #effects: ThreadEffect[] = [];
+  #thread: Thread;
+  #cause: Cause;
+
+  constructor(thread: Thread, cause: Cause, moment: Moment) {
+    this.#thread = thread;
+    this.#cause = cause;
+    this.moment = moment;
+  }
+
+  /** The thread after everything emitted so far. */
+  get thread(): Thread {
+    return this.#thread;
+  }
+
+  /** Records a fact. It belongs to the current turn unless it begins one. */
+  emit(event: ThreadEvent, turnId: string = this.#thread.turnId ?? this.#cause.id): void {
+    const recorded: RecordedEvent = { ...event, turnId, cause: this.#cause };
+    this.#events.push(recorded);
+    this.#thread = evolve(this.#thread, recorded, this.moment.now);
+  }
+
+  /** Records a debt. */
+  owe(effect: ThreadEffect): void {
+    this.#effects.push(effect);
+  }
+
+  /** From here on another input is the cause: a queued message that gets its turn. */
+  because(cause: Cause): void {
+    this.#cause = cause;
+  }
+
+  /** A fresh id, a function of the position that the next event will have. */
+  mint(prefix: IdPrefix): string {
+    return this.moment.mint(prefix, this.#thread.position + 1);
+  }
+
+  decided(): Decision {
+    return { committed: true, events: this.#events, effects: this.#effects, thread: this.#thread };
+  }
+}

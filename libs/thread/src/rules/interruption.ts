@@ -1,0 +1,69 @@
+// Stopping: what a person has seen stays, what was pending gets its one result, and whoever works for us is told.
+import type { Decision } from '../decision.ts';
+import type { Draft } from '../draft.ts';
+import { text } from '../content.ts';
+import type { CancelCallRequest, InterruptRequest } from '../input.ts';
+import { blockingCalls, type Call, waitsForPerson } from '../thread.ts';
+import { abandon } from './call.ts';
+import { refuseRequest } from './refusal.ts';
+import { wake } from './wake.ts';
+
+const noUsage = { inputTokens: 0, outputTokens: 0 } as const;
+
+/** Ends the running completion; the part that people saw becomes history, in this very commit. R52, I-14 */
+export function stopCompletion(draft: Draft): void {
+  const { completion } = draft.thread;
+  if (completion === null) return;
+  const { streamed } = draft.moment;
+  const seen = streamed?.completionId === completion.completionId ? streamed : { text: '', reasoning: '' };
+  const message = { text: seen.text, ...(seen.reasoning === '' ? {} : { reasoning: seen.reasoning }) };
+  draft.emit({
+    type: 'CompletionRecorded',
+    completionId: completion.completionId,
+    message,
+    finishReason: 'other',
+    usage: noUsage,
+    interrupted: true,
+    final: false,
+  });
+}
+
+/** Settles a call that is cut short, and tells the servers if any of them may have heard of it. */
+export function interruptCall(draft: Draft, call: Call): void {
+  withdrawChoice(draft, call, 'interruption');
+  draft.emit({
+    type: 'ToolCallSettled',
+    toolCallId: call.toolCallId,
+    outcome: 'interrupted',
+    content: [text('Interrupted before a result arrived. The tool may or may not have done its work.')],
+  });
+  abandon(draft, call, { notify: true });
+}
+
+export function withdrawChoice(draft: Draft, call: Call, by: string): void {
+  if (call.waiting.for === 'approval')
+    draft.emit({ type: 'ChoiceSettled', choiceId: call.waiting.choiceId, decision: 'withdrawn', by });
+}
+
+/** A client says stop: as `on_interrupt: cancel`, whatever the policy is. Calls that wait for a person stay unless asked for. */
+export function interruptTurn(draft: Draft, input: InterruptRequest): Decision {
+  const { thread } = draft;
+  const calls = blockingCalls(thread).filter((call) => input.includeHuman || !waitsForPerson(call));
+  const waitsForTools = thread.loading !== null && thread.unseen > 0;
+  if (thread.completion === null && calls.length === 0 && !waitsForTools) {
+    return refuseRequest(draft, input, 'NOTHING_TO_STOP', 'nothing was running');
+  }
+  stopCompletion(draft);
+  for (const call of calls) interruptCall(draft, call);
+  draft.emit({ type: 'TurnInterrupted', requestId: input.requestId });
+  wake(draft); // queued messages get their turn now
+  return draft.decided();
+}
+
+export function cancelCall(draft: Draft, input: CancelCallRequest): Decision {
+  const call = draft.thread.calls[input.toolCallId];
+  if (call === undefined) return refuseRequest(draft, input, 'NOTHING_TO_STOP', 'the call is not open');
+  interruptCall(draft, call);
+  wake(draft);
+  return draft.decided();
+}

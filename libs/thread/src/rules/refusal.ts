@@ -1,0 +1,19 @@
+// What a client asked for and the thread cannot do is recorded: a 202 never vanishes. (V3, N2)
+import type { Decision } from '../decision.ts';
+import type { Draft } from '../draft.ts';
+import type { ClientInput, UserMessage } from '../input.ts';
+
+type Request = Exclude<ClientInput, UserMessage>;
+
+const names = {
+  InterruptRequest: 'interrupt',
+  RetryRequest: 'retry',
+  CloseRequest: 'close',
+  CancelCallRequest: 'cancel_call',
+  ChoiceAnswer: 'choice',
+} as const satisfies Record<Request['kind'], string>;
+
+export function refuseRequest(draft: Draft, input: Request, code: string, detail: string): Decision {
+  draft.emit({ type: 'RequestRefused', requestId: input.requestId, request: names[input.kind], code, detail });
+  return draft.decided();
+}

@@ -1,0 +1,24 @@
+// Questions about the tools a thread has loaded.
+import type { Thread } from './thread.ts';
+import type { LoadedToolset } from './toolset.ts';
+
+/** The toolset that offers this tool; at most one does (R21). */
+export function toolsetOf(thread: Thread, operation: string): LoadedToolset | undefined {
+  return thread.toolsets.find((toolset) => toolset.tools.includes(operation));
+}
+
+/** Whether policy wants a person to allow this call. Annotations can only make it stricter. R27, R104 */
+export function needsApproval(thread: Thread, toolset: LoadedToolset, operation: string): boolean {
+  const { mode, tools } = thread.policies.approve;
+  const own = Object.hasOwn(tools, operation) ? tools[operation] : undefined;
+  if (own !== undefined) return own === 'always';
+  if (mode === 'none') return false;
+  return mode === 'all' || toolset.destructive.includes(operation);
+}
+
+/** Milliseconds a call of this tool may stay pending, or null for ever. R58 */
+export function timeoutOf(thread: Thread, operation: string): number | null {
+  const limits = thread.limits.toolTimeoutMs;
+  const own = Object.hasOwn(limits, operation) ? limits[operation] : undefined;
+  return own === undefined ? (limits['default'] ?? null) : own;
+}
