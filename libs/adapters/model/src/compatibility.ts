@@ -1,0 +1,35 @@
+// Where endpoints that call themselves OpenAI-compatible differ. `parameters.compatibility` says which habits one has, so
+// that each of them works by configuration alone; every other parameter travels to the endpoint as it is.
+import { z } from 'zod';
+import type { SettingProblem } from './script.ts';
+
+const compatibility = z.strictObject({
+  /** Ask for token counts at the end of the stream; a few servers refuse the unknown field. */
+  stream_usage: z.boolean().default(true),
+  /** Send earlier reasoning back as `reasoning_content`; a few models need it between tool calls, most refuse it. */
+  reasoning_history: z.boolean().default(false),
+  /** Call ids of nine letters and digits, as Mistral's templates demand. */
+  short_call_ids: z.boolean().default(false),
+  /** Send the instructions as the first user message, for chat templates without a system role. */
+  system_as_user: z.boolean().default(false),
+  /** Longest tool name the endpoint takes. */
+  tool_name_characters_max: z.number().int().min(16).max(128).default(64),
+});
+
+export type Compatibility = z.infer<typeof compatibility>;
+
+export type ParsedCompatibility =
+  | { readonly ok: true; readonly compatibility: Compatibility }
+  | { readonly ok: false; readonly problems: readonly SettingProblem[] };
+
+export function parseCompatibility(value: unknown): ParsedCompatibility {
+  const parsed = compatibility.safeParse(value ?? {});
+  if (parsed.success) return { ok: true, compatibility: parsed.data };
+  return {
+    ok: false,
+    problems: parsed.error.issues.map((issue) => ({
+      pointer: issue.path.map((key) => `/${String(key)}`).join(''),
+      detail: issue.message,
+    })),
+  };
+}

@@ -1,0 +1,91 @@
+// Which tools the demo model calls for a message: words of the message against names and descriptions.
+//
+// Invariants:
+//   D4. A word that is in many tools' descriptions says little; a word of a tool's name says most.
+//   D5. Only offered tools are called, each at most `callsMax` times, in the order the message mentions them.
+import type { ToolDefinition } from '@dormouse/ports';
+import { fillArguments } from './demo-arguments.ts';
+import { findFacts, type MessageFacts } from './demo-facts.ts';
+import { contentWords, nameWords } from './demo-words.ts';
+
+export interface DemoCall {
+  readonly operation: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+const callsMax = 8;
+const nameWeight = 3;
+const descriptionWeight = 2;
+const scoreMin = 1;
+
+interface ToolWords {
+  readonly tool: ToolDefinition;
+  readonly name: ReadonlySet<string>;
+  readonly description: ReadonlySet<string>;
+}
+
+export function chooseCalls(message: string, tools: readonly ToolDefinition[]): readonly DemoCall[] {
+  const index = tools.map(toolWords);
+  const calls: DemoCall[] = [];
+  for (const clause of clauses(message)) {
+    const chosen = best(clause, index);
+    if (chosen === null) continue;
+    // Facts are looked for in the clause first: "roll 3 dice and tell me the weather in Oslo" has two of them.
+    for (const facts of variants(findFacts(clause), findFacts(message), chosen)) {
+      const call = { operation: chosen.name, arguments: fillArguments(chosen.inputSchema, facts) };
+      if (!calls.some((other) => sameCall(other, call))) calls.push(call);
+    }
+  }
+  return calls.slice(0, callsMax); // (D5)
+}
+
+/** Parts of a message that may each ask for another tool. A list of places stays together. */
+function clauses(message: string): readonly string[] {
+  return message
+    .split(/[.?!;\n]+(?=\s|$)|,?\s+(?:and then|then|and also|also|and)\s+(?=[a-z])/)
+    .map((clause) => clause.trim())
+    .filter((clause) => clause !== '');
+}
+
+function best(clause: string, index: readonly ToolWords[]): ToolDefinition | null {
+  const words = contentWords(clause);
+  let winner: ToolDefinition | null = null;
+  let highest = 0;
+  for (const candidate of index) {
+    const points = score(words, candidate, index);
+    if (points > highest) [winner, highest] = [candidate.tool, points];
+  }
+  return highest >= scoreMin ? winner : null;
+}
+
+function score(words: readonly string[], candidate: ToolWords, index: readonly ToolWords[]): number {
+  let points = 0;
+  for (const word of new Set(words)) {
+    if (candidate.name.has(word)) points += nameWeight;
+    else if (candidate.description.has(word))
+      points += descriptionWeight / index.filter((other) => other.description.has(word)).length; // (D4)
+  }
+  return points;
+}
+
+/** One call per place where a tool takes one place and the message names several. */
+function variants(clause: MessageFacts, message: MessageFacts, tool: ToolDefinition): readonly MessageFacts[] {
+  const facts: MessageFacts = {
+    text: clause.text,
+    quoted: clause.quoted.length > 0 ? clause.quoted : message.quoted,
+    places: clause.places.length > 0 ? clause.places : message.places,
+    numbers: clause.numbers.length > 0 ? clause.numbers : message.numbers,
+    durationsMs: clause.durationsMs.length > 0 ? clause.durationsMs : message.durationsMs,
+  };
+  const takesPlace = JSON.stringify(fillArguments(tool.inputSchema, { ...facts, places: ['\u0000'] })).includes(
+    '\\u0000',
+  );
+  return takesPlace && facts.places.length > 1 ? facts.places.map((place) => ({ ...facts, places: [place] })) : [facts];
+}
+
+const sameCall = (one: DemoCall, other: DemoCall): boolean =>
+  one.operation === other.operation && JSON.stringify(one.arguments) === JSON.stringify(other.arguments);
+
+function toolWords(tool: ToolDefinition): ToolWords {
+  return { tool, name: new Set(nameWords(tool.name)), description: new Set(contentWords(tool.description)) };
+}

@@ -1,0 +1,87 @@
+// The model that needs no key and no network: a handful of rules that really call the tools they are offered, so that a
+// first conversation shows the whole runtime at work. It understands nothing; it matches words.
+//
+// Invariants:
+//   D1. It looks at the last few messages only: its cost does not grow with the conversation.
+//   D2. It is a function of its request: asked again, it says and calls the same.
+//   D3. After tool results it answers and calls nothing more, so a turn always ends.
+import type { ModelPart, ModelRequest, ToolDefinition } from '@dormouse/ports';
+import { type ModelMessage, plainText } from '@dormouse/thread';
+import { approximateTokens } from './approximate-tokens.ts';
+import { sentenceFor } from './demo-answer.ts';
+import { chooseCalls, type DemoCall } from './demo-calls.ts';
+
+const messagesSeenMax = 8;
+const wordsPerChunk = 4;
+
+export async function* completeDemo(request: ModelRequest): AsyncIterable<ModelPart> {
+  const seen = await request.prompt.last(messagesSeenMax); // (D1)
+  request.signal.throwIfAborted();
+  const inputTokens =
+    approximateTokens(request.instructions.length) + seen.reduce((sum, message) => sum + tokensOf(message), 0);
+  const last = seen.at(-1);
+  if (last?.role === 'tool') {
+    yield* say(sentenceFor(last.results), inputTokens); // (D3)
+    return;
+  }
+  const asked = trailingUserText(seen);
+  const calls = chooseCalls(asked, request.tools);
+  if (calls.length === 0) yield* say(whatItCanDo(request.tools), inputTokens);
+  else yield* ask(calls, request.completionId, inputTokens);
+}
+
+function* ask(calls: readonly DemoCall[], completionId: string, inputTokens: number): Iterable<ModelPart> {
+  let said = '';
+  for (const [index, call] of calls.entries()) {
+    const text = JSON.stringify(call.arguments);
+    said += text;
+    yield { part: 'tool_input', index, text };
+    yield {
+      part: 'tool_call',
+      providerCallId: `demo_${completionId}_${index}`,
+      operation: call.operation,
+      arguments: text,
+    };
+  }
+  yield { part: 'finish', reason: 'tool_calls', usage: { inputTokens, outputTokens: approximateTokens(said.length) } };
+}
+
+function* say(text: string, inputTokens: number): Iterable<ModelPart> {
+  for (const chunk of chunks(text)) yield { part: 'text', text: chunk };
+  yield { part: 'finish', reason: 'stop', usage: { inputTokens, outputTokens: approximateTokens(text.length) } };
+}
+
+/** A few words at a time; together exactly `text`. */
+function chunks(text: string): readonly string[] {
+  const words = text.match(/\s*\S+\s*/g) ?? [];
+  const pieces: string[] = [];
+  for (let at = 0; at < words.length; at += wordsPerChunk) pieces.push(words.slice(at, at + wordsPerChunk).join(''));
+  return pieces;
+}
+
+/** The user messages since the model last spoke, as one text. */
+function trailingUserText(seen: readonly ModelMessage[]): string {
+  const texts: string[] = [];
+  for (const message of seen.toReversed()) {
+    if (message.role !== 'user') break;
+    texts.unshift(plainText(message.content));
+  }
+  return texts.join('\n');
+}
+
+function tokensOf(message: ModelMessage): number {
+  if (message.role === 'assistant') return approximateTokens(message.text.length);
+  return message.role === 'user'
+    ? approximateTokens(plainText(message.content).length)
+    : message.results.reduce((sum, result) => sum + approximateTokens(plainText(result.content).length), 0);
+}
+
+function whatItCanDo(tools: readonly ToolDefinition[]): string {
+  if (tools.length === 0)
+    return 'I am the demo model: I only match words to tools, and this agent has no tools. Give it a tool server, or choose another model provider.';
+  const list = tools.map((tool) => `- ${tool.name}: ${firstSentence(tool.description)}`).join('\n');
+  return `I am the demo model: I only match words to tools. I can use:\n${list}\nTry naming one of them, with a place, a number or a "quoted text" where it needs one.`;
+}
+
+const firstSentence = (description: string): string =>
+  /^.*?[.!?](?=\s|$)/s.exec(description.trim())?.[0] ?? description.trim();

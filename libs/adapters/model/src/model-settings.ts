@@ -1,0 +1,55 @@
+// Judges a model's configuration before any completion is asked for, so that whoever configures an agent hears what is
+// wrong with it. The providers judge the same rules again when they run.
+import type { ModelConfig } from '@dormouse/ports';
+import { unreachable } from '@dormouse/thread';
+import { parseCompatibility } from './compatibility.ts';
+import { type ProviderName, providerNames } from './model.ts';
+import { parseScript, type SettingProblem } from './script.ts';
+
+export type { SettingProblem } from './script.ts';
+
+/** What is wrong with a model's configuration, by JSON Pointer below the API's `model`; empty when nothing is. */
+export function modelSettingProblems(model: ModelConfig): readonly SettingProblem[] {
+  const provider = providerNames.find((name) => name === model.provider);
+  if (provider === undefined) return [{ pointer: '/provider', detail: `must be one of ${providerNames.join(', ')}` }];
+  return problemsFor(provider, model);
+}
+
+function problemsFor(provider: ProviderName, model: ModelConfig): readonly SettingProblem[] {
+  switch (provider) {
+    case 'demo':
+      return [];
+    case 'scripted': {
+      const script = parseScript(model.parameters['script']);
+      return script.ok
+        ? []
+        : script.problems.map((problem) => ({ ...problem, pointer: `/parameters/script${problem.pointer}` }));
+    }
+    case 'openai-compatible':
+      return endpointProblems(model);
+    default:
+      return unreachable(provider);
+  }
+}
+
+function endpointProblems(model: ModelConfig): readonly SettingProblem[] {
+  const problems: SettingProblem[] = [];
+  if (model.name === '') problems.push({ pointer: '/name', detail: 'is required for this provider' });
+  if (model.baseUrl === null) problems.push({ pointer: '/base_url', detail: 'is required for this provider' });
+  else if (!isHttpUrl(model.baseUrl))
+    problems.push({ pointer: '/base_url', detail: 'must be an http or https URL without user information' });
+  const compatibility = parseCompatibility(model.parameters['compatibility']);
+  if (!compatibility.ok)
+    problems.push(
+      ...compatibility.problems.map((problem) => ({
+        ...problem,
+        pointer: `/parameters/compatibility${problem.pointer}`,
+      })),
+    );
+  return problems;
+}
+
+function isHttpUrl(value: string): boolean {
+  const url = URL.parse(value);
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}

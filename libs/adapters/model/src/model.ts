@@ -1,0 +1,53 @@
+// The model port over several providers: owns the choice of the provider, nothing of any of them.
+//
+// Invariants:
+//   M1. Nothing is retried here: a completion is one request to its provider; the runtime's retries are durable.
+//   M2. Every failure is a `ModelFault`; an abort by the caller throws the signal's reason and nothing else.
+//   M3. A secret is read for the one origin it is sent to and never appears in a fault.
+import type { Clock, Model, ModelPart, ModelRequest } from '@dormouse/ports';
+import { ModelFault } from '@dormouse/ports';
+import { completeDemo } from './demo-model.ts';
+import { completeOpenAiCompatible } from './openai-compatible-model.ts';
+import { completeScripted } from './scripted-model.ts';
+
+export interface ModelDependencies {
+  /** Goes through the outbound guard. */
+  readonly fetch: typeof globalThis.fetch;
+  /** The secret's value, when it may be used towards `origin`. */
+  readonly secret: (tenant: string, name: string, origin: string) => Promise<string>;
+  /** Payloads that the log keeps by reference. */
+  readonly blob: (
+    tenant: string,
+    sha256: string,
+  ) => Promise<{ readonly bytes: Uint8Array; readonly mediaType: string } | null>;
+  readonly clock: Clock;
+}
+
+export type ProviderName = 'demo' | 'scripted' | 'openai-compatible';
+
+const providers: Readonly<
+  Record<ProviderName, (dependencies: ModelDependencies, request: ModelRequest) => AsyncIterable<ModelPart>>
+> = {
+  demo: (_dependencies, request) => completeDemo(request),
+  scripted: completeScripted,
+  'openai-compatible': completeOpenAiCompatible,
+};
+
+/** The providers this build knows. */
+export const providerNames = Object.keys(providers) as readonly ProviderName[];
+
+export function createModel(dependencies: ModelDependencies): Model {
+  return {
+    complete(request) {
+      const provider = providerNames.find((name) => name === request.model.provider);
+      if (provider === undefined) {
+        throw new ModelFault({
+          code: 'MODEL_FAILED',
+          detail: `there is no model provider named "${request.model.provider}"`,
+          retryable: false,
+        });
+      }
+      return providers[provider](dependencies, request);
+    },
+  };
+}

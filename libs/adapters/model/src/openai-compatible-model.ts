@@ -1,0 +1,141 @@
+// Any endpoint that speaks the OpenAI chat wire format. Owns the request: address, key, parameters; the conversions live
+// beside it. Uses the AI SDK's provider object directly, never its orchestration: a prompt with a call that was answered
+// by a placeholder is our normal case there, and its retries are not durable.
+//
+// Invariants:
+//   O1. One completion is one HTTP request. (M1)
+//   O2. What a parameter says is sent; null leaves a field out. Model, messages, tools and `stream` are ours.
+//   O3. The key is asked for with the origin of the base URL, which is the only origin it is sent to. (M3)
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { LanguageModelV4, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { ModelPart, ModelRequest, ToolDefinition } from '@dormouse/ports';
+import { ModelFault } from '@dormouse/ports';
+import { type Compatibility, parseCompatibility } from './compatibility.ts';
+import type { ModelDependencies } from './model.ts';
+import { toModelFault } from './provider-fault.ts';
+import { modelParts } from './provider-parts.ts';
+import { providerPrompt } from './provider-prompt.ts';
+import { toolNames, type ToolNames } from './provider-tool-names.ts';
+
+const ownFields = new Set(['model', 'messages', 'tools', 'stream']);
+
+export async function* completeOpenAiCompatible(
+  dependencies: ModelDependencies,
+  request: ModelRequest,
+): AsyncIterable<ModelPart> {
+  const secrets: string[] = [];
+  try {
+    const compatibility = settings(request);
+    const endpoint = endpointOf(request);
+    const key = await apiKey(dependencies, request, endpoint.origin);
+    if (key !== null) secrets.push(key);
+    const names = toolNames(
+      request.tools.map((tool) => tool.name),
+      compatibility.tool_name_characters_max,
+    );
+    const messages = await request.prompt.all();
+    const prompt = await providerPrompt(request, messages, {
+      names,
+      compatibility,
+      blob: (sha256) => dependencies.blob(request.tenant, sha256),
+    });
+    const model = languageModel(dependencies, request, endpoint, key, compatibility);
+    request.signal.throwIfAborted();
+    const { stream } = await model.doStream({
+      prompt,
+      abortSignal: request.signal,
+      ...limits(request),
+      ...offered(request.tools, names),
+    });
+    yield* modelParts(stream, names, request.signal);
+  } catch (error) {
+    request.signal.throwIfAborted(); // (M2)
+    throw toModelFault(error, secrets);
+  }
+}
+
+function settings(request: ModelRequest): Compatibility {
+  const parsed = parseCompatibility(request.model.parameters['compatibility']);
+  if (parsed.ok) return parsed.compatibility;
+  throw misconfigured(
+    `parameters.compatibility: ${parsed.problems.map((problem) => `${problem.pointer} ${problem.detail}`).join('; ')}`,
+  );
+}
+
+/** The base URL without its query, which some gateways use for a version or a deployment. */
+interface Endpoint {
+  readonly origin: string;
+  readonly baseUrl: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+function endpointOf(request: ModelRequest): Endpoint {
+  const url = URL.parse(request.model.baseUrl ?? '');
+  if (url === null) throw misconfigured('the model needs a base_url');
+  return {
+    origin: url.origin,
+    baseUrl: `${url.origin}${url.pathname.replace(/\/+$/, '')}`,
+    query: Object.fromEntries(url.searchParams),
+  };
+}
+
+async function apiKey(dependencies: ModelDependencies, request: ModelRequest, origin: string): Promise<string | null> {
+  const name = request.model.apiKeySecret;
+  return name === null ? null : dependencies.secret(request.tenant, name, origin); // (O3)
+}
+
+function languageModel(
+  dependencies: ModelDependencies,
+  request: ModelRequest,
+  endpoint: Endpoint,
+  key: string | null,
+  compatibility: Compatibility,
+): LanguageModelV4 {
+  const provider = createOpenAICompatible({
+    name: 'openai-compatible',
+    baseURL: endpoint.baseUrl,
+    fetch: dependencies.fetch,
+    includeUsage: compatibility.stream_usage,
+    ...(Object.keys(endpoint.query).length === 0 ? {} : { queryParams: { ...endpoint.query } }),
+    ...(key === null ? {} : { apiKey: key }),
+    transformRequestBody: (body) => withParameters(body, request.model.parameters),
+  });
+  return provider.chatModel(request.model.name);
+}
+
+/** (O2) */
+function withParameters(
+  body: Record<string, unknown>,
+  parameters: ModelRequest['model']['parameters'],
+): Record<string, unknown> {
+  const asked = Object.entries(parameters).filter(([name]) => name !== 'compatibility' && !ownFields.has(name));
+  const merged = { ...body, ...Object.fromEntries(asked) };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
+}
+
+function limits(request: ModelRequest): { readonly maxOutputTokens?: number } {
+  return request.model.outputTokensMax === null ? {} : { maxOutputTokens: request.model.outputTokensMax };
+}
+
+function offered(
+  tools: readonly ToolDefinition[],
+  names: ToolNames,
+): { readonly tools?: LanguageModelV4FunctionTool[] } {
+  if (tools.length === 0) return {}; // an empty list is an error with most providers
+  return {
+    tools: tools.map((tool) => ({
+      type: 'function',
+      name: names.onWire(tool.name),
+      description: tool.description,
+      inputSchema: objectSchema(tool.inputSchema),
+    })),
+  };
+}
+
+/** An object schema says so and has properties: providers refuse one without. */
+function objectSchema(schema: ToolDefinition['inputSchema']): LanguageModelV4FunctionTool['inputSchema'] {
+  return { type: 'object', properties: {}, ...schema };
+}
+
+const misconfigured = (detail: string): ModelFault =>
+  new ModelFault({ code: 'MODEL_FAILED', detail, retryable: false });
