@@ -1,0 +1,166 @@
+/**
+ * Owns: the five messages a tool server may POST to a callback URL, their schemas, and the door that lets them in.
+ * Not here: whether a message belongs to anything; the token and `decide` judge that.
+ *
+ * 1. Inbound is loose: unknown fields are ignored, `null` in an optional field means absent, defaults are filled in.
+ * 2. An unknown `type` is refused; so is everything that is not a JSON object.
+ * 3. `groupId` may be absent: servers forget it, and the token in the URL names the thread. Whoever reads the token
+ *    compares the two.
+ * 4. A refusal names every defect of the message by its pointer on the wire, and the type if it could be read.
+ */
+import { z } from 'zod';
+import { choiceBytesMax, choicesMax, promptBytesMax, textBytesMax } from './limits.ts';
+import { createCodec } from './codec.ts';
+import type { InCode } from './codec.ts';
+import { contentField, displayField } from './content.ts';
+import { idField, isTooLarge, opaqueObjectField, textField, urlField, withoutNulls } from './field.ts';
+import { checkJson, isJsonObject } from './json.ts';
+import type { JsonProblem } from './json.ts';
+import { describeIssue, problemsOf } from './problem.ts';
+import type { Problem } from './problem.ts';
+import { rawMember } from './raw-member.ts';
+
+const codec = createCodec(['content', 'display_as']);
+
+const toolResultSchema = z
+  .object({
+    type: z.literal('tool_result'),
+    group_id: idField.optional(),
+    id: idField,
+    call_id: idField.optional(),
+    text: textField(textBytesMax).optional(),
+    content: contentField.optional(),
+    display_as: displayField.optional(),
+    subscription: z.boolean().default(false),
+  })
+  // RAP tool-result, Fields: at least one of text and content. R44
+  .refine((result) => result.text !== undefined || result.content !== undefined, 'needs text or content');
+
+const subscriptionEventSchema = z.object({
+  type: z.literal('subscription_event'),
+  group_id: idField.optional(),
+  tool_call_id: idField,
+  text: textField(textBytesMax),
+  associative: z.boolean().default(false),
+  final: z.boolean().default(false),
+  event_id: idField.optional(), // not in RAP: our extension, see SPEC.md
+});
+
+const oauthSchema = z.object({
+  type: z.literal('oauth'),
+  group_id: idField.optional(),
+  id: idField,
+  call_id: idField.optional(),
+  auth_url: urlField,
+});
+
+const userChoiceSchema = z
+  .object({
+    type: z.literal('user_choice'),
+    group_id: idField.optional(),
+    id: idField,
+    call_id: idField.optional(),
+    prompt: textField(promptBytesMax),
+    choices: z.array(textField(choiceBytesMax)).min(1).max(choicesMax),
+    default: z.int().min(0),
+    response_url: urlField,
+  })
+  // RAP user-choice, Fields: the default is a valid index.
+  .refine((choice) => choice.choices.length === 0 || choice.default < choice.choices.length, {
+    path: ['default'],
+    message: 'must be an index of choices',
+  });
+
+const viewUpdateSchema = z.object({
+  type: z.literal('view_update'),
+  group_id: idField.optional(),
+  view_type: idField,
+  content: opaqueObjectField, // RAP view-updates, Runtime Behavior: never interpreted. R98
+});
+
+const schemas = {
+  tool_result: toolResultSchema,
+  subscription_event: subscriptionEventSchema,
+  oauth: oauthSchema,
+  user_choice: userChoiceSchema,
+  view_update: viewUpdateSchema,
+};
+
+/** `type` of a callback, as on the wire. */
+export type CallbackType = keyof typeof schemas;
+
+type OfSchema<Schema extends z.ZodType> = InCode<z.infer<Schema>, 'content' | 'display_as'>;
+
+/** The outcome of a call: `{id, callId?, text?, content?, displayAs?, subscription}`, at least one of text and content. */
+export type ToolResult = OfSchema<typeof toolResultSchema>;
+/** Something happened that call `toolCallId` subscribed to: `{toolCallId, text, associative, final, eventId?}`. */
+export type SubscriptionEvent = OfSchema<typeof subscriptionEventSchema>;
+/** Call `id` waits until a person has visited `authUrl`, which is a secret and never stored in a log. */
+export type OAuthRequest = OfSchema<typeof oauthSchema>;
+/** Call `id` waits for a person to pick one of `choices`; the index goes to `responseUrl`. `default` is an index. */
+export type UserChoice = OfSchema<typeof userChoiceSchema>;
+/** The state of view `viewType`, an opaque object. `{}` clears the view. */
+export type ViewUpdate = OfSchema<typeof viewUpdateSchema>;
+/** Any callback. `groupId?` is common to all. */
+export type Callback = ToolResult | SubscriptionEvent | OAuthRequest | UserChoice | ViewUpdate;
+
+/** Why a callback was refused. `type` is there if it could be read and is known. */
+export interface CallbackRefusal {
+  readonly ok: false;
+  /** `BODY_TOO_LARGE`: some text is over its limit (413). `INVALID_BODY`: anything else in a readable body (422). */
+  readonly code: 'INVALID_BODY' | 'BODY_TOO_LARGE';
+  readonly type?: CallbackType;
+  readonly problems: readonly Problem[];
+}
+
+/** What `parseCallback` says. */
+export type CallbackParse = { readonly ok: true; readonly callback: Callback } | CallbackRefusal;
+
+/** What `readCallback` says; `rawContent` is the text of a view's content, character for character. */
+export type CallbackReading =
+  | { readonly ok: true; readonly callback: Callback; readonly rawContent?: string }
+  | CallbackRefusal
+  | { readonly ok: false; readonly code: JsonProblem['code']; readonly problems: readonly Problem[] };
+
+/** Parses one callback from a JSON value. Never throws. RAP transport, Security: validate every callback. R33 */
+export function parseCallback(json: unknown): CallbackParse {
+  if (!isJsonObject(json)) return refuse('INVALID_BODY', [{ pointer: '', detail: 'must be an object' }]);
+  const { type } = json;
+  if (!isCallbackType(type)) {
+    const detail = `must be one of ${Object.keys(schemas).join(', ')}`;
+    return refuse('INVALID_BODY', [{ pointer: '/type', detail }]);
+  }
+  const schema: z.ZodType<z.infer<(typeof schemas)[CallbackType]>> = schemas[type];
+  const parsed = schema.safeParse(withoutNulls(json), { error: describeIssue }); // (1)
+  if (parsed.success) return { ok: true, callback: codec.toCode(parsed.data) };
+  return refuse(isTooLarge(parsed.error) ? 'BODY_TOO_LARGE' : 'INVALID_BODY', problemsOf(parsed.error), type);
+}
+
+/** Reads one callback from the text of a request: `checkJson`, then `parseCallback`, the same verdict everywhere. */
+export function readCallback(text: string): CallbackReading {
+  const reading = checkJson(text);
+  if (!reading.ok) return { ok: false, code: reading.problem.code, problems: [reading.problem] };
+  const parsed = parseCallback(reading.value);
+  if (!parsed.ok || parsed.callback.type !== 'view_update') return parsed;
+  const rawContent = rawMember(text, 'content');
+  return rawContent === undefined ? parsed : { ...parsed, rawContent };
+}
+
+/**
+ * A callback as a tool server sends it; `groupId` is required there. Fields of undefined value are left out.
+ * @throws RangeError if the result would be refused by `parseCallback`: the sender's own mistake.
+ */
+export function encodeCallback(callback: Callback & { readonly groupId: string }): { [name: string]: unknown } {
+  const wire = codec.toWire(callback);
+  const check = parseCallback(wire);
+  if (!check.ok) throw new RangeError(check.problems.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('; '));
+  return wire;
+}
+
+function isCallbackType(type: unknown): type is CallbackType {
+  return typeof type === 'string' && Object.hasOwn(schemas, type);
+}
+
+function refuse(code: CallbackRefusal['code'], problems: readonly Problem[], type?: CallbackType): CallbackRefusal {
+  return { ok: false, code, problems, ...(type && { type }) };
+}

@@ -1,0 +1,38 @@
+/**
+ * Owns: the answer to a `user_choice`, POSTed to its `response_url`.
+ * Not here: who chose, the range of the index (only the choice knows it), retries.
+ *
+ * 1. An answer is sent for one question only and never kept for another. RAP user-choice, Security. R94
+ */
+import { z } from 'zod';
+import { choicesMax } from './limits.ts';
+import { idField } from './field.ts';
+import { describeIssue, problemsOf } from './problem.ts';
+import type { Problem } from './problem.ts';
+
+/** RAP user-choice, Response Fields: the id of the call, the index of the option. R91 */
+export const choiceAnswerSchema = z.strictObject({
+  id: idField,
+  selected: z
+    .int()
+    .min(0)
+    .max(choicesMax - 1),
+});
+
+/** Option number `selected`, counted from 0, for call `id`. */
+export type ChoiceAnswer = z.infer<typeof choiceAnswerSchema>;
+
+/** The JSON body for `response_url`. @throws z.ZodError if the index cannot be one: a mistake of ours. */
+export function encodeChoiceAnswer(answer: ChoiceAnswer): ChoiceAnswer {
+  return choiceAnswerSchema.parse(answer);
+}
+
+/** What `parseChoiceAnswer` says. */
+export type ChoiceAnswerParse =
+  { readonly ok: true; readonly answer: ChoiceAnswer } | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Parses an answer as a tool server receives it; unknown fields are ignored. */
+export function parseChoiceAnswer(json: unknown): ChoiceAnswerParse {
+  const parsed = choiceAnswerSchema.strip().safeParse(json, { error: describeIssue });
+  return parsed.success ? { ok: true, answer: parsed.data } : { ok: false, problems: problemsOf(parsed.error) };
+}

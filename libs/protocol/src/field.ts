@@ -1,0 +1,50 @@
+/**
+ * Owns: the kinds of field that several messages have, with their limits.
+ * Not here: which message has which field.
+ */
+import { z } from 'zod';
+import { fitsBytes, idCharactersMax, urlCharactersMax } from './limits.ts';
+import { isJsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
+
+/** An identifier: opaque, 1 to `idCharactersMax` characters. */
+export const idField = z.string().min(1).max(idCharactersMax);
+
+const httpUrl = z.url({ protocol: /^https?$/ });
+/** White space and control characters, which a URL parser would silently drop and a terminal would obey. */
+const unprintable = /[\s\p{Cc}]/u;
+
+/** An absolute http or https URL, kept as it was spelled. Whether it may be called is for the outbound guard to say. */
+export const urlField = z
+  .string()
+  .max(urlCharactersMax)
+  .refine(
+    (text) => !unprintable.test(text) && httpUrl.safeParse(text).success,
+    'must be an absolute http or https URL',
+  );
+
+/** A JSON object that is passed on by identity: neither copied nor looked into. */
+export const opaqueObjectField = z.custom<JsonObject>(isJsonObject, 'must be an object');
+
+/** Any text of at most `bytesMax` bytes in UTF-8. Beyond, the issue is marked so that it can be answered with 413. */
+export function textField(bytesMax: number): z.ZodString {
+  return z.string().refine((text) => fitsBytes(text, bytesMax), tooLarge(`allows at most ${bytesMax} bytes`));
+}
+
+/** The options of a check that failed because of size alone. */
+export function tooLarge(message: string): { message: string; params: { tooLarge: true } } {
+  return { message, params: { tooLarge: true } };
+}
+
+/** Whether a failed parse failed, at least in part, because of size alone. */
+export function isTooLarge(error: z.ZodError): boolean {
+  return error.issues.some((issue) => issue.code === 'custom' && issue.params?.tooLarge === true);
+}
+
+/**
+ * A copy of `object` without the members that are null.
+ * Tolerance for servers that write `null` for "absent" in any optional field; a required one is then reported as absent.
+ */
+export function withoutNulls(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, member]) => member !== null));
+}

@@ -1,0 +1,69 @@
+/**
+ * Owns: the request that asks a tool server to run a tool.
+ * Not here: checking arguments against the tool's schema, signing, sending.
+ *
+ * 1. Outbound is strict: a field that RAP does not know never leaves, a value over its limit never leaves.
+ * 2. Equal invocations encode to equal JSON text, whatever the order in which their fields were set, so that a
+ *    repeated POST has the same bytes.
+ * 3. `arguments` are handed over by identity; nothing in them is renamed.
+ */
+import { z } from 'zod';
+import { idCharactersMax, threadAncestorsMax } from './limits.ts';
+import { createCodec } from './codec.ts';
+import type { InCode } from './codec.ts';
+import { idField, opaqueObjectField, urlField, withoutNulls } from './field.ts';
+import { isJsonObject } from './json.ts';
+import { describeIssue, problemsOf } from './problem.ts';
+import type { Problem } from './problem.ts';
+import { toolNameField } from './tool-name.ts';
+
+const codec = createCodec(['arguments']);
+
+const shape = {
+  operation: toolNameField,
+  arguments: opaqueObjectField,
+  id: idField,
+  call_id: idField.optional(),
+  callback_url: urlField,
+  group_id: idField,
+  // RAP invocation: root to parent, omitted for a root thread. R12
+  thread_ancestors: z.array(idField).min(1).max(threadAncestorsMax).optional(),
+  user_id: idField.optional(),
+  toolset_version: z.string().min(1).max(idCharactersMax).optional(), // RAP lifecycle (seed): 409 if stale. R107
+};
+
+/** The strict wire form that a runtime sends; its key order is the order on the wire. (2) */
+export const toolInvocationSchema = z.strictObject(shape);
+/** The loose wire form that a tool server accepts: any extra field, any non-empty operation, an opaque callback URL. */
+const inboundSchema = z.object({
+  ...shape,
+  operation: z.string().min(1),
+  callback_url: z.string().min(1), // RAP transport, Callback URL: opaque to tools. T17
+  thread_ancestors: z.array(idField).optional(),
+});
+
+/** The JSON body of an invocation. */
+export type WireToolInvocation = z.infer<typeof toolInvocationSchema>;
+/**
+ * One call of a tool: `{operation, arguments, id, callId?, callbackUrl, groupId, threadAncestors?, userId?,
+ * toolsetVersion?}`. RAP invocation, Fields.
+ */
+export type ToolInvocation = InCode<WireToolInvocation, 'arguments'>;
+
+/** The JSON body of `invocation`. @throws z.ZodError if it breaks (1): a mistake of ours, never of a stranger. */
+export function encodeInvocation(invocation: ToolInvocation): WireToolInvocation {
+  return toolInvocationSchema.parse(codec.toWire(invocation));
+}
+
+/** What `parseInvocation` says. */
+export type InvocationParse =
+  | { readonly ok: true; readonly invocation: ToolInvocation }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Parses an invocation as a tool server receives it; `null` means absent, unknown fields are ignored. T9 */
+export function parseInvocation(json: unknown): InvocationParse {
+  const parsed = inboundSchema.safeParse(isJsonObject(json) ? withoutNulls(json) : json, { error: describeIssue });
+  return parsed.success
+    ? { ok: true, invocation: codec.toCode(parsed.data) }
+    : { ok: false, problems: problemsOf(parsed.error) };
+}

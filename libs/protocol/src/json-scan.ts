@@ -1,0 +1,113 @@
+/**
+ * Owns: the two passes over JSON text that `JSON.parse` cannot replace: counting (fast) and locating a fault (slow).
+ * Not here: syntax; `JSON.parse` judges that. On broken JSON both passes end, and their answers mean nothing.
+ *
+ * 1. Both are linear in the length of the text and recursion-free, whatever the text is.
+ */
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** A string longer than this is searched for its end by `indexOf`, which is faster per character, slower per call. */
+const shortStringCharacters = 24;
+
+/**
+ * Counts the object members of `text`, or says `'too deep'` at the first container nested more than `depthMax` deep.
+ * A colon outside a string separates exactly one member, so no key has to be read.
+ */
+export function countMembers(text: string, depthMax: number): number | 'too deep' {
+  let depth = 0;
+  let members = 0;
+  for (let index = 0; index < text.length; index++) {
+    switch (text.charCodeAt(index)) {
+      case quote:
+        index = endOfString(text, index);
+        break;
+      case colon:
+        members++;
+        break;
+      case openBrace:
+      case openBracket:
+        if (++depth > depthMax) return 'too deep';
+        break;
+      case closeBrace:
+      case closeBracket:
+        depth--;
+        break;
+    }
+  }
+  return members;
+}
+
+/** Index of the quote that closes the string opened at `start`, or the length of the text if none does. */
+export function endOfString(text: string, start: number): number {
+  const near = Math.min(text.length, start + shortStringCharacters);
+  let index = start + 1;
+  for (; index < near; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === quote) return index;
+    if (unit === backslash) index++;
+  }
+  for (;;) {
+    const end = text.indexOf('"', index);
+    if (end === -1) return text.length;
+    let slashes = end;
+    while (slashes > index && text.charCodeAt(slashes - 1) === backslash) slashes--;
+    if ((end - slashes) % 2 === 0) return end;
+    index = end + 1;
+  }
+}
+
+/** The key between the quotes at `start` and `end`, unescaped; the raw characters if its escapes are broken. */
+export function keyBetween(text: string, start: number, end: number): string {
+  const raw = text.slice(start + 1, end);
+  if (!raw.includes('\\')) return raw;
+  try {
+    return String(JSON.parse(`"${raw}"`));
+  } catch {
+    return raw;
+  }
+}
+
+/** The path of the first container nested more than `depthMax` deep or the first repeated key, in textual order. */
+export function locateFault(text: string, depthMax: number): { fault: 'too deep' | 'repeated'; path: string[] } | null {
+  const frames: Frame[] = [];
+  const path = () => frames.map((frame) => (frame.keys ? frame.key : String(frame.index)));
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    const frame = frames.at(-1);
+    if (unit === quote) {
+      const end = endOfString(text, index);
+      if (frame?.keys && frame.awaitsKey) {
+        frame.key = keyBetween(text, index, end);
+        frame.awaitsKey = false;
+        if (frame.keys.has(frame.key)) return { fault: 'repeated', path: path() };
+        frame.keys.add(frame.key);
+      }
+      index = end;
+    } else if (unit === comma && frame) {
+      frame.index++;
+      frame.awaitsKey = true;
+    } else if (unit === openBrace || unit === openBracket) {
+      if (frames.length === depthMax) return { fault: 'too deep', path: path() };
+      frames.push({ keys: unit === openBrace ? new Set() : null, key: '', index: 0, awaitsKey: true });
+    } else if (unit === closeBrace || unit === closeBracket) {
+      frames.pop();
+    }
+  }
+  return null;
+}
+
+interface Frame {
+  /** Keys met so far; null in an array. */
+  readonly keys: Set<string> | null;
+  key: string;
+  index: number;
+  awaitsKey: boolean;
+}

@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jsonDepthMax, pointerCharactersMax } from './limits.ts';
+import { checkJson } from './json.ts';
+
+/** JSON text with a chosen spelling: spaces between tokens, escapes in strings, members in a list so that keys may repeat. */
+interface Spelled {
+  readonly text: string;
+  readonly repeats: boolean;
+}
+const space = fc.constantFrom('', ' ', '\n\t', '\r\n  ');
+const spelledString = fc
+  .array(fc.constantFrom('a', 'b', '"', '\\', ':', '{', ',', 'é', '😀', '\n', '\\"\\', 'long '.repeat(8)), {
+    maxLength: 4,
+  })
+  .chain((parts) => fc.boolean().map((escape) => spell(parts.join(''), escape)));
+const { spelled } = fc.letrec<{ spelled: Spelled }>((tie) => ({
+  spelled: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc
+      .constantFrom('null', 'true', '-0', '1e999', '12345678901234567890', '0.10')
+      .map((text) => ({ text, repeats: false })),
+    spelledString.map((text) => ({ text, repeats: false })),
+    fc.tuple(fc.array(tie('spelled'), { maxLength: 4 }), space).map(([items, gap]) => ({
+      text: `[${gap}${items.map((item) => item.text).join(`${gap},${gap}`)}${gap}]`,
+      repeats: items.some((item) => item.repeats),
+    })),
+    fc.tuple(fc.array(fc.tuple(spelledString, tie('spelled')), { maxLength: 4 }), space).map(([members, gap]) => ({
+      text: `{${gap}${members.map(([key, value]) => `${key}${gap}:${gap}${value.text}`).join(`${gap},`)}${gap}}`,
+      repeats:
+        new Set(members.map(([key]) => JSON.parse(key))).size < members.length || members.some((m) => m[1].repeats),
+    })),
+  ),
+}));
+
+describe('checkJson', () => {
+  it('R33 accepts what JSON.parse accepts, with the same value, and refuses exactly the repeated keys', () => {
+    let repeated = 0;
+    fc.assert(
+      fc.property(spelled, ({ text, repeats }) => {
+        const reading = checkJson(text);
+        if (repeats) repeated++;
+        expect(reading.ok).toBe(!repeats);
+        if (reading.ok) expect(reading.value).toStrictEqual(JSON.parse(text));
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(repeated).toBeGreaterThan(20);
+  });
+
+  it('R33 refuses what JSON.parse refuses, and never throws', () => {
+    const broken = fc.tuple(spelled, fc.nat(), fc.constantFrom('', '"', '\\', '}', ']', ',', ':', '{', 'x', '\u0000'));
+    fc.assert(
+      fc.property(broken, ([{ text }, at, insert]) => {
+        const damaged = text.slice(0, at % (text.length + 1)) + insert + text.slice((at % (text.length + 1)) + 1);
+        let parses = true;
+        try {
+          JSON.parse(damaged);
+        } catch {
+          parses = false;
+        }
+        if (!parses)
+          expect(checkJson(damaged)).toMatchObject({ ok: false, problem: { code: 'INVALID_JSON', pointer: '' } });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('R33 nesting is bounded before anything is parsed', () => {
+    const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`;
+    expect(checkJson(nested(jsonDepthMax)).ok).toBe(true);
+    expect(problemOf(nested(jsonDepthMax + 2))).toMatchObject({ code: 'BODY_TOO_DEEP', pointer: '/0/a'.repeat(16) });
+    expect(problemOf('['.repeat(5_000_000))).toMatchObject({ code: 'BODY_TOO_DEEP' });
+    expect(checkJson('[[]]', 1)).toMatchObject({ problem: { code: 'BODY_TOO_DEEP', pointer: '/0' } });
+    expect(checkJson('7', 0).ok).toBe(true);
+  });
+
+  it.each([
+    ['{"a":1,"a":1}', '/a'],
+    ['{"a":1,"\\u0061":2}', '/a'],
+    ['[0,{"x":{"a~/b":1,"c":{},"a~/b":2}}]', '/1/x/a~0~1b'],
+    ['{"":1,"":2}', '/'],
+    ['{"1":1,"b":[],"1":2}', '/1'],
+  ])('R33 a repeated key is refused: %s', (text, pointer) => {
+    expect(problemOf(text)).toMatchObject({
+      code: 'INVALID_JSON',
+      pointer,
+      detail: 'the same key twice in one object',
+    });
+  });
+
+  it.each([
+    ['{"a":{"__proto__":{}}}', '/a/__proto__'],
+    ['{"\\u005f_proto__":1}', '/__proto__'],
+    ['[{"constructor":{"prototype":{}}}]', '/0/constructor'],
+  ])('R33 a key that reaches a prototype is refused: %s', (text, pointer) => {
+    expect(problemOf(text)).toMatchObject({ code: 'INVALID_JSON', pointer });
+  });
+
+  it('R33 harmless namesakes pass', () => {
+    expect(checkJson('{"constructor":"me","prototype":1,"properties":{"constructor":{"type":"string"}}}').ok).toBe(
+      true,
+    );
+    expect(checkJson('{"a":"__proto__"}').ok).toBe(true);
+  });
+
+  it.each([
+    ['{"a":["\\ud800"]}', '/a/0'],
+    ['{"a":"\\uDC00\\uD800"}', '/a'],
+    ['{"a":"x\ud800"}', '/a'],
+    ['"\\ud83d"', ''],
+  ])('R33 a lone surrogate is refused: %j', (text, pointer) => {
+    expect(problemOf(text)).toMatchObject({ code: 'INVALID_JSON', pointer });
+  });
+
+  it('R33 pairs of surrogates and their look-alikes pass', () => {
+    expect(checkJson('["\\ud83d\\ude00","😀","\\\\ud800"]').ok).toBe(true);
+  });
+
+  it('R33 a lone surrogate in a key is refused', () => {
+    expect(problemOf('{"\\ud800":1}')).toMatchObject({ code: 'INVALID_JSON', detail: 'lone surrogate in a key' });
+  });
+
+  it('R33 a problem stays small and quotes nothing', () => {
+    const key = 'k'.repeat(900);
+    const text = `{"${key}":{"${key}":{"a":1,"a":2}}}`;
+    expect(problemOf(text)?.pointer).toBe(`/${key}`);
+    expect(problemOf(text)?.pointer.length).toBeLessThanOrEqual(pointerCharactersMax);
+    expect(problemOf('{"password":"hunter2",}')?.detail).toMatch(/^not valid JSON( at character \d+)?$/);
+  });
+
+  it('strings with any number of backslashes end where they should', () => {
+    for (let slashes = 0; slashes < 60; slashes++) {
+      const text = JSON.stringify({
+        a: `${'x'.repeat(slashes % 30)}${'\\'.repeat(slashes)}`,
+        b: `${'\\"'.repeat(slashes)}`,
+      });
+      expect(checkJson(text)).toStrictEqual({ ok: true, value: JSON.parse(text) });
+    }
+  });
+});
+
+function problemOf(text: string) {
+  const reading = checkJson(text);
+  return reading.ok ? null : reading.problem;
+}
+
+function spell(text: string, escape: boolean): string {
+  if (!escape) return JSON.stringify(text);
+  return `"${Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`;
+}

@@ -1,0 +1,114 @@
+/**
+ * Owns: reading JSON text from strangers into values that are safe to use.
+ * Not here: bytes. Decode them first, `new TextDecoder('utf-8', { fatal: true })`, within a limit of your own.
+ *
+ * 1. Accepted means: RFC 8259 syntax, bounded depth, every key once, no key that reaches a prototype, no lone surrogate.
+ * 2. The verdict depends on the text and `depthMax` alone, so two services that read the same text agree.
+ * 3. Depth is checked before `JSON.parse` allocates anything.
+ * 4. Numbers are doubles, as `JSON.parse` makes them. Who must hand on a number exactly keeps the text: `rawMember`.
+ * 5. Cost is one scan, one `JSON.parse` and one walk over the keys; paths are computed only for a refusal.
+ */
+import { jsonDepthMax } from './limits.ts';
+import { countMembers, locateFault } from './json-scan.ts';
+import { pointerTo } from './problem.ts';
+import type { Problem } from './problem.ts';
+
+/** A JSON object whose members nobody here looks at. */
+export type JsonObject = { readonly [key: string]: unknown };
+
+/** Why a text was refused. */
+export interface JsonProblem extends Problem {
+  readonly code: 'INVALID_JSON' | 'BODY_TOO_DEEP';
+}
+
+/** The value, or the one problem that was met first. */
+export type JsonReading =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: JsonProblem };
+
+/**
+ * Reads `text` strictly (1). `depthMax` counts nested containers: a scalar has depth 0, `[]` has 1; default `jsonDepthMax`.
+ * Never throws.
+ */
+export function checkJson(text: string, depthMax: number = jsonDepthMax): JsonReading {
+  const members = countMembers(text, depthMax); // (3)
+  if (members === 'too deep') {
+    const path = locateFault(text, depthMax)?.path ?? [];
+    return refuse('BODY_TOO_DEEP', path, `more than ${depthMax} levels of nesting`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return refuse('INVALID_JSON', [], syntaxDetail(error));
+  }
+  const walk: Walk = { members: 0, surrogatesPossible: mayHoldLoneSurrogate(text), path: [], detail: '' };
+  if (!isSafe(value, walk)) return refuse('INVALID_JSON', walk.path.toReversed(), walk.detail);
+  if (walk.members !== members) {
+    return refuse('INVALID_JSON', locateFault(text, depthMax)?.path ?? [], 'the same key twice in one object');
+  }
+  return { ok: true, value };
+}
+
+/** Whether a value is a JSON object: neither null nor an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refuse(code: JsonProblem['code'], path: readonly string[], detail: string): JsonReading {
+  return { ok: false, problem: { code, pointer: pointerTo(path), detail } };
+}
+
+/** V8 quotes the text in its message; only the position is ours to repeat. */
+function syntaxDetail(error: unknown): string {
+  const position = /at position (\d+)/.exec(String(error))?.[1];
+  return position === undefined ? 'not valid JSON' : `not valid JSON at character ${position}`;
+}
+
+function mayHoldLoneSurrogate(text: string): boolean {
+  return /\\u[dD][89a-fA-F]/.test(text) || !text.isWellFormed();
+}
+
+interface Walk {
+  /** Members met; fewer than in the text means that `JSON.parse` dropped a repeated key. */
+  members: number;
+  readonly surrogatesPossible: boolean;
+  /** Filled on the way out of a refusal, innermost segment first. */
+  readonly path: string[];
+  detail: string;
+}
+
+/** Recursion is bounded: the depth was checked before. (3) */
+function isSafe(value: unknown, walk: Walk): boolean {
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      if (!isSafeMember(value[index], walk)) return !walk.path.push(String(index));
+    }
+  } else if (isJsonObject(value)) {
+    for (const key in value) {
+      walk.members++;
+      const member = value[key];
+      if (!isSafeKey(key, member, walk) || !isSafeMember(member, walk)) return !walk.path.push(key);
+    }
+  } else if (typeof value === 'string' && walk.surrogatesPossible && !value.isWellFormed()) {
+    return found(walk, 'lone surrogate');
+  }
+  return true;
+}
+
+/** Most members are neither containers nor suspicious; this keeps them off the slow path. */
+function isSafeMember(member: unknown, walk: Walk): boolean {
+  return (typeof member !== 'object' && !walk.surrogatesPossible) || isSafe(member, walk);
+}
+
+function isSafeKey(key: string, member: unknown, walk: Walk): boolean {
+  if (key === '__proto__') return found(walk, 'a key that could reach a prototype');
+  if (key === 'constructor' && isJsonObject(member) && Object.hasOwn(member, 'prototype')) {
+    return found(walk, 'a key that could reach a prototype');
+  }
+  return !walk.surrogatesPossible || key.isWellFormed() || found(walk, 'lone surrogate in a key');
+}
+
+function found(walk: Walk, detail: string): false {
+  walk.detail = detail;
+  return false;
+}

@@ -1,0 +1,73 @@
+/**
+ * Owns: the bodies of the three requests that tell a tool server something instead of asking for a result.
+ * Not here: where they go (`tool-server-url.ts`), how often (close and cancel: once, R61 R66), what an answer means.
+ *
+ * 1. Outbound is strict and validated: a body that breaks its schema is a mistake of ours and throws.
+ * 2. Inbound, for tool servers, is loose: unknown fields are ignored. Ids stay untrusted; never use one as a path. T39
+ */
+import { z } from 'zod';
+import { createCodec } from './codec.ts';
+import type { InCode } from './codec.ts';
+import { idField, urlField } from './field.ts';
+import { describeIssue, problemsOf } from './problem.ts';
+import type { Problem } from './problem.ts';
+
+const codec = createCodec([]);
+
+/** RAP thread-closure, Fields. R59 */
+export const closeThreadSchema = z.strictObject({ thread_id: idField });
+/** RAP tool-cancellation, Fields. R64 */
+export const cancelToolCallSchema = z.strictObject({ thread_id: idField, tool_call_id: idField });
+/** RAP migration, Request. R101 */
+export const migrateSchema = z.strictObject({ session_id: idField, destination_url: urlField });
+
+/** Thread `threadId` will not call again. */
+export type CloseThread = InCode<z.infer<typeof closeThreadSchema>>;
+/** Nobody waits for call `toolCallId` of thread `threadId` any more. */
+export type CancelToolCall = InCode<z.infer<typeof cancelToolCallSchema>>;
+/** Family `sessionId` (its root thread) moves; the server at `destinationUrl` takes over. */
+export type Migrate = InCode<z.infer<typeof migrateSchema>>;
+
+/** The JSON body for `{base}/close_thread`. @throws z.ZodError (1) */
+export function encodeCloseThread(notice: CloseThread): z.infer<typeof closeThreadSchema> {
+  return closeThreadSchema.parse(codec.toWire(notice));
+}
+
+/** The JSON body for `{base}/cancel_tool_call`. @throws z.ZodError (1) */
+export function encodeCancelToolCall(notice: CancelToolCall): z.infer<typeof cancelToolCallSchema> {
+  return cancelToolCallSchema.parse(codec.toWire(notice));
+}
+
+/** The JSON body for `{base}/migrate`. @throws z.ZodError (1) */
+export function encodeMigrate(notice: Migrate): z.infer<typeof migrateSchema> {
+  return migrateSchema.parse(codec.toWire(notice));
+}
+
+/** What parsing a notice says. */
+export type NoticeParse<Notice> =
+  { readonly ok: true; readonly notice: Notice } | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Parses the body of `/close_thread` as a tool server receives it. */
+export function parseCloseThread(json: unknown): NoticeParse<CloseThread> {
+  return parse(closeThreadSchema, json);
+}
+
+/** Parses the body of `/cancel_tool_call` as a tool server receives it. */
+export function parseCancelToolCall(json: unknown): NoticeParse<CancelToolCall> {
+  return parse(cancelToolCallSchema, json);
+}
+
+/** Parses the body of `/migrate` as a tool server receives it. */
+export function parseMigrate(json: unknown): NoticeParse<Migrate> {
+  return parse(migrateSchema, json);
+}
+
+function parse<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  json: unknown,
+): NoticeParse<InCode<z.infer<z.ZodObject<Shape>>>> {
+  const parsed = schema.strip().safeParse(json, { error: describeIssue }); // (2)
+  return parsed.success
+    ? { ok: true, notice: codec.toCode(parsed.data) }
+    : { ok: false, problems: problemsOf(parsed.error) };
+}

@@ -1,0 +1,70 @@
+/**
+ * Owns: the shape of a complaint about a message (where, and what is wrong) and its derivation from zod's issues.
+ * Not here: HTTP status codes, problem pages.
+ *
+ * 1. A pointer is an RFC 6901 JSON Pointer into the message as it was sent: wire names, never ours.
+ * 2. A detail never quotes a value of the message: it may be logged and sent back.
+ * 3. A refusal is a value. Nothing in this library throws because of what somebody else sent.
+ */
+import type { z } from 'zod';
+import { pointerCharactersMax } from './limits.ts';
+
+/** One defect. `pointer` is `""` for the whole message; `detail` is an English sentence fragment without final stop. */
+export interface Problem {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** Builds a JSON Pointer; one that would grow past `pointerCharactersMax` ends at the last segment that fits. */
+export function pointerTo(path: readonly PropertyKey[]): string {
+  let pointer = '';
+  for (const segment of path) {
+    const escaped = String(segment).replaceAll('~', '~0').replaceAll('/', '~1');
+    if (pointer.length + escaped.length + 1 > pointerCharactersMax) break;
+    pointer += `/${escaped}`;
+  }
+  return pointer;
+}
+
+/** Turns the issues of a failed parse into problems, one per defect, with `prefix` before every path. */
+export function problemsOf(error: z.ZodError, prefix: readonly PropertyKey[] = []): Problem[] {
+  return error.issues.flatMap((issue) => {
+    const path = [...prefix, ...issue.path];
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ pointer: pointerTo([...path, key]), detail: 'unknown field' }));
+    }
+    return [{ pointer: pointerTo(path), detail: issue.message }];
+  });
+}
+
+/**
+ * The `error` option of every parse here: says what was expected, and whether the field was absent.
+ * Returns undefined for issues that carry a message of their own, so that it is kept.
+ */
+export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'required, but absent';
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${withArticle(issue.expected)}`;
+    case 'too_small':
+      return issue.origin in units
+        ? `needs at least ${issue.minimum} ${units[issue.origin]}`
+        : `must be at least ${issue.minimum}`;
+    case 'too_big':
+      return issue.origin in units
+        ? `allows at most ${issue.maximum} ${units[issue.origin]}`
+        : `must be at most ${issue.maximum}`;
+    case 'invalid_format':
+      return 'has characters that are not allowed';
+    default:
+      return undefined;
+  }
+}
+
+/** What a size counts, by the kind of value. */
+const units: { readonly [origin: string]: string } = { string: 'characters', array: 'entries' };
+
+function withArticle(type: string): string {
+  if (type === 'int') return 'an integer';
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}

@@ -1,0 +1,140 @@
+/**
+ * Owns: the manifest that a tool server publishes, and the list of everything that is wrong with one.
+ * Not here: whether an `inputSchema` is valid JSON Schema (that takes an interpreter with a budget), clashes with other
+ * toolsets (R21), fetching, caching, hashing.
+ *
+ * 1. Valid as a whole or refused as a whole; a refusal lists every defect. RAP toolsets, Validation. R19
+ * 2. Unknown fields and annotations are tolerated; a known one of the wrong type is a defect, never a default. R28
+ * 3. Descriptions, annotations and scripts are untrusted data: bounded, carried, never interpreted. R31
+ * 4. A manifest that was accepted has a canonical JSON text, so it can be hashed and pinned. R30
+ */
+import { z } from 'zod';
+import { fitsBytes, idCharactersMax, jsonDepthMax, nameCharactersMax } from './limits.ts';
+import { schemaBytesMax, schemaDepthMax, toolsMax } from './limits.ts';
+import { urlField, withoutNulls } from './field.ts';
+import { isJsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
+import { describeIssue, pointerTo, problemsOf } from './problem.ts';
+import type { Problem } from './problem.ts';
+import { injectedEventToolName, toolNameField } from './tool-name.ts';
+
+const annotationsSchema = z.looseObject({
+  requiresAuth: z.string().optional(),
+  readOnly: z.boolean().optional(),
+  destructive: z.boolean().optional(),
+  idempotent: z.boolean().optional(),
+  longRunning: z.boolean().optional(),
+});
+
+/** RAP toolsets, Validation: `inputSchema` is a JSON Schema object; arguments are an object, so it must allow one. R18 */
+const inputSchemaField = z
+  .custom<JsonObject>(isJsonObject, { error: 'must be a JSON Schema object', abort: true })
+  .refine(allowsObjects, { path: ['type'], message: 'must be "object": arguments are an object' })
+  .refine((schema) => depthOf(schema, schemaDepthMax) <= schemaDepthMax, {
+    message: `allows at most ${schemaDepthMax} levels of nesting`,
+    abort: true,
+  })
+  .refine((schema) => fitsBytes(JSON.stringify(schema), schemaBytesMax), `allows at most ${schemaBytesMax} bytes`);
+
+const toolSchema = z.object({
+  name: toolNameField.refine((name) => name !== injectedEventToolName, 'this name is reserved'), // R72
+  description: z.string(),
+  inputSchema: inputSchemaField,
+  annotations: z
+    .custom<JsonObject>(isJsonObject, 'must be an object')
+    .transform(withoutNulls)
+    .pipe(annotationsSchema)
+    .optional(),
+  displayScript: z.string().optional(),
+});
+
+const versionField = z.string().max(idCharactersMax).optional().catch(undefined);
+
+const toolsetSchema = z.object({
+  name: z.string().min(1).max(nameCharactersMax),
+  description: z.string().optional(),
+  endpoint: urlField,
+  tools: z.array(z.unknown()).min(1).max(toolsMax),
+  needsMigration: z.boolean().default(false),
+  toolset_version: versionField,
+  version: versionField,
+});
+
+/** What a tool server says about a tool: `requiresAuth` (text), `readOnly`, `destructive`, `idempotent`, `longRunning`. */
+export type ToolAnnotations = z.infer<typeof annotationsSchema>;
+/** One tool: `{name, description, inputSchema, annotations?, displayScript?}`. The schema is passed on by identity. */
+export type Tool = z.infer<typeof toolSchema>;
+
+/** A manifest. `toolsetVersion` is its `toolset_version`, else its `version`, if that is a non-empty string. */
+export interface Toolset {
+  readonly name: string;
+  readonly description?: string;
+  /** Invocations go here. R3 */
+  readonly endpoint: string;
+  readonly tools: readonly Tool[];
+  readonly needsMigration: boolean;
+  /** Echoed in invocations, so that a server can answer 409. R107 */
+  readonly toolsetVersion?: string;
+}
+
+/** A valid toolset, or every problem of the manifest (at least one). */
+export type ToolsetParse =
+  { readonly ok: true; readonly toolset: Toolset } | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Parses a manifest from a JSON value. Never throws. RAP toolsets, Validation. R18 R19 R22 */
+export function parseToolset(json: unknown): ToolsetParse {
+  if (!isJsonObject(json)) return { ok: false, problems: [{ pointer: '', detail: 'must be an object' }] };
+  if (depthOf(json, jsonDepthMax) > jsonDepthMax) {
+    return { ok: false, problems: [{ pointer: '', detail: `allows at most ${jsonDepthMax} levels of nesting` }] };
+  }
+  const head = toolsetSchema.safeParse(withoutNulls(json), { error: describeIssue });
+  const problems = head.success ? [] : problemsOf(head.error);
+  const tools = toolsOf(json, problems);
+  problems.push(...hugeNumbers(json, []));
+  if (!head.success || problems.length > 0) return { ok: false, problems };
+  const { toolset_version: own, version, ...rest } = head.data;
+  const toolsetVersion = own || version;
+  return { ok: true, toolset: { ...rest, tools, ...(toolsetVersion && { toolsetVersion }) } };
+}
+
+/** The tools that can be read; appends the defects of the others, and repeated names, to `problems`. */
+function toolsOf(json: JsonObject, problems: Problem[]): Tool[] {
+  if (!Array.isArray(json.tools) || json.tools.length > toolsMax) return []; // reported already
+  const tools: Tool[] = [];
+  const names = new Map<unknown, number>();
+  json.tools.forEach((entry: unknown, index) => {
+    const path = ['tools', index];
+    const parsed = toolSchema.safeParse(isJsonObject(entry) ? withoutNulls(entry) : entry, { error: describeIssue });
+    if (parsed.success) tools.push(parsed.data);
+    else problems.push(...problemsOf(parsed.error, path));
+    const name = isJsonObject(entry) && typeof entry.name === 'string' ? entry.name : undefined;
+    const first = names.get(name);
+    if (name === undefined) return;
+    if (first === undefined) names.set(name, index);
+    else problems.push({ pointer: pointerTo([...path, 'name']), detail: `the same name as /tools/${first}` }); // R22
+  });
+  return tools;
+}
+
+function allowsObjects(schema: JsonObject): boolean {
+  const { type } = schema;
+  return type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'));
+}
+
+/** Nesting of `value`, counted no further than `limit + 1`: a scalar has 0, `{}` has 1. */
+function depthOf(value: unknown, limit: number): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (limit <= 0) return 1;
+  let deepest = 0;
+  for (const member of Object.values(value)) deepest = Math.max(deepest, depthOf(member, limit - 1));
+  return deepest + 1;
+}
+
+/** Numbers that no double holds (`1e999`) have no canonical text. (4) */
+function hugeNumbers(value: unknown, path: readonly string[]): Problem[] {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    return [{ pointer: pointerTo(path), detail: 'a number beyond the range of a double' }];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => hugeNumbers(member, [...path, key]));
+}
