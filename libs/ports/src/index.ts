@@ -8,6 +8,7 @@ export * from './fault.ts';
 export * from './idempotency.ts';
 export * from './input-bus.ts';
 export * from './live-feed.ts';
+export * from './logger.ts';
 export * from './model.ts';
 export * from './registry.ts';
 export * from './snapshots.ts';

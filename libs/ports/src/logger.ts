@@ -1,0 +1,9 @@
+// What a service says to the people who run it: an event name and fields, never a sentence with values in it. No bodies, no
+// secrets: the caller chooses the fields.
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+export interface Logger {
+  info(event: string, fields?: LogFields): void;
+  warn(event: string, fields?: LogFields): void;
+  error(event: string, fields?: LogFields): void;
+}
