@@ -1,1 +1,14 @@
-export {};
+export type { Broker, Group, Member, TopicName } from './broker.ts';
+export { type Gate, openGate, type Operation } from './gate.ts';
+export { createManualClock, type ManualClock, settle } from './manual-clock.ts';
+export { createSeededEntropy, seededFraction } from './seeded-entropy.ts';
+export type { ToolNetwork, ToolPeer } from './tool-network.ts';
+export {
+  createMemoryWorld,
+  type DurablePart,
+  type MemoryPorts,
+  type MemoryWorld,
+  type MemoryWorldOptions,
+  type Topology,
+} from './world.ts';
+export type { WorldObserver } from './world-observer.ts';

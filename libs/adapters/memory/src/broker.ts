@@ -1,0 +1,177 @@
+// The broker of a durable world: topics in partitions, consumer groups with generations, committed offsets. It is the
+// durable part and the coordinator; what a process believes about it lives in `group-member.ts`.
+//
+// Invariants:
+//   K1. A record's partition is a function of tenant and thread; within it order is the order of appending.
+//   K2. A rebalance gives every partition of the group to a live member under a new generation. An offset commit of another
+//       generation is ignored: that is the fence against zombies.
+//   K3. A member that is cut off hears of no rebalance, may not commit, and goes on fetching where it was: the zombie.
+//   K4. A committed offset never moves back.
+import { Fault, type ThreadKey } from '@dormouse/ports';
+
+export type TopicName = 'inputs' | 'dispatches' | 'notices';
+
+export interface BusRecord extends ThreadKey {
+  readonly trace: string | null;
+  /** JSON, as a real bus would carry it. */
+  readonly value: string;
+}
+
+/** One consumer in one process. */
+export interface Member {
+  readonly node: string;
+  /** The generation it has heard of; -1 before the first. */
+  generation: number;
+  /** Partition to next offset, as the process believes. */
+  readonly positions: Map<number, number>;
+  /** Something may have changed for it. */
+  wake(): void;
+}
+
+export interface Group {
+  members: Member[];
+  generation: number;
+  readonly owners: Map<number, Member>;
+  readonly committed: number[];
+}
+
+export type Polled =
+  | { readonly polled: 'assignment'; readonly generation: number; readonly offsets: ReadonlyMap<number, number> }
+  | {
+      readonly polled: 'records';
+      readonly partition: number;
+      readonly offset: number;
+      readonly records: readonly BusRecord[];
+    }
+  | { readonly polled: 'nothing' };
+
+export interface Broker {
+  readonly topics: Readonly<Record<TopicName, readonly BusRecord[][]>>;
+  readonly groups: Readonly<Record<TopicName, Group>>;
+  append(topic: TopicName, record: BusRecord): void;
+  poll(topic: TopicName, member: Member): Polled;
+  /** False when the generation is not the group's any more. */
+  commit(topic: TopicName, member: Member, generation: number, partition: number, offset: number): boolean;
+  leave(topic: TopicName, member: Member): void;
+  rebalance(topic: TopicName): void;
+  /** The session of every member of this process has expired: its partitions go to others. */
+  expire(node: string): void;
+  /** The process is dead: it fetches no more. */
+  forget(node: string): void;
+  /** The process neither hears nor is heard by the coordinator until `reconnect`. (K3) */
+  cutOff(node: string): void;
+  reconnect(node: string): void;
+  /** Records that are not below a committed offset. */
+  lag(topic: TopicName): number;
+}
+
+const recordsPerPollMax = 16;
+const topicNames: readonly TopicName[] = ['inputs', 'dispatches', 'notices'];
+
+export function createBroker(partitions: number): Broker {
+  const perTopic = <T>(make: () => T): Record<TopicName, T> => ({
+    inputs: make(),
+    dispatches: make(),
+    notices: make(),
+  });
+  const topics = perTopic(() => Array.from({ length: partitions }, (): BusRecord[] => []));
+  const groups = perTopic((): Group => ({
+    members: [],
+    generation: 0,
+    owners: new Map(),
+    committed: Array.from({ length: partitions }, () => 0),
+  }));
+  const fetching = perTopic(() => new Set<Member>());
+  const cut = new Set<string>();
+  return {
+    topics,
+    groups,
+    append: (topic, record) => {
+      topics[topic][partitionOf(record, partitions)]?.push(record);
+      for (const member of fetching[topic]) member.wake();
+    },
+    poll: (topic, member) => {
+      const group = groups[topic];
+      fetching[topic].add(member);
+      if (!cut.has(member.node)) {
+        if (!group.members.includes(member)) join(group, member);
+        if (member.generation !== group.generation)
+          return { polled: 'assignment', generation: group.generation, offsets: offsetsOf(group, member) };
+      }
+      return fetch(topics[topic], member);
+    },
+    commit: (topic, member, generation, partition, offset) => {
+      if (cut.has(member.node)) throw new Fault('UNAVAILABLE', 'cut off from the coordinator');
+      const group = groups[topic];
+      if (generation !== group.generation) return false; // (K2)
+      group.committed[partition] = Math.max(group.committed[partition] ?? 0, offset); // (K4)
+      return true;
+    },
+    leave: (topic, member) => {
+      fetching[topic].delete(member);
+      remove(groups[topic], (other) => other === member);
+    },
+    rebalance: (topic) => rebalance(groups[topic]),
+    expire: (node) => {
+      for (const topic of topicNames) remove(groups[topic], (member) => member.node === node);
+    },
+    forget: (node) => {
+      for (const topic of topicNames)
+        for (const member of fetching[topic]) if (member.node === node) fetching[topic].delete(member);
+    },
+    cutOff: (node) => void cut.add(node),
+    reconnect: (node) => {
+      cut.delete(node);
+      for (const topic of topicNames) for (const member of fetching[topic]) if (member.node === node) member.wake();
+    },
+    lag: (topic) =>
+      topics[topic].reduce(
+        (sum, records, partition) => sum + records.length - (groups[topic].committed[partition] ?? 0),
+        0,
+      ),
+  };
+}
+
+function join(group: Group, member: Member): void {
+  group.members.push(member);
+  rebalance(group);
+}
+
+function remove(group: Group, which: (member: Member) => boolean): void {
+  const left = group.members.filter((member) => !which(member));
+  if (left.length === group.members.length) return;
+  group.members = left;
+  rebalance(group);
+}
+
+/** Every generation moves every partition by one member: the harshest assignment there is. */
+function rebalance(group: Group): void {
+  group.generation += 1;
+  group.owners.clear();
+  for (const partition of group.committed.keys()) {
+    const owner = group.members[(partition + group.generation) % Math.max(1, group.members.length)];
+    if (owner !== undefined) group.owners.set(partition, owner);
+  }
+  for (const member of group.members) member.wake();
+}
+
+function offsetsOf(group: Group, member: Member): ReadonlyMap<number, number> {
+  const offsets = new Map<number, number>();
+  for (const [partition, owner] of group.owners)
+    if (owner === member) offsets.set(partition, group.committed[partition] ?? 0);
+  return offsets;
+}
+
+function fetch(partitions: readonly (readonly BusRecord[])[], member: Member): Polled {
+  for (const [partition, offset] of member.positions) {
+    const records = partitions[partition]?.slice(offset, offset + recordsPerPollMax) ?? [];
+    if (records.length > 0) return { polled: 'records', partition, offset, records };
+  }
+  return { polled: 'nothing' };
+}
+
+function partitionOf({ tenant, thread }: ThreadKey, partitions: number): number {
+  let hash = 2_166_136_261;
+  for (const character of `${tenant}:${thread}`) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 16_777_619);
+  return (hash >>> 0) % partitions;
+}

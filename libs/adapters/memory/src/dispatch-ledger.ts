@@ -1,0 +1,46 @@
+// The dispatcher's ledger in memory: the first claim and the first outcome stay. (D1, D2)
+import type { Attempt, DispatchLedger, LedgerEntry, ThreadKey } from '@dormouse/ports';
+import type { Passage } from './gate.ts';
+import { nameOf } from './thread-log.ts';
+
+/** The durable part. */
+export interface LedgerStore {
+  readonly entries: Map<string, LedgerEntry>;
+  readonly attempts: Map<string, Attempt[]>;
+}
+
+const unknownSubject: LedgerEntry = { nonce: null, outcome: null, detail: null, claimedAt: null };
+
+export function createDispatchLedger({ entries, attempts }: LedgerStore, passage: Passage): DispatchLedger {
+  const rowOf = (key: ThreadKey, subject: string): string => `${nameOf(key)}:${subject}`;
+  return {
+    read: (key, subject) => passage.read('ledger.read', subject, () => entries.get(rowOf(key, subject)) ?? null),
+    claim: (key, subject, nonce, at) =>
+      passage.write('ledger.claim', subject, () => {
+        const entry = entries.get(rowOf(key, subject)) ?? unknownSubject;
+        if (entry.nonce !== null) return entry.nonce === nonce;
+        entries.set(rowOf(key, subject), { ...entry, nonce, claimedAt: at });
+        return true;
+      }),
+    settle: (key, subject, outcome, detail) =>
+      passage.write('ledger.settle', subject, () => {
+        const entry = entries.get(rowOf(key, subject)) ?? unknownSubject;
+        if (entry.outcome !== null) return entry.outcome;
+        entries.set(rowOf(key, subject), { ...entry, outcome, detail });
+        return outcome;
+      }),
+    record: (key, attempt) =>
+      passage.write('ledger.record', attempt.toolCallId, () => {
+        const row = rowOf(key, attempt.toolCallId);
+        const before = attempts.get(row) ?? [];
+        attempts.set(row, [
+          ...before.filter((other) => other.number !== attempt.number || other.at !== attempt.at),
+          attempt,
+        ]);
+      }),
+    attempts: (key, toolCallIds) =>
+      passage.read('ledger.attempts', toolCallIds.join(','), () =>
+        toolCallIds.flatMap((id) => attempts.get(rowOf(key, id)) ?? []),
+      ),
+  };
+}

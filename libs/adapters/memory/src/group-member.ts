@@ -1,0 +1,182 @@
+// One consumer in one process: fetches what its partitions hold, keeps the low watermark of what is released, commits it.
+//
+// Invariants:
+//   K5. A position moves only when the records have arrived: a fetch that fails is made again.
+//   K6. Watermark and open offsets belong to one assignment (partition, generation); the next one starts from the committed
+//       offset with nothing. (V6)
+//   K7. The committed offset never passes a record that is not released.
+import { Fault, type Clock } from '@dormouse/ports';
+import type { Broker, BusRecord, Member, Polled, TopicName } from './broker.ts';
+import type { Passage } from './gate.ts';
+
+/** What one assignment holds in memory. */
+export interface Claim {
+  readonly partition: number;
+  readonly generation: number;
+  revoked: boolean;
+  /** Offset after the last record delivered. */
+  next: number;
+  readonly open: Set<number>;
+  committed: number;
+  committing: boolean;
+}
+
+export interface MemberHandlers {
+  assigned(claim: Claim): void;
+  revoked(claim: Claim): Promise<void>;
+  /** Returns at once; `release` is called when nothing depends on the record any more. */
+  record(claim: Claim, record: BusRecord, release: () => void): void;
+  busy(): boolean;
+}
+
+export interface MemberDeps {
+  readonly node: string;
+  readonly topic: TopicName;
+  readonly broker: Broker;
+  readonly passage: Passage;
+  readonly clock: Clock;
+}
+
+export interface GroupMember {
+  close(withinMs: number): Promise<void>;
+}
+
+const retryDelayMs = 50;
+const busyDelayMs = 10;
+
+/** Resolves when the first assignment has been given. */
+export async function joinGroup(deps: MemberDeps, handlers: MemberHandlers): Promise<GroupMember> {
+  const member = createMember(deps, handlers);
+  await member.joined;
+  return member;
+}
+
+function createMember(
+  { node, topic, broker, passage, clock }: MemberDeps,
+  handlers: MemberHandlers,
+): GroupMember & { readonly joined: Promise<void> } {
+  let closing = false;
+  let signal = createSignal();
+  let claims = new Map<number, Claim>();
+  const joined = createSignal();
+  const ended = createSignal();
+  const drained = createSignal();
+  const member: Member = { node, generation: -1, positions: new Map(), wake: () => signal.fire() };
+
+  async function run(): Promise<void> {
+    while (!closing) {
+      signal = createSignal();
+      if (claims.size > 0 && handlers.busy()) {
+        await clock.sleep(busyDelayMs);
+        continue;
+      }
+      const polled = await passage.read(`${topic}.poll`, node, () => broker.poll(topic, member)).catch(failed);
+      if (closing) break;
+      if (polled === null) await clock.sleep(retryDelayMs);
+      else if (polled.polled === 'nothing') await signal.fired;
+      else if (polled.polled === 'assignment') await assign(polled);
+      else deliver(polled);
+    }
+    ended.fire();
+  }
+
+  async function assign({ generation, offsets }: Extract<Polled, { polled: 'assignment' }>): Promise<void> {
+    await revokeAll();
+    if (closing) return;
+    member.generation = generation;
+    for (const [partition, offset] of offsets) {
+      const claim: Claim = {
+        partition,
+        generation,
+        revoked: false,
+        next: offset,
+        open: new Set(),
+        committed: offset,
+        committing: false,
+      };
+      claims.set(partition, claim);
+      member.positions.set(partition, offset);
+      handlers.assigned(claim);
+    }
+    joined.fire();
+  }
+
+  async function revokeAll(): Promise<void> {
+    const old = [...claims.values()];
+    claims = new Map();
+    member.positions.clear();
+    for (const claim of old) claim.revoked = true;
+    await Promise.all(old.map((claim) => handlers.revoked(claim)));
+  }
+
+  function deliver({ partition, offset, records }: Extract<Polled, { polled: 'records' }>): void {
+    const claim = claims.get(partition);
+    if (claim === undefined) return;
+    // The partition that has just been read goes to the end, so that none starves the others.
+    member.positions.delete(partition);
+    member.positions.set(partition, offset + records.length); // (K5)
+    for (const [index, record] of records.entries()) {
+      claim.open.add(offset + index);
+      claim.next = offset + index + 1;
+      handlers.record(claim, record, () => release(claim, offset + index));
+    }
+  }
+
+  function release(claim: Claim, offset: number): void {
+    if (claim.revoked || !claim.open.delete(offset)) return;
+    if (isIdle()) drained.fire();
+    if (!claim.committing) void commit(claim);
+  }
+
+  async function commit(claim: Claim): Promise<void> {
+    claim.committing = true;
+    while (!claim.revoked && lowWatermark(claim) > claim.committed) {
+      const low = lowWatermark(claim);
+      const done = await passage
+        .write(`${topic}.commit`, `${claim.partition}@${low}`, () =>
+          broker.commit(topic, member, claim.generation, claim.partition, low),
+        )
+        .catch(failed);
+      if (done === null) await clock.sleep(retryDelayMs);
+      else claim.committed = low;
+    }
+    claim.committing = false;
+  }
+
+  const isIdle = (): boolean => [...claims.values()].every((claim) => claim.open.size === 0);
+
+  async function close(withinMs: number): Promise<void> {
+    closing = true;
+    signal.fire();
+    if (!isIdle()) await Promise.race([drained.fired, clock.sleep(withinMs)]);
+    for (const claim of claims.values()) if (!claim.committing) await commit(claim);
+    await Promise.race([Promise.all([revokeAll(), ended.fired]), clock.sleep(withinMs)]);
+    await passage.write(`${topic}.leave`, node, () => broker.leave(topic, member)).catch(failed);
+  }
+
+  void run();
+  return { joined: joined.fired, close };
+}
+
+/** The first offset that is not released. (K7) */
+export function lowWatermark(claim: Claim): number {
+  let low = claim.next;
+  for (const offset of claim.open) if (offset < low) low = offset;
+  return low;
+}
+
+/** A broker that cannot be reached is asked again; anything else is a bug and must be heard. */
+function failed(reason: unknown): null {
+  if (reason instanceof Fault) return null;
+  throw reason;
+}
+
+interface Signal {
+  readonly fired: Promise<void>;
+  fire(): void;
+}
+
+export function createSignal(): Signal {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { fired: promise, fire: resolve };
+}

@@ -1,0 +1,43 @@
+// Hints for people who watch, in memory: losing one costs time, so a hint that the gate drops is simply lost.
+import type { Delta, Hint, LiveFeed } from '@dormouse/ports';
+import type { Passage } from './gate.ts';
+import { nameOf } from './thread-log.ts';
+
+export interface FeedStore {
+  readonly listeners: Map<string, Set<(hint: Hint) => void>>;
+  readonly said: Map<string, Delta[]>;
+}
+
+export function createLiveFeed({ listeners, said }: FeedStore, passage: Passage): LiveFeed {
+  return {
+    publish: (key, hint) => {
+      const lost = (): undefined => undefined;
+      void passage
+        .write('feed.publish', nameOf(key), () => {
+          remember(said, nameOf(key), hint);
+          for (const listener of listeners.get(nameOf(key)) ?? []) listener(hint);
+        })
+        .catch(lost);
+    },
+    subscribe: (key, listener) =>
+      passage.read('feed.subscribe', nameOf(key), () => {
+        const all = listeners.get(nameOf(key)) ?? new Set();
+        listeners.set(nameOf(key), all.add(listener));
+        return () => void all.delete(listener);
+      }),
+    soFar: (key) => passage.read('feed.soFar', nameOf(key), () => said.get(nameOf(key)) ?? []),
+  };
+}
+
+/** A new completion or attempt replaces what was said; a commit that records one ends it. */
+function remember(said: Map<string, Delta[]>, name: string, hint: Hint): void {
+  if (hint.hint === 'committed') {
+    const ended = said.get(name)?.[0];
+    if (ended !== undefined && hint.commit.inputs.includes(`m:${ended.completionId}`)) said.delete(name);
+    return;
+  }
+  const before = said.get(name) ?? [];
+  const first = before[0];
+  const continues = first?.completionId === hint.delta.completionId && first.attempt === hint.delta.attempt;
+  said.set(name, continues ? [...before, hint.delta] : [hint.delta]);
+}

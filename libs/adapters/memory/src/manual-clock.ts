@@ -1,0 +1,52 @@
+// A clock that stands still until it is moved: for specs. Sleepers wake in the order of their due times.
+import type { Clock } from '@dormouse/ports';
+
+export interface ManualClock extends Clock {
+  /** Moves time, waking sleepers on the way, and lets everything that follows from it settle. */
+  advance(ms: number): Promise<void>;
+}
+
+interface Sleeper {
+  readonly due: number;
+  readonly wake: () => void;
+}
+
+export function createManualClock(startsAt = 1_764_000_000_000): ManualClock {
+  let now = startsAt;
+  const sleepers = new Set<Sleeper>();
+  return {
+    now: () => now,
+    sleep(ms, signal) {
+      return new Promise((resolve) => {
+        if (signal?.aborted === true) return resolve();
+        const sleeper = { due: now + ms, wake };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', wake, { once: true });
+        function wake(): void {
+          if (sleepers.delete(sleeper)) resolve();
+        }
+      });
+    },
+    async advance(ms) {
+      const until = now + ms;
+      for (;;) {
+        await settle();
+        const next = earliest(sleepers);
+        if (next === null || next.due > until) break;
+        now = Math.max(now, next.due);
+        next.wake();
+      }
+      now = until;
+      await settle();
+    },
+  };
+}
+
+function earliest(sleepers: ReadonlySet<Sleeper>): Sleeper | null {
+  let first: Sleeper | null = null;
+  for (const sleeper of sleepers) if (first === null || sleeper.due < first.due) first = sleeper;
+  return first;
+}
+
+/** Everything that is only microtasks away has happened. */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,137 @@
+// What operators configure, in memory: agents in immutable versions, tool servers, toolsets by hash, secrets, API keys.
+import type {
+  Agent,
+  Agents,
+  ApiKey,
+  ApiKeys,
+  SealedSecret,
+  Secrets,
+  StoredToolset,
+  Toolsets,
+  ToolServer,
+  ToolServers,
+} from '@dormouse/ports';
+import type { Passage } from './gate.ts';
+import { pageOf } from './thread-directory.ts';
+
+/** The durable part. Keys begin with the tenant. */
+export interface RegistryStore {
+  readonly agents: Agent[];
+  readonly toolServers: Map<string, ToolServer>;
+  readonly toolsets: Map<string, StoredToolset>;
+  readonly lastGood: Map<string, string>;
+  readonly secrets: Map<string, SealedSecret>;
+  readonly apiKeys: Map<string, ApiKey>;
+}
+
+export const createRegistryStore = (): RegistryStore => ({
+  agents: [],
+  toolServers: new Map(),
+  toolsets: new Map(),
+  lastGood: new Map(),
+  secrets: new Map(),
+  apiKeys: new Map(),
+});
+
+const byName = (left: { readonly name: string }, right: { readonly name: string }): number =>
+  left.name < right.name ? -1 : 1;
+
+export function createAgents({ agents }: RegistryStore, passage: Passage): Agents {
+  const versions = (tenant: string, nameOrId: string): readonly Agent[] =>
+    agents
+      .filter((agent) => agent.tenant === tenant && (agent.name === nameOrId || agent.id === nameOrId))
+      .sort((left, right) => left.version - right.version);
+  return {
+    insert: (agent) =>
+      passage.write('agents.insert', agent.name, () => {
+        if (versions(agent.tenant, agent.name).some((other) => other.version === agent.version)) return false;
+        agents.push(agent);
+        return true;
+      }),
+    latest: (tenant, nameOrId) =>
+      passage.read('agents.latest', nameOrId, () => versions(tenant, nameOrId).at(-1) ?? null),
+    version: (tenant, nameOrId, version) =>
+      passage.read(
+        'agents.version',
+        nameOrId,
+        () => versions(tenant, nameOrId).find((agent) => agent.version === version) ?? null,
+      ),
+    list: (tenant, page) =>
+      passage.read('agents.list', tenant, () => {
+        const names = new Set(agents.filter((agent) => agent.tenant === tenant).map((agent) => agent.name));
+        const latest = [...names].flatMap((name) => versions(tenant, name).at(-1) ?? []);
+        return pageOf(latest.sort(byName), page, (agent) => agent.name);
+      }),
+    remove: (tenant, name) =>
+      passage.write('agents.remove', name, () => {
+        const kept = agents.filter((agent) => agent.tenant !== tenant || agent.name !== name);
+        const removed = kept.length < agents.length;
+        agents.splice(0, agents.length, ...kept);
+        return removed;
+      }),
+  };
+}
+
+export function createToolServers({ toolServers }: RegistryStore, passage: Passage): ToolServers {
+  const find = (tenant: string, nameOrId: string): ToolServer | null =>
+    toolServers.get(`${tenant}:${nameOrId}`) ??
+    [...toolServers.values()].find((server) => server.tenant === tenant && server.id === nameOrId) ??
+    null;
+  return {
+    insert: (server) =>
+      passage.write('toolServers.insert', server.name, () => {
+        if (toolServers.has(`${server.tenant}:${server.name}`)) return false;
+        toolServers.set(`${server.tenant}:${server.name}`, server);
+        return true;
+      }),
+    get: (tenant, nameOrId) => passage.read('toolServers.get', nameOrId, () => find(tenant, nameOrId)),
+    list: (tenant, page) =>
+      passage.read('toolServers.list', tenant, () => {
+        const found = [...toolServers.values()].filter((server) => server.tenant === tenant);
+        return pageOf(found.sort(byName), page, (server) => server.name);
+      }),
+    replace: (server) =>
+      passage.write('toolServers.replace', server.name, () => {
+        if (!toolServers.has(`${server.tenant}:${server.name}`)) return false;
+        toolServers.set(`${server.tenant}:${server.name}`, server);
+        return true;
+      }),
+    remove: (tenant, name) => passage.write('toolServers.remove', name, () => toolServers.delete(`${tenant}:${name}`)),
+  };
+}
+
+export function createToolsets({ toolsets, lastGood }: RegistryStore, passage: Passage): Toolsets {
+  return {
+    put: (toolset) =>
+      passage.write(
+        'toolsets.put',
+        toolset.sha256,
+        () => void toolsets.set(`${toolset.tenant}:${toolset.sha256}`, toolset),
+      ),
+    get: (tenant, sha256) => passage.read('toolsets.get', sha256, () => toolsets.get(`${tenant}:${sha256}`) ?? null),
+    putLastGood: (tenant, toolServer, sha256) =>
+      passage.write('toolsets.putLastGood', toolServer, () => void lastGood.set(`${tenant}:${toolServer}`, sha256)),
+    lastGood: (tenant, toolServer) =>
+      passage.read('toolsets.lastGood', toolServer, () => lastGood.get(`${tenant}:${toolServer}`) ?? null),
+  };
+}
+
+export function createSecrets({ secrets }: RegistryStore, passage: Passage): Secrets {
+  return {
+    put: (secret) =>
+      passage.write('secrets.put', secret.name, () => void secrets.set(`${secret.tenant}:${secret.name}`, secret)),
+    get: (tenant, name) => passage.read('secrets.get', name, () => secrets.get(`${tenant}:${name}`) ?? null),
+    list: (tenant) =>
+      passage.read('secrets.list', tenant, () =>
+        [...secrets.values()].filter((secret) => secret.tenant === tenant).sort(byName),
+      ),
+    remove: (tenant, name) => passage.write('secrets.remove', name, () => secrets.delete(`${tenant}:${name}`)),
+  };
+}
+
+export function createApiKeys({ apiKeys }: RegistryStore, passage: Passage): ApiKeys {
+  return {
+    insert: (key) => passage.write('apiKeys.insert', key.id, () => void apiKeys.set(key.keySha256, key)),
+    bySha256: (keySha256) => passage.read('apiKeys.bySha256', '', () => apiKeys.get(keySha256) ?? null),
+  };
+}

@@ -1,0 +1,91 @@
+// The rows of threads for lists, in memory. The order of insertion is the order of the list, newest first.
+import type { Page, PageRequest, ThreadDirectory, ThreadFilter, ThreadProjection, ThreadRow } from '@dormouse/ports';
+import type { Passage } from './gate.ts';
+import { nameOf } from './thread-log.ts';
+
+export type DirectoryStore = Map<string, ThreadRow>;
+
+export function createThreadDirectory(rows: DirectoryStore, passage: Passage): ThreadDirectory {
+  return {
+    insert: (row) =>
+      passage.write('directory.insert', nameOf(row), () => {
+        const existing = rows.get(nameOf(row)) ?? byExternalId(rows, row);
+        if (existing !== undefined) return { inserted: false, existing } as const;
+        rows.set(nameOf(row), row);
+        return { inserted: true } as const;
+      }),
+    get: (key) => passage.read('directory.get', nameOf(key), () => rows.get(nameOf(key)) ?? null),
+    list: (tenant, filter, page) =>
+      passage.read('directory.list', tenant, () => {
+        const found = [...rows.values()].filter((row) => row.tenant === tenant && matches(row, filter));
+        return pageOf(found.sort(newestFirst), page, (row) => row.thread);
+      }),
+    patch: (key, patch) =>
+      passage.write('directory.patch', nameOf(key), () => {
+        const row = rows.get(nameOf(key));
+        if (row === undefined) return null;
+        const patched = {
+          ...row,
+          ...(patch.title === undefined ? {} : { title: patch.title }),
+          metadata: patch.metadata ?? row.metadata,
+        };
+        rows.set(nameOf(key), patched);
+        return patched;
+      }),
+    project: (projections) =>
+      passage.write('directory.project', projections.map((row) => row.thread).join(','), () => {
+        for (const projection of projections) project(rows, projection);
+      }),
+    stuckOpenings: (before, limit) =>
+      passage.read('directory.stuckOpenings', '', () =>
+        [...rows.values()].filter((row) => row.opening !== null && row.createdAt < before).slice(0, limit),
+      ),
+    usesAgent: (tenant, agent) =>
+      passage.read('directory.usesAgent', `${tenant}:${agent}`, () =>
+        [...rows.values()].some((row) => row.tenant === tenant && row.agent === agent && row.status !== 'closed'),
+      ),
+  };
+}
+
+const newestFirst = (left: ThreadRow, right: ThreadRow): number =>
+  right.createdAt - left.createdAt || (left.thread < right.thread ? 1 : -1);
+
+function byExternalId(rows: DirectoryStore, row: ThreadRow): ThreadRow | undefined {
+  if (row.externalId === null) return undefined;
+  return [...rows.values()].find((other) => other.tenant === row.tenant && other.externalId === row.externalId);
+}
+
+/** An older position never overwrites a newer one; a thread that has commits needs its opening no more. */
+function project(rows: DirectoryStore, { status, title, updatedAt, position, ...key }: ThreadProjection): void {
+  const row = rows.get(nameOf(key));
+  if (row === undefined || position < row.position) return;
+  rows.set(nameOf(key), {
+    ...row,
+    status,
+    title: title ?? row.title,
+    updatedAt,
+    position,
+    opening: position > 0 ? null : row.opening,
+  });
+}
+
+function matches(row: ThreadRow, filter: ThreadFilter): boolean {
+  const metadata = Object.entries(filter.metadata ?? {});
+  return (
+    (filter.status === undefined || row.status === filter.status) &&
+    (filter.agent === undefined || row.agent === filter.agent) &&
+    (filter.parent === undefined || row.parent === filter.parent) &&
+    (filter.userId === undefined || row.userId === filter.userId) &&
+    (filter.externalId === undefined || row.externalId === filter.externalId) &&
+    (filter.createdAfter === undefined || row.createdAt > filter.createdAfter) &&
+    metadata.every(([name, value]) => row.metadata[name] === value)
+  );
+}
+
+/** The page after `cursor`, which names the last row of the page before. */
+export function pageOf<T>(rows: readonly T[], { limit, cursor }: PageRequest, nameOfRow: (row: T) => string): Page<T> {
+  const start = cursor === null ? 0 : rows.findIndex((row) => nameOfRow(row) === cursor) + 1;
+  const data = rows.slice(start, start + limit);
+  const last = data.at(-1);
+  return { data, nextCursor: last !== undefined && start + limit < rows.length ? nameOfRow(last) : null };
+}

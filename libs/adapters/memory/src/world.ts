@@ -1,0 +1,162 @@
+// A memory world: the durable part of an installation, and the view that one process has of it. Owns which adapter serves
+// which port in the two topologies. Everything a process awaits passes the gate (see `gate.ts`).
+import type {
+  Agents,
+  ApiKeys,
+  Blobs,
+  Clock,
+  Commit,
+  Dedup,
+  DispatchLedger,
+  IdempotencyKeys,
+  InputBus,
+  LiveFeed,
+  Secrets,
+  Snapshots,
+  ThreadDirectory,
+  ThreadKey,
+  ThreadLog,
+  Timers,
+  Toolsets,
+  ToolServers,
+  ToolTransport,
+  WorkBus,
+} from '@dormouse/ports';
+import { type BlobStore, createBlobs } from './blobs.ts';
+import { type Broker, createBroker } from './broker.ts';
+import { createDedup, type DedupStore } from './dedup.ts';
+import { createDispatchLedger, type LedgerStore } from './dispatch-ledger.ts';
+import { createDurableInputBus, createDurableWorkBus } from './durable-bus.ts';
+import { type Gate, openGate, passage as passageThrough } from './gate.ts';
+import { createIdempotencyKeys, type IdempotencyStore } from './idempotency-keys.ts';
+import { createLiveFeed, type FeedStore } from './live-feed.ts';
+import {
+  createAgents,
+  createApiKeys,
+  createRegistryStore,
+  createSecrets,
+  createToolServers,
+  createToolsets,
+  type RegistryStore,
+} from './registry.ts';
+import { createSnapshots, type SnapshotStore } from './snapshots.ts';
+import type { WorldObserver } from './world-observer.ts';
+import { createStandaloneInputBus, createStandaloneWorkBus } from './standalone-bus.ts';
+import { createThreadDirectory, type DirectoryStore } from './thread-directory.ts';
+import { createLogStore, createThreadLog, type LogStore } from './thread-log.ts';
+import { createTimers, type TimerStore } from './timers.ts';
+import { createToolTransport, type ToolNetwork } from './tool-network.ts';
+
+export type Topology = 'durable' | 'standalone';
+
+export interface MemoryWorldOptions {
+  /** Delays of the world's own: retries and backoff of the buses. */
+  readonly clock: Clock;
+  /** Default: `openGate`. */
+  readonly gate?: Gate;
+  /** Default: `standalone`. */
+  readonly topology?: Topology;
+  /** Partitions of every topic in the durable topology; default 2. */
+  readonly partitions?: number;
+  readonly observer?: Partial<WorldObserver>;
+}
+
+/** One process's view. */
+export interface MemoryPorts {
+  readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
+  readonly timers: Timers;
+  readonly ledger: DispatchLedger;
+  readonly directory: ThreadDirectory;
+  readonly inputs: InputBus;
+  readonly work: WorkBus;
+  readonly dedup: Dedup;
+  readonly blobs: Blobs;
+  readonly idempotency: IdempotencyKeys;
+  readonly agents: Agents;
+  readonly toolServers: ToolServers;
+  readonly toolsets: Toolsets;
+  readonly secrets: Secrets;
+  readonly apiKeys: ApiKeys;
+  readonly feed: LiveFeed;
+  readonly transport: ToolTransport;
+}
+
+/** What survives every process. Checkers read it directly; wiping `snapshots` or `dedup` must lose nothing. */
+export interface DurablePart {
+  readonly log: LogStore;
+  readonly broker: Broker;
+  readonly timers: TimerStore;
+  readonly ledger: LedgerStore;
+  readonly directory: DirectoryStore;
+  readonly snapshots: SnapshotStore;
+  readonly dedup: DedupStore;
+  readonly blobs: BlobStore;
+  readonly idempotency: IdempotencyStore;
+  readonly registry: RegistryStore;
+  readonly feed: FeedStore;
+  readonly network: ToolNetwork;
+}
+
+export interface MemoryWorld {
+  readonly topology: Topology;
+  readonly durable: DurablePart;
+  /** The view of one process in one life: call it once per life; queues of a standalone process die with it. */
+  ports(node: string): MemoryPorts;
+  /** Keys of all threads with commits. */
+  threads(): readonly ThreadKey[];
+  commits(key: ThreadKey): readonly Commit[];
+}
+
+const ignore = (): void => {};
+
+export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
+  const { clock, gate = openGate, topology = 'standalone', partitions = 2 } = options;
+  const observer: WorldObserver = { appended: ignore, decided: ignore, handedOver: ignore, ...options.observer };
+  const durable = createDurablePart(partitions);
+  durable.log.onAppended = (commit) => observer.appended(commit);
+  return {
+    topology,
+    durable,
+    ports: (node) => {
+      const passage = passageThrough(gate, node);
+      const bus = { node, passage, clock, observer, broker: durable.broker, log: durable.log };
+      return {
+        log: createThreadLog(durable.log, passage),
+        snapshots: createSnapshots(durable.snapshots, passage),
+        timers: createTimers(durable.timers, passage),
+        ledger: createDispatchLedger(durable.ledger, passage),
+        directory: createThreadDirectory(durable.directory, passage),
+        inputs: topology === 'durable' ? createDurableInputBus(bus) : createStandaloneInputBus(bus),
+        work: topology === 'durable' ? createDurableWorkBus(bus) : createStandaloneWorkBus(bus),
+        dedup: createDedup(durable.dedup, passage),
+        blobs: createBlobs(durable.blobs, passage),
+        idempotency: createIdempotencyKeys(durable.idempotency, passage),
+        agents: createAgents(durable.registry, passage),
+        toolServers: createToolServers(durable.registry, passage),
+        toolsets: createToolsets(durable.registry, passage),
+        secrets: createSecrets(durable.registry, passage),
+        apiKeys: createApiKeys(durable.registry, passage),
+        feed: createLiveFeed(durable.feed, passage),
+        transport: createToolTransport(durable.network, passage),
+      };
+    },
+    threads: () => [...durable.log.threads.values()].map(({ key }) => key),
+    commits: (key) => durable.log.commits(key),
+  };
+}
+
+const createDurablePart = (partitions: number): DurablePart => ({
+  log: createLogStore(),
+  broker: createBroker(partitions),
+  timers: new Map(),
+  ledger: { entries: new Map(), attempts: new Map() },
+  directory: new Map(),
+  snapshots: new Map(),
+  dedup: new Set(),
+  blobs: new Map(),
+  idempotency: new Map(),
+  registry: createRegistryStore(),
+  feed: { listeners: new Map(), said: new Map() },
+  network: new Map(),
+});
