@@ -1,0 +1,63 @@
+// `fetch` for everything that is not a tool server (model providers first): the same guard, the same pinned addresses, no
+// redirects, bodies may stream. guarantees §4: one guarded client for every outbound request.
+//
+// Invariants:
+//   W1. A refused URL rejects before a socket is opened; the error has code OUTBOUND_FORBIDDEN.
+//   W2. Pools are kept apart by origin and by the credential that the request carries.
+import { createHash } from 'node:crypto';
+import { Fault } from '@dormouse/ports';
+import { fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'undici';
+import { createOriginPools } from './origin-pools.ts';
+import { createOutboundGuard, readUrl, type Resolver } from './outbound-guard.ts';
+import type { OutboundRule } from './outbound-allow.ts';
+
+export interface GuardedFetchOptions {
+  readonly outboundAllow: readonly OutboundRule[];
+  readonly resolver?: Resolver;
+  readonly connectionsPerOriginMax?: number;
+  readonly connectTimeoutMs?: number;
+  /** Until the first byte of the answer. Default 5 minutes. */
+  readonly headersTimeoutMs?: number;
+  /** Silence in the middle of an answer. Default 2 minutes. */
+  readonly bodyTimeoutMs?: number;
+  /** Default 64 MiB. */
+  readonly responseBytesMax?: number;
+}
+
+export type GuardedFetch = typeof globalThis.fetch;
+
+/** Call `close` at shutdown. @throws Fault OUTBOUND_FORBIDDEN | UNAVAILABLE besides what `fetch` throws. */
+export function createGuardedFetch(options: GuardedFetchOptions): { readonly fetch: GuardedFetch; close(): Promise<void> } {
+  const pools = createOriginPools({
+    guard: createOutboundGuard({ rules: options.outboundAllow, ...(options.resolver === undefined ? {} : { resolver: options.resolver }) }),
+    connectionsMax: options.connectionsPerOriginMax ?? 256,
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    headersTimeoutMs: options.headersTimeoutMs ?? 300_000,
+    bodyTimeoutMs: options.bodyTimeoutMs ?? 120_000,
+    responseBytesMax: options.responseBytesMax ?? 64 * 1_048_576,
+  });
+  const fetch: GuardedFetch = async (input, init) => {
+    const request = new Request(input, init);
+    const url = readUrl(request.url);
+    if (typeof url === 'string') throw new Fault('OUTBOUND_FORBIDDEN', url);
+    const answer = await pools.get(scopeOf(request.headers), url);
+    if (!answer.ok) throw new Fault(answer.code === 'OUTBOUND_FORBIDDEN' ? answer.code : 'UNAVAILABLE', answer.detail); // (W1)
+    const sent: UndiciRequestInit = {
+      method: request.method,
+      headers: [...request.headers],
+      body: request.body === null ? null : new Uint8Array(await request.arrayBuffer()),
+      signal: request.signal,
+      redirect: 'error',
+      dispatcher: answer.pool,
+    };
+    // undici's Response and the platform's are the same interface from two builds of one library.
+    return (await undiciFetch(url.href, sent)) as unknown as Response;
+  };
+  return { fetch, close: () => pools.close() };
+}
+
+/** Credentials by hash, so that no key of a map holds one. (W2) */
+function scopeOf(headers: Headers): string {
+  const credential = `${headers.get('authorization') ?? ''} ${headers.get('x-api-key') ?? ''} ${headers.get('api-key') ?? ''}`;
+  return createHash('sha256').update(credential).digest('base64');
+}

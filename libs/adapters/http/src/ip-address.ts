@@ -1,0 +1,99 @@
+// What an IP address is good for: who may never be called, who only with permission, who is the public internet.
+// Not here: names, rules, connections.
+//
+// Invariants:
+//   A1. Metadata services and all of link-local are `never`, whatever an allow-list says, and so is every IPv6 form that
+//       carries such an IPv4 address inside.
+//   A2. An address is `public` only when it is known to be: everything else needs a rule.
+import ipaddr from 'ipaddr.js';
+
+export type AddressClass = 'public' | 'private' | 'never';
+
+export interface JudgedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+  readonly is: AddressClass;
+  /** The IPv4 address inside an IPv6 form that some router would unpack (NAT64, 6to4, Teredo, compatible, ISATAP). */
+  readonly inner: JudgedAddress | null;
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+/** A CIDR block. */
+export type AddressRange = readonly [Address, number];
+
+const range = (text: string): AddressRange => ipaddr.parseCIDR(text);
+
+/** Services that hand out a machine's own credentials, and ranges where nothing that answers HTTP has business with us. */
+const neverRanges: readonly AddressRange[] = [
+  range('0.0.0.0/8'), // "this host": Linux connects to loopback
+  range('169.254.0.0/16'), // link-local: metadata of AWS, GCP, Azure, Oracle, DigitalOcean, Tencent
+  range('100.100.100.200/32'), // metadata of Alibaba Cloud
+  range('168.63.129.16/32'), // Azure's wire server
+  range('192.0.0.192/32'), // metadata of Oracle Cloud
+  range('224.0.0.0/4'),
+  range('255.255.255.255/32'),
+  range('::/128'),
+  range('fe80::/10'),
+  range('fd00:ec2::/32'), // metadata of AWS over IPv6
+  range('fd20:ce::/32'), // metadata of GCP over IPv6
+  range('ff00::/8'),
+];
+
+const globalUnicast = range('2000::/3');
+const compatible = range('::/96');
+const nat64 = range('64:ff9b::/96');
+const nat64Local = range('64:ff9b:1::/48');
+const sixToFour = range('2002::/16');
+const teredo = range('2001::/32');
+
+/** Judges a literal in its usual notation; null when the text is not an IP address. */
+export function judgeAddress(text: string): JudgedAddress | null {
+  if (!ipaddr.isValid(text) || (text.includes('.') && !text.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(text))) return null;
+  return judge(ipaddr.parse(text));
+}
+
+/** True when the block covers the address; families never mix. */
+export function contains([network, bits]: AddressRange, address: string): boolean {
+  const parsed = ipaddr.parse(address);
+  return inRange(parsed, [network, bits]);
+}
+
+export function parseRange(text: string): AddressRange | null {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  const alone = judgeAddress(text);
+  return alone === null ? null : [ipaddr.parse(alone.address), alone.family === 4 ? 32 : 128];
+}
+
+function judge(parsed: Address): JudgedAddress {
+  if (isV4(parsed)) {
+    const is = isNever(parsed) ? 'never' : parsed.range() === 'unicast' ? 'public' : 'private';
+    return { address: parsed.toString(), family: 4, is, inner: null };
+  }
+  // The socket layer treats ::ffff:a.b.c.d as a.b.c.d, and so do we.
+  if (parsed.isIPv4MappedAddress()) return judge(parsed.toIPv4Address());
+  const carried = embedded(parsed);
+  const inner = carried === null ? null : judge(carried);
+  const address = parsed.toNormalizedString();
+  if (isNever(parsed) || inner?.is === 'never') return { address, family: 6, is: 'never', inner }; // (A1)
+  const open = inner === null && parsed.range() === 'unicast' && inRange(parsed, globalUnicast);
+  return { address, family: 6, is: open ? 'public' : 'private', inner }; // (A2)
+}
+
+function embedded(address: ipaddr.IPv6): ipaddr.IPv4 | null {
+  const bytes = address.toByteArray();
+  const at = (offset: number): ipaddr.IPv4 => new ipaddr.IPv4(bytes.slice(offset, offset + 4));
+  if (inRange(address, compatible)) return address.toNormalizedString() === '0:0:0:0:0:0:0:1' ? null : at(12);
+  if (inRange(address, nat64) || inRange(address, nat64Local)) return at(12);
+  if (inRange(address, sixToFour)) return at(2);
+  if (inRange(address, teredo)) return new ipaddr.IPv4(bytes.slice(12, 16).map((byte) => byte ^ 0xff));
+  // ISATAP: the interface identifier is 0000:5efe or 0200:5efe and then the IPv4 address.
+  if ((bytes[8] === 0 || bytes[8] === 2) && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe) return at(12);
+  return null;
+}
+
+const isV4 = (address: Address): address is ipaddr.IPv4 => address.kind() === 'ipv4';
+const isNever = (address: Address): boolean => neverRanges.some((block) => inRange(address, block));
+
+function inRange(address: Address, [network, bits]: AddressRange): boolean {
+  return address.kind() === network.kind() && address.match([network, bits] as [ipaddr.IPv4, number] & [ipaddr.IPv6, number]);
+}

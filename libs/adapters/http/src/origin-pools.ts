@@ -1,0 +1,132 @@
+// Connections by who speaks to whom: one undici pool per (scope, origin), connected to the addresses that the guard
+// checked, and to nothing else. A scope is a tenant with one of its credentials. Not here: what is said.
+//
+// Invariants:
+//   P1. A socket is only opened to an address of the verdict: a second look-up never happens on the way. (rebinding)
+//   P2. A verdict about a name is asked anew after `verdictTtlMs`; other addresses mean another pool, a refusal none.
+//   P3. Pools of different tenants or credentials share nothing.
+//   P4. At most `poolsMax` pools; the one that was not used for longest goes first.
+import type { LookupFunction } from 'node:net';
+import { Pool } from 'undici';
+import type { GuardVerdict, OutboundGuard, PinnedAddress } from './outbound-guard.ts';
+
+export interface OriginPoolsOptions {
+  readonly guard: OutboundGuard;
+  /** Connections per pool. */
+  readonly connectionsMax: number;
+  readonly connectTimeoutMs: number;
+  /** Bytes of one response's body, -1 for no limit of the pool's own. */
+  readonly responseBytesMax: number;
+  /** Milliseconds of silence in a body. */
+  readonly bodyTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  readonly verdictTtlMs?: number;
+  readonly poolsMax?: number;
+}
+
+export type PoolAnswer = { readonly ok: true; readonly pool: Pool } | Extract<GuardVerdict, { ok: false }>;
+
+export interface OriginPools {
+  /** Answers at once when the verdict is fresh: the hot path awaits nothing. */
+  get(scope: string, url: URL): PoolAnswer | Promise<PoolAnswer>;
+  close(): Promise<void>;
+}
+
+interface Entry {
+  readonly pool: Pool;
+  readonly answer: PoolAnswer;
+  readonly addresses: string;
+  /** Monotonic milliseconds; infinite for literals. */
+  freshUntil: number;
+}
+
+export function createOriginPools(options: OriginPoolsOptions): OriginPools {
+  const { guard, verdictTtlMs = 30_000, poolsMax = 1_000 } = options;
+  const entries = new Map<string, Entry>();
+  const asking = new Map<string, Promise<PoolAnswer>>();
+  const closing = new Set<Promise<void>>();
+  let closed = false;
+
+  function retire(key: string): void {
+    const entry = entries.get(key);
+    if (entry === undefined) return;
+    entries.delete(key);
+    // What is on its way is finished; errors of a pool that is going away have been told to their requests.
+    const done = entry.pool.close().catch(() => undefined).finally(() => closing.delete(done));
+    closing.add(done);
+  }
+
+  async function ask(key: string, url: URL): Promise<PoolAnswer> {
+    const verdict = await guard.check(url);
+    if (closed) return { ok: false, code: 'NAME_NOT_RESOLVED', detail: 'the client is closed' };
+    if (!verdict.ok) {
+      if (verdict.code === 'OUTBOUND_FORBIDDEN') retire(key); // (P2)
+      return verdict;
+    }
+    const addresses = verdict.addresses.map(({ address }) => address).toSorted().join(' ');
+    const freshUntil = verdict.literal ? Number.POSITIVE_INFINITY : performance.now() + verdictTtlMs;
+    const known = entries.get(key);
+    if (known?.addresses === addresses) {
+      known.freshUntil = freshUntil;
+      return known.answer;
+    }
+    retire(key);
+    const pool = openPool(url.origin, verdict.addresses, options);
+    const answer: PoolAnswer = { ok: true, pool };
+    entries.set(key, { pool, answer, addresses, freshUntil });
+    if (entries.size > poolsMax) retire(entries.keys().next().value ?? key); // (P4)
+    return answer;
+  }
+
+  return {
+    get(scope, url) {
+      const key = `${scope} ${url.origin}`; // (P3)
+      const entry = entries.get(key);
+      if (entry !== undefined && performance.now() < entry.freshUntil) {
+        if (entries.size > poolsMax / 2) touch(entries, key, entry);
+        return entry.answer;
+      }
+      const running = asking.get(key);
+      if (running !== undefined) return running;
+      const answer = ask(key, url).finally(() => asking.delete(key));
+      asking.set(key, answer);
+      return answer;
+    },
+    async close() {
+      closed = true;
+      await Promise.all(asking.values());
+      await Promise.all([...entries.values()].map(({ pool }) => pool.destroy()));
+      entries.clear();
+      await Promise.all(closing);
+    },
+  };
+}
+
+/** Insertion order is the order of use. */
+function touch(entries: Map<string, Entry>, key: string, entry: Entry): void {
+  entries.delete(key);
+  entries.set(key, entry);
+}
+
+function openPool(origin: string, addresses: readonly PinnedAddress[], options: OriginPoolsOptions): Pool {
+  return new Pool(origin, {
+    connections: options.connectionsMax,
+    allowH2: false,
+    pipelining: 1,
+    headersTimeout: options.headersTimeoutMs,
+    bodyTimeout: options.bodyTimeoutMs,
+    maxResponseSize: options.responseBytesMax,
+    keepAliveTimeout: 4_000,
+    connect: { timeout: options.connectTimeoutMs, lookup: pinned(addresses), autoSelectFamily: true },
+  });
+}
+
+/** Answers with what the guard has checked, whatever the name says by now. (P1) */
+function pinned(addresses: readonly PinnedAddress[]): LookupFunction {
+  const [first] = addresses;
+  return (hostname, { all }, answer) => {
+    if (first === undefined) answer(new Error(`${hostname} has no address`), '', 0);
+    else if (all === true) answer(null, [...addresses]);
+    else answer(null, first.address, first.family);
+  };
+}

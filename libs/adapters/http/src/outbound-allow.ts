@@ -1,0 +1,76 @@
+// The installation's allow-list: which plain-http and private destinations may be called. Syntax of DORMOUSE_OUTBOUND_ALLOW:
+// comma-separated entries `[http://](host-suffix | CIDR | address)[:port]`; IPv6 with a port goes in brackets.
+// Not here: what is never allowed (ip-address.ts).
+//
+// Invariants:
+//   O1. A host suffix ends at a label: `corp.example` covers itself and `a.corp.example`, never `evilcorp.example`.
+//   O2. An entry without `http://` allows https only; an entry with a port allows that port only.
+import { contains, parseRange, type AddressRange, type JudgedAddress } from './ip-address.ts';
+
+export interface OutboundRule {
+  readonly text: string;
+  /** Lower case, without a leading dot; null for a rule about addresses. */
+  readonly hostSuffix: string | null;
+  readonly range: AddressRange | null;
+  readonly port: number | null;
+  readonly plainHttp: boolean;
+}
+
+export interface OutboundAllow {
+  readonly rules: readonly OutboundRule[];
+  /** One sentence per entry that could not be read. */
+  readonly problems: readonly string[];
+}
+
+export interface Destination {
+  readonly scheme: 'http:' | 'https:';
+  /** As in the URL: a name, or an address without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Reads the variable; an empty text allows nothing beyond https to public addresses. */
+export function parseOutboundAllow(text: string): OutboundAllow {
+  const rules: OutboundRule[] = [];
+  const problems: string[] = [];
+  for (const entry of text.split(',').map((part) => part.trim()).filter((part) => part !== '')) {
+    const rule = parseRule(entry);
+    if (rule === null) problems.push(`"${entry}" is not [http://](host-suffix | CIDR)[:port]`);
+    else rules.push(rule);
+  }
+  return { rules, problems };
+}
+
+/** Whether this address of the destination may be connected to. */
+export function isAllowed(rules: readonly OutboundRule[], to: Destination, address: JudgedAddress): boolean {
+  if (address.is === 'never') return false;
+  if (address.is === 'public' && to.scheme === 'https:') return true;
+  const rule = rules.find((candidate) => matches(candidate, to, address));
+  if (rule === undefined) return false;
+  // A form that a router unpacks needs a rule of its own, and what is inside is judged as well.
+  return address.inner === null || (rule.range !== null && (address.inner.is === 'public' || rules.some((other) => matches(other, to, address.inner))));
+}
+
+function matches(rule: OutboundRule, to: Destination, address: JudgedAddress | null): boolean {
+  if (address === null || (rule.port !== null && rule.port !== to.port)) return false; // (O2)
+  if (to.scheme === 'http:' && !rule.plainHttp) return false;
+  if (rule.range !== null) return contains(rule.range, address.address);
+  const host = to.host.toLowerCase().replace(/\.$/, '');
+  return rule.hostSuffix !== null && (host === rule.hostSuffix || host.endsWith(`.${rule.hostSuffix}`)); // (O1)
+}
+
+function parseRule(entry: string): OutboundRule | null {
+  const [, scheme = '', rest = ''] = /^(https?:\/\/)?(.*)$/i.exec(entry) ?? [];
+  const [, bracketed, plain = '', portText] = /^(?:\[([^\]]+)\]|(.+?))(?::(\d{1,5}))?$/.exec(isBareIpv6(rest) ? `[${rest}]` : rest) ?? [];
+  const port = portText === undefined ? null : Number(portText);
+  if (port !== null && (port < 1 || port > 65_535)) return null;
+  const about = { text: entry, port, plainHttp: scheme.toLowerCase() === 'http://' };
+  const range = parseRange(bracketed ?? plain);
+  if (range !== null) return { ...about, hostSuffix: null, range };
+  const hostSuffix = plain.toLowerCase().replace(/^\*?\./, '');
+  return bracketed === undefined && /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(hostSuffix) && !/^[\d.]+$/.test(hostSuffix)
+    ? { ...about, hostSuffix, range: null }
+    : null;
+}
+
+const isBareIpv6 = (text: string): boolean => !text.startsWith('[') && text.split(':').length > 2 && parseRange(text) !== null;

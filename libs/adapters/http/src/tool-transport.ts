@@ -1,0 +1,151 @@
+// HTTP to tool servers: invocations, notices, manifests. Implements the port over the outbound guard and its pools.
+// Not here: retries, breakers, bulkheads (the dispatcher's), and what a status means.
+//
+// Invariants:
+//   H1. A credential is presented to the origin of the registration's base URL and to no other: not to a manifest's
+//       endpoint elsewhere, not after a redirect (there are none). guarantees §4, stolen secrets
+//   H2. Redirects are answers like others; they are never followed.
+//   H3. The hot path resolves no name, reads no secret and parses no URL again: all three are kept for seconds.
+import { Fault, type FetchOutcome, type SendOutcome, type ToolServer, type ToolTransport } from '@dormouse/ports';
+import { noCredential, present, toCredential, type Credential } from './credential.ts';
+import { exchange } from './exchange.ts';
+import { createOriginPools, type PoolAnswer } from './origin-pools.ts';
+import { createOutboundGuard, readUrl, type Resolver } from './outbound-guard.ts';
+import type { OutboundRule } from './outbound-allow.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+export interface ToolTransportOptions {
+  /** From `parseOutboundAllow`. */
+  readonly outboundAllow: readonly OutboundRule[];
+  readonly resolver?: Resolver;
+  /**
+   * The secret's value, if it may be used towards this origin.
+   * @throws Fault SECRET_UNUSABLE when it does not exist or names other origins; any other fault is worth a retry.
+   */
+  readonly secrets: (tenant: string, name: string, origin: string) => Promise<string>;
+  readonly connectionsPerOriginMax?: number;
+  readonly connectTimeoutMs?: number;
+  readonly secretTtlMs?: number;
+  /** How long what a name resolved to is used. */
+  readonly verdictTtlMs?: number;
+}
+
+interface Target {
+  readonly url: URL;
+  readonly path: string;
+}
+
+interface KeptSecret {
+  readonly credential: Credential;
+  readonly freshUntil: number;
+}
+
+type Failure = Extract<SendOutcome, { sent: false }>;
+
+const keptMax = 4_096;
+const userAgent = 'dormouse';
+
+export function createToolTransport(options: ToolTransportOptions): ToolTransport & { close(): Promise<void> } {
+  const { secrets, secretTtlMs = 5_000 } = options;
+  const pools = createOriginPools({
+    guard: createOutboundGuard({ rules: options.outboundAllow, ...(options.resolver === undefined ? {} : { resolver: options.resolver }) }),
+    connectionsMax: options.connectionsPerOriginMax ?? 128,
+    connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+    responseBytesMax: -1,
+    // Every exchange has its own deadline.
+    headersTimeoutMs: 0,
+    bodyTimeoutMs: 0,
+    ...(options.verdictTtlMs === undefined ? {} : { verdictTtlMs: options.verdictTtlMs }),
+  });
+  const targets = new Map<string, Target>();
+  const keptSecrets = new Map<string, KeptSecret>();
+
+  function targetOf(text: string): Target | string {
+    const known = targets.get(text);
+    if (known !== undefined) return known;
+    const url = readUrl(text);
+    if (typeof url === 'string') return url;
+    const target = { url, path: `${url.pathname}${url.search}` };
+    keep(targets, text, target);
+    return target;
+  }
+
+  /** The credential for this origin, at once when it is known. (H1) */
+  function credentialFor(server: ToolServer, target: Target): Credential | Failure | Promise<Credential | Failure> {
+    const { auth } = server;
+    if (auth === null) return noCredential;
+    const base = targetOf(server.baseUrl);
+    if (typeof base === 'string' || base.url.origin !== target.url.origin) return noCredential;
+    if (auth.type === 'mtls' || auth.type === 'sigv4') return failure('AUTH_UNSUPPORTED', `authentication by ${auth.type} is not available in this version`);
+    const key = `${server.tenant} ${auth.type} ${auth.secret} ${target.url.origin}`;
+    const kept = keptSecrets.get(key);
+    if (kept !== undefined && performance.now() < kept.freshUntil) return kept.credential;
+    return secrets(server.tenant, auth.secret, target.url.origin).then(
+      (secret) => {
+        const credential = toCredential(auth, secret);
+        keep(keptSecrets, key, { credential, freshUntil: performance.now() + secretTtlMs });
+        return credential;
+      },
+      (error: unknown) => failure(error instanceof Fault ? error.code : 'UNAVAILABLE', 'the credential of the tool server could not be read'),
+    );
+  }
+
+  function poolFor(server: ToolServer, target: Target, credential: Credential): PoolAnswer | Promise<PoolAnswer> {
+    const secret = credential.type === 'none' || server.auth === null || !('secret' in server.auth) ? '' : `${server.auth.type} ${server.auth.secret}`;
+    return pools.get(`${server.tenant} ${secret}`, target.url);
+  }
+
+  return {
+    async post({ server, url, body, headers, timeoutMs, signal }) {
+      const target = targetOf(url);
+      if (typeof target === 'string') return failure('OUTBOUND_FORBIDDEN', target);
+      const presented = credentialFor(server, target);
+      const credential = presented instanceof Promise ? await presented : presented;
+      if ('sent' in credential) return credential;
+      const asked = poolFor(server, target, credential);
+      const answer = asked instanceof Promise ? await asked : asked;
+      if (!answer.ok) return failure(answer.code, answer.detail);
+      const fields = ['content-type', 'application/json', 'user-agent', userAgent];
+      for (const name in headers) fields.push(name, headers[name] ?? '');
+      present(credential, fields, headers['idempotency-key'] ?? '', body, Date.now());
+      const outcome = await exchange(answer.pool, { method: 'POST', path: target.path, headers: fields, body, timeoutMs, keepBytesMax: 0, ...(signal && { signal }) });
+      if (!outcome.answered) return { sent: false, reached: outcome.reached, code: outcome.code, detail: outcome.detail };
+      return { sent: true, status: outcome.status, retryAfterMs: retryAfterMs(outcome.headers['retry-after'], Date.now()) };
+    },
+
+    async get({ server, url, timeoutMs, bytesMax }): Promise<FetchOutcome> {
+      const startedAt = performance.now();
+      const target = targetOf(url);
+      if (typeof target === 'string') return { ok: false, code: 'OUTBOUND_FORBIDDEN', detail: target };
+      const credential = await credentialFor(server, target);
+      if ('sent' in credential) return { ok: false, code: 'TOOLSET_UNREACHABLE', detail: credential.detail };
+      const answer = await poolFor(server, target, credential);
+      if (!answer.ok) return { ok: false, code: answer.code === 'OUTBOUND_FORBIDDEN' ? answer.code : 'TOOLSET_UNREACHABLE', detail: answer.detail };
+      const fields = ['accept', 'application/json', 'user-agent', userAgent];
+      present(credential, fields, 'discovery', '', Date.now());
+      const leftMs = Math.max(1, timeoutMs - (performance.now() - startedAt));
+      const outcome = await exchange(answer.pool, { method: 'GET', path: target.path, headers: fields, body: null, timeoutMs: leftMs, keepBytesMax: bytesMax });
+      if (!outcome.answered) return { ok: false, code: outcome.code === 'TOO_LARGE' ? 'TOOLSET_INVALID' : 'TOOLSET_UNREACHABLE', detail: outcome.detail };
+      return decode(outcome.status, outcome.headers['content-encoding'], outcome.body);
+    },
+
+    close: () => pools.close(),
+  };
+}
+
+function decode(status: number, encoding: string | string[] | undefined, body: Buffer | null): FetchOutcome {
+  if (encoding !== undefined && encoding !== 'identity') return { ok: false, code: 'TOOLSET_INVALID', detail: 'the answer is compressed, which was not asked for' };
+  try {
+    return { ok: true, status, body: new TextDecoder('utf-8', { fatal: true }).decode(body ?? new Uint8Array()) };
+  } catch {
+    return { ok: false, code: 'TOOLSET_INVALID', detail: 'the answer is not UTF-8' };
+  }
+}
+
+const failure = (code: string, detail: string): Failure => ({ sent: false, reached: false, code, detail });
+
+/** Keeps at most `keptMax` values; the oldest goes. */
+function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.set(key, value);
+  if (map.size > keptMax) for (const oldest of map.keys()) return void map.delete(oldest);
+}
