@@ -7,7 +7,7 @@ const step = z.union([
   z.strictObject({ text: z.string() }),
   z.strictObject({ reasoning: z.string() }),
   z.strictObject({
-    tool_call: z.strictObject({ name: z.string().min(1), arguments: z.unknown().transform((value) => value ?? {}) }),
+    tool_call: z.strictObject({ name: z.string().min(1), arguments: z.unknown().default({}) }),
   }),
   z.strictObject({ wait_ms: z.number().int().min(0).max(waitMsMax) }),
   z.strictObject({ fail: z.strictObject({ status: z.number().int().min(100).max(599) }) }),
