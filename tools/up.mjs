@@ -8,7 +8,8 @@
 //
 // U1  Everything this file says goes to stderr: stdout belongs to the command.
 // U2  The command's exit code is ours. Death by a signal is death by the same signal.
-// U3  One Ctrl-C reaches the command once, though the terminal sends it to the whole group and npm sends it on again.
+// U3  One Ctrl-C or SIGTERM reaches the command once, though a terminal tells the whole group and npm repeats it to us.
+// U4  The command never outlives npm.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -20,6 +21,7 @@ const modules = join(root, 'node_modules');
 const lockStamp = join(modules, '.dormouse-lock');
 const buildStamp = join(modules, '.dormouse-build');
 const pidFile = join(root, '.cache', 'up.pid');
+const repeatOfNpmMsMax = 250;
 const onWindows = process.platform === 'win32';
 
 const cut = process.argv.indexOf('--');
@@ -70,6 +72,7 @@ function install() {
     ? spawnSync(process.execPath, [npm, ...flags], { cwd: root, stdio: ['ignore', 2, 2], env })
     : spawnSync('npm', flags, { cwd: root, stdio: ['ignore', 2, 2], env, shell: onWindows });
   if (ran.status !== 0) fail('npm ci failed (above). Nothing was started.', ran.status ?? 1);
+  mkdirSync(modules, { recursive: true });
   writeFileSync(lockStamp, lockHash);
 }
 
@@ -165,28 +168,51 @@ function handOver() {
   const file = command === 'node' ? nodeToUse() : command;
   const child = spawn(file, args, { cwd: root, stdio: 'inherit', env, shell: onWindows && command !== 'node' });
   child.on('error', (error) => fail(`cannot run ${file}: ${error.message}`));
-  let sent; // npm repeats to us what the terminal or a process manager already said
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.on(signal, () => {
-      if (signal === 'SIGINT' && inForeground()) return; // the terminal has told the command itself (U3)
-      if (sent?.signal === signal && Date.now() - sent.at < 500) return;
-      sent = { signal, at: Date.now() };
-      child.kill(signal);
-    });
-  }
   child.on('exit', (code, signal) => {
+    // (U2)
     if (!signal) process.exit(code ?? 1);
     for (const each of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(each);
     process.kill(process.pid, signal);
   });
+  passOn('SIGINT', child);
+  passOn('SIGTERM', child);
+  process.on('SIGHUP', () => {}); // a closing terminal tells the whole group; we stay for the exit code
+  if (process.env.npm_lifecycle_event) stopWhenOrphaned(child);
 }
 
-/** Whether we are in the group that the terminal's Ctrl-C goes to. */
+/** (U3) The command is in our process group: what was sent to the group it has already, what was sent to us it has not. */
+function passOn(signal, child) {
+  let waiting;
+  process.on(signal, () => {
+    if (signal === 'SIGINT' && inForeground()) return; // the terminal's Ctrl-C goes to the group
+    if (waiting) {
+      clearTimeout(waiting); // heard twice: once with the group, once more from npm
+      waiting = undefined;
+      return;
+    }
+    waiting = setTimeout(() => {
+      waiting = undefined;
+      child.kill(signal);
+    }, repeatOfNpmMsMax);
+  });
+}
+
 function inForeground() {
   const stat = textOf('/proc/self/stat');
   if (!stat) return process.stdin.isTTY === true;
   const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // state ppid pgrp session tty tpgid
   return group === foreground;
+}
+
+/** (U4) When npm is killed outright, nobody else is left to stop the command. */
+function stopWhenOrphaned(child) {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    child.kill('SIGTERM');
+  }, 500);
+  watch.unref();
 }
 
 function textOf(path) {

@@ -1,0 +1,55 @@
+// The reporter that `npm test` counts with, on a folder of its own.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
+const reporter = fileURLToPath(new URL('../../tools/test-summary.mjs', import.meta.url));
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dormouse-summary-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+it('counts tests, and files that did not load or failed outside a test', () => {
+  const counted = summaryOf({
+    'mixed.spec.js': `it('a', () => {}); it('b', () => { throw new Error('no') }); it('c', () => {});`,
+    'broken.spec.js': `import './not-there.js'; it('never', () => {});`,
+    'hook.spec.js': `afterAll(() => { throw new Error('after') }); it('d', () => {});`,
+  });
+  expect(counted).toEqual({ passed: 3, failed: 3, skipped: [] });
+});
+
+it('counts an error that no test owns', () => {
+  const counted = summaryOf({ 'late.spec.js': `it('a', () => { void Promise.reject(new Error('loose')) });` });
+  expect(counted).toEqual({ passed: 1, failed: 1, skipped: [] });
+});
+
+it('names each skipped test with its reason', () => {
+  const counted = summaryOf({
+    'skipped.spec.js': `describe('Kafka', () => { it('a', (context) => context.skip('no broker here')); it.skip('b', () => {}); });`,
+  });
+  expect(counted).toEqual({
+    passed: 0,
+    failed: 0,
+    skipped: [
+      { name: 'skipped.spec.js > Kafka > a', reason: 'no broker here' },
+      { name: 'skipped.spec.js > Kafka > b', reason: 'no reason given, mode skip' },
+    ],
+  });
+});
+
+function summaryOf(files: Record<string, string>): unknown {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const summary = join(folder, 'summary.json');
+  spawnSync(process.execPath, [vitest, 'run', '--globals', '--root', folder, `--reporter=${reporter}`], {
+    cwd: folder,
+    env: { ...process.env, DORMOUSE_TEST_SUMMARY: summary },
+  });
+  return JSON.parse(readFileSync(summary, 'utf8'));
+}
