@@ -1,3 +1,15 @@
 export * from './envelope.ts';
 export * from './service.ts';
 export * from './thread-reader.ts';
+export { type AgentContent } from './ingress/agents.ts';
+export { allScopes, newKey } from './ingress/api-keys.ts';
+export { apiCodec, apiJson } from './ingress/api-json.ts';
+export type { RequestOrigin } from './ingress/client-id.ts';
+export type { Frame } from './ingress/follow.ts';
+export { createIngress, type Ingress, type IngressPorts } from './ingress/ingress.ts';
+export type { MessageItem } from './ingress/message-content.ts';
+export { createOpeningSweeper } from './ingress/opening-sweeper.ts';
+export type { Answered, Refusal, RefusalCode } from './ingress/refusal.ts';
+export { type ThreadAbility, type ThreadGrant, threadTokenPrefix, threadTokenTtlSMax } from './ingress/thread-token.ts';
+export type { ToolServerContent, ToolServerPatch } from './ingress/tool-servers.ts';
+export type { TurnAnswer } from './ingress/turn-wait.ts';

@@ -1,0 +1,47 @@
+// An open choice as people see it: what is asked, what may be answered, and the exact arguments the answer is bound to.
+import type { ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { RecordedEvent, Thread } from '@dormouse/thread';
+import { placedEvents } from './log-scan.ts';
+
+type ChoiceRequested = Extract<RecordedEvent, { readonly type: 'ChoiceRequested' }>;
+
+export interface ChoiceView {
+  readonly id: string;
+  readonly kind: 'tool' | 'approval';
+  readonly toolCallId: string;
+  readonly prompt: string;
+  readonly choices: readonly string[];
+  readonly default: number;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly expiresAt: number;
+}
+
+export function choiceView(event: ChoiceRequested): ChoiceView {
+  const { choiceId, kind, toolCallId, prompt, choices, expiresAt } = event;
+  return {
+    id: choiceId,
+    kind,
+    toolCallId,
+    prompt,
+    choices,
+    default: event.default,
+    arguments: event.arguments,
+    expiresAt,
+  };
+}
+
+/** The choices of a thread that wait for an answer, oldest first. */
+export async function openChoices(log: ThreadLog, key: ThreadKey, thread: Thread): Promise<readonly ChoiceView[]> {
+  const views: ChoiceView[] = [];
+  for (const choice of Object.values(thread.choices).toSorted((a, b) => a.position - b.position)) {
+    const commit = await log.at(key, choice.position);
+    const asked = commit === null ? [] : placedEvents(commit);
+    const event = asked.find(
+      (placed) => placed.event.type === 'ChoiceRequested' && placed.event.choiceId === choice.choiceId,
+    )?.event;
+    if (event?.type !== 'ChoiceRequested')
+      throw new Error(`thread ${key.thread}: no event asks for choice ${choice.choiceId}`);
+    views.push(choiceView(event));
+  }
+  return views;
+}

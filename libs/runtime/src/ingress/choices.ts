@@ -1,0 +1,101 @@
+// Choices that wait for a person, and their answers. Today these are approvals of tool calls. R27
+//
+// Invariants:
+//   H1. The first answer stays. A second one is refused with the first, whether it is seen before it is sent or was decided
+//       after; in the second case the thread has recorded it as refused.
+import type { InputBus, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { ApprovalDecision, RecordedEvent } from '@dormouse/thread';
+import { loadThread } from '../thread-reader.ts';
+import { type ChoiceView, openChoices } from './choice-view.ts';
+import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from './client-id.ts';
+import { lastEventBefore, placedEvents } from './log-scan.ts';
+import { answered, type Answered, notFound, refused } from './refusal.ts';
+import type { ThreadLookup } from './thread-lookup.ts';
+
+export interface ApprovalAnswer {
+  readonly decision: ApprovalDecision;
+  readonly reason: string | null;
+  readonly decidedBy: string | null;
+}
+
+export interface ChoiceDesk {
+  list(key: ThreadKey): Promise<Answered<readonly ChoiceView[]>>;
+  answer(
+    key: ThreadKey,
+    choiceId: string,
+    answer: ApprovalAnswer,
+    origin: RequestOrigin,
+  ): Promise<Answered<{ readonly id: string }>>;
+}
+
+export interface ChoicePorts {
+  readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
+  readonly bus: InputBus;
+  readonly threads: ThreadLookup;
+  readonly mintName: MintRequestName;
+}
+
+export function createChoiceDesk(ports: ChoicePorts): ChoiceDesk {
+  const { log, bus, threads, mintName } = ports;
+  return {
+    async list(key) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      const { thread } = await loadThread(ports, key);
+      return answered(await openChoices(log, key, thread));
+    },
+    async answer(key, choiceId, answer, origin) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      const name = mintName(origin);
+      const id = inputIdOf(name);
+      const requestId = publicId('req', name);
+      const { thread } = await loadThread(ports, key);
+      if (thread.choices[choiceId] === undefined) {
+        const [own] = await log.findByInputs(key, [id]);
+        if (
+          own !== null &&
+          own !== undefined &&
+          !isRefused(
+            placedEvents(own).map(({ event }) => event),
+            requestId,
+          )
+        )
+          return answered({ id: requestId });
+        return settledRefusal(ports, key, choiceId, thread.position + 1);
+      }
+      await bus.publish(key, { kind: 'ChoiceAnswer', id, requestId, choiceId, ...answer });
+      const [decided] = await log.findByInputs(key, [id]); // (H1) null while the thread has not come to it
+      const lost =
+        decided &&
+        isRefused(
+          placedEvents(decided).map(({ event }) => event),
+          requestId,
+        );
+      return lost ? settledRefusal(ports, key, choiceId, decided.version + 1) : answered({ id: requestId });
+    },
+  };
+}
+
+const isRefused = (events: readonly RecordedEvent[], requestId: string): boolean =>
+  events.some((event) => event.type === 'RequestRefused' && event.requestId === requestId);
+
+async function settledRefusal(
+  ports: ChoicePorts,
+  key: ThreadKey,
+  choiceId: string,
+  before: number,
+): Promise<Answered<never>> {
+  const first = await lastEventBefore(
+    ports.log,
+    key,
+    before,
+    (event) => event.type === 'ChoiceSettled' && event.choiceId === choiceId,
+  );
+  if (first?.event.type !== 'ChoiceSettled') return notFound('choice');
+  const { decision, by, reason } = first.event;
+  return refused('CHOICE_SETTLED', 'This choice has been answered.', {
+    settled: { choiceId, decision, by, reason, at: first.at },
+  });
+}

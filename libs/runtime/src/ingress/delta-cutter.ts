@@ -1,0 +1,31 @@
+// Keeps what a stream shows of a running completion free of repeats: the "so far" of a late reader overlaps what is live.
+//
+// Invariants:
+//   D1. Of one attempt, completion, kind and index, every character is given at most once, in order.
+//   D2. A new attempt or completion starts over; an old attempt is never shown again.
+import type { Delta } from '@dormouse/ports';
+
+export class DeltaCutter {
+  private completionId = '';
+  private attempt = 0;
+  private readonly shown = new Map<string, number>();
+
+  /** The part of a delta that is new, or null. */
+  cut(delta: Delta): Delta | null {
+    if (delta.completionId !== this.completionId || delta.attempt > this.attempt) this.restart(delta);
+    if (delta.attempt < this.attempt) return null; // (D2)
+    const name = `${delta.kind}:${delta.index}`;
+    const shown = this.shown.get(name) ?? 0;
+    const end = delta.offset + delta.text.length;
+    if (end <= shown) return null; // (D1)
+    this.shown.set(name, end);
+    if (delta.offset >= shown) return delta;
+    return { ...delta, offset: shown, text: delta.text.slice(shown - delta.offset) };
+  }
+
+  private restart(delta: Delta): void {
+    this.completionId = delta.completionId;
+    this.attempt = delta.attempt;
+    this.shown.clear();
+  }
+}

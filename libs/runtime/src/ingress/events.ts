@@ -1,0 +1,61 @@
+// Events as clients see them, and pages of them.
+import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
+import { apiJson, apiType } from './api-json.ts';
+import { commitsAfter, eventsAfter, type PlacedEvent } from './log-scan.ts';
+import { answered, type Answered } from './refusal.ts';
+import type { ThreadLookup } from './thread-lookup.ts';
+
+/** One durable event in the API's own JSON. */
+export type ApiEvent = { readonly position: number; readonly at: string; readonly type: string } & Readonly<
+  Record<string, unknown>
+>;
+
+export function apiEvent({ position, at, event }: PlacedEvent): ApiEvent {
+  const { type, turnId, cause, ...fields } = event;
+  return apiJson({ position, at, type: apiType(type), turnId, cause, ...fields }) as ApiEvent;
+}
+
+export interface EventDesk {
+  /** Never ends: `nextCursor` is the last position given, so a poller keeps its place. */
+  page(
+    key: ThreadKey,
+    after: number,
+    limit: number,
+  ): Promise<Answered<{ readonly data: readonly ApiEvent[]; readonly nextCursor: string }>>;
+  /** The commits as they are stored, for `dormouse export` and `verify`; pages end with the log. */
+  commits(
+    key: ThreadKey,
+    after: number,
+    limit: number,
+  ): Promise<Answered<{ readonly data: readonly Commit[]; readonly nextCursor: string | null }>>;
+}
+
+export function createEventDesk(ports: { readonly log: ThreadLog; readonly threads: ThreadLookup }): EventDesk {
+  const { log, threads } = ports;
+  return {
+    async page(key, after, limit) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      const data: ApiEvent[] = [];
+      for await (const placed of eventsAfter(log, key, after)) {
+        if (data.push(apiEvent(placed)) === limit) break;
+      }
+      return answered({ data, nextCursor: String(data.at(-1)?.position ?? after) });
+    },
+    async commits(key, after, limit) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      const data: Commit[] = [];
+      for await (const commit of commitsAfter(log, key, after)) {
+        if (data.length === limit) return answered({ data, nextCursor: String(endOf(data)) });
+        data.push(commit);
+      }
+      return answered({ data, nextCursor: null });
+    },
+  };
+}
+
+const endOf = (commits: readonly Commit[]): number => {
+  const last = commits.at(-1);
+  return last === undefined ? 0 : last.version + last.count;
+};

@@ -1,0 +1,102 @@
+// A thread's event stream, as frames: durable events, what the model says meanwhile, open choices, status. The host writes
+// them to a socket and nothing else.
+//
+// Invariants:
+//   S1. Durable events carry their position as id, each once, in order, from the one after `after`. I-19
+//   S2. Text that is shown twice (once as "so far", once live) is cut: a client appends and is right. A new attempt starts over.
+//   S3. On connect: status and open choices first, then what is newer, then the text so far.
+//   S4. A closed thread gives what is newer, then `end`.
+import type { Commit, Delta, Snapshots, ThreadKey } from '@dormouse/ports';
+import { evolve, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
+import { loadThread } from '../thread-reader.ts';
+import { type ChoiceView, choiceView, openChoices } from './choice-view.ts';
+import { DeltaCutter } from './delta-cutter.ts';
+import { type ApiEvent, apiEvent } from './events.ts';
+import { followCommits, type FollowPorts } from './follow-commits.ts';
+import { placedEvents } from './log-scan.ts';
+import { answered, type Answered, invalid } from './refusal.ts';
+import type { ThreadLookup } from './thread-lookup.ts';
+
+export type Frame =
+  | { readonly frame: 'event'; readonly event: ApiEvent }
+  | { readonly frame: 'delta'; readonly data: Delta }
+  | { readonly frame: 'choice'; readonly data: ChoiceView }
+  | { readonly frame: 'status'; readonly data: { readonly status: string; readonly waitingOn: readonly WaitingOn[] } }
+  | { readonly frame: 'lagged' }
+  | { readonly frame: 'end' };
+
+export interface FollowDesk {
+  /** 404, or `nothing_newer` on a closed thread that has been read to its end, or the stream. */
+  follow(key: ThreadKey, after: number, signal: AbortSignal): Promise<Answered<AsyncIterable<Frame> | 'nothing_newer'>>;
+}
+
+export interface FollowDeskPorts extends FollowPorts {
+  readonly snapshots: Snapshots;
+  readonly threads: ThreadLookup;
+}
+
+export function createFollowDesk(ports: FollowDeskPorts): FollowDesk {
+  return {
+    async follow(key, after, signal) {
+      const found = await ports.threads.find(key);
+      if (!found.ok) return found;
+      const { thread } = await loadThread(ports, key);
+      if (after > thread.position) return invalid([{ pointer: '/after', detail: 'is beyond the last event' }]);
+      if (thread.status === 'closed' && after >= thread.position) return answered('nothing_newer');
+      return answered(frames(ports, key, after, thread, signal));
+    },
+  };
+}
+
+async function* frames(
+  ports: FollowDeskPorts,
+  key: ThreadKey,
+  after: number,
+  head: Thread,
+  signal: AbortSignal,
+): AsyncGenerator<Frame> {
+  const deltas = new DeltaCutter();
+  let thread = head;
+  let shown = statusFrame(thread);
+  let given = after;
+  yield shown; // (S3)
+  for (const choice of await openChoices(ports.log, key, thread)) yield { frame: 'choice', data: choice };
+  for await (const item of followCommits(ports, key, after, signal)) {
+    if (item.what === 'lagged') return yield { frame: 'lagged' };
+    if (item.what === 'delta') yield* cutDeltas(deltas, [item.delta]);
+    if (item.what === 'caught_up') yield* cutDeltas(deltas, item.soFar);
+    if (item.what === 'commit') {
+      yield* eventFrames(item.commit, after, thread.position);
+      thread = fold(thread, item.commit);
+      given = item.commit.version + item.commit.count;
+      const status = statusFrame(thread);
+      if (JSON.stringify(status) !== JSON.stringify(shown)) yield (shown = status);
+    }
+    if (thread.status === 'closed' && given >= thread.position) return yield { frame: 'end' }; // (S4)
+  }
+}
+
+/** The events of a commit, and the choices among them that are new since the stream began. (S1) */
+function* eventFrames(commit: Commit, after: number, seen: number): Generator<Frame> {
+  for (const placed of placedEvents(commit, after)) {
+    yield { frame: 'event', event: apiEvent(placed) };
+    const { event, position } = placed;
+    if (event.type === 'ChoiceRequested' && position > seen) yield { frame: 'choice', data: choiceView(event) };
+  }
+}
+
+function* cutDeltas(cutter: DeltaCutter, deltas: readonly Delta[]): Generator<Frame> {
+  for (const delta of deltas) {
+    const data = cutter.cut(delta); // (S2)
+    if (data !== null) yield { frame: 'delta', data };
+  }
+}
+
+function fold(thread: Thread, commit: Commit): Thread {
+  return placedEvents(commit, thread.position).reduce((state, { event, at }) => evolve(state, event, at), thread);
+}
+
+const statusFrame = (thread: Thread): Extract<Frame, { readonly frame: 'status' }> => ({
+  frame: 'status',
+  data: { status: statusOf(thread), waitingOn: waitingOn(thread) },
+});

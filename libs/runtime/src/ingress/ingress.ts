@@ -1,0 +1,101 @@
+// The client API as plain functions over ports: one desk per noun, composed here. Knows no HTTP.
+import type {
+  Agents,
+  ApiKeys,
+  Blobs,
+  Clock,
+  DispatchLedger,
+  Entropy,
+  IdempotencyKeys,
+  InputBus,
+  LiveFeed,
+  Secrets,
+  Snapshots,
+  ThreadDirectory,
+  ThreadLog,
+  ToolServers,
+  ToolTransport,
+} from '@dormouse/ports';
+import { type AgentDesk, createAgentDesk } from './agents.ts';
+import { createKeyDesk, type KeyDesk } from './api-keys.ts';
+import { blobReader, type ReadBlob } from './blob-reader.ts';
+import { type ChoiceDesk, createChoiceDesk } from './choices.ts';
+import { requestNames } from './client-id.ts';
+import { createEventDesk, type EventDesk } from './events.ts';
+import { createFollowDesk, type FollowDesk } from './follow.ts';
+import { type Once, onceByKey } from './idempotency.ts';
+import { createMessageDesk, type MessageDesk } from './messages.ts';
+import { createProbe, type Probe } from './probe.ts';
+import { createReadableDesk, type ReadableDesk } from './readable-messages.ts';
+import { createRequestDesk, type RequestDesk } from './requests.ts';
+import { createSecretDesk, type Seal, type SecretDesk } from './secrets.ts';
+import { createThreadLookup } from './thread-lookup.ts';
+import { createThreadTokens, type ThreadTokens } from './thread-token.ts';
+import { createThreadDesk, type ThreadDesk } from './threads.ts';
+import { createToolCallDesk, type ToolCallDesk } from './tool-calls.ts';
+import { createToolServerDesk, type ToolServerDesk } from './tool-servers.ts';
+import { createTurnWait, type TurnWait } from './turn-wait.ts';
+
+export interface IngressPorts {
+  readonly bus: InputBus;
+  readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
+  readonly directory: ThreadDirectory;
+  readonly feed: LiveFeed;
+  readonly ledger: DispatchLedger;
+  readonly blobs: Blobs;
+  readonly agents: Agents;
+  readonly toolServers: ToolServers;
+  readonly secrets: Secrets;
+  readonly apiKeys: ApiKeys;
+  readonly idempotencyKeys: IdempotencyKeys;
+  readonly transport: ToolTransport;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly seal: Seal;
+  /** Signs thread tokens; the same in every process, kept out of every store. */
+  readonly signingKey: Uint8Array;
+}
+
+export interface Ingress {
+  readonly keys: KeyDesk;
+  readonly tokens: ThreadTokens;
+  readonly once: Once;
+  readonly agents: AgentDesk;
+  readonly secrets: SecretDesk;
+  readonly toolServers: ToolServerDesk;
+  readonly probe: Probe;
+  readonly threads: ThreadDesk;
+  readonly messages: MessageDesk;
+  readonly turnEnd: TurnWait;
+  readonly readable: ReadableDesk;
+  readonly requests: RequestDesk;
+  readonly choices: ChoiceDesk;
+  readonly toolCalls: ToolCallDesk;
+  readonly events: EventDesk;
+  readonly follow: FollowDesk;
+  readonly blob: ReadBlob;
+}
+
+export function createIngress(given: IngressPorts): Ingress {
+  const ports = { ...given, threads: createThreadLookup(given), mintName: requestNames(given) };
+  return {
+    keys: createKeyDesk(ports),
+    tokens: createThreadTokens(ports),
+    once: onceByKey(ports),
+    agents: createAgentDesk(ports),
+    secrets: createSecretDesk(ports),
+    toolServers: createToolServerDesk(ports),
+    probe: createProbe(ports),
+    threads: createThreadDesk(ports),
+    messages: createMessageDesk(ports),
+    turnEnd: createTurnWait(ports),
+    readable: createReadableDesk(ports),
+    requests: createRequestDesk(ports),
+    choices: createChoiceDesk(ports),
+    toolCalls: createToolCallDesk(ports),
+    events: createEventDesk(ports),
+    follow: createFollowDesk(ports),
+    blob: blobReader(ports),
+  };
+}

@@ -1,0 +1,46 @@
+// What a user's message carries into the log: small text inline, everything large in the blob store first.
+//
+// Invariants:
+//   M1. A payload over `inlineBytesMax` is durable in the blob store before the input that names it exists. guarantees §3
+//   M2. A reference to text keeps a preview, so that a log reads without the blob store. (C2)
+import { createHash } from 'node:crypto';
+import { fitsBytes } from '@dormouse/protocol';
+import type { Blobs } from '@dormouse/ports';
+import type { Content, ContentItem } from '@dormouse/thread';
+
+export const inlineBytesMax = 65_536;
+const previewCharacters = 1_000;
+
+/** One item of a message as a client sends it; `data` is base64 that has been checked. */
+export type MessageItem =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly data: string; readonly mediaType: string };
+
+export async function storeContent(
+  deps: { readonly blobs: Blobs },
+  tenant: string,
+  items: readonly MessageItem[],
+): Promise<Content> {
+  const content: ContentItem[] = [];
+  for (const item of items) content.push(await storeItem(deps.blobs, tenant, item));
+  return content;
+}
+
+async function storeItem(blobs: Blobs, tenant: string, item: MessageItem): Promise<ContentItem> {
+  if (item.type === 'text') {
+    if (fitsBytes(item.text, inlineBytesMax)) return { type: 'text', text: item.text };
+    const bytes = Buffer.from(item.text, 'utf8');
+    const blob = await put(blobs, tenant, bytes, 'text/plain; charset=utf-8');
+    return { type: 'text', blob, bytes: bytes.length, preview: item.text.slice(0, previewCharacters).toWellFormed() };
+  }
+  if (item.data.length <= inlineBytesMax) return item;
+  const bytes = Buffer.from(item.data, 'base64');
+  const blob = await put(blobs, tenant, bytes, item.mediaType);
+  return { type: 'image', mediaType: item.mediaType, blob, bytes: bytes.length };
+}
+
+async function put(blobs: Blobs, tenant: string, bytes: Uint8Array, mediaType: string): Promise<string> {
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  await blobs.put(tenant, sha256, bytes, mediaType);
+  return sha256;
+}

@@ -1,0 +1,38 @@
+// What the client API says instead of an answer: a refusal is a value, with a code that has a page. Faults are thrown.
+import type { Problem } from '@dormouse/protocol';
+
+/** Codes that the ingress itself gives; the host adds those of its door (syntax, keys, limits). */
+export type RefusalCode =
+  | 'NOT_FOUND'
+  | 'INVALID_BODY'
+  | 'FORBIDDEN'
+  | 'ALREADY_EXISTS'
+  | 'AGENT_IN_USE'
+  | 'SECRET_IN_USE'
+  | 'CHOICE_SETTLED'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'IDEMPOTENCY_IN_PROGRESS';
+
+export interface Refusal {
+  readonly code: RefusalCode;
+  /** One English sentence for the client's developer; never quotes a value of the request. */
+  readonly detail: string;
+  readonly errors?: readonly Problem[];
+  /** With `CHOICE_SETTLED`: the first answer. */
+  readonly settled?: object;
+}
+
+export type Answered<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
+
+export const answered = <T>(value: T): Answered<T> => ({ ok: true, value });
+
+export const refused = (code: RefusalCode, detail: string, more: Partial<Refusal> = {}): Answered<never> => ({
+  ok: false,
+  refusal: { code, detail, ...more },
+});
+
+export const notFound = (what: string): Answered<never> => refused('NOT_FOUND', `There is no such ${what}.`);
+
+/** Right syntax, wrong content; each problem points into the body as it was sent. */
+export const invalid = (errors: readonly Problem[]): Answered<never> =>
+  refused('INVALID_BODY', 'The request cannot be used as it is; see errors.', { errors });

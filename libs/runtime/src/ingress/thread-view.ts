@@ -1,0 +1,54 @@
+// A thread as the API shows it: what its row says (names, labels) and what its log says (everything else).
+import type { ThreadRow, ThreadStatus } from '@dormouse/ports';
+import {
+  type AgentReference,
+  statusOf,
+  type Thread,
+  type UsageTotals,
+  type WaitingOn,
+  waitingOn,
+} from '@dormouse/thread';
+
+/** What lists show: the row, which may be a moment behind the log. */
+export interface ThreadSummary {
+  readonly id: string;
+  readonly agent: AgentReference;
+  readonly status: ThreadStatus;
+  readonly parent: string | null;
+  readonly family: string;
+  readonly title: string | null;
+  readonly userId: string | null;
+  readonly externalId: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly position: number;
+}
+
+export interface ThreadView extends ThreadSummary {
+  readonly waitingOn: readonly WaitingOn[];
+  /** Subscriptions come with the issue that adds them; until then no thread has one. */
+  readonly subscriptions: readonly never[];
+  readonly usage: UsageTotals;
+  readonly lastError: Thread['lastError'];
+  readonly problems: Thread['problems'];
+}
+
+export function threadSummary(row: ThreadRow): ThreadSummary {
+  const { thread, agent, agentVersion, opening: _, tenant: __, ...rest } = row;
+  return { ...rest, id: thread, agent: { name: agent, version: agentVersion } };
+}
+
+export function threadView(row: ThreadRow, thread: Thread): ThreadView {
+  return {
+    ...threadSummary(row),
+    status: row.status === 'parked' ? 'parked' : statusOf(thread),
+    updatedAt: Math.max(thread.updatedAt, row.createdAt),
+    position: thread.position,
+    waitingOn: waitingOn(thread),
+    subscriptions: [],
+    usage: thread.usage,
+    lastError: thread.lastError,
+    problems: thread.problems,
+  };
+}

@@ -1,0 +1,185 @@
+// Opening, reading, listing and labelling threads.
+//
+// Invariants:
+//   T1. The row comes first, with everything its opening needs; then the opening is published. A process that dies between
+//       leaves a row that the sweeper, or the next request, opens. design §4
+//   T2. The thread's id is a function of the request when it has an idempotency key; opening it twice opens it once. (K1)
+import type {
+  Agent,
+  Agents,
+  Blobs,
+  Clock,
+  InputBus,
+  PageRequest,
+  Snapshots,
+  ThreadDirectory,
+  ThreadFilter,
+  ThreadKey,
+  ThreadLog,
+  ThreadRow,
+} from '@dormouse/ports';
+import { inputIds, type ThreadOpening } from '@dormouse/thread';
+import { loadThread } from '../thread-reader.ts';
+import { type MintRequestName, publicId, type RequestOrigin } from './client-id.ts';
+import { type MessageItem, storeContent } from './message-content.ts';
+import { answered, type Answered, invalid, notFound, refused } from './refusal.ts';
+import type { ThreadLookup } from './thread-lookup.ts';
+import type { ListPage } from './thread-page.ts';
+import { type ThreadSummary, threadSummary, type ThreadView, threadView } from './thread-view.ts';
+
+export interface NewThread {
+  readonly agent: string;
+  readonly agentVersion: number | null;
+  readonly userId: string | null;
+  readonly title: string | null;
+  readonly externalId: string | null;
+  /** What to do when the external id is taken; null: the same again is fine, anything else is refused. */
+  readonly ifExists: 'return' | 'fail' | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly message: readonly MessageItem[] | null;
+}
+
+export interface ThreadPatch {
+  readonly title?: string | null;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+export interface ThreadDesk {
+  open(
+    tenant: string,
+    wanted: NewThread,
+    origin: RequestOrigin,
+  ): Promise<Answered<{ readonly thread: ThreadView; readonly created: boolean }>>;
+  /** The thread now, or as of `at` events. */
+  get(key: ThreadKey, at?: number): Promise<Answered<ThreadView>>;
+  list(tenant: string, filter: ThreadFilter, page: PageRequest): Promise<ListPage<ThreadSummary>>;
+  patch(key: ThreadKey, patch: ThreadPatch): Promise<Answered<ThreadView>>;
+}
+
+export interface ThreadPorts {
+  readonly agents: Agents;
+  readonly directory: ThreadDirectory;
+  readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
+  readonly blobs: Blobs;
+  readonly bus: InputBus;
+  readonly clock: Clock;
+  readonly threads: ThreadLookup;
+  readonly mintName: MintRequestName;
+}
+
+export function createThreadDesk(ports: ThreadPorts): ThreadDesk {
+  const { agents, directory } = ports;
+  return {
+    async open(tenant, wanted, origin) {
+      const agent = await findAgent(agents, tenant, wanted);
+      if (!agent.ok) return agent;
+      const row = await newRow(ports, tenant, wanted, agent.value, ports.mintName(origin));
+      const outcome = await directory.insert(row); // (T1)
+      if (outcome.inserted) return answered({ thread: await publishOpening(ports, row), created: true });
+      const { existing } = outcome;
+      // (T2) the same request again: its row is there, its opening perhaps not
+      if (existing.thread === row.thread)
+        return answered({ thread: await publishOpening(ports, existing), created: true });
+      if (wanted.ifExists === 'return' || (wanted.ifExists === null && isSame(existing, row))) {
+        return answered({ thread: await viewOf(ports, existing), created: false });
+      }
+      return refused('ALREADY_EXISTS', 'Another thread has this external_id.', {
+        errors: [{ pointer: '/external_id', detail: `taken by ${existing.thread}` }],
+      });
+    },
+    async get(key, at) {
+      const row = await directory.get(key);
+      if (row === null) return notFound('thread');
+      const view = await viewOf(ports, row, at);
+      if (at !== undefined && view.position < at)
+        return invalid([{ pointer: '/at', detail: 'is beyond the last event' }]);
+      return answered(view);
+    },
+    async list(tenant, filter, page) {
+      const rows = await directory.list(tenant, filter, page);
+      return { data: rows.data.map(threadSummary), nextCursor: rows.nextCursor };
+    },
+    async patch(key, patch) {
+      const row = await directory.patch(key, patch);
+      return row === null ? notFound('thread') : answered(await viewOf(ports, row));
+    },
+  };
+}
+
+async function findAgent(agents: Agents, tenant: string, wanted: NewThread): Promise<Answered<Agent>> {
+  const { agent: name, agentVersion } = wanted;
+  const latest = await agents.latest(tenant, name);
+  if (latest === null) return invalid([{ pointer: '/agent', detail: 'no agent has this name' }]);
+  if (agentVersion === null) return answered(latest);
+  const agent = await agents.version(tenant, name, agentVersion);
+  return agent === null
+    ? invalid([{ pointer: '/agent_version', detail: 'the agent has no such version' }])
+    : answered(agent);
+}
+
+async function newRow(
+  ports: ThreadPorts,
+  tenant: string,
+  wanted: NewThread,
+  agent: Agent,
+  name: string,
+): Promise<ThreadRow> {
+  const thread = publicId('thr', name);
+  const now = ports.clock.now();
+  const { userId, title, externalId, metadata } = wanted;
+  const message =
+    wanted.message === null
+      ? null
+      : { messageId: publicId('msg', name), content: await storeContent(ports, tenant, wanted.message) };
+  const { version, toolServers, policies, limits, model } = agent;
+  const opening: ThreadOpening = {
+    kind: 'ThreadOpening',
+    id: inputIds.opening(thread),
+    agent: {
+      name: agent.name,
+      version,
+      model: model.name === '' ? model.provider : model.name,
+      toolServers,
+      policies,
+      limits,
+    },
+    userId,
+    title,
+    message,
+  };
+  return {
+    tenant,
+    thread,
+    status: 'opening',
+    agent: agent.name,
+    agentVersion: version,
+    parent: null,
+    family: thread,
+    userId,
+    externalId,
+    title,
+    metadata,
+    createdAt: now,
+    updatedAt: now,
+    position: 0,
+    opening,
+  };
+}
+
+async function publishOpening(ports: ThreadPorts, row: ThreadRow): Promise<ThreadView> {
+  if (row.opening !== null) await ports.bus.publish({ tenant: row.tenant, thread: row.thread }, row.opening);
+  ports.threads.remember({ tenant: row.tenant, thread: row.thread });
+  return viewOf(ports, row);
+}
+
+async function viewOf(ports: ThreadPorts, row: ThreadRow, at?: number): Promise<ThreadView> {
+  const { thread } = await loadThread(ports, { tenant: row.tenant, thread: row.thread }, at);
+  return threadView(row, thread);
+}
+
+function isSame(existing: ThreadRow, wanted: ThreadRow): boolean {
+  const content = ({ agent, userId, title, metadata }: ThreadRow): string =>
+    JSON.stringify([agent, userId, title, Object.entries(metadata).toSorted()]);
+  return content(existing) === content(wanted);
+}
