@@ -7,6 +7,7 @@
 //       order; legal for every provider, whatever arrived in between. R70
 //   M3. What arrives during a round stands behind it, in the order of arrival: log order is not prompt order.
 //   M4. A detached call has its placeholder in its round; its outcome comes later as an injected pair.
+import { injectedEventToolName } from '@dormouse/protocol';
 import type { Content } from './content.ts';
 import { text } from './content.ts';
 import type { RecordedEvent } from './event.ts';
@@ -39,9 +40,6 @@ export interface TranscriptStep {
 }
 
 export const emptyTail: TranscriptTail = { length: 0, eventStyle: 'kind', round: null, behind: [], detached: {} };
-
-/** The name of the call that carries an event in the `reserved` style; no real tool may have it. R72 */
-export const injectedEventName = 'receive_event__injected';
 
 const none: readonly ModelMessage[] = [];
 
@@ -187,7 +185,7 @@ function injectedPair(
         }
       : {
           toolCallId,
-          operation: injectedEventName,
+          operation: injectedEventToolName, // R72
           arguments: {
             original_tool_name: call.operation,
             original_tool_call_id: call.toolCallId,

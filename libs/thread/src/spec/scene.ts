@@ -1,0 +1,265 @@
+// A small language for specs of the heart: `given(…inputs).when(input).then(…)`. Inputs are decided one after the other,
+// each with a moment of its own, exactly as the processor does it.
+import { decide } from '../decide.ts';
+import type { Decision } from '../decision.ts';
+import type { ThreadEffect } from '../effect.ts';
+import type { RecordedEvent } from '../event.ts';
+import {
+  inputIds,
+  type CompletionResult,
+  type OpeningAgent,
+  type RequestedCall,
+  type ThreadInput,
+  type ToolResult,
+} from '../input.ts';
+import type { Moment, Streamed } from '../moment.ts';
+import { defaultLimits, defaultPolicies, type Limits, type Policies } from '../policy.ts';
+import { text } from '../content.ts';
+import { type Thread, unopenedThread } from '../thread.ts';
+import { transcript } from '../transcript.ts';
+import { toolset } from './toolset.ts';
+
+export interface Step {
+  readonly input: ThreadInput;
+  readonly decision: Decision;
+  readonly at: number;
+}
+
+export interface Scene {
+  readonly thread: Thread;
+  readonly events: readonly RecordedEvent[];
+  readonly effects: readonly ThreadEffect[];
+  readonly steps: readonly Step[];
+}
+
+/** An input, or a way to make one from the scene so far (ids are only known then). */
+export type Happening = ThreadInput | ((scene: Scene) => ThreadInput) | Streaming;
+
+/** An input that meets a completion which has already said something. */
+export interface Streaming {
+  readonly happening: ThreadInput | ((scene: Scene) => ThreadInput);
+  readonly streamed: string;
+}
+
+export const emptyScene: Scene = { thread: unopenedThread('acme', 'thr_1'), events: [], effects: [], steps: [] };
+
+export const startOfTime = 1_000_000;
+
+export function moment(thread: Thread, now: number, streamed: Streamed | null = null): Moment {
+  const mint: Moment['mint'] = (prefix, position) => `${prefix}_${thread.id}_${position}`;
+  return { now, mint, sha256: (value) => `#${value}`, streamed };
+}
+
+export function after(scene: Scene, happening: Happening): Scene {
+  const streaming = typeof happening === 'object' && 'happening' in happening ? happening : null;
+  const source =
+    streaming === null ? (happening as ThreadInput | ((scene: Scene) => ThreadInput)) : streaming.happening;
+  const input = typeof source === 'function' ? source(scene) : source;
+  const at = startOfTime + scene.steps.length * 1_000;
+  const { completion } = scene.thread;
+  const streamed =
+    streaming === null || completion === null
+      ? null
+      : { completionId: completion.completionId, text: streaming.streamed, reasoning: '' };
+  const decision = decide(scene.thread, input, moment(scene.thread, at, streamed));
+  const steps = [...scene.steps, { input, decision, at }];
+  if (!decision.committed) return { ...scene, steps };
+  return {
+    thread: decision.thread,
+    events: [...scene.events, ...decision.events],
+    effects: [...scene.effects, ...decision.effects],
+    steps,
+  };
+}
+
+export const play = (...happenings: readonly Happening[]): Scene => happenings.reduce(after, emptyScene);
+
+/** `given(…).when(…)` answers what the last happening alone led to. */
+export function given(...happenings: readonly Happening[]) {
+  const before = play(...happenings);
+  return {
+    when(happening: Happening) {
+      const scene = after(before, happening);
+      const decision = scene.steps[scene.steps.length - 1]?.decision;
+      const events = scene.events.slice(before.events.length);
+      const effects = scene.effects.slice(before.effects.length);
+      return {
+        scene,
+        thread: scene.thread,
+        events,
+        effects,
+        types: events.map((event) => event.type),
+        owes: effects.map((effect) => effect.do),
+        refusal: decision?.committed === false ? decision.refusal : null,
+        prompt: transcript(scene.events),
+      };
+    },
+  };
+}
+
+// ---- inputs ---------------------------------------------------------------------------------------------------------
+
+export interface AgentOptions {
+  readonly policies?: Partial<Policies>;
+  readonly limits?: Partial<Limits>;
+  readonly toolServers?: readonly string[];
+}
+
+export const agent = ({ policies, limits, toolServers = ['tools'] }: AgentOptions = {}): OpeningAgent => ({
+  name: 'assistant',
+  version: 1,
+  model: 'demo',
+  toolServers,
+  policies: { ...defaultPolicies, ...policies },
+  limits: { ...defaultLimits, ...limits },
+});
+
+export const opening = (options: AgentOptions = {}): ThreadInput => ({
+  kind: 'ThreadOpening',
+  id: inputIds.opening('thr_1'),
+  agent: agent(options),
+  userId: null,
+  title: null,
+  message: null,
+});
+
+export const toolsLoaded = (scene: Scene): ThreadInput => {
+  const loadId = scene.thread.loading ?? 'none';
+  return {
+    kind: 'ToolsetsResult',
+    id: inputIds.toolsets(loadId),
+    loadId,
+    toolsets: [toolset],
+    withheld: [],
+    rejected: [],
+  };
+};
+
+/** A thread that is open, has its tools, and is idle. */
+export const idle = (options: AgentOptions = {}): readonly Happening[] => [opening(options), toolsLoaded];
+
+export const said = (messageId: string, words = messageId): ThreadInput => ({
+  kind: 'UserMessage',
+  id: `c:${messageId}`,
+  messageId,
+  content: [text(words)],
+});
+
+export const call = (
+  operation: string,
+  args: Readonly<Record<string, unknown>> = {},
+  problem: string | null = null,
+): RequestedCall => ({
+  providerCallId: `provider-${operation}`,
+  operation,
+  arguments: args,
+  problem,
+});
+
+export const answered =
+  (words: string, ...toolCalls: readonly RequestedCall[]) =>
+  (scene: Scene): CompletionResult => {
+    const completionId = scene.thread.completion?.completionId ?? 'none';
+    return {
+      kind: 'CompletionResult',
+      id: inputIds.completion(completionId),
+      completionId,
+      text: words,
+      reasoning: null,
+      toolCalls,
+      finishReason: toolCalls.length > 0 ? 'tool_calls' : 'stop',
+      usage: { inputTokens: 10, outputTokens: 5 },
+    };
+  };
+
+export const failed = (scene: Scene): ThreadInput => {
+  const completionId = scene.thread.completion?.completionId ?? 'none';
+  return {
+    kind: 'CompletionFailure',
+    id: inputIds.completion(completionId),
+    completionId,
+    code: 'MODEL_FAILED',
+    detail: 'down',
+    retryable: true,
+  };
+};
+
+/** The id of the n-th call that was requested in the scene, from 0. */
+export const callId = (scene: Scene, index = 0): string =>
+  scene.events.filter((event) => event.type === 'ToolCallRequested')[index]?.toolCallId ?? `call_none_${index}`;
+
+export const result =
+  (index = 0, words = 'ok', toolServer = 'tools') =>
+  (scene: Scene): ToolResult => ({
+    kind: 'ToolResult',
+    id: inputIds.result(callId(scene, index)),
+    toolCallId: callId(scene, index),
+    toolServer,
+    content: [text(words)],
+    displayAs: null,
+    subscription: false,
+  });
+
+export const dispatchFailed =
+  (index = 0, outcome: 'error' | 'unknown' = 'error') =>
+  (scene: Scene): ThreadInput => ({
+    kind: 'DispatchFailure',
+    id: inputIds.dispatchFailure(callId(scene, index)),
+    toolCallId: callId(scene, index),
+    outcome,
+    code: 'DISPATCH_FAILED',
+    detail: 'the tool server answered 404',
+  });
+
+export const rejected =
+  (index = 0, settles = false, body = 'a') =>
+  (scene: Scene): ThreadInput => ({
+    kind: 'CallbackRejection',
+    id: inputIds.callbackRejection(callId(scene, index), body),
+    toolCallId: callId(scene, index),
+    reason: 'the result is too large',
+    settles,
+    code: 'RESULT_TOO_LARGE',
+  });
+
+export const interrupt = (requestId = 'req_i', includeHuman = false): ThreadInput => ({
+  kind: 'InterruptRequest',
+  id: `c:${requestId}`,
+  requestId,
+  includeHuman,
+});
+
+export const cancel =
+  (index = 0, requestId = 'req_c') =>
+  (scene: Scene): ThreadInput => ({
+    kind: 'CancelCallRequest',
+    id: `c:${requestId}`,
+    requestId,
+    toolCallId: callId(scene, index),
+  });
+
+export const retry = (requestId = 'req_r'): ThreadInput => ({ kind: 'RetryRequest', id: `c:${requestId}`, requestId });
+export const close = (requestId = 'req_x'): ThreadInput => ({ kind: 'CloseRequest', id: `c:${requestId}`, requestId });
+
+export const choiceId = (scene: Scene, index = 0): string =>
+  scene.events.filter((event) => event.type === 'ChoiceRequested')[index]?.choiceId ?? 'chc_none';
+
+export const decided =
+  (decision: 'allow' | 'deny' | 'allow_for_thread', index = 0, requestId = `req_d${index}`) =>
+  (scene: Scene): ThreadInput => ({
+    kind: 'ChoiceAnswer',
+    id: `c:${requestId}`,
+    requestId,
+    choiceId: choiceId(scene, index),
+    decision,
+    reason: null,
+    decidedBy: 'ada',
+  });
+
+export const timerFired =
+  (index = 0) =>
+  (scene: Scene): ThreadInput => {
+    const timer = scene.events.filter((event) => event.type === 'TimerSet')[index];
+    const timerId = timer?.timerId ?? 'tmr_none';
+    return { kind: 'TimerFiring', id: inputIds.timer(timerId), timerId, scheduledFor: timer?.due ?? 0 };
+  };

@@ -1,0 +1,407 @@
+// Properties of the heart over random walks: whatever happens to a thread, in whatever order.
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decide } from './decide.ts';
+import { evolve } from './evolve.ts';
+import type { RecordedEvent } from './event.ts';
+import { inputIds, type RequestedCall, type ThreadInput } from './input.ts';
+import type { ModelMessage } from './model-message.ts';
+import { isOwed } from './owed.ts';
+import {
+  after,
+  answered,
+  call,
+  cancel,
+  close,
+  decided,
+  dispatchFailed,
+  emptyScene,
+  failed,
+  type Happening,
+  interrupt,
+  moment,
+  opening,
+  rejected,
+  result,
+  retry,
+  said,
+  type Scene,
+  timerFired,
+  toolsLoaded,
+} from './spec/scene.ts';
+import { blockingCalls, unopenedThread } from './thread.ts';
+import { emptyTail, extendTranscript, transcript } from './transcript.ts';
+
+const policy = fc.constantFrom('cancel', 'keep', 'queue', 'reject' as const);
+const agents = fc.record({
+  policies: fc.record({
+    onInterrupt: policy,
+    onInterruptHuman: policy,
+    eventStyle: fc.constantFrom('kind' as const, 'reserved' as const),
+    approve: fc.record({ mode: fc.constantFrom('none', 'destructive', 'all' as const), tools: fc.constant({}) }),
+  }),
+  limits: fc.record({
+    completionsPerWakeMax: fc.constantFrom(2, 50),
+    toolTimeoutMs: fc.constantFrom({ default: null }, { default: 1_000 }, { default: null, weather: 5 }),
+  }),
+  toolServers: fc.constantFrom(['tools'], ['tools', 'more'], []),
+});
+
+const wishes: fc.Arbitrary<RequestedCall> = fc
+  .tuple(
+    fc.constantFrom('weather', 'clock', 'delete_everything', 'unheard_of'),
+    fc.nat(2),
+    fc.constantFrom(null, null, null, '/city is required'),
+  )
+  .map(([operation, n, problem]) => call(operation, { n }, problem));
+
+const index = fc.nat(40);
+
+/** Mostly one of the calls that are open, sometimes any that was ever requested. */
+const some =
+  (n: number, happening: (place: number) => (scene: Scene) => ThreadInput) =>
+  (scene: Scene): ThreadInput => {
+    const ids = ofType(scene, 'ToolCallRequested').map((event) => event.toolCallId);
+    const open = ids.flatMap((id, place) => (scene.thread.calls[id] === undefined ? [] : [place]));
+    const places = n % 4 === 0 || open.length === 0 ? ids.map((_, place) => place) : open;
+    return happening(places[n % Math.max(1, places.length)] ?? 0)(scene);
+  };
+
+/** The answer of a completion that was asked for earlier; superseded, or perhaps still current. */
+const staleAnswer = (scene: Scene, n: number): ThreadInput => {
+  const completionId = ofType(scene, 'CompletionRequested').at(-1 - (n % 3))?.completionId ?? 'cmp_none';
+  return { ...answered('stale')(scene), id: inputIds.completion(completionId), completionId };
+};
+
+/** Names are fresh by their place in the walk, so that no client request is sent twice under one id by accident. */
+const happenings: fc.Arbitrary<(place: number) => Happening> = fc.oneof(
+  { weight: 6, arbitrary: fc.constant((place: number) => said(`msg_${place}`)) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .string({ maxLength: 3 })
+      .map((streamed) => (place: number) => ({ happening: said(`msg_${place}`), streamed })),
+  },
+  { weight: 10, arbitrary: fc.array(wishes, { maxLength: 4 }).map((calls) => () => answered('words', ...calls)) },
+  { weight: 2, arbitrary: fc.constant(() => failed) },
+  { weight: 3, arbitrary: index.map((n) => () => (scene: Scene) => staleAnswer(scene, n)) },
+  {
+    weight: 10,
+    arbitrary: fc.tuple(index, fc.constantFrom('ok', 'Error: no')).map(
+      ([n, words]) =>
+        () =>
+          result(n, words),
+    ),
+  },
+  { weight: 1, arbitrary: index.map((n) => () => some(n, (at) => result(at, 'forged', 'other'))) },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(index, fc.constantFrom('error', 'unknown' as const)).map(
+      ([n, how]) =>
+        () =>
+          dispatchFailed(n, how),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(index, fc.boolean()).map(
+      ([n, settles]) =>
+        (place: number) =>
+          some(n, (at) => rejected(at, settles, `${place}`)),
+    ),
+  },
+  { weight: 3, arbitrary: index.map((n) => () => timerFired(n)) },
+  { weight: 3, arbitrary: fc.boolean().map((human) => (place: number) => interrupt(`req_${place}`, human)) },
+  { weight: 2, arbitrary: index.map((n) => (place: number) => some(n, (at) => cancel(at, `req_${place}`))) },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(fc.constantFrom('allow', 'deny', 'allow_for_thread' as const), index).map(
+      ([how, n]) =>
+        (place: number) =>
+          decided(how, n, `req_${place}`),
+    ),
+  },
+  { weight: 2, arbitrary: fc.constant((place: number) => retry(`req_${place}`)) },
+  { weight: 1, arbitrary: fc.constant((place: number) => close(`req_${place}`)) },
+  { weight: 2, arbitrary: fc.constant(() => toolsLoaded) },
+);
+
+const walks = fc.record({ agent: agents, steps: fc.array(happenings, { minLength: 5, maxLength: 80, size: 'max' }) });
+
+/** Plays a walk as a thread's log would allow it: an input that was committed is not decided again. */
+function walk(
+  { agent, steps }: { agent: Parameters<typeof opening>[0]; steps: readonly ((place: number) => Happening)[] },
+  each: (before: Scene, scene: Scene) => void = () => {},
+): Scene {
+  let scene = emptyScene;
+  const committed = new Set<string>();
+  for (const [place, happening] of [() => opening(agent), () => toolsLoaded, ...steps].entries()) {
+    const next = after(scene, happening(place));
+    const step = next.steps[next.steps.length - 1];
+    if (step === undefined || committed.has(step.input.id)) continue;
+    if (step.decision.committed) committed.add(step.input.id);
+    each(scene, next);
+    scene = next;
+  }
+  return scene;
+}
+
+const clientKinds = new Set([
+  'UserMessage',
+  'InterruptRequest',
+  'RetryRequest',
+  'CloseRequest',
+  'CancelCallRequest',
+  'ChoiceAnswer',
+]);
+const ofType = <Type extends RecordedEvent['type']>(scene: Scene, type: Type) =>
+  scene.events.filter((event): event is Extract<RecordedEvent, { readonly type: Type }> => event.type === type);
+const runs = { numRuns: 400 };
+
+describe('over random walks', () => {
+  it('I-16 deciding again gives the same, folding the events gives the same, and a snapshot of the state decides the same', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        walk(plan, (before, scene) => {
+          const step = scene.steps[scene.steps.length - 1];
+          if (step?.decision.committed !== true) return;
+          const revived = JSON.parse(JSON.stringify(before.thread)) as typeof before.thread;
+          const streamed = step.input.kind === 'UserMessage' ? streamedIn(step.decision.events) : null;
+          expect(decide(revived, step.input, moment(revived, step.at, streamed))).toEqual(step.decision);
+          expect(step.decision.events.reduce((thread, event) => evolve(thread, event, step.at), before.thread)).toEqual(
+            scene.thread,
+          );
+        });
+      }),
+      runs,
+    );
+  });
+
+  it('(N2) what a client sent is always committed once the thread is open', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        for (const { input, decision } of walk(plan).steps.slice(1))
+          if (clientKinds.has(input.kind)) expect(decision.committed).toBe(true);
+      }),
+      runs,
+    );
+  });
+
+  it('(V3) an uncommitted refusal stays a refusal in every later state', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        const refused: ThreadInput[] = [];
+        walk(plan, (before, scene) => {
+          const step = scene.steps[scene.steps.length - 1];
+          if (step?.decision.committed === false && canHappen(before, step.input)) refused.push(step.input);
+          for (const input of refused)
+            expect(decide(scene.thread, input, moment(scene.thread, step?.at ?? 0)).committed).toBe(false);
+        });
+      }),
+      runs,
+    );
+  });
+
+  it('I-10 each call is settled at most once, after it was requested; closing leaves none open', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        const scene = walk(plan);
+        const requested = ofType(scene, 'ToolCallRequested').map((event) => event.toolCallId);
+        const settled = ofType(scene, 'ToolCallSettled').map((event) => event.toolCallId);
+        expect(new Set(requested).size).toBe(requested.length);
+        expect(new Set(settled).size).toBe(settled.length);
+        const open = Object.keys(scene.thread.calls);
+        expect([...settled, ...open].sort()).toEqual([...requested].sort());
+        if (scene.thread.status === 'closed') expect(open).toEqual([]);
+      }),
+      runs,
+    );
+  });
+
+  it('I-05 every dispatch is of a call in the history, once, with its arguments', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        const scene = walk(plan);
+        const requested = new Map(ofType(scene, 'ToolCallRequested').map((event) => [event.toolCallId, event]));
+        const dispatched = scene.effects.filter((effect) => effect.do === 'InvokeTool');
+        expect(new Set(dispatched.map((effect) => effect.id)).size).toBe(dispatched.length);
+        for (const effect of dispatched) {
+          const { operation, arguments: args } = requested.get(effect.toolCallId) ?? {};
+          expect({ operation, args }).toEqual({ operation: effect.operation, args: effect.arguments });
+        }
+      }),
+      runs,
+    );
+  });
+
+  it('I-15 every prompt is legal, and only ever extended', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        const scene = walk(plan);
+        let tail = emptyTail;
+        const shown: ModelMessage[] = [];
+        for (const event of scene.events) {
+          const step = extendTranscript(tail, event);
+          tail = step.tail;
+          shown.push(...step.messages);
+          if (event.type === 'CompletionRequested') expectLegal(shown);
+        }
+        expect(tail.length).toBe(shown.length);
+        expect(transcript(scene.events)).toEqual(shown);
+      }),
+      runs,
+    );
+  });
+
+  it('I-15 a prompt shows every settled call exactly once, and every message that was accepted', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        walk(plan, (_before, scene) => {
+          if (scene.events.at(-1)?.type !== 'CompletionRequested') return;
+          const prompt = transcript(scene.events);
+          const shown = prompt.flatMap((message) => (message.role === 'tool' ? message.results : []));
+          const outcomes = shown
+            .filter((entry) => entry.outcome !== 'still_running')
+            .map((entry) => entry.toolCallId.replace('_late', ''));
+          expect(outcomes.sort()).toEqual(
+            ofType(scene, 'ToolCallSettled')
+              .map((event) => event.toolCallId)
+              .sort(),
+          );
+          expect(prompt.filter((message) => message.role === 'user')).toHaveLength(
+            ofType(scene, 'MessageAccepted').length,
+          );
+        });
+      }),
+      runs,
+    );
+  });
+
+  it('(T1) I-14 one completion at a time, each with at most one end, and nothing recorded that is not current', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        let current: string | null = null;
+        for (const event of walk(plan).events) {
+          if (event.type === 'CompletionRequested') {
+            expect(current).toBeNull();
+            current = event.completionId;
+          }
+          if (event.type === 'CompletionRecorded' || event.type === 'CompletionFailed') {
+            expect(event.completionId).toBe(current);
+            current = null;
+          }
+        }
+      }),
+      runs,
+    );
+  });
+
+  it('I-11 a result of another tool server never enters', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        expect(JSON.stringify(walk(plan).events)).not.toContain('forged');
+      }),
+      runs,
+    );
+  });
+
+  it('I-24 an open thread at rest owes the model nothing', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        walk(plan, (_before, { thread }) => {
+          if (
+            thread.status !== 'open' ||
+            thread.loading !== null ||
+            thread.completion !== null ||
+            blockingCalls(thread).length > 0
+          )
+            return;
+          expect(thread.queue).toEqual([]);
+          expect(thread.unseen === 0 || thread.stalled).toBe(true);
+        });
+      }),
+      runs,
+    );
+  });
+
+  it('every completion, load and timer that the thread waits for is owed, and nothing else of the kind is', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        const { thread, effects } = walk(plan);
+        const owed = effects.filter((effect) => isOwed(thread, effect)).map((effect) => effect.id);
+        const waited = [
+          thread.completion?.completionId,
+          thread.loading === null ? undefined : `ts:${thread.loading}`,
+          ...Object.keys(thread.timers),
+        ];
+        for (const id of waited) if (id !== undefined) expect(owed).toContain(id);
+      }),
+      runs,
+    );
+  });
+
+  it('the walks go everywhere: every event type is met', () => {
+    const met = new Set<string>();
+    fc.assert(
+      fc.property(walks, (plan) => {
+        for (const event of walk(plan).events) met.add(event.type);
+      }),
+      { numRuns: 600, seed: 1 },
+    );
+    expect([...met].sort()).toEqual(
+      [
+        'ThreadOpened',
+        'ToolsetsRequested',
+        'ToolsetsLoaded',
+        'MessageAccepted',
+        'MessageQueued',
+        'MessageRefused',
+        'RequestRefused',
+        'CompletionRequested',
+        'CompletionRecorded',
+        'CompletionFailed',
+        'ToolCallRequested',
+        'ToolCallSettled',
+        'ToolCallDetached',
+        'CallbackRejected',
+        'ChoiceRequested',
+        'ChoiceSettled',
+        'TimerSet',
+        'TimerFired',
+        'TurnInterrupted',
+        'BudgetExceeded',
+        'ThreadClosed',
+      ].sort(),
+    );
+  });
+});
+
+/** A call that was never sent has no callback URL: its result, failure or rejection cannot happen yet. */
+function canHappen({ thread, events }: Scene, input: ThreadInput): boolean {
+  if (!('toolCallId' in input)) return true;
+  const known = events.some((event) => event.type === 'ToolCallRequested' && event.toolCallId === input.toolCallId);
+  return known && thread.calls[input.toolCallId]?.waiting.for !== 'approval';
+}
+
+function streamedIn(events: readonly RecordedEvent[]) {
+  const kept = events.find((event) => event.type === 'CompletionRecorded');
+  return kept?.type === 'CompletionRecorded'
+    ? { completionId: kept.completionId, text: kept.message.text, reasoning: '' }
+    : null;
+}
+
+function expectLegal(messages: readonly ModelMessage[]): void {
+  const ids = new Set<string>();
+  for (const [place, message] of messages.entries()) {
+    const next = messages[place + 1];
+    if (message.role === 'tool') expect(messages[place - 1]?.role).toBe('assistant');
+    if (message.role !== 'assistant' || message.toolCalls.length === 0) continue;
+    expect(next?.role === 'tool' ? next.results.map((entry) => entry.toolCallId) : []).toEqual(
+      message.toolCalls.map((entry) => entry.toolCallId),
+    );
+    for (const { toolCallId } of message.toolCalls) {
+      expect(ids.has(toolCallId)).toBe(false);
+      ids.add(toolCallId);
+    }
+  }
+}
