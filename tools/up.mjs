@@ -8,7 +8,8 @@
 //
 // U1  Everything this file says goes to stderr: stdout belongs to the command.
 // U2  The command's exit code is ours. Death by a signal is death by the same signal.
-// U3  One Ctrl-C or SIGTERM reaches the command once, though a terminal tells the whole group and npm repeats it to us.
+// U3  A terminal's Ctrl-C, or a signal sent to npm, reaches the command once, though npm repeats to us what it hears.
+//     One sent to the whole group without a terminal is heard twice, as in any npm script.
 // U4  The command never outlives npm.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,7 +22,7 @@ const modules = join(root, 'node_modules');
 const lockStamp = join(modules, '.dormouse-lock');
 const buildStamp = join(modules, '.dormouse-build');
 const pidFile = join(root, '.cache', 'up.pid');
-const repeatOfNpmMsMax = 250;
+const repeatMsMax = 1_000;
 const onWindows = process.platform === 'win32';
 
 const cut = process.argv.indexOf('--');
@@ -112,7 +113,7 @@ function fingerprint(isWanted) {
 }
 
 function sources(path) {
-  return /\.(ts|json)$/.test(path) && !/\.spec\.ts$|\/dist\//.test(path);
+  return /\.(ts|json)$/.test(path) && !/\.spec\.ts$|\/(dist|spec)\//.test(path);
 }
 
 function outputs(path) {
@@ -180,20 +181,14 @@ function handOver() {
   if (process.env.npm_lifecycle_event) stopWhenOrphaned(child);
 }
 
-/** (U3) The command is in our process group: what was sent to the group it has already, what was sent to us it has not. */
+/** (U3) The command is in our process group, so what a terminal sends it has already; what npm got, we got alone. */
 function passOn(signal, child) {
-  let waiting;
+  let sentAt = 0;
   process.on(signal, () => {
-    if (signal === 'SIGINT' && inForeground()) return; // the terminal's Ctrl-C goes to the group
-    if (waiting) {
-      clearTimeout(waiting); // heard twice: once with the group, once more from npm
-      waiting = undefined;
-      return;
-    }
-    waiting = setTimeout(() => {
-      waiting = undefined;
-      child.kill(signal);
-    }, repeatOfNpmMsMax);
+    if (signal === 'SIGINT' && inForeground()) return;
+    if (Date.now() - sentAt < repeatMsMax) return;
+    sentAt = Date.now();
+    child.kill(signal);
   });
 }
 

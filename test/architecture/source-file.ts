@@ -36,8 +36,9 @@ export function isTypeScript(file: SourceFile): boolean {
   return file.path.endsWith('.ts');
 }
 
+/** A spec, or what several specs of a package share (src/spec/, which is not built). */
 export function isSpec(path: string): boolean {
-  return path.endsWith('.spec.ts');
+  return path.endsWith('.spec.ts') || path.includes('/src/spec/');
 }
 
 /** The package a file belongs to, as a folder: `libs/thread`, `libs/adapters/http`, `apps/cli`. */
