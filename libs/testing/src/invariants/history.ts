@@ -1,0 +1,164 @@
+// What a run leaves behind for judgement, whoever ran it: the simulator, a chaos run over real stores, an end-to-end test.
+// Plain observations from outside; who cannot observe something leaves its list empty, and the checker that needs it is
+// silent (a run says which checkers were silent, see `silent`).
+//
+// A *moment* is a number that only ever grows: simulated steps, or milliseconds where nothing finer exists. Two
+// observations with the same moment have no order.
+import type { Commit, Snapshot, ThreadKey } from '@dormouse/ports';
+import type { ModelMessage } from '@dormouse/thread';
+
+export type Moment = number;
+
+export interface ThreadHistory {
+  readonly key: ThreadKey;
+  /** All commits, as read at the end. */
+  readonly commits: readonly Commit[];
+}
+
+/** What a client sent; `answeredAt` is the moment of a 2xx, null when there was none. */
+export interface SentRequest {
+  readonly key: ThreadKey;
+  readonly kind: 'opening' | 'message' | 'interrupt' | 'retry' | 'close' | 'cancel_call' | 'choice';
+  /** Dedup key of the input, `c:…`. */
+  readonly inputId: string;
+  /** For a message its `msg_…`, null for the others. */
+  readonly messageId: string | null;
+  readonly sentAt: Moment;
+  readonly answeredAt: Moment | null;
+}
+
+/** What a tool server, or somebody who says so, sent to a callback URL. */
+export interface SentCallback {
+  readonly key: ThreadKey;
+  readonly toolCallId: string;
+  readonly type: 'tool_result' | 'other';
+  /** Text by which the result can be recognised in the log. */
+  readonly text: string;
+  /** False for forged tokens, other servers' calls, calls that were never sent to this server. */
+  readonly legitimate: boolean;
+  readonly sentAt: Moment;
+  /** HTTP status, null when no answer came. */
+  readonly status: number | null;
+}
+
+/** A POST as the tool server received it. */
+export interface ReceivedPost {
+  readonly toolServer: string;
+  readonly thread: string;
+  readonly toolCallId: string;
+  readonly operation: string;
+  /** As sent. */
+  readonly arguments: unknown;
+  readonly receivedAt: Moment;
+  /** When the sender last read the call's outcome before it sent; the moment of the POST when nobody knows. (I-08) */
+  readonly lookedUpAt: Moment;
+}
+
+export interface ReceivedNotice {
+  readonly toolServer: string;
+  readonly notice: 'cancel_tool_call' | 'close_thread';
+  /** The call's id, or the thread's. */
+  readonly subject: string;
+}
+
+/** A 4xx that is in the ledger. */
+export interface RecordedRefusal {
+  readonly toolCallId: string;
+  readonly recordedAt: Moment;
+}
+
+/** An input that was refused for good without a commit. */
+export interface FinalRefusal {
+  readonly key: ThreadKey;
+  readonly inputId: string;
+}
+
+/** A prompt as the model got it. */
+export interface SeenPrompt {
+  readonly key: ThreadKey;
+  readonly completionId: string;
+  readonly messages: readonly ModelMessage[];
+}
+
+export interface SeenSnapshot {
+  readonly key: ThreadKey;
+  readonly snapshot: Snapshot;
+}
+
+/** Something was wiped, and these were the last commits of the threads at that moment. */
+export interface Wipe {
+  readonly what: string;
+  readonly heads: readonly Commit[];
+}
+
+/** What the run itself saw break, at the moment it broke. */
+export interface Violation {
+  readonly id: InvariantId;
+  readonly text: string;
+}
+
+export type InvariantId =
+  | 'I-01'
+  | 'I-02'
+  | 'I-03'
+  | 'I-04'
+  | 'I-05'
+  | 'I-06'
+  | 'I-07'
+  | 'I-08'
+  | 'I-09'
+  | 'I-10'
+  | 'I-11'
+  | 'I-14'
+  | 'I-15'
+  | 'I-16'
+  | 'I-17'
+  | 'I-20'
+  | 'I-21'
+  | 'I-23'
+  | 'I-24'
+  | 'V3';
+
+export interface History {
+  readonly threads: readonly ThreadHistory[];
+  /** Commits as somebody saw them earlier. */
+  readonly sightings: readonly Commit[];
+  readonly requests: readonly SentRequest[];
+  readonly callbacks: readonly SentCallback[];
+  readonly posts: readonly ReceivedPost[];
+  readonly notices: readonly ReceivedNotice[];
+  readonly recordedRefusals: readonly RecordedRefusal[];
+  readonly finalRefusals: readonly FinalRefusal[];
+  readonly prompts: readonly SeenPrompt[];
+  readonly snapshots: readonly SeenSnapshot[];
+  readonly wipes: readonly Wipe[];
+  /** Calls whose dispatch was handed to the work bus; null when nobody watched. */
+  readonly handedOver: ReadonlySet<string> | null;
+  /** Per tenant a text that only its own clients and tools ever say. */
+  readonly canaries: Readonly<Record<string, string>>;
+  /** Texts that must never be stored: callback tokens, credentials. */
+  readonly secrets: readonly string[];
+  /** Null when the run was stopped in the middle; else why it is not at rest, or [] when it is. */
+  readonly unrest: readonly string[] | null;
+  readonly witnessed: readonly Violation[];
+}
+
+/** Nothing happened: the start of a hand-made history. */
+export const emptyHistory: History = {
+  threads: [],
+  sightings: [],
+  requests: [],
+  callbacks: [],
+  posts: [],
+  notices: [],
+  recordedRefusals: [],
+  finalRefusals: [],
+  prompts: [],
+  snapshots: [],
+  wipes: [],
+  handedOver: null,
+  canaries: {},
+  secrets: [],
+  unrest: null,
+  witnessed: [],
+};

@@ -1,0 +1,79 @@
+// The log itself: gapless, immutable, chained, and a pure function of nothing but itself. I-03, I-16, I-17
+import { chainHash, type SnapshotState } from '@dormouse/runtime';
+import { emptyTail, evolve, extendTranscript, unopenedThread } from '@dormouse/thread';
+import type { Commit } from '@dormouse/ports';
+import { type PlacedEvent, type Reading, type ReadingThread, stableText, threadName } from './reading.ts';
+
+/** I-03: positions are 1..n gapless, bytes never change, the hash chain verifies, time never goes back. */
+export function logIsAChain({ threads, byName, history }: Reading): readonly string[] {
+  const changed = history.sightings.filter((seen) => {
+    const now = byName.get(threadName(seen))?.commits.find((commit) => commit.version === seen.version);
+    return now === undefined || now.hash !== seen.hash || now.body !== seen.body;
+  });
+  return [
+    ...threads.flatMap(brokenLinks),
+    ...changed.map((seen) => `${placeOf(seen)} was seen and is gone or has other bytes`),
+  ];
+}
+
+function brokenLinks({ commits, events }: ReadingThread): readonly string[] {
+  const bad: string[] = [];
+  let before: Commit | null = null;
+  for (const commit of commits) {
+    const place = placeOf(commit);
+    const due: number = before === null ? 0 : before.version + before.count;
+    if (commit.version !== due) bad.push(`${place} where version ${due} was due`);
+    if (commit.count < 1 || commit.inputs.length < 1) bad.push(`${place} has no event or no input`);
+    if (events.filter((placed) => placed.commit === commit).length !== commit.count)
+      bad.push(`${place} says ${commit.count} events`);
+    if (commit.prev !== (before?.hash ?? '')) bad.push(`${place} does not name the commit before it`);
+    if (commit.hash !== chainHash(commit)) bad.push(`${place} has a wrong hash`);
+    if (before !== null && commit.at < before.at) bad.push(`${place} was decided before its predecessor`);
+    before = commit;
+  }
+  return bad;
+}
+
+const placeOf = (commit: Commit): string => `${threadName(commit)}@${commit.version}`;
+
+/** I-16: folding twice gives the same state, and a snapshot is what replay gives at its version. */
+export function foldIsDeterministic({ byName, threads, history }: Reading): readonly string[] {
+  const bad = threads.filter((thread) => thread.end === null).map((thread) => `${thread.name} cannot be folded`);
+  for (const { key, snapshot } of history.snapshots) {
+    const thread = byName.get(threadName(key));
+    if (thread === undefined) bad.push(`${threadName(key)} has a snapshot and no log`);
+    else if (
+      thread.end !== null &&
+      stableText(JSON.parse(snapshot.state)) !== stableText(replay(thread, snapshot.version))
+    )
+      bad.push(`${thread.name}: the snapshot at ${snapshot.version} is not what replay gives`);
+  }
+  return bad;
+}
+
+function replay({ key, events }: ReadingThread, version: number): SnapshotState {
+  let state: SnapshotState = { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
+  for (const { event, commit, position } of events) {
+    if (position > version) break;
+    state = foldOne(state, { event, commit, position });
+  }
+  return state;
+}
+
+const foldOne = (state: SnapshotState, { event, commit }: PlacedEvent): SnapshotState => ({
+  thread: evolve(state.thread, event, commit.at),
+  tail: extendTranscript(state.tail, event).tail,
+  lastHash: commit.hash,
+});
+
+/** I-17: what was in the log when something else was wiped is in the log, in its place, with its bytes. */
+export function wipingLosesNothing({ byName, history }: Reading): readonly string[] {
+  return history.wipes.flatMap(({ what, heads }) =>
+    heads
+      .filter(
+        (head) =>
+          byName.get(threadName(head))?.commits.find((commit) => commit.version === head.version)?.hash !== head.hash,
+      )
+      .map((head) => `${placeOf(head)} changed after ${what} was wiped`),
+  );
+}

@@ -1,0 +1,95 @@
+// What the model is shown and what of its answers enters history. I-14, I-15
+import { emptyTail, extendTranscript, type ModelMessage } from '@dormouse/thread';
+import type { SeenPrompt } from './history.ts';
+import { type Reading, type ReadingThread, stableText, threadName } from './reading.ts';
+
+/** I-14: one answer per completion, and only of the current one; a superseded one leaves at most what was seen of it. */
+export function oneAnswerPerCompletion({ threads }: Reading): readonly string[] {
+  return threads.flatMap((thread) => {
+    const bad: string[] = [];
+    const ended = new Set<string>();
+    let current: string | null = null;
+    for (const { event } of thread.events) {
+      if (event.type === 'CompletionRequested') {
+        if (current !== null) bad.push(`${thread.name}: ${event.completionId} was requested while ${current} ran`);
+        current = event.completionId;
+      }
+      if (event.type !== 'CompletionRecorded' && event.type !== 'CompletionFailed') continue;
+      if (ended.has(event.completionId)) bad.push(`${thread.name}: ${event.completionId} ended twice`);
+      else if (event.completionId !== current)
+        bad.push(`${thread.name}: ${event.completionId} entered history and was not current`);
+      ended.add(event.completionId);
+      if (event.completionId === current) current = null;
+    }
+    return bad;
+  });
+}
+
+/** I-15: every prompt is the transcript of a prefix of the log, legal, and every earlier prompt is a prefix of it. */
+export function promptsArePrefixes({ history, byName, threads }: Reading): readonly string[] {
+  const prompts = threads.map((thread) => ({ thread, ...transcriptOf(thread) }));
+  const bad = prompts.flatMap(({ thread, messages }) =>
+    illegalities(messages).map((what) => `${thread.name}: ${what}`),
+  );
+  const byThread = new Map(prompts.map(({ thread, ...rest }) => [thread.name, rest]));
+  for (const prompt of history.prompts) {
+    const name = threadName(prompt.key);
+    const known = byThread.get(name);
+    const length = known?.lengths.get(prompt.completionId);
+    if (known === undefined || length === undefined || !byName.has(name))
+      bad.push(`${name}: the model was asked for ${prompt.completionId}, which is not in the log`);
+    else if (!isTranscript(prompt, known.messages.slice(0, length)))
+      bad.push(`${name}: the prompt of ${prompt.completionId} is not the transcript of its prefix`);
+  }
+  return bad;
+}
+
+interface Transcript {
+  readonly messages: readonly ModelMessage[];
+  /** Completion to the number of messages it was shown. */
+  readonly lengths: ReadonlyMap<string, number>;
+}
+
+function transcriptOf({ events }: ReadingThread): Transcript {
+  const messages: ModelMessage[] = [];
+  const lengths = new Map<string, number>();
+  let tail = emptyTail;
+  try {
+    for (const { event } of events) {
+      const step = extendTranscript(tail, event);
+      tail = step.tail;
+      messages.push(...step.messages);
+      if (event.type === 'CompletionRequested') lengths.set(event.completionId, messages.length);
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error; // a broken log: what was shown until here is judged, the rest is missing
+  }
+  return { messages, lengths };
+}
+
+const isTranscript = (prompt: SeenPrompt, expected: readonly ModelMessage[]): boolean =>
+  prompt.messages.length === expected.length && stableText(prompt.messages) === stableText(expected);
+
+/** What no provider would take: a call without its one result, a result without its call. R70 */
+export function illegalities(messages: readonly ModelMessage[]): readonly string[] {
+  const bad: string[] = [];
+  const answered = new Set<string>();
+  let due: readonly string[] = [];
+  for (const message of messages) {
+    if (message.role !== 'tool') {
+      if (due.length > 0) bad.push(`${due.join(', ')} has no result where it is due`);
+      due = message.role === 'assistant' ? message.toolCalls.map((call) => call.toolCallId) : [];
+      continue;
+    }
+    const results = message.results.map((result) => result.toolCallId);
+    if (results.join() !== due.join())
+      bad.push(`results of ${results.join(', ')} where those of ${due.join(', ') || 'nothing'} are due`);
+    for (const id of results) {
+      if (answered.has(id)) bad.push(`${id} has two results`);
+      answered.add(id);
+    }
+    due = [];
+  }
+  if (due.length > 0) bad.push(`${due.join(', ')} dangles at the end`);
+  return bad;
+}
