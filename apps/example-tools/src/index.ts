@@ -1,1 +1,1 @@
-export {};
+export { type ExampleTools, type ExampleToolsOptions, startExampleTools } from './example-tools.ts';
