@@ -1,2 +1,3 @@
+export * from './model-dependencies.ts';
 export * from './model.ts';
 export * from './model-settings.ts';

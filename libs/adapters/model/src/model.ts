@@ -4,24 +4,12 @@
 //   M1. Nothing is retried here: a completion is one request to its provider; the runtime's retries are durable.
 //   M2. Every failure is a `ModelFault`; an abort by the caller throws the signal's reason and nothing else.
 //   M3. A secret is read for the one origin it is sent to and never appears in a fault.
-import type { Clock, Model, ModelPart, ModelRequest } from '@dormouse/ports';
+import type { Model, ModelPart, ModelRequest } from '@dormouse/ports';
 import { ModelFault } from '@dormouse/ports';
 import { completeDemo } from './demo-model.ts';
+import type { ModelDependencies } from './model-dependencies.ts';
 import { completeOpenAiCompatible } from './openai-compatible-model.ts';
 import { completeScripted } from './scripted-model.ts';
-
-export interface ModelDependencies {
-  /** Goes through the outbound guard. */
-  readonly fetch: typeof globalThis.fetch;
-  /** The secret's value, when it may be used towards `origin`. */
-  readonly secret: (tenant: string, name: string, origin: string) => Promise<string>;
-  /** Payloads that the log keeps by reference. */
-  readonly blob: (
-    tenant: string,
-    sha256: string,
-  ) => Promise<{ readonly bytes: Uint8Array; readonly mediaType: string } | null>;
-  readonly clock: Clock;
-}
 
 export type ProviderName = 'demo' | 'scripted' | 'openai-compatible';
 

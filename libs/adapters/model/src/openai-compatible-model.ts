@@ -11,7 +11,7 @@ import type { LanguageModelV4, LanguageModelV4FunctionTool } from '@ai-sdk/provi
 import type { ModelPart, ModelRequest, ToolDefinition } from '@dormouse/ports';
 import { ModelFault } from '@dormouse/ports';
 import { type Compatibility, parseCompatibility } from './compatibility.ts';
-import type { ModelDependencies } from './model.ts';
+import type { ModelDependencies } from './model-dependencies.ts';
 import { toModelFault } from './provider-fault.ts';
 import { modelParts } from './provider-parts.ts';
 import { providerPrompt } from './provider-prompt.ts';
