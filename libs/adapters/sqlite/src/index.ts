@@ -1,1 +1,2 @@
-export {};
+export { openSqlite, type SqliteOptions, type SqliteStores } from './open-sqlite.ts';
+export type { WriterCounters } from './write-operation.ts';

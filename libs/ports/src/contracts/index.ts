@@ -1,1 +1,1 @@
-export {};
+export { threadLogContract, type ThreadLogUnderTest } from './thread-log.contract.ts';

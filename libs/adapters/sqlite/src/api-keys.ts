@@ -1,0 +1,17 @@
+// API keys by the hash of the key. Port: ports/api-keys.ts.
+import type { ApiKey, ApiKeys } from '@dormouse/ports';
+import type { Reader } from './database.ts';
+import { documentOf } from './document.ts';
+import type { GroupWriter } from './group-writer.ts';
+
+const insert = 'INSERT INTO api_keys (key_sha256, id, tenant, document) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
+const select = 'SELECT document FROM api_keys WHERE key_sha256 = ?';
+
+export function createApiKeys(writer: GroupWriter, reader: Reader): ApiKeys {
+  return {
+    insert: async (key) => {
+      await writer.rows('prompt', insert, [[key.keySha256, key.id, key.tenant, JSON.stringify(key)]]);
+    },
+    bySha256: async (keySha256) => documentOf<ApiKey>(reader.one(select, keySha256)),
+  };
+}

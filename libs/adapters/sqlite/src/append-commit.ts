@@ -1,0 +1,103 @@
+// Stores commits inside the writer's transaction: who wins a race is decided here, without failing the transaction.
+//
+// Invariants:
+//   A1. The writer is the only one who writes, so the heads it remembers are the heads; after a rollback it forgets them.
+//   A2. A conflict is found by comparing versions before anything is inserted (L1); a duplicate by the unique index on
+//       inputs, and what the commit had inserted until then is taken out again (L2). Neither leaves a trace.
+import type { AppendOutcome } from '@dormouse/ports';
+import type { DatabaseSync } from 'node:sqlite';
+import type { AppendOperation } from './write-operation.ts';
+
+export interface CommitAppender {
+  append(operation: AppendOperation): AppendOutcome;
+  /** The transaction was rolled back: what was remembered of it is wrong. (A1) */
+  forget(): void;
+}
+
+interface Head {
+  readonly number: number;
+  /** Version that the next commit must have. */
+  version: number;
+}
+
+const headsMax = 50_000;
+
+export function createCommitAppender(database: DatabaseSync): CommitAppender {
+  const findNumber = database.prepare('SELECT number FROM thread_numbers WHERE tenant = ? AND thread = ?');
+  const insertNumber = database.prepare('INSERT INTO thread_numbers (tenant, thread) VALUES (?, ?)');
+  const findHead = database.prepare(
+    'SELECT version + count AS next FROM commits WHERE number = ? ORDER BY version DESC LIMIT 1',
+  );
+  const insertInput = database.prepare(
+    'INSERT INTO inputs (number, input, version) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const deleteInput = database.prepare('DELETE FROM inputs WHERE number = ? AND input = ?');
+  const insertCommit = database.prepare(
+    'INSERT INTO commits (number, version, count, inputs, at, nonce, trace, kid, prev, hash, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  );
+  const insertOwed = database.prepare('INSERT INTO owed (commit_id, number, version) VALUES (?, ?, ?)');
+
+  // Two generations: the older one is dropped when the younger is full. Bounded, and cheap to keep.
+  let young = new Map<string, Head>();
+  let old = new Map<string, Head>();
+
+  function headOf(tenant: string, thread: string): Head {
+    const key = `${tenant} ${thread}`;
+    const known = young.get(key);
+    if (known) return known;
+    const head = old.get(key) ?? loadHead(tenant, thread);
+    if (young.size >= headsMax) {
+      old = young;
+      young = new Map();
+    }
+    young.set(key, head);
+    return head;
+  }
+
+  function loadHead(tenant: string, thread: string): Head {
+    const found = findNumber.get(tenant, thread);
+    if (found === undefined) return { number: Number(insertNumber.run(tenant, thread).lastInsertRowid), version: 0 };
+    const number = Number(found['number']);
+    return { number, version: Number(findHead.get(number)?.['next'] ?? 0) };
+  }
+
+  function claimInputs(number: number, version: number, inputs: readonly string[]): boolean {
+    for (const [index, input] of inputs.entries()) {
+      // An id that the commit names twice is one input.
+      if (insertInput.run(number, input, version).changes === 1 || inputs.indexOf(input) < index) continue;
+      for (const claimed of inputs.slice(0, index)) deleteInput.run(number, claimed);
+      return false;
+    }
+    return true;
+  }
+
+  return {
+    append: ({ commit, owes }) => {
+      const head = headOf(commit.tenant, commit.thread);
+      if (commit.version !== head.version) return 'conflict';
+      if (!claimInputs(head.number, commit.version, commit.inputs)) return 'duplicate';
+      const { version, count, at, nonce, trace, kid, prev, hash, body } = commit;
+      const inputs = JSON.stringify(commit.inputs);
+      const id = insertCommit.run(
+        head.number,
+        version,
+        count,
+        inputs,
+        at,
+        nonce,
+        trace,
+        kid,
+        prev,
+        hash,
+        body,
+      ).lastInsertRowid;
+      if (owes) insertOwed.run(id, head.number, version);
+      head.version = version + count;
+      return 'appended';
+    },
+    forget: () => {
+      young = new Map();
+      old = new Map();
+    },
+  };
+}

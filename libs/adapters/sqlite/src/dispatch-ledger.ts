@@ -1,0 +1,70 @@
+// The dispatcher's ledger. Contract: ports/dispatch-ledger.ts (D1..D3).
+import type { Attempt, DispatchLedger, DispatchOutcome, LedgerEntry } from '@dormouse/ports';
+import type { Reader } from './database.ts';
+import type { GroupWriter } from './group-writer.ts';
+
+interface EntryRow {
+  readonly nonce: string | null;
+  readonly outcome: DispatchOutcome | null;
+  readonly detail: string | null;
+  readonly claimed_at: number | null;
+}
+
+interface AttemptRow {
+  readonly tool_call: string;
+  readonly number: number;
+  readonly at: number;
+  readonly status: number | string;
+  readonly duration_ms: number;
+}
+
+const selectEntry =
+  'SELECT nonce, outcome, detail, claimed_at FROM ledger WHERE tenant = ? AND thread = ? AND subject = ?';
+// The first nonce stays. (D1)
+const claimEntry =
+  'INSERT INTO ledger (tenant, thread, subject, nonce, claimed_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE ' +
+  'SET claimed_at = iif(nonce IS NULL, excluded.claimed_at, claimed_at), nonce = ifnull(nonce, excluded.nonce) RETURNING nonce';
+// The first outcome stays. (D2)
+const settleEntry =
+  'INSERT INTO ledger (tenant, thread, subject, outcome, detail) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE ' +
+  'SET detail = iif(outcome IS NULL, excluded.detail, detail), outcome = ifnull(outcome, excluded.outcome) RETURNING outcome';
+const insertAttempt =
+  'INSERT INTO attempts (tenant, thread, tool_call, number, at, status, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+const selectAttempts =
+  'SELECT tool_call, number, at, status, duration_ms FROM attempts ' +
+  'WHERE tenant = ? AND thread = ? AND tool_call IN (SELECT value FROM json_each(?)) ORDER BY tool_call, number';
+
+export function createDispatchLedger(writer: GroupWriter, reader: Reader): DispatchLedger {
+  return {
+    read: async (key, subject): Promise<LedgerEntry | null> => {
+      const row = reader.one<EntryRow>(selectEntry, key.tenant, key.thread, subject);
+      return row && { nonce: row.nonce, outcome: row.outcome, detail: row.detail, claimedAt: row.claimed_at };
+    },
+    claim: async (key, subject, nonce, at) => {
+      const row = await writer.ask('prompt', claimEntry, [key.tenant, key.thread, subject, nonce, at]);
+      return row?.['nonce'] === nonce;
+    },
+    settle: async (key, subject, outcome, detail) => {
+      // Nobody waits for "sent"; a failure is told to the thread only after it is on disk.
+      const urgency = outcome === 'sent' ? 'lazy' : 'prompt';
+      const row = await writer.ask(urgency, settleEntry, [key.tenant, key.thread, subject, outcome, detail]);
+      return row?.['outcome'] as DispatchOutcome;
+    },
+    record: async (key, attempt) => {
+      const { toolCallId, number, at, status, durationMs } = attempt;
+      await writer.rows('lazy', insertAttempt, [
+        [key.tenant, key.thread, toolCallId, number, at, status, Math.round(durationMs)],
+      ]);
+    },
+    attempts: async (key, toolCallIds) =>
+      reader.all<AttemptRow>(selectAttempts, key.tenant, key.thread, JSON.stringify(toolCallIds)).map(attemptOf),
+  };
+}
+
+const attemptOf = (row: AttemptRow): Attempt => ({
+  toolCallId: row.tool_call,
+  number: row.number,
+  at: row.at,
+  status: row.status,
+  durationMs: row.duration_ms,
+});

@@ -1,0 +1,50 @@
+// Rows that are one JSON document, and the cursors of pages over them.
+import type { Page, PageRequest } from '@dormouse/ports';
+import { Fault } from '@dormouse/ports';
+import type { Reader } from './database.ts';
+
+export interface DocumentRow {
+  readonly document: string;
+}
+
+/** The document of a row this adapter has written itself. */
+export function documentOf<Document>(row: DocumentRow | null): Document | null {
+  return row && (JSON.parse(row.document) as Document);
+}
+
+/** One page ordered by name. `sql` takes the tenant, the name after which to begin, and a limit. */
+export function pageByName<Document extends { readonly name: string }>(
+  reader: Reader,
+  sql: string,
+  tenant: string,
+  request: PageRequest,
+): Page<Document> {
+  const after = request.cursor === null ? '' : nameOf(request.cursor);
+  const rows = reader.all<DocumentRow>(sql, tenant, after, request.limit + 1);
+  const data = rows.slice(0, request.limit).map((row) => JSON.parse(row.document) as Document);
+  const last = data.at(-1);
+  return { data, nextCursor: rows.length > request.limit && last ? encodeCursor([last.name]) : null };
+}
+
+export function encodeCursor(parts: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
+}
+
+/** @throws Fault CURSOR_INVALID for what `encodeCursor` did not write. */
+export function decodeCursor(cursor: string): readonly unknown[] {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    if (Array.isArray(parts)) return parts;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw invalidCursor();
+}
+
+export const invalidCursor = (): Fault => new Fault('CURSOR_INVALID', 'This cursor was not made by this list.');
+
+function nameOf(cursor: string): string {
+  const [name] = decodeCursor(cursor);
+  if (typeof name !== 'string') throw invalidCursor();
+  return name;
+}

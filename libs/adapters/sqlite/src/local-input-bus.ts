@@ -1,0 +1,194 @@
+// The topic `inputs` inside one process: a queue in memory whose durable half is the log itself.
+// Contract: ports/input-bus.ts (B1..B4). What a commit owes after its inputs have left the queue is in `owed-commits.ts`.
+//
+// Invariants:
+//   Q1. `publish` resolves when the delivery is decided: the input is in its commit, and only there. (B1)
+//   Q2. One queue for all threads, in order of arrival, so each thread's order is kept. (B2)
+//   Q3. Whoever consumes next gets first what commits may still owe, then what was not decided. (B2, V10)
+//   Q4. Undecided inputs are bounded, in all and per thread; above that `publish` is refused with UNAVAILABLE.
+import type { Assignment, InputBus, InputConsumer, Subscription, ThreadDelivery, ThreadKey } from '@dormouse/ports';
+import type { ThreadInput } from '@dormouse/thread';
+import { unavailable } from './fault-of.ts';
+import type { OwedCommits } from './owed-commits.ts';
+
+export interface LocalInputBusOptions {
+  readonly owed: OwedCommits;
+  readonly undecidedMax: number;
+  readonly undecidedPerThreadMax: number;
+  /** How often a consumer that was busy is asked again, besides after each release. */
+  readonly busyPollMs: number;
+}
+
+export interface LocalInputBus extends InputBus {
+  /** Refuses what is published from now on and what is not decided yet. */
+  close(): void;
+}
+
+/** An input on its way to its decision. */
+interface Published extends ThreadKey {
+  readonly input: ThreadInput;
+  readonly trace: string | null;
+  decided(): void;
+  refused(error: Error): void;
+}
+
+type Queued =
+  | { readonly what: 'input'; readonly published: Published }
+  | { readonly what: 'recovery'; readonly key: ThreadKey; readonly versions: readonly number[] };
+
+interface Owner {
+  readonly assignment: Assignment;
+  readonly consumer: InputConsumer;
+  revoked: boolean;
+}
+
+const partition = 0;
+
+export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBus {
+  const { owed } = options;
+  const undecided = new Set<Published>();
+  const undecidedOf = new Map<string, number>();
+  let queue: Queued[] = [];
+  let first = 0;
+  let owner: Owner | null = null;
+  let generation = 0;
+  let closed = false;
+  let poll: NodeJS.Timeout | null = null;
+
+  function accept(key: ThreadKey, input: ThreadInput, trace: string | null): Promise<void> {
+    const name = `${key.tenant} ${key.thread}`;
+    const ofThread = undecidedOf.get(name) ?? 0;
+    // (Q4)
+    if (undecided.size >= options.undecidedMax) return Promise.reject(unavailable('Too many inputs are waiting.'));
+    if (ofThread >= options.undecidedPerThreadMax)
+      return Promise.reject(unavailable('Too many inputs of this thread are waiting.'));
+    undecidedOf.set(name, ofThread + 1);
+    return new Promise((resolve, reject) => {
+      const leave = (): boolean => {
+        if (!undecided.delete(published)) return false;
+        const left = (undecidedOf.get(name) ?? 1) - 1;
+        if (left === 0) undecidedOf.delete(name);
+        else undecidedOf.set(name, left);
+        return true;
+      };
+      const published: Published = {
+        tenant: key.tenant,
+        thread: key.thread,
+        input,
+        trace,
+        decided: () => void (leave() && resolve()),
+        refused: (error) => void (leave() && reject(error)),
+      };
+      undecided.add(published);
+      queue.push({ what: 'input', published });
+      deliverAll();
+    });
+  }
+
+  /** Hands over until the consumer has enough. (B4) */
+  function deliverAll(): void {
+    while (owner && first < queue.length) {
+      if (owner.consumer.busy()) {
+        askAgainLater();
+        break;
+      }
+      const next = queue[first];
+      first += 1;
+      if (next) owner.consumer.deliver(owner.assignment, deliveryOf(owner, next));
+    }
+    if (first === queue.length || first > 1_024) {
+      queue = queue.slice(first);
+      first = 0;
+    }
+  }
+
+  function askAgainLater(): void {
+    poll ??= setTimeout(() => {
+      poll = null;
+      deliverAll();
+    }, options.busyPollMs);
+  }
+
+  function deliveryOf(to: Owner, queued: Queued): ThreadDelivery {
+    if (queued.what === 'recovery') return recoveryOf(to, queued.key, queued.versions);
+    const { published } = queued;
+    let committed: number | null = null;
+    return {
+      what: 'input',
+      tenant: published.tenant,
+      thread: published.thread,
+      input: published.input,
+      trace: published.trace,
+      decided: (version) => {
+        if (to.revoked) return;
+        committed = version;
+        if (version !== null) owed.hold(published, [version]);
+        published.decided();
+      },
+      release: () => {
+        if (to.revoked) return;
+        if (committed !== null) owed.letGo(published, [committed]);
+        deliverAll();
+      },
+    };
+  }
+
+  function recoveryOf(to: Owner, key: ThreadKey, versions: readonly number[]): ThreadDelivery {
+    return {
+      what: 'recovery',
+      ...key,
+      from: versions[0] ?? 0,
+      trace: null,
+      decided: () => undefined,
+      release: () => {
+        if (to.revoked) return;
+        owed.letGo(key, versions);
+        deliverAll();
+      },
+    };
+  }
+
+  /** (Q3) Recoveries hold every commit they stand for: a duplicate released early must not release it. */
+  async function takeOver(consumer: InputConsumer): Promise<Owner> {
+    const recoveries = await owed.takeOver();
+    generation += 1;
+    const waiting: Queued[] = [...undecided].map((published) => ({ what: 'input', published }));
+    queue = [...recoveries.map((recovery): Queued => ({ what: 'recovery', ...recovery })), ...waiting];
+    first = 0;
+    return { assignment: { partition, generation }, consumer, revoked: false };
+  }
+
+  async function revoke(from: Owner): Promise<void> {
+    from.revoked = true;
+    if (owner === from) owner = null;
+    await from.consumer.revoked(from.assignment);
+  }
+
+  return {
+    publish: (key, input, trace = null) =>
+      closed ? Promise.reject(unavailable('The runtime is shutting down.')) : accept(key, input, trace),
+    consume: async (consumer): Promise<Subscription> => {
+      if (owner) throw new Error('the local bus has one partition, and it has an owner');
+      const mine = await takeOver(consumer);
+      owner = mine;
+      consumer.assigned(mine.assignment);
+      deliverAll();
+      return { close: (withinMs) => atMost(withinMs, revoke(mine)) };
+    },
+    close: () => {
+      closed = true;
+      if (poll) clearTimeout(poll);
+      for (const published of undecided) published.refused(unavailable('The runtime is shutting down.'));
+      queue = [];
+      first = 0;
+    },
+  };
+}
+
+async function atMost(withinMs: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, withinMs);
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,91 @@
+// Hints inside one process. Port: ports/live-feed.ts. Losing one costs time, never correctness.
+//
+// Invariants:
+//   H1. A listener that throws harms nobody else.
+//   H2. What the running completion has said is kept for late clients, at most `soFarCharactersMax` per thread and
+//       `threadsMax` threads; it is dropped when a commit shows that the completion is over, or another one begins.
+import type { Delta, Hint, LiveFeed, ThreadKey } from '@dormouse/ports';
+
+export interface LiveFeedOptions {
+  readonly soFarCharactersMax: number;
+  readonly threadsMax: number;
+}
+
+interface Said {
+  readonly completionId: string;
+  readonly attempt: number;
+  characters: number;
+  deltas: Delta[];
+}
+
+export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
+  const listeners = new Map<string, Set<(hint: Hint) => void>>();
+  const said = new Map<string, Said>();
+  const nameOf = (key: ThreadKey): string => `${key.tenant} ${key.thread}`;
+
+  function keep(name: string, delta: Delta): void {
+    const now = said.get(name);
+    const same = now?.completionId === delta.completionId && now.attempt === delta.attempt;
+    // A late delta of an attempt that was replaced says nothing any more.
+    if (now?.completionId === delta.completionId && now.attempt > delta.attempt) return;
+    const running: Said = same
+      ? now
+      : { completionId: delta.completionId, attempt: delta.attempt, characters: 0, deltas: [] };
+    if (running.characters + delta.text.length > options.soFarCharactersMax) return;
+    running.characters += delta.text.length;
+    append(running.deltas, delta);
+    if (same) return;
+    if (said.size >= options.threadsMax && !said.has(name)) said.delete(said.keys().next().value ?? '');
+    said.set(name, running);
+  }
+
+  /** (H1) One that throws is told nothing more: its client reads the log again, as after any lost hint. */
+  function tell(name: string, listener: (hint: Hint) => void, hint: Hint): void {
+    try {
+      listener(hint);
+    } catch {
+      listeners.get(name)?.delete(listener);
+    }
+  }
+
+  return {
+    publish: (key, hint) => {
+      const name = nameOf(key);
+      if (hint.hint === 'delta') keep(name, hint.delta);
+      else if (endsCompletion(said.get(name), hint.commit.body)) said.delete(name);
+      for (const listener of listeners.get(name) ?? []) tell(name, listener, hint);
+    },
+    subscribe: async (key, listener) => {
+      const name = nameOf(key);
+      const ours = listeners.get(name) ?? new Set();
+      listeners.set(name, ours.add(listener));
+      return () => {
+        ours.delete(listener);
+        if (ours.size === 0 && listeners.get(name) === ours) listeners.delete(name);
+      };
+    },
+    soFar: async (key) => [...(said.get(nameOf(key))?.deltas ?? [])],
+  };
+}
+
+/** Consecutive pieces of one text are kept as one. */
+function append(deltas: Delta[], delta: Delta): void {
+  const last = deltas.at(-1);
+  if (
+    last &&
+    last.kind === delta.kind &&
+    last.index === delta.index &&
+    last.offset + last.text.length === delta.offset
+  ) {
+    deltas[deltas.length - 1] = { ...last, text: last.text + delta.text };
+  } else deltas.push(delta);
+}
+
+/** As `JSON.stringify` writes them; inside a string their quotes would be escaped. */
+const endings = ['"type":"CompletionRecorded"', '"type":"CompletionFailed"', '"type":"CompletionRequested"'];
+
+/** (H2) Only while something was said, so the body is rarely looked at. */
+function endsCompletion(running: Said | undefined, body: string): boolean {
+  if (running === undefined) return false;
+  return endings.some((ending) => body.includes(ending));
+}

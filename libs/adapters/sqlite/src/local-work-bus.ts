@@ -1,0 +1,119 @@
+// The topics `dispatches` and `notices` inside one process. Contract: ports/work-bus.ts (W1, W2).
+// What is lost with the process is produced again from the commits that still owe. (V10)
+//
+// Invariants:
+//   K1. `Receipt.handled` resolves when the handler has resolved, never before and never by giving up.
+//   K2. A message that waits for its next attempt occupies nobody's place.
+import type { Clock, Receipt, Subscription, WorkBus, WorkTopics } from '@dormouse/ports';
+import { unavailable } from './fault-of.ts';
+
+export interface LocalWorkBusOptions {
+  readonly clock: Clock;
+  readonly inFlightMax: number;
+  readonly queuedMax: number;
+  readonly backoffMsFirst: number;
+  readonly backoffMsMax: number;
+}
+
+export interface LocalWorkBus extends WorkBus {
+  /** Refuses what is published from now on. */
+  close(): void;
+}
+
+interface Job<Message> {
+  readonly message: Message;
+  readonly done: () => void;
+  attempts: number;
+}
+
+interface Topic<Message> {
+  publish(message: Message): Promise<Receipt>;
+  consume(handle: (message: Message) => Promise<void>): Promise<Subscription>;
+}
+
+export function createLocalWorkBus(options: LocalWorkBusOptions): LocalWorkBus {
+  let closed = false;
+  const topics: { readonly [Name in keyof WorkTopics]: Topic<WorkTopics[Name]> } = {
+    dispatches: createTopic(options, () => closed),
+    notices: createTopic(options, () => closed),
+  };
+  return {
+    publish: (topic, message) => topics[topic].publish(message),
+    consume: (topic, handle) => topics[topic].consume(handle),
+    close: () => {
+      closed = true;
+    },
+  };
+}
+
+function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => boolean): Topic<Message> {
+  const { clock } = options;
+  const unfinished = new Set<Job<Message>>();
+  let ready: Job<Message>[] = [];
+  let owner: { readonly handle: (message: Message) => Promise<void>; readonly stopped: AbortController } | null = null;
+  const inFlight = new Set<Promise<void>>();
+
+  function startReady(): void {
+    while (owner && ready.length > 0 && inFlight.size < options.inFlightMax) {
+      const job = ready.shift();
+      if (!job) return;
+      const attempt: Promise<void> = handleOnce(owner, job).finally(() => {
+        inFlight.delete(attempt);
+        startReady();
+      });
+      inFlight.add(attempt);
+    }
+  }
+
+  async function handleOnce(by: NonNullable<typeof owner>, job: Job<Message>): Promise<void> {
+    try {
+      await by.handle(job.message);
+      unfinished.delete(job);
+      job.done();
+    } catch {
+      // The handler reports its own failures; here it only means "again". (W2)
+      job.attempts += 1;
+      void retryLater(by, job);
+    }
+  }
+
+  /** (K2) */
+  async function retryLater(by: NonNullable<typeof owner>, job: Job<Message>): Promise<void> {
+    const backoffMs = Math.min(options.backoffMsMax, options.backoffMsFirst * 2 ** (job.attempts - 1));
+    await clock.sleep(backoffMs, by.stopped.signal);
+    if (by.stopped.signal.aborted) return;
+    ready.push(job);
+    startReady();
+  }
+
+  async function stop(by: NonNullable<typeof owner>, withinMs: number): Promise<void> {
+    by.stopped.abort();
+    if (owner === by) owner = null;
+    const late = new AbortController();
+    await Promise.race([Promise.allSettled(inFlight), clock.sleep(withinMs, late.signal)]);
+    late.abort();
+  }
+
+  return {
+    publish: async (message) => {
+      if (isClosed()) throw unavailable('The runtime is shutting down.');
+      if (unfinished.size >= options.queuedMax) throw unavailable('Too much work is waiting.');
+      const handled = new Promise<void>((resolve) => {
+        const job: Job<Message> = { message, done: resolve, attempts: 0 };
+        unfinished.add(job);
+        ready.push(job);
+      });
+      startReady();
+      return { handled };
+    },
+    consume: async (handle) => {
+      if (owner) throw new Error('the local bus has one consumer per topic');
+      const mine = { handle, stopped: new AbortController() };
+      owner = mine;
+      // Whatever the owner before did not finish begins again. (W1)
+      ready = [...unfinished];
+      startReady();
+      return { close: (withinMs) => stop(mine, withinMs) };
+    },
+  };
+}

@@ -1,0 +1,155 @@
+// Opens a data directory and gives every store and both buses of the standalone topology over its one file.
+import type {
+  Agents,
+  ApiKeys,
+  Blobs,
+  Clock,
+  Dedup,
+  DispatchLedger,
+  IdempotencyKeys,
+  InputBus,
+  LiveFeed,
+  Secrets,
+  Snapshots,
+  ThreadDirectory,
+  ThreadLog,
+  Timers,
+  ToolServers,
+  Toolsets,
+  WorkBus,
+} from '@dormouse/ports';
+import { createAgents } from './agents.ts';
+import { createApiKeys } from './api-keys.ts';
+import { createBlobs } from './blobs.ts';
+import { type DataDirectory, holdDataDirectory } from './data-directory.ts';
+import { openReader, prepareDatabase, type Reader } from './database.ts';
+import { createDispatchLedger } from './dispatch-ledger.ts';
+import { type GroupWriter, startGroupWriter } from './group-writer.ts';
+import { createIdempotencyKeys } from './idempotency-keys.ts';
+import { createLocalInputBus } from './local-input-bus.ts';
+import { createLocalLiveFeed } from './local-live-feed.ts';
+import { createLocalWorkBus } from './local-work-bus.ts';
+import { createOwedCommits } from './owed-commits.ts';
+import { createRecentIds } from './recent-ids.ts';
+import { createSecrets } from './secrets.ts';
+import { createSnapshots } from './snapshots.ts';
+import { startSweeper } from './sweeper.ts';
+import { systemClock } from './system-clock.ts';
+import { createThreadDirectory } from './thread-directory.ts';
+import { createThreadLog } from './thread-log.ts';
+import { createTimers } from './timers.ts';
+import { createToolServers } from './tool-servers.ts';
+import { createToolsets } from './toolsets.ts';
+import type { WriterCounters } from './write-operation.ts';
+
+export interface SqliteOptions {
+  /** The data directory; made if missing. One process at a time. */
+  readonly directory: string;
+  readonly clock?: Clock;
+  /** Inputs on their way to their commit, in all. */
+  readonly undecidedInputsMax?: number;
+  readonly undecidedInputsPerThreadMax?: number;
+  /** Messages of a work topic being handled at once. */
+  readonly workInFlightMax?: number;
+  /** Frames of 4 KiB in the write-ahead log, above which it is carried over between two transactions. */
+  readonly walFramesMax?: number;
+  /** Largest size of the database file; null for what the disk holds. */
+  readonly sizeBytesMax?: number | null;
+}
+
+export interface SqliteStores {
+  readonly log: ThreadLog;
+  readonly inputs: InputBus;
+  readonly work: WorkBus;
+  readonly snapshots: Snapshots;
+  readonly timers: Timers;
+  readonly directory: ThreadDirectory;
+  readonly ledger: DispatchLedger;
+  readonly blobs: Blobs;
+  readonly agents: Agents;
+  readonly toolServers: ToolServers;
+  readonly toolsets: Toolsets;
+  readonly secrets: Secrets;
+  readonly idempotency: IdempotencyKeys;
+  readonly apiKeys: ApiKeys;
+  readonly dedup: Dedup;
+  readonly feed: LiveFeed;
+  /** Exact counts since opening: transactions, syncs, commits. */
+  counters(): WriterCounters;
+  /** Limits the file's size from now on, like a full disk; null lifts the limit. */
+  limitSize(bytesMax: number | null): Promise<void>;
+  /** Stores what is queued, refuses what comes later, lets the next process in. */
+  close(): Promise<void>;
+}
+
+const pageBytes = 4_096;
+const pagesOf = (bytes: number | null): number | null =>
+  bytes === null ? null : Math.max(1, Math.floor(bytes / pageBytes));
+
+/** @throws Fault DATA_DIR_UNWRITABLE, DATA_DIR_IN_USE, DATABASE_NEWER, DATABASE_CORRUPT, UNAVAILABLE. */
+export async function openSqlite(options: SqliteOptions): Promise<SqliteStores> {
+  const held = await holdDataDirectory(options.directory);
+  try {
+    prepareDatabase(held.databaseFile);
+    const reader = openReader(held.databaseFile);
+    const writer = startGroupWriter({
+      file: held.databaseFile,
+      walFramesMax: options.walFramesMax ?? 8_192,
+      pagesMax: pagesOf(options.sizeBytesMax ?? null),
+      queuedMax: 100_000,
+      lazyFlushMs: 50,
+    });
+    return assemble(options, held, reader, writer);
+  } catch (error) {
+    held.release();
+    throw error;
+  }
+}
+
+function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, writer: GroupWriter): SqliteStores {
+  const clock = options.clock ?? systemClock;
+  const owed = createOwedCommits(writer, reader, 20);
+  const inputs = createLocalInputBus({
+    owed,
+    undecidedMax: options.undecidedInputsMax ?? 10_000,
+    undecidedPerThreadMax: options.undecidedInputsPerThreadMax ?? 1_000,
+    busyPollMs: 5,
+  });
+  const work = createLocalWorkBus({
+    clock,
+    inFlightMax: options.workInFlightMax ?? 1_024,
+    queuedMax: 100_000,
+    backoffMsFirst: 100,
+    backoffMsMax: 30_000,
+  });
+  const sweeper = startSweeper(writer, clock);
+  return {
+    log: createThreadLog(writer, reader),
+    inputs,
+    work,
+    snapshots: createSnapshots(writer, reader),
+    timers: createTimers(writer, reader),
+    directory: createThreadDirectory(writer, reader, 25),
+    ledger: createDispatchLedger(writer, reader),
+    blobs: createBlobs(writer, reader),
+    agents: createAgents(writer, reader),
+    toolServers: createToolServers(writer, reader),
+    toolsets: createToolsets(writer, reader),
+    secrets: createSecrets(writer, reader),
+    idempotency: createIdempotencyKeys(writer, reader),
+    apiKeys: createApiKeys(writer, reader),
+    dedup: createRecentIds(100_000),
+    feed: createLocalLiveFeed({ soFarCharactersMax: 262_144, threadsMax: 10_000 }),
+    counters: () => writer.counters(),
+    limitSize: (bytesMax) => writer.limitPages(pagesOf(bytesMax)),
+    close: async () => {
+      sweeper.stop();
+      inputs.close();
+      work.close();
+      void owed.flush();
+      await writer.close();
+      reader.close();
+      held.release();
+    },
+  };
+}

@@ -1,0 +1,13 @@
+// The clock of the machine. The only file here that asks for the time.
+import type { Clock } from '@dormouse/ports';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: async (ms, signal) => {
+    // An aborted sleep is over, not failed.
+    await sleep(ms, undefined, { signal }).catch((error: unknown) => {
+      if (!signal?.aborted) throw error;
+    });
+  },
+};

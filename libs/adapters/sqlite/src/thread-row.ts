@@ -1,0 +1,43 @@
+// A thread's row as the table has it.
+import type { ThreadRow, ThreadStatus } from '@dormouse/ports';
+
+export const rowColumns =
+  'tenant, thread, status, agent, agent_version, parent, family, user_id, external_id, title, metadata, created_at, updated_at, position, opening';
+
+export interface StoredThreadRow {
+  readonly tenant: string;
+  readonly thread: string;
+  readonly status: ThreadStatus;
+  readonly agent: string;
+  readonly agent_version: number;
+  readonly parent: string | null;
+  readonly family: string;
+  readonly user_id: string | null;
+  readonly external_id: string | null;
+  readonly title: string | null;
+  readonly metadata: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly position: number;
+  readonly opening: string | null;
+}
+
+export function rowOf(row: StoredThreadRow): ThreadRow {
+  return {
+    tenant: row.tenant,
+    thread: row.thread,
+    status: row.status,
+    agent: row.agent,
+    agentVersion: row.agent_version,
+    parent: row.parent,
+    family: row.family,
+    userId: row.user_id,
+    externalId: row.external_id,
+    title: row.title,
+    metadata: JSON.parse(row.metadata) as ThreadRow['metadata'],
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    position: row.position,
+    opening: row.opening === null ? null : (JSON.parse(row.opening) as ThreadRow['opening']),
+  };
+}

@@ -1,0 +1,118 @@
+// Carries out a group of operations in one transaction and gives each its own answer.
+//
+// Invariants:
+//   X1. Nothing is answered before its transaction is on disk.
+//   X2. An operation that fails by its own fault takes nobody with it: the group is repeated, each operation in a
+//       savepoint (L4). A database that fails (disk full, input/output) fails the whole group, and all of it is undone.
+//   X3. When COMMIT itself fails other than by a full disk, appends are `unknown`: their frames may be on disk. (L5)
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { CommitAppender } from './append-commit.ts';
+import { failureOf, type SqliteFailure, troubleOf } from './sqlite-failure.ts';
+import type { Statement, WriteAnswer, WriteOperation } from './write-operation.ts';
+
+export interface GroupResult {
+  readonly answers: readonly WriteAnswer[];
+  /** False when nothing was stored. */
+  readonly stored: boolean;
+}
+
+export interface Transactions {
+  run(group: readonly WriteOperation[]): GroupResult;
+}
+
+export function createTransactions(database: DatabaseSync, appender: CommitAppender): Transactions {
+  const begin = database.prepare('BEGIN IMMEDIATE');
+  const commit = database.prepare('COMMIT');
+  const statements = new Map<string, StatementSync>();
+
+  function prepared(sql: string): StatementSync {
+    const known = statements.get(sql);
+    if (known) return known;
+    const statement = database.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  }
+
+  const change = ({ sql, parameters }: Statement): number => Number(prepared(sql).run(...parameters).changes);
+
+  function carryOut(operation: WriteOperation): WriteAnswer {
+    switch (operation.do) {
+      case 'append':
+        return { did: 'append', outcome: appender.append(operation) };
+      case 'rows':
+        return {
+          did: 'change',
+          changes: operation.rows.reduce((sum, parameters) => sum + change({ sql: operation.sql, parameters }), 0),
+        };
+      case 'steps': {
+        const [first, ...others] = operation.steps;
+        const changes = first ? change(first) : 0;
+        if (changes > 0) for (const step of others) change(step);
+        return { did: 'change', changes };
+      }
+      case 'ask': {
+        const [row] = prepared(operation.sql).all(...operation.parameters);
+        return { did: 'ask', row: row ?? null };
+      }
+      case 'limit':
+        // The largest number SQLite takes lifts the limit.
+        database.exec(`PRAGMA max_page_count = ${operation.pagesMax ?? 0xff_ff_ff_fe}`);
+        return { did: 'change', changes: 0 };
+    }
+  }
+
+  function undo(): void {
+    appender.forget();
+    if (database.isTransaction) database.exec('ROLLBACK');
+  }
+
+  /** Null when one operation failed by its own fault and everything is undone. (X2) */
+  function together(
+    group: readonly WriteOperation[],
+    each: (operation: WriteOperation) => WriteAnswer,
+  ): GroupResult | null {
+    let committing = false;
+    try {
+      begin.run();
+      const answers = group.map(each);
+      committing = true;
+      commit.run();
+      return { answers, stored: true };
+    } catch (error) {
+      undo();
+      const failure = failureOf(error);
+      const trouble = troubleOf(failure);
+      if (trouble === 'own' && !committing) return null;
+      return { answers: failed(group, failure, committing && trouble !== 'full'), stored: false };
+    }
+  }
+
+  function inSavepoint(operation: WriteOperation): WriteAnswer {
+    database.exec('SAVEPOINT operation');
+    try {
+      return carryOut(operation);
+    } catch (error) {
+      const failure = failureOf(error);
+      if (troubleOf(failure) !== 'own') throw error;
+      appender.forget();
+      database.exec('ROLLBACK TO operation');
+      return { did: 'fail', failure };
+    } finally {
+      if (database.isTransaction) database.exec('RELEASE operation');
+    }
+  }
+
+  return {
+    run: (group) => {
+      const result = together(group, carryOut) ?? together(group, inSavepoint);
+      if (result === null) throw new Error('a group failed twice by the fault of one operation');
+      return result;
+    },
+  };
+}
+
+/** (X3) */
+const failed = (group: readonly WriteOperation[], failure: SqliteFailure, uncertain: boolean): WriteAnswer[] =>
+  group.map((operation) =>
+    uncertain && operation.do === 'append' ? { did: 'append', outcome: 'unknown' } : { did: 'fail', failure },
+  );

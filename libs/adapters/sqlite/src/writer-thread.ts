@@ -1,0 +1,100 @@
+// The thread that writes. It sleeps until the event loop has posted something, takes everything that is there, stores it
+// in one transaction, answers, and looks again: what arrives while the disk is busy goes into the next group.
+//
+// Runs from source too, where packages of this repository cannot be imported: only `node:` and files beside this one.
+//
+// Invariants:
+//   W1. Order of arrival is order of execution.
+//   W2. A checkpoint never delays a commit while the write-ahead log is below `walFramesMax`; above it, each checkpoint is
+//       made between two transactions, so the log stays bounded. (stack.md: auto-checkpoints stall the path)
+import { DatabaseSync } from 'node:sqlite';
+import { receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { createCommitAppender } from './append-commit.ts';
+import { failureOf, troubleOf } from './sqlite-failure.ts';
+import { createTransactions } from './transaction.ts';
+import { createWriteAheadLog } from './write-ahead-log.ts';
+import type {
+  WriteAnswer,
+  WriteOperation,
+  WriterAnswers,
+  WriterCounters,
+  WriterMessage,
+  WriterSetup,
+} from './write-operation.ts';
+
+const operationsPerTransactionMax = 2_048;
+const idleBeforeCheckpointMs = 250;
+const writerCacheKib = 65_536;
+
+const setup = workerData as WriterSetup;
+const { port } = setup;
+const signal = new Int32Array(setup.signal);
+const database = new DatabaseSync(setup.file, { timeout: 5_000 });
+database.exec(
+  `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -${writerCacheKib}; PRAGMA journal_size_limit = 67108864`,
+);
+if (setup.pagesMax !== null) database.exec(`PRAGMA max_page_count = ${setup.pagesMax}`);
+const appender = createCommitAppender(database);
+const transactions = createTransactions(database, appender);
+const wal = createWriteAheadLog(database, setup.walFramesMax);
+const counted = { transactions: 0, appended: 0, conflicts: 0, duplicates: 0, otherWrites: 0, failures: 0 };
+serve();
+
+function serve(): void {
+  for (;;) {
+    const seen = Atomics.load(signal, 0);
+    const { operations, close } = takeAll();
+    for (let from = 0; from < operations.length; from += operationsPerTransactionMax) {
+      answer(operations.slice(from, from + operationsPerTransactionMax));
+    }
+    if (close) return finish();
+    if (wal.isTooLong()) checkpoint();
+    if (operations.length > 0) continue;
+    const woken = Atomics.wait(signal, 0, seen, wal.isClean() ? undefined : idleBeforeCheckpointMs);
+    if (woken === 'timed-out') checkpoint();
+  }
+}
+
+function takeAll(): { readonly operations: readonly WriteOperation[]; readonly close: boolean } {
+  const operations: WriteOperation[] = [];
+  for (let got = receiveMessageOnPort(port); got; got = receiveMessageOnPort(port)) {
+    const message = got.message as WriterMessage;
+    if ('close' in message) return { operations, close: true };
+    operations.push(...message.operations);
+  }
+  return { operations, close: false };
+}
+
+function answer(group: readonly WriteOperation[]): void {
+  const { answers, stored } = transactions.run(group);
+  if (!stored) counted.failures += 1;
+  else if (wal.wrote()) counted.transactions += 1;
+  for (const each of answers) count(each);
+  const counters: WriterCounters = { ...counted, ...wal.counters() };
+  port.postMessage({ answers, counters } satisfies WriterAnswers);
+}
+
+function count(each: WriteAnswer): void {
+  if (each.did === 'change' || each.did === 'ask') counted.otherWrites += 1;
+  if (each.did !== 'append') return;
+  if (each.outcome === 'appended') counted.appended += 1;
+  else if (each.outcome === 'conflict') counted.conflicts += 1;
+  else if (each.outcome === 'duplicate') counted.duplicates += 1;
+}
+
+/** A checkpoint that fails (the disk is full) is tried again later; the log holds everything until then. */
+function checkpoint(): void {
+  try {
+    wal.checkpoint();
+  } catch (error) {
+    if (troubleOf(failureOf(error)) === 'own') throw error;
+    Atomics.wait(signal, 0, Atomics.load(signal, 0), idleBeforeCheckpointMs);
+  }
+}
+
+function finish(): void {
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+  port.postMessage('closed');
+  port.close();
+}
