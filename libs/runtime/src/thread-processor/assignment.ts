@@ -1,0 +1,54 @@
+// Everything the owner of a partition holds in memory for it: lanes and cached states, for one generation.
+//
+// Invariants:
+//   A1. After a rebalance everything starts from nothing, also for a partition that came back. (V6)
+//   A2. When `revoke` resolves, nothing of this assignment touches a store again.
+import type { ThreadDelivery } from '@dormouse/ports';
+import { Lane, type LaneHome } from './lane.ts';
+import type { StateCache } from './state-cache.ts';
+
+export interface LiveAssignment {
+  deliver(delivery: ThreadDelivery): void;
+  /** Lanes with a slice or a completion in progress. */
+  busyLanes(): number;
+  revoke(): Promise<void>;
+}
+
+export type AssignmentHome = Omit<LaneHome, 'revoked' | 'retire'>;
+
+export function createAssignment(id: string, home: AssignmentHome, cache: StateCache): LiveAssignment {
+  const lanes = new Map<string, Lane>();
+  const revocation = new AbortController();
+  const laneHome: LaneHome = { ...home, revoked: revocation.signal, retire };
+
+  function retire(lane: Lane): void {
+    if (lanes.get(lane.cacheKey) === lane) lanes.delete(lane.cacheKey);
+  }
+
+  function laneOf(delivery: ThreadDelivery): Lane {
+    const { tenant, thread } = delivery;
+    const name = `${id}|${tenant}:${thread}`;
+    const known = lanes.get(name);
+    if (known !== undefined) return known;
+    const lane = new Lane(laneHome, { tenant, thread }, name);
+    lanes.set(name, lane);
+    return lane;
+  }
+
+  return {
+    deliver: (delivery) => {
+      if (!revocation.signal.aborted) laneOf(delivery).deliver(delivery);
+    },
+    busyLanes: () => {
+      let busy = 0;
+      for (const lane of lanes.values()) if (lane.isBusy) busy += 1;
+      return busy;
+    },
+    revoke: async () => {
+      revocation.abort();
+      await Promise.all([...lanes.values()].map((lane) => lane.stopped())); // (A2)
+      lanes.clear();
+      cache.dropAll(`${id}|`); // (A1)
+    },
+  };
+}

@@ -1,0 +1,27 @@
+// Judges the arguments of a tool call as the model wrote them. A problem goes into the history and back to the model as the
+// call's error; it never stops the thread.
+import type { ToolDefinition } from '@dormouse/ports';
+import { checkJson, fitsBytes, isJsonObject } from '@dormouse/protocol';
+import { type RequestedCall, threadLimits } from '@dormouse/thread';
+import type { RawCall } from './partial-answer.ts';
+
+/** Says what is wrong with `args` under the tool's schema, or null. Must bound its own time and memory. */
+export type ValidateArguments = (definition: ToolDefinition, args: Readonly<Record<string, unknown>>) => Promise<string | null>;
+
+export async function judgeCall(call: RawCall, definition: ToolDefinition | undefined, validate: ValidateArguments | null): Promise<RequestedCall> {
+  const read = readArguments(call.arguments);
+  const about = { providerCallId: call.providerCallId, operation: call.operation };
+  if (typeof read === 'string') return { ...about, arguments: {}, problem: read };
+  const problem = definition === undefined || validate === null ? null : await validate(definition, read);
+  return { ...about, arguments: read, problem };
+}
+
+/** The arguments, or why they cannot be used. */
+function readArguments(text: string): Readonly<Record<string, unknown>> | string {
+  if (!fitsBytes(text, threadLimits.argumentsBytesMax)) return `arguments are larger than ${threadLimits.argumentsBytesMax} bytes`;
+  // Providers write nothing at all for a tool without parameters.
+  if (text.trim() === '') return {};
+  const reading = checkJson(text);
+  if (!reading.ok) return `arguments: ${reading.problem.detail}`;
+  return isJsonObject(reading.value) ? reading.value : 'arguments are not a JSON object';
+}

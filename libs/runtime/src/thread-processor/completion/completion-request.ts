@@ -1,0 +1,93 @@
+// What the model is asked: the thread's agent version, its tools, and its prompt. Registrations are immutable by version and
+// by hash, so they are remembered; a warm completion reads nothing.
+import { type Agent, type Agents, Fault, type ModelRequest, type ToolDefinition, type Toolsets } from '@dormouse/ports';
+import type { LoadedToolset, Thread } from '@dormouse/thread';
+import type { TranscriptWindow } from '../transcript-window.ts';
+import { type PromptSources, promptOf } from './prompt.ts';
+
+export interface CompletionOrder {
+  readonly completionId: string;
+  /** At the end of the commits that are being paid. */
+  readonly thread: Thread;
+  readonly messages: TranscriptWindow;
+  /** Messages of the prompt. */
+  readonly promptLength: number;
+}
+
+export interface RequestSources extends PromptSources {
+  readonly agents: Agents;
+  readonly toolsets: Toolsets;
+}
+
+export type BuildRequest = (order: CompletionOrder, signal: AbortSignal) => Promise<ModelRequest>;
+
+/** Entries that are remembered of each kind. */
+const rememberedMax = 1_000;
+
+export function createRequestBuilder(sources: RequestSources): BuildRequest {
+  const agents = new Map<string, Agent>();
+  const manifests = new Map<string, readonly ToolDefinition[]>();
+  /** By the thread's own list, which is the same object for as long as the state is cached. */
+  const offered = new WeakMap<readonly LoadedToolset[], readonly ToolDefinition[]>();
+
+  async function agentOf(thread: Thread): Promise<Agent> {
+    const { name, version } = thread.agent;
+    return remembered(agents, `${thread.tenant}:${name}:${version}`, async () => {
+      const agent = await sources.agents.version(thread.tenant, name, version);
+      if (agent === null) throw new Fault('STATE_UNAVAILABLE', `agent ${name} version ${version} is missing`);
+      return agent;
+    });
+  }
+
+  async function definitionsOf(thread: Thread): Promise<readonly ToolDefinition[]> {
+    const known = offered.get(thread.toolsets);
+    if (known !== undefined) return known;
+    const definitions: ToolDefinition[] = [];
+    for (const toolset of thread.toolsets) {
+      const all = await remembered(manifests, `${thread.tenant}:${toolset.sha256}`, () => readManifest(sources.toolsets, thread.tenant, toolset));
+      definitions.push(...all.filter((definition) => toolset.tools.includes(definition.name)));
+    }
+    offered.set(thread.toolsets, definitions);
+    return definitions;
+  }
+
+  return async (order, signal) => {
+    const { thread } = order;
+    const agent = await agentOf(thread);
+    return {
+      tenant: thread.tenant,
+      thread: thread.id,
+      completionId: order.completionId,
+      ordinal: Math.max(0, thread.completions - 1),
+      model: agent.model,
+      instructions: agent.instructions,
+      prompt: promptOf(sources, { tenant: thread.tenant, thread: thread.id }, order.messages, order.promptLength),
+      tools: await definitionsOf(thread),
+      signal,
+    };
+  };
+}
+
+/** Only positive answers are remembered; the oldest goes first. */
+async function remembered<T>(known: Map<string, T>, key: string, read: () => Promise<T>): Promise<T> {
+  const hit = known.get(key);
+  if (hit !== undefined) return hit;
+  const value = await read();
+  for (const oldest of known.keys()) {
+    if (known.size < rememberedMax) break;
+    known.delete(oldest);
+  }
+  known.set(key, value);
+  return value;
+}
+
+interface Manifest {
+  readonly tools: readonly { readonly name: string; readonly description?: string; readonly inputSchema: Readonly<Record<string, unknown>> }[];
+}
+
+async function readManifest(toolsets: Toolsets, tenant: string, toolset: LoadedToolset): Promise<readonly ToolDefinition[]> {
+  const stored = await toolsets.get(tenant, toolset.sha256);
+  if (stored === null) throw new Fault('STATE_UNAVAILABLE', `manifest ${toolset.sha256} of ${toolset.toolServer} is missing`);
+  const manifest = JSON.parse(stored.manifest) as Manifest; // found valid when it was stored
+  return manifest.tools.map(({ name, description, inputSchema }) => ({ name, description: description ?? '', inputSchema }));
+}

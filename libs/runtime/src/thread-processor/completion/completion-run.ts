@@ -1,0 +1,82 @@
+// One completion that runs in this process: what it has said so far, what it holds, and how it is stopped.
+//
+// Invariants:
+//   K1. `hold` keeps every delivery that led to this completion, until whoever ends it takes the hold over. (V1, V2)
+//   K2. After `abort` nothing of it becomes an input. After `expire` a failure does, whatever the model does.
+import type { ThreadKey } from '@dormouse/ports';
+import type { Streamed } from '@dormouse/thread';
+import { Hold } from '../held-deliveries.ts';
+import { PartialAnswer } from './partial-answer.ts';
+
+export type RunState = 'running' | 'aborted' | 'expired';
+
+export class CompletionRun {
+  readonly key: ThreadKey;
+  readonly completionId: string;
+  readonly trace: string | null;
+  /** Milliseconds since the epoch; waiting for a slot counts. */
+  readonly startedAt: number;
+  readonly hold = new Hold();
+  /** Of the attempt that is shown; a new attempt replaces it. */
+  answer = new PartialAnswer(0);
+  /** Time of the last part of this attempt, or of its start. */
+  lastPartAt: number;
+  state: RunState = 'running';
+  #stop = new AbortController();
+  #interrupt: ((reason: Error) => void) | null = null;
+
+  constructor(key: ThreadKey, completionId: string, trace: string | null, now: number) {
+    this.key = key;
+    this.completionId = completionId;
+    this.trace = trace;
+    this.startedAt = now;
+    this.lastPartAt = now;
+  }
+
+  /** Ends whatever the run is doing: streaming, waiting for a retry, waiting for a slot. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** What people have seen of it. */
+  streamed(): Streamed {
+    return { completionId: this.completionId, text: this.answer.text, reasoning: this.answer.reasoning };
+  }
+
+  abort(): void {
+    if (this.state !== 'running') return;
+    this.state = 'aborted';
+    this.breakOff(new Error('aborted'));
+  }
+
+  expire(): void {
+    if (this.state !== 'running') return;
+    this.state = 'expired';
+    this.breakOff(new Error('expired'));
+  }
+
+  /** Begins an attempt; `interrupt` settles it from outside, because a model need not obey its signal. */
+  begin(attempt: number, now: number, interrupt: (reason: Error) => void): void {
+    this.answer = new PartialAnswer(attempt);
+    this.lastPartAt = now;
+    this.#interrupt = interrupt;
+    if (this.#stop.signal.aborted && this.state === 'running') this.#stop = new AbortController();
+  }
+
+  /** The attempt is over by itself; from now on there is nothing to interrupt. */
+  end(): void {
+    this.#interrupt = null;
+  }
+
+  get isStreaming(): boolean {
+    return this.#interrupt !== null;
+  }
+
+  /** Ends the attempt, not the run. */
+  breakOff(reason: Error): void {
+    const interrupt = this.#interrupt;
+    this.#interrupt = null;
+    this.#stop.abort();
+    interrupt?.(reason);
+  }
+}

@@ -1,0 +1,187 @@
+// Pays `RequestCompletion`: runs the model off the lanes, thousands at a time, and turns what comes of it into an input.
+// Owns attempts, timeouts and slots. What the answer means is decided by the heart, in the thread's own lane.
+//
+// Invariants:
+//   A1. A run that is not aborted ends in exactly one answer, result or failure, both under the id `m:<completion>`. (V2)
+//   A2. It ends within `completionMsMax`, whatever the model, the stores or the clock of the provider do: it holds deliveries.
+//   A3. No timer per completion: one loop looks at all of them, and only while there are any.
+import { type Clock, type Entropy, Fault, type LiveFeed, type Logger, type Model, ModelFault, type ToolDefinition } from '@dormouse/ports';
+import type { CompletionFailure, CompletionResult } from '@dormouse/thread';
+import { backoffMs } from '../backoff.ts';
+import type { ProcessorSettings } from '../settings.ts';
+import { judgeCall, type ValidateArguments } from './call-arguments.ts';
+import type { BuildRequest, CompletionOrder } from './completion-request.ts';
+import type { CompletionRun } from './completion-run.ts';
+import { createCompletionSlots } from './completion-slots.ts';
+import type { PartialAnswer } from './partial-answer.ts';
+
+export type CompletionAnswer = CompletionResult | CompletionFailure;
+
+export interface CompletionRunnerDeps {
+  readonly model: Model;
+  readonly feed: LiveFeed;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly logger: Logger;
+  readonly settings: ProcessorSettings;
+  readonly buildRequest: BuildRequest;
+  readonly validateArguments: ValidateArguments | null;
+  readonly answerId: (completionId: string, kind: CompletionAnswer['kind']) => string;
+}
+
+export interface CompletionRunner {
+  /** `answered` is called once, unless the run is aborted. */
+  start(run: CompletionRun, order: CompletionOrder, answered: (answer: CompletionAnswer) => void): void;
+  /** Stops looking after timeouts: every run has been aborted. */
+  close(): void;
+  /** True while completions wait for a slot. */
+  readonly isFull: boolean;
+  readonly inFlight: number;
+}
+
+/** A stream that said its last part. */
+interface Ended {
+  readonly tools: readonly ToolDefinition[];
+}
+
+interface Failure {
+  readonly code: string;
+  readonly detail: string;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | null;
+}
+
+/** Longest `detail` of a failure; providers like to send pages. */
+const detailCharactersMax = 500;
+
+export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRunner {
+  const { clock, entropy, settings } = deps;
+  const slots = createCompletionSlots(settings.completionsInFlightMax);
+  const runs = new Set<CompletionRun>();
+  const closed = new AbortController();
+  let checking = false;
+
+  async function drive(run: CompletionRun, order: CompletionOrder): Promise<CompletionAnswer> {
+    const waiting = slots.take(run.key.tenant, run.signal);
+    if (waiting !== null && !(await waiting)) return outOfTime(run);
+    try {
+      return await ask(run, order);
+    } finally {
+      slots.give();
+    }
+  }
+
+  async function ask(run: CompletionRun, order: CompletionOrder): Promise<CompletionAnswer> {
+    for (let attempt = 1; run.state === 'running'; attempt++) {
+      const end: Ended | Failure = await stream(run, order, attempt).catch(failureOf);
+      if (run.state !== 'running') break;
+      if ('tools' in end) return resultOf(run, end.tools);
+      const waitMs = end.retryAfterMs ?? backoffMs(attempt, settings.modelRetryDelayMsFirst, settings.modelRetryDelayMsMax, entropy);
+      const triedMs = clock.now() - run.startedAt + waitMs;
+      if (!end.retryable || triedMs > settings.modelRetryTotalMs) return failed(run, end);
+      deps.logger.warn('completion_retry', { thread: run.key.thread, completion: run.completionId, attempt, code: end.code, waitMs });
+      await clock.sleep(waitMs, run.signal);
+    }
+    return outOfTime(run);
+  }
+
+  /** One attempt. Settles when the stream ends or when the run is broken off, whichever is first. */
+  async function stream(run: CompletionRun, order: CompletionOrder, attempt: number): Promise<Ended> {
+    try {
+      return await new Promise<Ended>((resolve, reject) => {
+        run.begin(attempt, clock.now(), reject);
+        consume(run, order, run.answer).then(resolve, reject);
+      });
+    } finally {
+      run.end();
+    }
+  }
+
+  async function consume(run: CompletionRun, order: CompletionOrder, answer: PartialAnswer): Promise<Ended> {
+    const request = await deps.buildRequest(order, run.signal);
+    for await (const part of deps.model.complete(request)) {
+      if (run.answer !== answer || run.state !== 'running' || !run.isStreaming) return request; // broken off: nobody listens
+      run.lastPartAt = clock.now();
+      const delta = answer.add(run.completionId, part);
+      if (answer.characters > settings.completionBytesMax) throw tooLarge(settings.completionBytesMax);
+      if (delta !== null) deps.feed.publish(run.key, { hint: 'delta', delta });
+      if (answer.finish !== null) return request;
+    }
+    throw new ModelFault({ code: 'MODEL_FAILED', detail: 'the stream ended without an end', retryable: true });
+  }
+
+  async function resultOf(run: CompletionRun, tools: readonly ToolDefinition[]): Promise<CompletionAnswer> {
+    const { answer, completionId } = run;
+    const { finish } = answer;
+    if (finish === null) throw new Error('a result without a finish');
+    const toolCalls = await Promise.all(
+      answer.calls.map((call) => judgeCall(call, tools.find((tool) => tool.name === call.operation), deps.validateArguments)),
+    );
+    const id = deps.answerId(completionId, 'CompletionResult');
+    const { text, reasoning } = answer;
+    return { kind: 'CompletionResult', id, completionId, text, reasoning: reasoning || null, toolCalls, finishReason: finish.reason, usage: finish.usage };
+  }
+
+  function failed(run: CompletionRun, failure: Failure): CompletionFailure {
+    const { completionId } = run;
+    const detail = failure.detail.slice(0, detailCharactersMax);
+    return { kind: 'CompletionFailure', id: deps.answerId(completionId, 'CompletionFailure'), completionId, code: failure.code, detail, retryable: failure.retryable };
+  }
+
+  const outOfTime = (run: CompletionRun): CompletionFailure =>
+    failed(run, { code: 'MODEL_FAILED', detail: `no answer within ${settings.completionMsMax} ms`, retryable: true, retryAfterMs: null });
+
+  function failureOf(error: unknown): Failure {
+    if (error instanceof ModelFault) return { code: error.code, detail: error.message, retryable: error.retryable, retryAfterMs: error.retryAfterMs };
+    if (error instanceof Fault) return { code: 'MODEL_FAILED', detail: error.message, retryable: true, retryAfterMs: error.retryAfterMs };
+    deps.logger.error('completion_broken', { error: String(error) });
+    return { code: 'MODEL_FAILED', detail: 'the model could not be called', retryable: false, retryAfterMs: null };
+  }
+
+  /** A2, A3: sleeps while nothing runs; else looks at every run once per `completionCheckMs`. */
+  async function checkRuns(): Promise<void> {
+    while (runs.size > 0 && !closed.signal.aborted) {
+      await clock.sleep(settings.completionCheckMs, closed.signal);
+      const now = clock.now();
+      for (const run of runs) checkRun(run, now);
+    }
+    checking = false;
+  }
+
+  function checkRun(run: CompletionRun, now: number): void {
+    if (now - run.startedAt >= settings.completionMsMax) run.expire();
+    else if (run.isStreaming) {
+      const limitMs = run.answer.parts === 0 ? settings.modelStartTimeoutMs : settings.modelStallTimeoutMs;
+      if (now - run.lastPartAt >= limitMs) run.breakOff(stalled(limitMs));
+    }
+  }
+
+  return {
+    start: (run, order, answered) => {
+      runs.add(run);
+      if (!checking) {
+        checking = true;
+        void checkRuns();
+      }
+      void drive(run, order)
+        .catch((error: unknown) => failed(run, failureOf(error)))
+        .then((answer) => {
+          runs.delete(run);
+          if (run.state !== 'aborted') answered(answer); // (A1)
+        });
+    },
+    close: () => closed.abort(),
+    get isFull() {
+      return slots.waiting > 0;
+    },
+    get inFlight() {
+      return slots.taken;
+    },
+  };
+}
+
+const stalled = (limitMs: number): ModelFault =>
+  new ModelFault({ code: 'MODEL_FAILED', detail: `the model said nothing for ${limitMs} ms`, retryable: true });
+
+const tooLarge = (charactersMax: number): ModelFault =>
+  new ModelFault({ code: 'MODEL_FAILED', detail: `the completion is larger than ${charactersMax} characters`, retryable: false });

@@ -1,0 +1,62 @@
+// What one attempt of a completion has said so far, part by part. Owns the sums and the places of the deltas.
+import type { Delta, ModelPart } from '@dormouse/ports';
+import type { FinishReason, Usage } from '@dormouse/thread';
+
+export interface RawCall {
+  readonly providerCallId: string;
+  readonly operation: string;
+  /** JSON text as the model wrote it. */
+  readonly arguments: string;
+}
+
+export class PartialAnswer {
+  /** 1, 2, 3, …; 0 before the first. */
+  readonly attempt: number;
+  text = '';
+  reasoning = '';
+  readonly calls: RawCall[] = [];
+  finish: { readonly reason: FinishReason; readonly usage: Usage } | null = null;
+  /** Characters of everything together. */
+  characters = 0;
+  /** Parts received, of any kind. */
+  parts = 0;
+  #toolInputs: Map<number, number> | null = null;
+
+  constructor(attempt: number) {
+    this.attempt = attempt;
+  }
+
+  /** Adds a part; answers the delta to show, or null when nothing of it is shown. */
+  add(completionId: string, part: ModelPart): Delta | null {
+    this.parts += 1;
+    switch (part.part) {
+      case 'text':
+        this.text += part.text;
+        return this.#delta(completionId, 'text', 0, this.text.length - part.text.length, part.text);
+      case 'reasoning':
+        this.reasoning += part.text;
+        return this.#delta(completionId, 'reasoning', 0, this.reasoning.length - part.text.length, part.text);
+      case 'tool_input':
+        return this.#delta(completionId, 'tool_input', part.index, this.#toolInputOffset(part.index, part.text.length), part.text);
+      case 'tool_call':
+        this.calls.push(part);
+        this.characters += part.arguments.length;
+        return null;
+      case 'finish':
+        this.finish = part;
+        return null;
+    }
+  }
+
+  #delta(completionId: string, kind: Delta['kind'], index: number, offset: number, text: string): Delta | null {
+    this.characters += text.length;
+    return text === '' ? null : { completionId, attempt: this.attempt, offset, kind, index, text };
+  }
+
+  #toolInputOffset(index: number, length: number): number {
+    this.#toolInputs ??= new Map();
+    const offset = this.#toolInputs.get(index) ?? 0;
+    this.#toolInputs.set(index, offset + length);
+    return offset;
+  }
+}

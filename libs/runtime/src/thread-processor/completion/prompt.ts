@@ -1,0 +1,93 @@
+// The prompt of one completion, by reference over its lane's messages: nothing is copied or read unless the model asks.
+//
+// Invariants:
+//   P1. A prompt is the first `length` messages of the transcript, for ever: what is appended later is not in it. I-15
+//   P2. Messages that are no longer in memory are folded from the log again, in pages; a read that fails throws. R54
+//   P3. References to large payloads are resolved here, so that a model sees text and images, never a hash.
+import { type Blobs, Fault, type Prompt, type ThreadKey, type ThreadLog } from '@dormouse/ports';
+import { type Content, type ContentItem, emptyTail, type extendTranscript, type ModelMessage } from '@dormouse/thread';
+import { openCommit } from '../../envelope.ts';
+import { commitsFrom } from '../thread-state.ts';
+import type { TranscriptWindow } from '../transcript-window.ts';
+
+export interface PromptSources {
+  readonly log: ThreadLog;
+  readonly blobs: Blobs;
+  readonly folds: { readonly extendTranscript: typeof extendTranscript };
+  readonly settings: { readonly loadPageCommits: number };
+}
+
+export function promptOf(sources: PromptSources, key: ThreadKey, window: TranscriptWindow, length: number): Prompt {
+  async function from(ordinal: number): Promise<readonly ModelMessage[]> {
+    const kept = window.slice(ordinal, length);
+    const messages = kept ?? (await readMessages(sources, key, window, length)).slice(ordinal);
+    return withPayloads(sources.blobs, key.tenant, messages);
+  }
+  return { length, last: (count) => from(Math.max(0, length - count)), all: () => from(0) };
+}
+
+/** Folds the transcript from the first commit on, as far as this prompt needs, and puts the older part back. (P2) */
+async function readMessages(sources: PromptSources, key: ThreadKey, window: TranscriptWindow, length: number): Promise<readonly ModelMessage[]> {
+  const messages: ModelMessage[] = [];
+  let tail = emptyTail;
+  let olderBytes = 0;
+  for await (const commit of commitsFrom(sources, key, 0)) {
+    if (messages.length >= length) break;
+    if (messages.length < window.from) olderBytes += commit.body.length;
+    for (const event of openCommit(commit).events) {
+      const step = sources.folds.extendTranscript(tail, event);
+      tail = step.tail;
+      messages.push(...step.messages);
+    }
+  }
+  window.restore(messages.slice(0, window.from), olderBytes);
+  return messages.slice(0, length);
+}
+
+async function withPayloads(blobs: Blobs, tenant: string, messages: readonly ModelMessage[]): Promise<readonly ModelMessage[]> {
+  if (!messages.some(hasReference)) return messages;
+  const resolved: ModelMessage[] = [];
+  for (const message of messages) resolved.push(hasReference(message) ? await resolveMessage(blobs, tenant, message) : message);
+  return resolved;
+}
+
+const isReference = (item: ContentItem): boolean => 'blob' in item && item.blob !== undefined;
+
+function hasReference(message: ModelMessage): boolean {
+  switch (message.role) {
+    case 'user':
+      return message.content.some(isReference);
+    case 'assistant':
+      return false;
+    case 'tool':
+      return message.results.some((result) => result.content.some(isReference));
+  }
+}
+
+async function resolveMessage(blobs: Blobs, tenant: string, message: ModelMessage): Promise<ModelMessage> {
+  switch (message.role) {
+    case 'user':
+      return { ...message, content: await resolveContent(blobs, tenant, message.content) };
+    case 'assistant':
+      return message;
+    case 'tool':
+      return {
+        ...message,
+        results: await Promise.all(message.results.map(async (result) => ({ ...result, content: await resolveContent(blobs, tenant, result.content) }))),
+      };
+  }
+}
+
+async function resolveContent(blobs: Blobs, tenant: string, content: Content): Promise<Content> {
+  return Promise.all(content.map((item) => resolveItem(blobs, tenant, item)));
+}
+
+async function resolveItem(blobs: Blobs, tenant: string, item: ContentItem): Promise<ContentItem> {
+  if (!('blob' in item) || item.blob === undefined) return item;
+  const stored = await blobs.get(tenant, item.blob);
+  if (stored === null) throw new Fault('STATE_UNAVAILABLE', `payload ${item.blob} is missing`);
+  const bytes = Buffer.from(stored.bytes.buffer, stored.bytes.byteOffset, stored.bytes.byteLength);
+  return item.type === 'text'
+    ? { type: 'text', text: bytes.toString('utf8') }
+    : { type: 'image', mediaType: item.mediaType, data: bytes.toString('base64') };
+}

@@ -1,0 +1,67 @@
+// Group commit: commits of different threads that are ready together go to the store in one durable write.
+//
+// Invariants:
+//   G1. While one flush is in flight, what arrives is collected; then all of it is flushed. No timers, no added latency.
+//   G2. A group is bounded in commits and bytes; what does not fit goes first in the next one, in the order of arrival.
+//   G3. Each commit gets its own outcome; a flush that throws fails every commit of it, whose outcome is then unknown. (L4)
+import type { Append, AppendOutcome, ThreadLog } from '@dormouse/ports';
+
+export interface GroupCommit {
+  /** @throws whatever the store threw: the outcome is unknown then. */
+  append(append: Append): Promise<AppendOutcome>;
+}
+
+interface Waiting {
+  readonly append: Append;
+  resolve(outcome: AppendOutcome): void;
+  reject(reason: unknown): void;
+}
+
+export function createGroupCommit(log: Pick<ThreadLog, 'append'>, limits: { readonly groupCommitsMax: number; readonly groupBytesMax: number }): GroupCommit {
+  let waiting: Waiting[] = [];
+  let flushing = false;
+
+  async function flushAll(): Promise<void> {
+    while (waiting.length > 0) await flush(takeGroup());
+    flushing = false;
+  }
+
+  function takeGroup(): readonly Waiting[] {
+    const size = groupSize(waiting, limits.groupCommitsMax, limits.groupBytesMax); // (G2)
+    const group = size === waiting.length ? waiting : waiting.slice(0, size);
+    waiting = size === waiting.length ? [] : waiting.slice(size);
+    return group;
+  }
+
+  async function flush(group: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = await log.append(group.map((one) => one.append));
+      group.forEach((one, index) => one.resolve(outcomes[index] ?? 'unknown'));
+    } catch (error) {
+      for (const one of group) one.reject(error); // (G3)
+    }
+  }
+
+  return {
+    append: (append) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ append, resolve, reject });
+        if (flushing) return; // (G1)
+        flushing = true;
+        // One microtask later: whoever became ready in this same turn of the loop rides along.
+        queueMicrotask(() => void flushAll());
+      }),
+  };
+}
+
+/** How many from the head fit: always at least one. */
+function groupSize(waiting: readonly Waiting[], commitsMax: number, bytesMax: number): number {
+  let bytes = 0;
+  let size = 0;
+  for (const { append } of waiting) {
+    bytes += append.commit.body.length;
+    if (size > 0 && (size >= commitsMax || bytes > bytesMax)) break;
+    size += 1;
+  }
+  return size;
+}

@@ -1,0 +1,60 @@
+// Who still needs a delivery to stay unreleased. Owns the counting; what is owed is decided by whoever retains.
+//
+// A delivery is held by the slice that pays for it, by every receipt that is not handled yet, and by the completion that its
+// commit requested. Whoever ends that completion (its answer, or the input that supersedes it) takes over what it held.
+//
+// Invariants:
+//   H1. A delivery is released exactly once, when the last holder drops it. (V1, V2)
+//   H2. `absorb` takes over one retain of the other hold: nothing is released meanwhile, nothing is counted twice.
+//   H3. Newer holds absorb older ones, and a late duplicate is a leaf: no cycles. A hold whose only holder hands it over is
+//       emptied into the new one, so that a thread that never rests grows no chain.
+import type { ThreadDelivery } from '@dormouse/ports';
+
+export class Hold {
+  #retains = 1;
+  #deliveries: ThreadDelivery[];
+  #absorbed: Hold[] = [];
+
+  /** Held once, by its maker. */
+  constructor(deliveries: readonly ThreadDelivery[] = []) {
+    this.#deliveries = [...deliveries];
+  }
+
+  get isOpen(): boolean {
+    return this.#retains > 0;
+  }
+
+  /** One more holder. */
+  retain(): this {
+    if (!this.isOpen) throw new Error('a released delivery cannot be held again');
+    this.#retains += 1;
+    return this;
+  }
+
+  /** One holder less; the last one releases everything. */
+  drop(): void {
+    if (!this.isOpen) throw new Error('dropped more often than held');
+    this.#retains -= 1;
+    if (this.#retains > 0) return;
+    for (const delivery of this.#deliveries) delivery.release();
+    for (const other of this.#absorbed) other.drop();
+    this.#empty();
+  }
+
+  /** Takes over one retain of `other` (H2): what it holds is released with this hold, not before. */
+  absorb(other: Hold): void {
+    if (other.#retains > 1) {
+      this.#absorbed.push(other);
+      return;
+    }
+    other.#retains = 0; // (H3)
+    this.#deliveries.push(...other.#deliveries);
+    for (const inner of other.#absorbed) this.absorb(inner);
+    other.#empty();
+  }
+
+  #empty(): void {
+    this.#deliveries = [];
+    this.#absorbed = [];
+  }
+}

@@ -1,0 +1,146 @@
+// Step 4: pays what a list of commits owes. Hands every debt to whoever works it off, under ids that their receivers dedup on.
+// Owns the order of hand-over; what is still owed is judged by the heart, holding is counted by `Hold`.
+//
+// Invariants:
+//   P1. Debts are filtered by the state at the end of exactly the list that is paid, on the first payment too: in a commit of
+//       several inputs a later one may cancel an earlier one's effect. (V5)
+//   P2. Paying again is harmless: same ids, same content. A failure leaves everything owed, and the slice is tried again.
+//   P3. A completion that the list ended hands its deliveries over only after the payment, never before. (V1)
+//   P4. The next completion starts last, when nothing else can fail.
+import type { DueTimer, Logger, ThreadKey, Timers, WorkBus } from '@dormouse/ports';
+import { type RequestCompletion, unreachable } from '@dormouse/thread';
+import { CompletionRun } from './completion/completion-run.ts';
+import type { CompletionAnswer, CompletionRunner } from './completion/completion-runner.ts';
+import type { Hold } from './held-deliveries.ts';
+import type { ProcessorProtocol } from './protocol.ts';
+import type { Debt, ThreadState } from './thread-state.ts';
+
+/** The part of a thread's state that payment looks at. */
+type BilledState = Pick<ThreadState, 'thread' | 'tail' | 'messages'>;
+
+export interface PaymentDeps {
+  readonly work: WorkBus;
+  readonly timers: Timers;
+  readonly completions: CompletionRunner;
+  readonly clock: { now(): number };
+  readonly logger: Logger;
+  readonly protocol: ProcessorProtocol;
+  /** A timer was set: whoever waits for the next one may have to wake earlier. */
+  readonly timerSet: (due: number) => void;
+}
+
+/** The part of a lane that payment touches. */
+export interface Debtor {
+  readonly key: ThreadKey;
+  /** The completion that runs here for this thread. */
+  run: CompletionRun | null;
+  /** Closing lanes start no completions: what they owe stays owed. */
+  readonly isClosing: boolean;
+  answered(run: CompletionRun, answer: CompletionAnswer): void;
+  /** Something held by this lane may have been released. */
+  settled(): void;
+}
+
+export interface Bill {
+  readonly debts: readonly Debt[];
+  /** At the end of exactly these commits. (P1) */
+  readonly state: BilledState;
+  /** Held until everything here is handed over and handled. */
+  readonly hold: Hold;
+}
+
+export async function pay(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> {
+  const { protocol } = deps;
+  const ended = endedRun(debtor, bill.state);
+  ended?.abort();
+  await protocol.passOn(bill.hold, ended?.hold ?? null, () => handOver(deps, debtor, bill)); // (P3)
+  if (ended !== null && debtor.run === ended) debtor.run = null;
+  const requested = requestedCompletion(protocol, bill);
+  if (requested !== null) startCompletion(deps, debtor, bill, requested); // (P4)
+}
+
+/** The lane's completion, when the state no longer asks for it. */
+function endedRun(debtor: Debtor, state: BilledState): CompletionRun | null {
+  const { run } = debtor;
+  return run !== null && run.completionId !== state.thread.completion?.completionId ? run : null;
+}
+
+async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> {
+  const orders: Promise<void>[] = [];
+  const timers: DueTimer[] = [];
+  for (const debt of bill.debts) {
+    for (const effect of debt.effects) {
+      if (!deps.protocol.isOwed(bill.state.thread, effect)) continue; // (P1)
+      const owed = { ...debtor.key, at: debt.at, trace: debt.trace };
+      switch (effect.do) {
+        case 'InvokeTool':
+        case 'WithdrawCall':
+        case 'LoadToolsets':
+          orders.push(publish(deps, debtor, bill.hold, deps.work.publish('dispatches', { ...owed, effect })));
+          break;
+        case 'SendCancelNotices':
+        case 'SendCloseNotices':
+          orders.push(publish(deps, debtor, bill.hold, deps.work.publish('notices', { ...owed, effect })));
+          break;
+        case 'SetTimer':
+          timers.push({ ...debtor.key, timerId: effect.timerId, due: effect.due });
+          break;
+        case 'RequestCompletion':
+          break;
+        default:
+          unreachable(effect);
+      }
+    }
+  }
+  if (timers.length > 0) orders.push(setTimers(deps, timers));
+  if (orders.length > 0) await everyOne(orders);
+}
+
+async function publish(deps: PaymentDeps, debtor: Debtor, hold: Hold, published: ReturnType<WorkBus['publish']>): Promise<void> {
+  const { handled } = await published;
+  if (handled === null) return;
+  hold.retain();
+  const drop = (): void => {
+    hold.drop();
+    debtor.settled();
+  };
+  const keep = (error: unknown): void => deps.logger.warn('receipt_lost', { ...debtor.key, error: String(error) }); // stays owed
+  handled.then(drop, keep);
+}
+
+async function setTimers(deps: PaymentDeps, timers: readonly DueTimer[]): Promise<void> {
+  await deps.timers.set(timers);
+  for (const timer of timers) deps.timerSet(timer.due);
+}
+
+/** Waits for all of them, then throws the first failure: nothing is still on its way when a slice is tried again. */
+async function everyOne(orders: readonly Promise<void>[]): Promise<void> {
+  if (orders.length === 1) return orders[0];
+  for (const outcome of await Promise.allSettled(orders)) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+function requestedCompletion(protocol: ProcessorProtocol, bill: Bill): { readonly effect: RequestCompletion; readonly trace: string | null } | null {
+  for (const debt of bill.debts) {
+    for (const effect of debt.effects) {
+      if (effect.do === 'RequestCompletion' && protocol.isOwed(bill.state.thread, effect)) return { effect, trace: debt.trace };
+    }
+  }
+  return null;
+}
+
+function startCompletion(deps: PaymentDeps, debtor: Debtor, bill: Bill, requested: { readonly effect: RequestCompletion; readonly trace: string | null }): void {
+  const { completionId } = requested.effect;
+  if (debtor.isClosing) {
+    bill.hold.retain(); // never dropped: the next owner is given these deliveries
+    return;
+  }
+  if (debtor.run?.completionId === completionId) {
+    deps.protocol.holdForCompletion(debtor.run.hold, bill.hold); // asked for again: it runs, and holds this too
+    return;
+  }
+  const run = new CompletionRun(debtor.key, completionId, requested.trace, deps.clock.now());
+  deps.protocol.holdForCompletion(run.hold, bill.hold);
+  debtor.run = run;
+  const { thread, messages, tail } = bill.state;
+  deps.completions.start(run, { completionId, thread, messages, promptLength: tail.length }, (answer) => debtor.answered(run, answer));
+}

@@ -1,0 +1,70 @@
+// The limits and delays of a thread-processor, each with its unit in its name. Owns the defaults and nothing else.
+
+export interface ProcessorSettings {
+  /** Estimated memory of all cached thread states together. */
+  readonly cacheBytesMax: number;
+  /** Messages of one thread kept in memory; older ones are read from the log by the completion that wants them. */
+  readonly transcriptBytesMax: number;
+  /** Inputs that one commit may decide. */
+  readonly inputsPerSliceMax: number;
+  /** Queued inputs of this process above which it asks for no more. */
+  readonly queuedInputsMax: number;
+  readonly snapshotEveryEvents: number;
+  readonly snapshotBytes: number;
+  /** Commits read at once while a thread is loaded. */
+  readonly loadPageCommits: number;
+  readonly groupCommitsMax: number;
+  readonly groupBytesMax: number;
+  readonly retryDelayMsFirst: number;
+  readonly retryDelayMsMax: number;
+  /** Attempts after which a slice that throws is called poison. */
+  readonly poisonAttempts: number;
+  readonly poisonDelayMs: number;
+  readonly modelStartTimeoutMs: number;
+  readonly modelStallTimeoutMs: number;
+  readonly modelRetryDelayMsFirst: number;
+  readonly modelRetryDelayMsMax: number;
+  readonly modelRetryTotalMs: number;
+  /** Hard limit of one completion, retries and waiting included: it holds its deliveries that long. */
+  readonly completionMsMax: number;
+  /** Text, reasoning and arguments of one completion together. */
+  readonly completionBytesMax: number;
+  readonly completionsInFlightMax: number;
+  /** How often running completions are checked for timeouts, all at once. */
+  readonly completionCheckMs: number;
+  /** Longest sleep between two looks at the timers: how late a jump of the clock may be noticed. */
+  readonly timerPollMs: number;
+  readonly timersFiringMax: number;
+  /** How long changes of a thread's row are collected. */
+  readonly projectionDelayMs: number;
+  readonly projectionsPerBatchMax: number;
+}
+
+export const defaultProcessorSettings: ProcessorSettings = {
+  cacheBytesMax: 64 * 1024 * 1024,
+  transcriptBytesMax: 4 * 1024 * 1024,
+  inputsPerSliceMax: 32,
+  queuedInputsMax: 10_000,
+  snapshotEveryEvents: 200,
+  snapshotBytes: 1024 * 1024,
+  loadPageCommits: 500,
+  groupCommitsMax: 512,
+  groupBytesMax: 8 * 1024 * 1024,
+  retryDelayMsFirst: 20,
+  retryDelayMsMax: 5_000,
+  poisonAttempts: 5,
+  poisonDelayMs: 60_000,
+  modelStartTimeoutMs: 60_000,
+  modelStallTimeoutMs: 120_000,
+  modelRetryDelayMsFirst: 1_000,
+  modelRetryDelayMsMax: 30_000,
+  modelRetryTotalMs: 600_000,
+  completionMsMax: 1_800_000,
+  completionBytesMax: 8 * 1024 * 1024,
+  completionsInFlightMax: 2_000,
+  completionCheckMs: 1_000,
+  timerPollMs: 1_000,
+  timersFiringMax: 500,
+  projectionDelayMs: 100,
+  projectionsPerBatchMax: 500,
+};

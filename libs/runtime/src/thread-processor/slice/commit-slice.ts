@@ -1,0 +1,105 @@
+// Steps 3 and 4 of a slice: the decision becomes one commit, then what it owes is handed over.
+//
+// Invariants:
+//   A1. Nothing is paid before the commit is in the log.
+//   A2. All items of a commit are released together, after its payment. (V8)
+//   A3. Whatever the append answers leads to the right place: a conflict is decided again on a reloaded state, a duplicate is
+//       looked up, an unknown outcome is read back by its nonce. Both indexes may be violated and only one be named.
+import type { Append, Commit } from '@dormouse/ports';
+import { sealCommit } from '../../envelope.ts';
+import { Hold } from '../held-deliveries.ts';
+import { pay } from '../payment.ts';
+import type { KnownOutcome } from '../protocol.ts';
+import { afterCommit, type ThreadState } from '../thread-state.ts';
+import type { DecidedSlice } from './decide-slice.ts';
+import { finish, settleDecided } from './settle.ts';
+import type { LaneMemory, SliceDeps } from './slice-deps.ts';
+import { type InputItem, type SliceItem, tell } from './slice-item.ts';
+
+export async function commitSlice(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: DecidedSlice, at: number): Promise<readonly SliceItem[]> {
+  const { items } = slice;
+  const commit = seal(deps, lane, before, slice, at);
+  const outcome = await deps.protocol.inOrder({
+    append: async () => {
+      const answer = await append(deps, lane, { commit, owes: owesDeliveries(slice) });
+      if (answer === 'appended') publishCommit(deps, lane, afterCommit(before, slice, commit), commit, items);
+      return answer;
+    },
+    pay: () => payCommit(deps, lane, before, slice, commit), // (A1)
+    release: () => {
+      for (const item of items) finish(lane, item, commit.version);
+    },
+  });
+  if (outcome === 'appended') return items;
+  deps.cache.drop(lane.cacheKey);
+  return outcome === 'duplicate' ? settleDuplicates(deps, lane, items) : deps.protocol.finishedByConflict(items); // (A3)
+}
+
+function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: DecidedSlice, at: number): Commit {
+  return sealCommit({
+    key: lane.key,
+    version: before.thread.position,
+    inputs: slice.items.map((item) => item.input.id),
+    at,
+    nonce: deps.entropy.nonce(),
+    trace: slice.items[0]?.trace ?? null,
+    prev: before.lastHash,
+    events: slice.events,
+    effects: slice.effects,
+  });
+}
+
+/** An answer came through memory: what its commit owes is covered by the deliveries that its completion held. (V2) */
+const owesDeliveries = (slice: DecidedSlice): boolean => slice.effects.length > 0 && slice.items.some((item) => item.deliveries.length > 0);
+
+async function append(deps: SliceDeps, lane: LaneMemory, ours: Append): Promise<KnownOutcome> {
+  const outcome = await deps.groupCommit.append(ours);
+  if (outcome !== 'unknown') return outcome;
+  const [next] = await deps.log.read(lane.key, ours.commit.version, 1);
+  const stored = next?.version === ours.commit.version ? next : null;
+  // Not there may mean not yet: should it land later, a reload meets it like anybody else's commit. (L5, V1)
+  return deps.protocol.wasAppended(ours.commit, stored) ? 'appended' : 'conflict';
+}
+
+function publishCommit(deps: SliceDeps, lane: LaneMemory, state: ThreadState, commit: Commit, items: readonly InputItem[]): void {
+  deps.cache.put(lane.cacheKey, deps.snapshots.consider(lane.key, state));
+  for (const item of items) tell(item, commit.version);
+  deps.feed.publish(lane.key, { hint: 'committed', commit });
+  deps.projections.changed(lane.key, state.thread);
+}
+
+async function payCommit(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: DecidedSlice, commit: Commit): Promise<void> {
+  const { effects, thread, tail } = slice;
+  const hold = holdAll(slice.items);
+  try {
+    const debts = effects.length === 0 ? [] : [{ version: commit.version, at: commit.at, trace: commit.trace, effects }];
+    await pay(deps.payment, lane, { debts, state: { thread, tail, messages: before.messages }, hold });
+  } finally {
+    hold.drop();
+  }
+  const { stretch } = lane;
+  if (stretch?.to === commit.version) lane.stretch = { from: stretch.from, to: thread.position };
+}
+
+/** One hold over all items, which are then released together (A2); held by the caller. */
+function holdAll(items: readonly InputItem[]): Hold {
+  const [only] = items;
+  if (items.length === 1 && only !== undefined) return only.hold.retain();
+  const all = new Hold();
+  for (const item of items) all.absorb(item.hold.retain());
+  return all;
+}
+
+/** Which one was it? Each is looked up: those found are paid and finished, the others are decided again. (V8) */
+async function settleDuplicates(deps: SliceDeps, lane: LaneMemory, items: readonly InputItem[]): Promise<readonly SliceItem[]> {
+  const commits = await deps.log.findByInputs(
+    lane.key,
+    items.map((item) => item.input.id),
+  );
+  const found: InputItem[] = [];
+  for (const [index, item] of items.entries()) {
+    const commit = commits[index];
+    if (commit != null) found.push(await settleDecided(deps, lane, item, commit));
+  }
+  return deps.protocol.finishedByDuplicate(found, items);
+}

@@ -1,0 +1,85 @@
+// The four steps of one slice of one thread: state, decide, append, pay. design §3
+//
+// Invariants:
+//   F1. A crash anywhere is harmless: before the append nothing happened; after it the commit owes what it says, and whoever
+//       is given its input or its recovery next pays it.
+//   F2. A warm slice reads nothing and writes one commit.
+//   F3. Commits that this lane did not write and finds above its own stretch are paid before anything else is decided. (V1)
+//   F4. A refusal without a commit is final only when the log agrees, after every reload anew. (V4)
+import { unreachable } from '@dormouse/thread';
+import type { Hold } from '../held-deliveries.ts';
+import { momentOf } from '../minted-ids.ts';
+import { pay } from '../payment.ts';
+import type { Stretch } from '../protocol.ts';
+import type { ThreadState } from '../thread-state.ts';
+import { commitSlice } from './commit-slice.ts';
+import { decideSlice } from './decide-slice.ts';
+import { finish, repay, settleDecided } from './settle.ts';
+import type { LaneMemory, SliceDeps } from './slice-deps.ts';
+import { type InputItem, type RecoveryItem, type SliceItem, tell } from './slice-item.ts';
+
+/** Runs one slice over the head of these items. Answers those that are finished; the others come again. */
+export async function runSlice(deps: SliceDeps, lane: LaneMemory, items: readonly SliceItem[]): Promise<readonly SliceItem[]> {
+  const [head] = items;
+  if (head === undefined) return [];
+  if (head.what === 'recovery') return [await recover(deps, lane, head)];
+  const inputs = leadingInputs(items);
+  const state = await currentState(deps, lane, head.hold);
+  const now = Math.max(deps.clock.now(), state.thread.updatedAt);
+  const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null);
+  const slice = decideSlice(deps.protocol, state, inputs, moment);
+  return slice.outcome === 'refused' ? refuse(deps, lane, state, slice.item) : commitSlice(deps, lane, state, slice, now);
+}
+
+function leadingInputs(items: readonly SliceItem[]): readonly InputItem[] {
+  const inputs: InputItem[] = [];
+  for (const item of items) {
+    if (item.what === 'recovery') break;
+    inputs.push(item);
+  }
+  return inputs;
+}
+
+async function currentState(deps: SliceDeps, lane: LaneMemory, hold: Hold): Promise<ThreadState> {
+  const cached = deps.cache.get(lane.cacheKey);
+  if (cached !== null) {
+    lane.stretch ??= emptyStretch(cached);
+    return cached; // (F2)
+  }
+  const { state, debts } = await deps.protocol.readThread(deps.sources, lane.key, lane.stretch?.to ?? Number.POSITIVE_INFINITY);
+  // On the first load, whatever is below was released by whoever paid it, or is delivered again.
+  const stretch = (lane.stretch ??= emptyStretch(state));
+  if (state.thread.position > stretch.to) {
+    await pay(deps.payment, lane, { debts: deps.protocol.learnedDebts(debts), state, hold }); // (F3)
+    lane.stretch = { from: stretch.from, to: state.thread.position };
+  }
+  deps.cache.put(lane.cacheKey, state);
+  return state;
+}
+
+const emptyStretch = (state: ThreadState): Stretch => ({ from: state.thread.position, to: state.thread.position });
+
+async function refuse(deps: SliceDeps, lane: LaneMemory, state: ThreadState, item: InputItem): Promise<readonly SliceItem[]> {
+  const confirmation = await deps.protocol.confirmRefusal(deps.log, lane.key, state.thread.position, item.input.id); // (F4)
+  switch (confirmation.refusal) {
+    case 'stale':
+      deps.cache.drop(lane.cacheKey);
+      return [];
+    case 'final':
+      finish(lane, item, null);
+      return [item];
+    case 'decided_before':
+      return [await settleDecided(deps, lane, item, confirmation.commit)];
+    default:
+      return unreachable(confirmation);
+  }
+}
+
+/** Its inputs are in the log and their deliveries are gone: pay what the commits from there on still owe. (V10) */
+async function recover(deps: SliceDeps, lane: LaneMemory, item: RecoveryItem): Promise<SliceItem> {
+  const { from } = item.delivery;
+  tell(item, from);
+  await repay(deps, lane, from, item.hold);
+  finish(lane, item, from);
+  return item;
+}

@@ -1,0 +1,43 @@
+// How an item ends: told, paid again where it was decided before, and let go by the slice.
+//
+// Invariants:
+//   E1. A redelivery drops the cached state; list and judging state come from one reading. (V5)
+//   E2. A redelivery whose commit this lane has paid itself reads nothing; it waits only for what the lane still has in hand.
+import type { Commit } from '@dormouse/ports';
+import type { Hold } from '../held-deliveries.ts';
+import { pay } from '../payment.ts';
+import type { LaneMemory, SliceDeps } from './slice-deps.ts';
+import { type InputItem, type SliceItem, tell } from './slice-item.ts';
+
+/** The slice lets go of an item; `version` is that of its commit, or null when it was refused without one. */
+export function finish(lane: LaneMemory, item: SliceItem, version: number | null): void {
+  tell(item, version);
+  item.hold.drop();
+  if (item.hold.isOpen) lane.openHolds.push(item.hold);
+}
+
+/** This input was decided before: whatever its commit and the later ones may still owe is paid, then it is finished. */
+export async function settleDecided(deps: SliceDeps, lane: LaneMemory, item: InputItem, commit: Commit): Promise<InputItem> {
+  tell(item, commit.version);
+  await repay(deps, lane, commit.version, item.hold);
+  finish(lane, item, commit.version);
+  return item;
+}
+
+/** Pays the commits from `from` to the head, unless this lane already has. */
+export async function repay(deps: SliceDeps, lane: LaneMemory, from: number, hold: Hold): Promise<void> {
+  const repayment = { from, stretch: lane.stretch };
+  const debtsFrom = deps.protocol.repayFrom(repayment);
+  if (debtsFrom === null) return joinOpenHolds(lane, hold); // (E2)
+  deps.cache.drop(lane.cacheKey); // (E1)
+  const { state, debts } = await deps.protocol.readThread(deps.sources, lane.key, debtsFrom);
+  await pay(deps.payment, lane, { debts: deps.protocol.repaidDebts(debts, repayment), state, hold });
+  lane.stretch = { from: Math.min(lane.stretch?.from ?? from, from), to: state.thread.position };
+  deps.cache.put(lane.cacheKey, state);
+}
+
+/** Released no earlier than what this lane still holds: a store that keeps debts by commit must not forget one too early. */
+function joinOpenHolds(lane: LaneMemory, hold: Hold): void {
+  for (const open of lane.openHolds) if (open.isOpen) open.absorb(hold.retain());
+  lane.run?.hold.absorb(hold.retain());
+}

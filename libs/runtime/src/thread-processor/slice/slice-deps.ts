@@ -1,0 +1,34 @@
+// What the four steps need: the processor's parts, and what a lane remembers between its slices.
+import type { Clock, LiveFeed, ThreadLog } from '@dormouse/ports';
+import type { GroupCommit } from '../group-commit.ts';
+import type { Hold } from '../held-deliveries.ts';
+import type { Debtor, PaymentDeps } from '../payment.ts';
+import type { Projections } from '../projections.ts';
+import type { ProcessorProtocol, Stretch } from '../protocol.ts';
+import type { SnapshotWriter } from '../snapshot-writer.ts';
+import type { StateCache } from '../state-cache.ts';
+import type { ThreadSources } from '../thread-state.ts';
+
+export interface SliceDeps {
+  readonly log: ThreadLog;
+  readonly groupCommit: GroupCommit;
+  readonly sources: ThreadSources;
+  readonly cache: StateCache;
+  readonly snapshots: SnapshotWriter;
+  readonly projections: Projections;
+  readonly feed: LiveFeed;
+  readonly clock: Clock;
+  readonly entropy: { nonce(): string };
+  readonly idKey: Uint8Array;
+  readonly protocol: ProcessorProtocol;
+  readonly payment: PaymentDeps;
+}
+
+export interface LaneMemory extends Debtor {
+  /** Names the thread within this assignment. */
+  readonly cacheKey: string;
+  /** What this lane has paid itself; null until it knows. (V1) */
+  stretch: Stretch | null;
+  /** Of finished items, those that something still holds. */
+  openHolds: Hold[];
+}

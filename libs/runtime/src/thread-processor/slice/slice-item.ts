@@ -1,0 +1,45 @@
+// What waits in a lane: an input with every delivery of it, the answer of a completion, or a debt to recover.
+import type { InputDelivery, RecoveryDelivery } from '@dormouse/ports';
+import type { ThreadInput } from '@dormouse/thread';
+import type { CompletionRun } from '../completion/completion-run.ts';
+import { Hold } from '../held-deliveries.ts';
+
+export interface InputItem {
+  readonly what: 'input';
+  readonly input: ThreadInput;
+  readonly trace: string | null;
+  /** Empty for an answer: it came through memory, and its run holds what led to it. (V2) */
+  readonly deliveries: readonly InputDelivery[];
+  readonly hold: Hold;
+  /** The run whose answer this is; an answer counts only while its run is the lane's. */
+  readonly answerOf: CompletionRun | null;
+  /** Set once the deliveries have been told. */
+  told: boolean;
+}
+
+export interface RecoveryItem {
+  readonly what: 'recovery';
+  readonly delivery: RecoveryDelivery;
+  readonly deliveries: readonly RecoveryDelivery[];
+  readonly hold: Hold;
+  told: boolean;
+}
+
+export type SliceItem = InputItem | RecoveryItem;
+
+export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): SliceItem {
+  const hold = new Hold([delivery]);
+  if (delivery.what === 'recovery') return { what: 'recovery', delivery, deliveries: [delivery], hold, told: false };
+  return { what: 'input', input: delivery.input, trace: delivery.trace, deliveries: [delivery], hold, answerOf: null, told: false };
+}
+
+export function answerItem(input: ThreadInput, run: CompletionRun): InputItem {
+  return { what: 'input', input, trace: run.trace, deliveries: [], hold: new Hold(), answerOf: run, told: false };
+}
+
+/** Tells every delivery, once, what was decided. */
+export function tell(item: SliceItem, version: number | null): void {
+  if (item.told) return;
+  item.told = true;
+  for (const delivery of item.deliveries) delivery.decided(version);
+}

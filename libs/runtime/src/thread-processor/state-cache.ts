@@ -1,0 +1,69 @@
+// The states of threads that were active lately, least recently used first out, within a budget of estimated bytes.
+//
+// Invariants:
+//   C1. Losing an entry costs a read, never correctness. I-17
+//   C2. Entries belong to one assignment; it takes them along when it ends. (V6)
+//   C3. The estimate covers state and messages; one entry larger than the whole budget is not kept.
+import type { ThreadState } from './thread-state.ts';
+
+/** Parsed objects weigh about this much more than their JSON. */
+const heapBytesPerJsonByte = 3;
+
+interface Entry {
+  state: ThreadState;
+  bytes: number;
+}
+
+export class StateCache {
+  readonly #entries = new Map<string, Entry>();
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: string): ThreadState | null {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return null;
+    this.#entries.delete(key); // last in the map is the most recently used
+    this.#entries.set(key, entry);
+    return entry.state;
+  }
+
+  put(key: string, state: ThreadState): void {
+    this.drop(key);
+    const bytes = (state.bytes + state.snapshot.bytesSince + state.messages.bytes) * heapBytesPerJsonByte;
+    if (bytes > this.#bytesMax) return; // (C3)
+    this.#entries.set(key, { state, bytes });
+    this.#bytes += bytes;
+    this.#evict();
+  }
+
+  drop(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#bytes -= entry.bytes;
+  }
+
+  /** Drops every entry whose key begins with `prefix`. (C2) */
+  dropAll(prefix: string): void {
+    for (const key of [...this.#entries.keys()]) if (key.startsWith(prefix)) this.drop(key);
+  }
+
+  #evict(): void {
+    for (const key of this.#entries.keys()) {
+      if (this.#bytes <= this.#bytesMax) return;
+      this.drop(key);
+    }
+  }
+}

@@ -1,0 +1,165 @@
+// The thread-processor: consumes `inputs`, decides, and owns every thread's log. design §3
+//
+// It wires its parts together and moves between the states of a service; each rule lives in the part that obeys it:
+// `slice/` the four steps, `payment.ts` what is owed, `held-deliveries.ts` what may be released, `completion/` the model,
+// `due-timers.ts` time, `lane.ts` order and patience, `protocol.ts` the rules that the simulator can break.
+//
+// Invariants:
+//   P1. Every input of a thread goes through the thread's lane: the bus's, and the model's answers through memory. (V2)
+//   P2. Stopping takes nothing new, lets slices and completions end for a while, and leaves the rest owed, never half done.
+import type {
+  Agents,
+  Blobs,
+  Clock,
+  Entropy,
+  InputBus,
+  InputConsumer,
+  LiveFeed,
+  Logger,
+  Model,
+  Snapshots,
+  Subscription,
+  ThreadDirectory,
+  ThreadLog,
+  Timers,
+  Toolsets,
+  WorkBus,
+} from '@dormouse/ports';
+import type { Service } from '../service.ts';
+import { type AssignmentHome, createAssignment, type LiveAssignment } from './assignment.ts';
+import type { ValidateArguments } from './completion/call-arguments.ts';
+import { createRequestBuilder } from './completion/completion-request.ts';
+import { type CompletionRunner, createCompletionRunner } from './completion/completion-runner.ts';
+import { createDueTimers, type DueTimersLoop } from './due-timers.ts';
+import { createGroupCommit } from './group-commit.ts';
+import { createProjections, type Projections } from './projections.ts';
+import { type ProcessorProtocol, soundProtocol } from './protocol.ts';
+import { defaultProcessorSettings, type ProcessorSettings } from './settings.ts';
+import { createSnapshotWriter, type SnapshotWriter } from './snapshot-writer.ts';
+import { StateCache } from './state-cache.ts';
+
+export interface ThreadProcessorDeps {
+  readonly inputs: InputBus;
+  readonly work: WorkBus;
+  readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
+  readonly timers: Timers;
+  readonly directory: ThreadDirectory;
+  readonly feed: LiveFeed;
+  readonly model: Model;
+  readonly agents: Agents;
+  readonly toolsets: Toolsets;
+  readonly blobs: Blobs;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly logger: Logger;
+  /** HMAC key of minted ids; the same for all processors of an installation, for ever. */
+  readonly idKey: Uint8Array;
+  /** Judges arguments against a tool's schema; without it only their form is judged. */
+  readonly validateArguments?: ValidateArguments;
+  readonly settings?: Partial<ProcessorSettings>;
+  /** For the simulator only: rules to replace. See `protocol.ts`. */
+  readonly protocol?: Partial<ProcessorProtocol>;
+}
+
+interface Parts {
+  readonly home: AssignmentHome;
+  readonly cache: StateCache;
+  readonly completions: CompletionRunner;
+  readonly dueTimers: DueTimersLoop;
+  readonly projections: Projections;
+  readonly snapshots: SnapshotWriter;
+  readonly settings: ProcessorSettings;
+  readonly protocol: ProcessorProtocol;
+}
+
+/** Counters of one processor: what waits, and whether it takes more. */
+interface Load {
+  queued: number;
+  closing: boolean;
+}
+
+/** How often a stopping processor looks whether it has come to rest. */
+const drainPollMs = 10;
+
+export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
+  const load: Load = { queued: 0, closing: false };
+  const parts = createParts(deps, load);
+  const assignments = new Map<string, LiveAssignment>();
+  let subscription: Subscription | null = null;
+
+  const consumer: InputConsumer = {
+    assigned: (assignment) => {
+      const id = parts.protocol.assignmentId(assignment);
+      if (!assignments.has(id)) assignments.set(id, createAssignment(id, parts.home, parts.cache));
+    },
+    revoked: async (assignment) => {
+      const id = parts.protocol.assignmentId(assignment);
+      await assignments.get(id)?.revoke();
+      assignments.delete(id);
+    },
+    deliver: (assignment, delivery) => assignments.get(parts.protocol.assignmentId(assignment))?.deliver(delivery),
+    busy: () => load.closing || load.queued >= parts.settings.queuedInputsMax || parts.completions.isFull,
+  };
+
+  async function drained(deadline: number): Promise<void> {
+    const isBusy = (): boolean => [...assignments.values()].some((assignment) => assignment.busyLanes() > 0);
+    while (isBusy() && deps.clock.now() < deadline) await deps.clock.sleep(drainPollMs);
+  }
+
+  return {
+    start: async () => {
+      subscription = await deps.inputs.consume(consumer);
+      parts.dueTimers.start();
+    },
+    stop: async (withinMs) => {
+      const deadline = deps.clock.now() + withinMs;
+      load.closing = true; // (P2)
+      await parts.dueTimers.stop();
+      await drained(deadline);
+      await subscription?.close(Math.max(0, deadline - deps.clock.now()));
+      await Promise.all([...assignments.values()].map((assignment) => assignment.revoke()));
+      assignments.clear();
+      parts.completions.close();
+      await parts.snapshots.settled();
+      await parts.projections.flush();
+    },
+  };
+}
+
+function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
+  const { clock, entropy, logger, log, feed } = deps;
+  const settings = { ...defaultProcessorSettings, ...deps.settings };
+  const protocol = { ...soundProtocol, ...deps.protocol };
+  const sources = { log, blobs: deps.blobs, snapshots: deps.snapshots, agents: deps.agents, toolsets: deps.toolsets, folds: protocol, settings };
+  const cache = new StateCache(settings.cacheBytesMax);
+  const completions = createCompletionRunner({
+    model: deps.model,
+    feed,
+    clock,
+    entropy,
+    logger,
+    settings,
+    buildRequest: createRequestBuilder(sources),
+    validateArguments: deps.validateArguments ?? null,
+    answerId: protocol.answerId,
+  });
+  const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, clock, logger, protocol, settings });
+  const projections = createProjections({ directory: deps.directory, clock, logger, settings });
+  const snapshots = createSnapshotWriter({ snapshots: deps.snapshots, logger, settings });
+  const payment = { work: deps.work, timers: deps.timers, completions, clock, logger, protocol, timerSet: dueTimers.wakeBy };
+  const slices = { log, groupCommit: createGroupCommit(log, settings), sources, cache, snapshots, projections, feed, clock, entropy, idKey: deps.idKey, protocol, payment };
+  const home: AssignmentHome = {
+    slices,
+    protocol,
+    clock,
+    entropy,
+    logger,
+    settings,
+    isClosing: () => load.closing,
+    queued: (change) => {
+      load.queued += change;
+    },
+  };
+  return { home, cache, completions, dueTimers, projections, snapshots, settings, protocol };
+}

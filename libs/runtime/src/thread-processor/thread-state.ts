@@ -1,0 +1,131 @@
+// A thread as its lane knows it: the state, the unfolded rest of its transcript, and the chain's last hash. Owns folding
+// commits into it and reading it from snapshot and log; keeps nothing itself.
+//
+// Invariants:
+//   S1. One reading answers both "what is the state" and "which commits may owe": the state is that at the end of exactly
+//       the commits returned. (V5)
+//   S2. A snapshot shortens the fold, never the list of debts. (V5)
+//   S3. A read that fails throws: state that cannot be loaded is never "empty". R54
+import type { Commit, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import { emptyTail, type evolve, type extendTranscript, type ModelMessage, type Thread, type ThreadEffect, type TranscriptTail, unopenedThread } from '@dormouse/thread';
+import { openCommit } from '../envelope.ts';
+import { type SnapshotState, snapshotShape } from '../thread-reader.ts';
+import { TranscriptWindow } from './transcript-window.ts';
+
+export interface ThreadState {
+  readonly thread: Thread;
+  readonly tail: TranscriptTail;
+  /** Hash of the last commit, '' for none. */
+  readonly lastHash: string;
+  /** Shared: the same window in every later state of this load. */
+  readonly messages: TranscriptWindow;
+  /** What the state weighed at the last snapshot, without its messages; it has grown by `bytesSince` at most. */
+  readonly bytes: number;
+  /** Where the last snapshot stands, and how many bytes were committed since. */
+  readonly snapshot: { readonly version: number; readonly bytesSince: number };
+}
+
+/** What a commit may still owe. */
+export interface Debt {
+  readonly version: number;
+  readonly at: number;
+  readonly trace: string | null;
+  readonly effects: readonly ThreadEffect[];
+}
+
+export interface ReadThread {
+  readonly state: ThreadState;
+  /** Of the commits from `debtsFrom` on, in order; without those that owed nothing. */
+  readonly debts: readonly Debt[];
+}
+
+/** The heart's folds; the processor's seam may replace them. */
+export interface Folds {
+  readonly evolve: typeof evolve;
+  readonly extendTranscript: typeof extendTranscript;
+}
+
+export interface ThreadSources {
+  readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
+  readonly folds: Folds;
+  readonly settings: { readonly loadPageCommits: number; readonly transcriptBytesMax: number };
+}
+
+/** Reads the head of a thread, and what the commits with `version >= debtsFrom` owed when they were written. (S1) */
+export async function readThread(sources: ThreadSources, key: ThreadKey, debtsFrom: number): Promise<ReadThread> {
+  let state = await startingPoint(sources, key);
+  const debts: Debt[] = [];
+  const stateFrom = state.thread.position;
+  for await (const commit of commitsFrom(sources, key, Math.min(debtsFrom, stateFrom))) {
+    const body = openCommit(commit);
+    if (commit.version >= stateFrom) state = foldCommit(sources.folds, state, commit, body.events);
+    if (commit.version >= debtsFrom && body.effects.length > 0) {
+      debts.push({ version: commit.version, at: commit.at, trace: commit.trace, effects: body.effects });
+    }
+  }
+  return { state, debts };
+}
+
+async function startingPoint(sources: ThreadSources, key: ThreadKey): Promise<ThreadState> {
+  const stored = await sources.snapshots.latest(key);
+  const usable = stored !== null && stored.shape === snapshotShape;
+  const start: SnapshotState = usable
+    ? (JSON.parse(stored.state) as SnapshotState)
+    : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
+  return {
+    ...start,
+    messages: new TranscriptWindow(start.tail.length, sources.settings.transcriptBytesMax),
+    bytes: stateBytesMin + (usable ? stored.state.length : 0),
+    snapshot: { version: start.thread.position, bytesSince: 0 },
+  };
+}
+
+/** What an empty thread weighs. */
+const stateBytesMin = 2_048;
+
+/** Commits from `from` to the head, read in pages. */
+export async function* commitsFrom(
+  sources: { readonly log: ThreadLog; readonly settings: { readonly loadPageCommits: number } },
+  key: ThreadKey,
+  from: number,
+): AsyncGenerator<Commit> {
+  const page = sources.settings.loadPageCommits;
+  for (let next = from; ; ) {
+    const commits = await sources.log.read(key, next, page);
+    yield* commits;
+    const last = commits.at(-1);
+    if (last === undefined || commits.length < page) return;
+    next = last.version + last.count;
+  }
+}
+
+function foldCommit(folds: Folds, state: ThreadState, commit: Commit, events: ReturnType<typeof openCommit>['events']): ThreadState {
+  let { thread, tail } = state;
+  const messages: ModelMessage[] = [];
+  for (const event of events) {
+    thread = folds.evolve(thread, event, commit.at);
+    const step = folds.extendTranscript(tail, event);
+    tail = step.tail;
+    messages.push(...step.messages);
+  }
+  return afterCommit(state, { thread, tail, messages }, commit);
+}
+
+/** The state after a commit that is in the log; its messages become part of the shared window. */
+export function afterCommit(
+  before: ThreadState,
+  folded: { readonly thread: Thread; readonly tail: TranscriptTail; readonly messages: readonly ModelMessage[] },
+  commit: Commit,
+): ThreadState {
+  const bytes = commit.body.length;
+  before.messages.append(folded.messages, bytes);
+  return {
+    thread: folded.thread,
+    tail: folded.tail,
+    lastHash: commit.hash,
+    messages: before.messages,
+    bytes: before.bytes,
+    snapshot: { version: before.snapshot.version, bytesSince: before.snapshot.bytesSince + bytes },
+  };
+}
