@@ -35,7 +35,7 @@ export {
   parseMigrate,
 } from './notice.ts';
 export type { CancelToolCall, CloseThread, Migrate, NoticeParse } from './notice.ts';
-export { pointerTo } from './problem.ts';
+export { describeIssue, pointerTo, problemsOf } from './problem.ts';
 export type { Problem } from './problem.ts';
 export { rawMember } from './raw-member.ts';
 export { builtInToolNames, injectedEventToolName, isBuiltInToolName } from './tool-name.ts';
