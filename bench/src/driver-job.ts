@@ -1,0 +1,30 @@
+// What crosses between the bench and its driver process. Types only: nothing here runs.
+
+/** A thread of a contestant, as something to post to. `{token}` stands for a text that is new with every request. */
+export interface Target {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly status: number;
+  /** What the body of the answer must contain. */
+  readonly expect: string;
+  /** After this many requests the lane goes on to its next target. */
+  readonly turnsMax: number;
+}
+
+export interface DriverJob {
+  readonly targets: readonly Target[];
+  /** Requests in flight at once; each lane works through its own targets one after another. Default: one per target. */
+  readonly concurrency?: number;
+  readonly warmupSeconds: number;
+  readonly seconds: number;
+}
+
+export interface DriverResult {
+  /** Of the requests that began and ended inside the measured time. */
+  readonly latenciesMs: readonly number[];
+  /** Measured time: shorter than asked when all targets had their turns. */
+  readonly seconds: number;
+  readonly errorCount: number;
+  readonly errors: readonly string[];
+}
