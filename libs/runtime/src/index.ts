@@ -19,3 +19,14 @@ export { mintId, ulid } from './thread-processor/minted-ids.ts';
 export { type ProcessorProtocol, soundProtocol } from './thread-processor/protocol.ts';
 export { defaultProcessorSettings, type ProcessorSettings } from './thread-processor/settings.ts';
 export { createThreadProcessor, type ThreadProcessorDeps } from './thread-processor/thread-processor.ts';
+export {
+  createCallbackGateway,
+  type CallbackAnswer,
+  type CallbackGateway,
+  type CallbackGatewayDeps,
+  type CallbackRequest,
+} from './callback-gateway/callback-gateway.ts';
+export { createCallbackTokens, type CallbackKey, type CallbackScope, type CallbackTokens } from './callback-gateway/callback-token.ts';
+export { createNotifier, type NotifierDeps } from './notifier/notifier.ts';
+export { defaultDispatcherSettings, type DispatcherSettings } from './tool-dispatcher/settings.ts';
+export { createToolDispatcher, type ToolDispatcherDeps } from './tool-dispatcher/tool-dispatcher.ts';

@@ -22,7 +22,13 @@ export function toCredential(auth: PresentableAuth, secret: string): Credential 
 }
 
 /** Adds the headers (names and values in turn) that present the credential with this body. */
-export function present(credential: Credential, headers: string[], messageId: string, body: string, nowMs: number): void {
+export function present(
+  credential: Credential,
+  headers: string[],
+  messageId: string,
+  body: string,
+  nowMs: number,
+): void {
   switch (credential.type) {
     case 'none':
       return;
@@ -31,8 +37,17 @@ export function present(credential: Credential, headers: string[], messageId: st
       return;
     case 'hmac': {
       const timestamp = Math.floor(nowMs / 1_000);
-      const signature = createHmac('sha256', credential.key).update(`${messageId}.${timestamp}.${body}`).digest('base64');
-      headers.push('webhook-id', messageId, 'webhook-timestamp', String(timestamp), 'webhook-signature', `v1,${signature}`);
+      const signature = createHmac('sha256', credential.key)
+        .update(`${messageId}.${timestamp}.${body}`)
+        .digest('base64');
+      headers.push(
+        'webhook-id',
+        messageId,
+        'webhook-timestamp',
+        String(timestamp),
+        'webhook-signature',
+        `v1,${signature}`,
+      );
     }
   }
 }

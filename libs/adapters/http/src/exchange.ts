@@ -21,7 +21,12 @@ export interface ExchangeRequest {
 }
 
 export type ExchangeOutcome =
-  | { readonly answered: true; readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>>; readonly body: Buffer | null }
+  | {
+      readonly answered: true;
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+      readonly body: Buffer | null;
+    }
   | { readonly answered: false; readonly reached: boolean; readonly code: string; readonly detail: string };
 
 /** An acknowledgement's body beyond this ends the connection. */
@@ -76,12 +81,18 @@ export function exchange(pool: Pool, request: ExchangeRequest): Promise<Exchange
         },
         onResponseData(given, chunk) {
           received += chunk.length;
-          if (received > (keepBytesMax === 0 ? discardedBytesMax : keepBytesMax)) given.abort(new Ended('TOO_LARGE', `more than ${keepBytesMax} bytes`));
+          if (received > (keepBytesMax === 0 ? discardedBytesMax : keepBytesMax))
+            given.abort(new Ended('TOO_LARGE', `more than ${keepBytesMax} bytes`));
           else if (keepBytesMax > 0) chunks.push(chunk);
         },
         onResponseEnd() {
           finish();
-          resolve({ answered: true, status, headers: answerHeaders, body: keepBytesMax === 0 ? null : Buffer.concat(chunks) });
+          resolve({
+            answered: true,
+            status,
+            headers: answerHeaders,
+            body: keepBytesMax === 0 ? null : Buffer.concat(chunks),
+          });
         },
         onResponseError(_given, error) {
           finish();

@@ -27,9 +27,15 @@ export interface GuardedFetchOptions {
 export type GuardedFetch = typeof globalThis.fetch;
 
 /** Call `close` at shutdown. @throws Fault OUTBOUND_FORBIDDEN | UNAVAILABLE besides what `fetch` throws. */
-export function createGuardedFetch(options: GuardedFetchOptions): { readonly fetch: GuardedFetch; close(): Promise<void> } {
+export function createGuardedFetch(options: GuardedFetchOptions): {
+  readonly fetch: GuardedFetch;
+  close(): Promise<void>;
+} {
   const pools = createOriginPools({
-    guard: createOutboundGuard({ rules: options.outboundAllow, ...(options.resolver === undefined ? {} : { resolver: options.resolver }) }),
+    guard: createOutboundGuard({
+      rules: options.outboundAllow,
+      ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
+    }),
     connectionsMax: options.connectionsPerOriginMax ?? 256,
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     headersTimeoutMs: options.headersTimeoutMs ?? 300_000,

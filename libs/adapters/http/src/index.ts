@@ -1,4 +1,10 @@
 export { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
 export { parseOutboundAllow, type OutboundAllow, type OutboundRule } from './outbound-allow.ts';
-export { createOutboundGuard, readUrl, type GuardVerdict, type OutboundGuard, type Resolver } from './outbound-guard.ts';
+export {
+  createOutboundGuard,
+  readUrl,
+  type GuardVerdict,
+  type OutboundGuard,
+  type Resolver,
+} from './outbound-guard.ts';
 export { createToolTransport, type ToolTransportOptions } from './tool-transport.ts';

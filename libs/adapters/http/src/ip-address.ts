@@ -48,7 +48,8 @@ const teredo = range('2001::/32');
 
 /** Judges a literal in its usual notation; null when the text is not an IP address. */
 export function judgeAddress(text: string): JudgedAddress | null {
-  if (!ipaddr.isValid(text) || (text.includes('.') && !text.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(text))) return null;
+  if (!ipaddr.isValid(text) || (text.includes('.') && !text.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(text)))
+    return null;
   return judge(ipaddr.parse(text));
 }
 
@@ -95,5 +96,7 @@ const isV4 = (address: Address): address is ipaddr.IPv4 => address.kind() === 'i
 const isNever = (address: Address): boolean => neverRanges.some((block) => inRange(address, block));
 
 function inRange(address: Address, [network, bits]: AddressRange): boolean {
-  return address.kind() === network.kind() && address.match([network, bits] as [ipaddr.IPv4, number] & [ipaddr.IPv6, number]);
+  return (
+    address.kind() === network.kind() && address.match([network, bits] as [ipaddr.IPv4, number] & [ipaddr.IPv6, number])
+  );
 }

@@ -52,7 +52,10 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
     if (entry === undefined) return;
     entries.delete(key);
     // What is on its way is finished; errors of a pool that is going away have been told to their requests.
-    const done = entry.pool.close().catch(() => undefined).finally(() => closing.delete(done));
+    const done = entry.pool
+      .close()
+      .catch(() => undefined)
+      .finally(() => closing.delete(done));
     closing.add(done);
   }
 
@@ -63,7 +66,10 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
       if (verdict.code === 'OUTBOUND_FORBIDDEN') retire(key); // (P2)
       return verdict;
     }
-    const addresses = verdict.addresses.map(({ address }) => address).toSorted().join(' ');
+    const addresses = verdict.addresses
+      .map(({ address }) => address)
+      .toSorted()
+      .join(' ');
     const freshUntil = verdict.literal ? Number.POSITIVE_INFINITY : performance.now() + verdictTtlMs;
     const known = entries.get(key);
     if (known?.addresses === addresses) {

@@ -33,7 +33,10 @@ export interface Destination {
 export function parseOutboundAllow(text: string): OutboundAllow {
   const rules: OutboundRule[] = [];
   const problems: string[] = [];
-  for (const entry of text.split(',').map((part) => part.trim()).filter((part) => part !== '')) {
+  for (const entry of text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')) {
     const rule = parseRule(entry);
     if (rule === null) problems.push(`"${entry}" is not [http://](host-suffix | CIDR)[:port]`);
     else rules.push(rule);
@@ -48,7 +51,10 @@ export function isAllowed(rules: readonly OutboundRule[], to: Destination, addre
   const rule = rules.find((candidate) => matches(candidate, to, address));
   if (rule === undefined) return false;
   // A form that a router unpacks needs a rule of its own, and what is inside is judged as well.
-  return address.inner === null || (rule.range !== null && (address.inner.is === 'public' || rules.some((other) => matches(other, to, address.inner))));
+  return (
+    address.inner === null ||
+    (rule.range !== null && (address.inner.is === 'public' || rules.some((other) => matches(other, to, address.inner))))
+  );
 }
 
 function matches(rule: OutboundRule, to: Destination, address: JudgedAddress | null): boolean {
@@ -61,16 +67,20 @@ function matches(rule: OutboundRule, to: Destination, address: JudgedAddress | n
 
 function parseRule(entry: string): OutboundRule | null {
   const [, scheme = '', rest = ''] = /^(https?:\/\/)?(.*)$/i.exec(entry) ?? [];
-  const [, bracketed, plain = '', portText] = /^(?:\[([^\]]+)\]|(.+?))(?::(\d{1,5}))?$/.exec(isBareIpv6(rest) ? `[${rest}]` : rest) ?? [];
+  const [, bracketed, plain = '', portText] =
+    /^(?:\[([^\]]+)\]|(.+?))(?::(\d{1,5}))?$/.exec(isBareIpv6(rest) ? `[${rest}]` : rest) ?? [];
   const port = portText === undefined ? null : Number(portText);
   if (port !== null && (port < 1 || port > 65_535)) return null;
   const about = { text: entry, port, plainHttp: scheme.toLowerCase() === 'http://' };
   const range = parseRange(bracketed ?? plain);
   if (range !== null) return { ...about, hostSuffix: null, range };
   const hostSuffix = plain.toLowerCase().replace(/^\*?\./, '');
-  return bracketed === undefined && /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(hostSuffix) && !/^[\d.]+$/.test(hostSuffix)
+  return bracketed === undefined &&
+    /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(hostSuffix) &&
+    !/^[\d.]+$/.test(hostSuffix)
     ? { ...about, hostSuffix, range: null }
     : null;
 }
 
-const isBareIpv6 = (text: string): boolean => !text.startsWith('[') && text.split(':').length > 2 && parseRange(text) !== null;
+const isBareIpv6 = (text: string): boolean =>
+  !text.startsWith('[') && text.split(':').length > 2 && parseRange(text) !== null;

@@ -16,7 +16,11 @@ export interface PinnedAddress {
 }
 
 export type GuardVerdict =
-  | { readonly ok: true; readonly addresses: readonly PinnedAddress[]; /** Nothing to resolve: the verdict holds for ever. */ readonly literal: boolean }
+  | {
+      readonly ok: true;
+      readonly addresses: readonly PinnedAddress[];
+      /** Nothing to resolve: the verdict holds for ever. */ readonly literal: boolean;
+    }
   | { readonly ok: false; readonly code: 'OUTBOUND_FORBIDDEN' | 'NAME_NOT_RESOLVED'; readonly detail: string };
 
 /** All addresses of a name, as texts. Rejects when it has none. */
@@ -55,7 +59,11 @@ export function readUrl(text: string): URL | string {
   return url;
 }
 
-export function createOutboundGuard({ rules, resolver = systemResolver, resolveTimeoutMs = 5_000 }: GuardOptions): OutboundGuard {
+export function createOutboundGuard({
+  rules,
+  resolver = systemResolver,
+  resolveTimeoutMs = 5_000,
+}: GuardOptions): OutboundGuard {
   return {
     async check(url) {
       const to = destinationOf(url);
@@ -69,7 +77,12 @@ export function createOutboundGuard({ rules, resolver = systemResolver, resolveT
   };
 }
 
-function judgeAll(rules: readonly OutboundRule[], to: Destination, judged: readonly (JudgedAddress | null)[], literal: boolean): GuardVerdict {
+function judgeAll(
+  rules: readonly OutboundRule[],
+  to: Destination,
+  judged: readonly (JudgedAddress | null)[],
+  literal: boolean,
+): GuardVerdict {
   const addresses: PinnedAddress[] = [];
   for (const one of judged) {
     if (one === null || !isAllowed(rules, to, one)) return forbidden(to.scheme); // (G1)
@@ -98,7 +111,8 @@ async function resolve(resolver: Resolver, host: string, withinMs: number): Prom
   }
 }
 
-const systemResolver: Resolver = async (host) => (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
+const systemResolver: Resolver = async (host) =>
+  (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
 
 function destinationOf(url: URL): Destination {
   const scheme = url.protocol === 'https:' ? 'https:' : 'http:';

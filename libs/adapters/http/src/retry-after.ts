@@ -7,5 +7,5 @@ export function retryAfterMs(header: string | string[] | undefined, nowMs: numbe
   if (text === undefined || text === '') return null;
   if (/^\d{1,9}$/.test(text)) return Math.min(Number(text) * 1_000, longestMs);
   const date = Date.parse(text);
-  return Number.isNaN(date) || !/GMT$/.test(text) ? null : Math.min(Math.max(0, date - nowMs), longestMs);
+  return Number.isNaN(date) || !text.endsWith('GMT') ? null : Math.min(Math.max(0, date - nowMs), longestMs);
 }

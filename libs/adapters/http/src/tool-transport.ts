@@ -48,7 +48,10 @@ const userAgent = 'dormouse';
 export function createToolTransport(options: ToolTransportOptions): ToolTransport & { close(): Promise<void> } {
   const { secrets, secretTtlMs = 5_000 } = options;
   const pools = createOriginPools({
-    guard: createOutboundGuard({ rules: options.outboundAllow, ...(options.resolver === undefined ? {} : { resolver: options.resolver }) }),
+    guard: createOutboundGuard({
+      rules: options.outboundAllow,
+      ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
+    }),
     connectionsMax: options.connectionsPerOriginMax ?? 128,
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
     responseBytesMax: -1,
@@ -76,7 +79,8 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
     if (auth === null) return noCredential;
     const base = targetOf(server.baseUrl);
     if (typeof base === 'string' || base.url.origin !== target.url.origin) return noCredential;
-    if (auth.type === 'mtls' || auth.type === 'sigv4') return failure('AUTH_UNSUPPORTED', `authentication by ${auth.type} is not available in this version`);
+    if (auth.type === 'mtls' || auth.type === 'sigv4')
+      return failure('AUTH_UNSUPPORTED', `authentication by ${auth.type} is not available in this version`);
     const key = `${server.tenant} ${auth.type} ${auth.secret} ${target.url.origin}`;
     const kept = keptSecrets.get(key);
     if (kept !== undefined && performance.now() < kept.freshUntil) return kept.credential;
@@ -86,12 +90,19 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
         keep(keptSecrets, key, { credential, freshUntil: performance.now() + secretTtlMs });
         return credential;
       },
-      (error: unknown) => failure(error instanceof Fault ? error.code : 'UNAVAILABLE', 'the credential of the tool server could not be read'),
+      (error: unknown) =>
+        failure(
+          error instanceof Fault ? error.code : 'UNAVAILABLE',
+          'the credential of the tool server could not be read',
+        ),
     );
   }
 
   function poolFor(server: ToolServer, target: Target, credential: Credential): PoolAnswer | Promise<PoolAnswer> {
-    const secret = credential.type === 'none' || server.auth === null || !('secret' in server.auth) ? '' : `${server.auth.type} ${server.auth.secret}`;
+    const secret =
+      credential.type === 'none' || server.auth === null || !('secret' in server.auth)
+        ? ''
+        : `${server.auth.type} ${server.auth.secret}`;
     return pools.get(`${server.tenant} ${secret}`, target.url);
   }
 
@@ -108,9 +119,22 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
       const fields = ['content-type', 'application/json', 'user-agent', userAgent];
       for (const name in headers) fields.push(name, headers[name] ?? '');
       present(credential, fields, headers['idempotency-key'] ?? '', body, Date.now());
-      const outcome = await exchange(answer.pool, { method: 'POST', path: target.path, headers: fields, body, timeoutMs, keepBytesMax: 0, ...(signal && { signal }) });
-      if (!outcome.answered) return { sent: false, reached: outcome.reached, code: outcome.code, detail: outcome.detail };
-      return { sent: true, status: outcome.status, retryAfterMs: retryAfterMs(outcome.headers['retry-after'], Date.now()) };
+      const outcome = await exchange(answer.pool, {
+        method: 'POST',
+        path: target.path,
+        headers: fields,
+        body,
+        timeoutMs,
+        keepBytesMax: 0,
+        ...(signal && { signal }),
+      });
+      if (!outcome.answered)
+        return { sent: false, reached: outcome.reached, code: outcome.code, detail: outcome.detail };
+      return {
+        sent: true,
+        status: outcome.status,
+        retryAfterMs: retryAfterMs(outcome.headers['retry-after'], Date.now()),
+      };
     },
 
     async get({ server, url, timeoutMs, bytesMax }): Promise<FetchOutcome> {
@@ -120,12 +144,29 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
       const credential = await credentialFor(server, target);
       if ('sent' in credential) return { ok: false, code: 'TOOLSET_UNREACHABLE', detail: credential.detail };
       const answer = await poolFor(server, target, credential);
-      if (!answer.ok) return { ok: false, code: answer.code === 'OUTBOUND_FORBIDDEN' ? answer.code : 'TOOLSET_UNREACHABLE', detail: answer.detail };
+      if (!answer.ok)
+        return {
+          ok: false,
+          code: answer.code === 'OUTBOUND_FORBIDDEN' ? answer.code : 'TOOLSET_UNREACHABLE',
+          detail: answer.detail,
+        };
       const fields = ['accept', 'application/json', 'user-agent', userAgent];
       present(credential, fields, 'discovery', '', Date.now());
       const leftMs = Math.max(1, timeoutMs - (performance.now() - startedAt));
-      const outcome = await exchange(answer.pool, { method: 'GET', path: target.path, headers: fields, body: null, timeoutMs: leftMs, keepBytesMax: bytesMax });
-      if (!outcome.answered) return { ok: false, code: outcome.code === 'TOO_LARGE' ? 'TOOLSET_INVALID' : 'TOOLSET_UNREACHABLE', detail: outcome.detail };
+      const outcome = await exchange(answer.pool, {
+        method: 'GET',
+        path: target.path,
+        headers: fields,
+        body: null,
+        timeoutMs: leftMs,
+        keepBytesMax: bytesMax,
+      });
+      if (!outcome.answered)
+        return {
+          ok: false,
+          code: outcome.code === 'TOO_LARGE' ? 'TOOLSET_INVALID' : 'TOOLSET_UNREACHABLE',
+          detail: outcome.detail,
+        };
       return decode(outcome.status, outcome.headers['content-encoding'], outcome.body);
     },
 
@@ -134,7 +175,8 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
 }
 
 function decode(status: number, encoding: string | string[] | undefined, body: Buffer | null): FetchOutcome {
-  if (encoding !== undefined && encoding !== 'identity') return { ok: false, code: 'TOOLSET_INVALID', detail: 'the answer is compressed, which was not asked for' };
+  if (encoding !== undefined && encoding !== 'identity')
+    return { ok: false, code: 'TOOLSET_INVALID', detail: 'the answer is compressed, which was not asked for' };
   try {
     return { ok: true, status, body: new TextDecoder('utf-8', { fatal: true }).decode(body ?? new Uint8Array()) };
   } catch {

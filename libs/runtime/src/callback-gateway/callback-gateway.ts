@@ -1,0 +1,299 @@
+// The door for tool servers: turns a POST on a callback URL into an input of its thread, or into an answer that says why
+// not. Judges the message; whether anything waits for it is for `decide`. RAP transport, Tool → Runtime. design §7
+//
+// Answers: 200 accepted, known already, or nothing pending · 401 not our token · 403 the body is about another call ·
+// 410 expired or revoked · 400 not JSON · 413 too large · 415 not `application/json` · 422 not a RAP message ·
+// 503 with Retry-After for anything temporary. Never 429: tools do not retry a 4xx, so it would lose messages.
+//
+// This version takes `tool_result`. The other callback types (`oauth`, `user_choice`, `subscription_event`, `view_update`)
+// are answered 422 CALLBACK_TYPE_UNSUPPORTED and recorded on the thread, so that nothing is lost in silence.
+//
+// Invariants:
+//   C1. 200 is said when the input is durable, never before.
+//   C2. `Dedup` learns of a message only after that; losing or lacking it costs a second look by `decide`, no more.
+//   C3. A message that is refused for good is visible on its thread before the refusal is answered, because tools do not
+//       retry a 4xx; a `tool_result` that is too large or unreadable settles its call.
+//   C4. The token is in no log line and in no answer.
+import { createHash } from 'node:crypto';
+import { Fault, type Blobs, type Clock, type Dedup, type InputBus, type Logger } from '@dormouse/ports';
+import { callbackBytesMax, readCallback, resultContent, type Callback, type CallbackReading } from '@dormouse/protocol';
+import { inputIds, type CallbackRejection, type ThreadInput } from '@dormouse/thread';
+import type { CallbackScope, CallbackTokens } from './callback-token.ts';
+import { storeResult } from './result-content.ts';
+
+export interface CallbackRequest {
+  readonly contentType: string | null | undefined;
+  readonly body: Uint8Array | string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** True when the host stopped reading: `body` is only the beginning. */
+  readonly truncated?: boolean;
+}
+
+export interface CallbackAnswer {
+  readonly status: 200 | 400 | 401 | 403 | 410 | 413 | 415 | 422 | 503;
+  readonly code?: string;
+  readonly detail?: string;
+  readonly retryAfterS?: number;
+}
+
+export interface CallbackGateway {
+  /** @throws only for faults of our own; the host answers 500, which tools retry. */
+  receive(token: string, request: CallbackRequest): Promise<CallbackAnswer>;
+}
+
+export interface CallbackGatewayDeps {
+  readonly tokens: CallbackTokens;
+  readonly inputs: InputBus;
+  readonly blobs: Blobs;
+  readonly dedup: Dedup;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings?: Partial<CallbackGatewaySettings>;
+}
+
+export interface CallbackGatewaySettings {
+  readonly bodyBytesMax: number;
+  /** Payload of one result that the log keeps itself. */
+  readonly inlineBytesMax: number;
+  readonly retryAfterS: number;
+}
+
+const defaultSettings: CallbackGatewaySettings = {
+  bodyBytesMax: callbackBytesMax,
+  inlineBytesMax: 65_536,
+  retryAfterS: 5,
+};
+
+/** Why a message is refused for good, in the words of the answer and of the thread. */
+interface Refused {
+  readonly status: 400 | 413 | 415 | 422;
+  readonly code: string;
+  readonly detail: string;
+  readonly settles: boolean;
+  /** What tells this refusal from others of the same call; default: the body's hash. */
+  readonly about?: string;
+}
+
+const problemsShownMax = 5;
+
+export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGateway {
+  const settings = { ...defaultSettings, ...deps.settings };
+
+  /** Makes the input durable unless it is known to be. (C1, C2) */
+  async function publish(scope: CallbackScope, id: string, make: () => Promise<ThreadInput>): Promise<void> {
+    const { tenant, thread } = scope;
+    const known = `${thread}:${id}`;
+    if (await isKnown(tenant, known)) return;
+    await deps.inputs.publish({ tenant, thread }, await make(), null);
+    try {
+      await deps.dedup.remember(tenant, known);
+    } catch (error) {
+      degraded(error);
+    }
+  }
+
+  async function isKnown(tenant: string, known: string): Promise<boolean> {
+    try {
+      return await deps.dedup.seen(tenant, known);
+    } catch (error) {
+      degraded(error);
+      return false; // the log dedups for ever, so "not known" is always a safe thing to believe (C2)
+    }
+  }
+
+  function degraded(error: unknown): void {
+    if (!(error instanceof Fault)) throw error;
+    deps.logger.warn('callback_dedup_unavailable', { code: error.code });
+  }
+
+  async function refuse(scope: CallbackScope, refused: Refused, body: Uint8Array | string): Promise<CallbackAnswer> {
+    const { status, code, detail, settles } = refused;
+    const about = refused.about ?? createHash('sha256').update(body).digest('hex').slice(0, 32);
+    const id = inputIds.callbackRejection(scope.toolCallId, about);
+    const rejection: CallbackRejection = {
+      kind: 'CallbackRejection',
+      id,
+      toolCallId: scope.toolCallId,
+      reason: detail,
+      settles,
+      code,
+    };
+    await publish(scope, id, () => Promise.resolve(rejection)); // (C3)
+    deps.logger.warn('callback_refused', {
+      tenant: scope.tenant,
+      thread: scope.thread,
+      toolCallId: scope.toolCallId,
+      status,
+      code,
+    });
+    return { status, code, detail };
+  }
+
+  async function accept(
+    scope: CallbackScope,
+    callback: Extract<Callback, { type: 'tool_result' }>,
+  ): Promise<CallbackAnswer> {
+    if (callback.groupId === undefined)
+      deps.logger.info('callback_without_group_id', { tenant: scope.tenant, toolServer: scope.toolServer });
+    const { tenant, toolCallId, toolServer } = scope;
+    const id = inputIds.result(toolCallId);
+    await publish(scope, id, async () => {
+      const stored = await storeResult(
+        { blobs: deps.blobs, inlineBytesMax: settings.inlineBytesMax },
+        tenant,
+        resultContent(callback),
+        callback.displayAs,
+      );
+      return { kind: 'ToolResult', id, toolCallId, toolServer, ...stored, subscription: callback.subscription };
+    });
+    return { status: 200 };
+  }
+
+  async function judge(scope: CallbackScope, request: CallbackRequest): Promise<CallbackAnswer> {
+    const { body } = request;
+    const read = readBody(request, settings.bodyBytesMax);
+    if ('status' in read) return refuse(scope, read, body);
+    if (!read.ok) return refuse(scope, refusalOf(read, body), body);
+    const { callback } = read;
+    if (!isAbout(scope, callback))
+      return { status: 403, code: 'FORBIDDEN', detail: 'the message is about another thread or call than its URL' };
+    if (callback.type !== 'tool_result') return refuse(scope, unsupported(callback.type), body);
+    return accept(scope, callback);
+  }
+
+  return {
+    async receive(token, request) {
+      const verdict = deps.tokens.verify(token, deps.clock.now());
+      if (!verdict.ok) {
+        deps.logger.warn('callback_refused', { status: verdict.status, code: verdict.code }); // (C4)
+        return { status: verdict.status, code: verdict.code, detail: verdict.detail };
+      }
+      try {
+        return await judge(verdict.scope, request);
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+        const retryAfterS =
+          error.retryAfterMs === null ? settings.retryAfterS : Math.max(1, Math.ceil(error.retryAfterMs / 1_000));
+        deps.logger.warn('callback_deferred', {
+          tenant: verdict.scope.tenant,
+          thread: verdict.scope.thread,
+          code: error.code,
+        });
+        return {
+          status: 503,
+          code: 'UNAVAILABLE',
+          detail: 'this message cannot be taken right now; send it again',
+          retryAfterS,
+        };
+      }
+    },
+  };
+}
+
+/** The body as a callback, or the reason why it is not even read. */
+function readBody(request: CallbackRequest, bytesMax: number): CallbackReading | Refused {
+  const { body } = request;
+  const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+  if (request.truncated === true || size > bytesMax)
+    return tooLarge(`more than ${bytesMax / 1_048_576} MiB`, typeOf(body));
+  if (!isJson(request.contentType)) {
+    return {
+      status: 415,
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+      detail: 'a callback needs Content-Type: application/json',
+      settles: false,
+    };
+  }
+  const text = decode(body);
+  return text === null ? unreadable('not UTF-8', typeOf(body)) : readCallback(text);
+}
+
+/** Servers exist that send no content type at all; whoever sends one means it. */
+function isJson(contentType: string | null | undefined): boolean {
+  return (
+    contentType === null ||
+    contentType === undefined ||
+    contentType === '' ||
+    /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType)
+  );
+}
+
+function decode(body: Uint8Array | string): string | null {
+  if (typeof body === 'string') return body;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(body);
+  } catch {
+    return null;
+  }
+}
+
+function refusalOf(read: Exclude<CallbackReading, { ok: true }>, body: Uint8Array | string): Refused {
+  const defects = read.problems
+    .slice(0, problemsShownMax)
+    .map(({ pointer, detail }) => (pointer === '' ? detail : `${pointer} ${detail}`));
+  switch (read.code) {
+    case 'BODY_TOO_LARGE':
+      return tooLarge(defects.join('; '), read.type ?? null);
+    case 'INVALID_JSON':
+    case 'BODY_TOO_DEEP':
+      return unreadable(defects.join('; '), typeOf(body));
+    case 'INVALID_BODY':
+      return {
+        status: 422,
+        code: 'INVALID_BODY',
+        detail: `the tool sent a message that is not valid: ${defects.join('; ')}`,
+        settles: false,
+      };
+  }
+}
+
+/** A body too large that names no other type is taken for a result: nothing else is ever that large. */
+function tooLarge(why: string, type: string | null): Refused {
+  const settles = type === null || type === 'tool_result';
+  return {
+    status: 413,
+    code: settles ? 'RESULT_TOO_LARGE' : 'BODY_TOO_LARGE',
+    detail: `the tool sent a result that is too large: ${why}`,
+    settles,
+  };
+}
+
+function unreadable(why: string, type: string | null): Refused {
+  const settles = type === 'tool_result';
+  return {
+    status: 400,
+    code: settles ? 'RESULT_UNREADABLE' : 'INVALID_JSON',
+    detail: `the tool sent a message that cannot be read: ${why}`,
+    settles,
+  };
+}
+
+/** One record per type and call: a stream of view updates must not settle a call as a series of broken results. */
+function unsupported(type: string): Refused {
+  const detail = `messages of type ${type} are not supported by this version; the call stays open`;
+  return { status: 422, code: 'CALLBACK_TYPE_UNSUPPORTED', detail, settles: false, about: type };
+}
+
+/** RAP tool-result, Routing: the message belongs to the call of its URL. R34 A missing group id is the token's. */
+function isAbout(scope: CallbackScope, callback: Callback): boolean {
+  if (callback.groupId !== undefined && callback.groupId !== scope.thread) return false;
+  switch (callback.type) {
+    case 'tool_result':
+    case 'oauth':
+    case 'user_choice':
+      return callback.id === scope.toolCallId;
+    case 'subscription_event':
+      return callback.toolCallId === scope.toolCallId;
+    case 'view_update':
+      return true;
+  }
+}
+
+/** The type that an unreadable body claims, from its first or last stretch. Quotes in a JSON string are escaped, so text cannot fake it. */
+function typeOf(body: Uint8Array | string): string | null {
+  const sample =
+    typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
+  const claim = /"type"\s{0,16}:\s{0,16}"(tool_result|subscription_event|oauth|user_choice|view_update)"/;
+  const stretch = 65_536;
+  return (claim.exec(sample.slice(0, stretch)) ?? claim.exec(sample.slice(-stretch)))?.[1] ?? null;
+}

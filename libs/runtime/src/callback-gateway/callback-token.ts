@@ -1,0 +1,144 @@
+// The token in a callback URL: who may say what happened to which call. Derived from its fields whenever it is needed, so
+// a repeated POST carries the same URL; never stored, never logged. Not here: whether the call still waits (`decide`).
+//
+// Invariants:
+//   K1. The MAC covers every field, the key's id and the format's version; changing any bit of a token refuses it.
+//   K2. Equal fields and an equal time of signing give the same token for as long as the key is not revoked: the key is
+//       chosen by the time of the commit, not by what is newest now.
+//   K3. A key that is retired still verifies; a revoked one answers "gone", and only to whoever really held a token of it.
+//   K4. One spelling per token: base64url that decodes to the same bytes in another spelling is refused.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+export interface CallbackScope {
+  readonly tenant: string;
+  readonly thread: string;
+  readonly toolCallId: string;
+  readonly toolServer: string;
+  /** Milliseconds since the epoch; null for never. */
+  readonly expiresAt: number | null;
+}
+
+export interface CallbackKey {
+  /** 1 to 255 bytes of UTF-8. */
+  readonly id: string;
+  /** 32 bytes or more. */
+  readonly secret: Uint8Array;
+  /** Signs commits from this time on, milliseconds since the epoch. */
+  readonly since: number;
+  readonly revoked: boolean;
+}
+
+export type TokenVerdict =
+  | { readonly ok: true; readonly scope: CallbackScope; readonly keyId: string }
+  | {
+      readonly ok: false;
+      readonly status: 401 | 410;
+      readonly code: 'UNAUTHENTICATED' | 'CALLBACK_EXPIRED';
+      readonly detail: string;
+    };
+
+export interface CallbackTokens {
+  /** The callback URL for a call that was committed `at` this time. */
+  url(scope: CallbackScope, at: number): string;
+  verify(token: string, now: number): TokenVerdict;
+}
+
+const formatVersion = 1;
+const macBytes = 32;
+const expiryBytes = 6;
+const tokenCharactersMax = 4_096;
+const secretBytesMin = 32;
+
+/** @throws RangeError when there is no usable key. */
+export function createCallbackTokens(options: {
+  readonly keys: readonly CallbackKey[];
+  /** `https://host[/prefix]` */ readonly publicBase: string;
+}): CallbackTokens {
+  const keys = options.keys.toSorted((left, right) => right.since - left.since);
+  const byId = new Map(keys.map((key) => [key.id, key]));
+  if (byId.size !== keys.length) throw new RangeError('two callback keys have one id');
+  if (keys.some(({ secret }) => secret.length < secretBytesMin))
+    throw new RangeError(`a callback key needs ${secretBytesMin} bytes or more`);
+  const usable = keys.filter(({ revoked }) => !revoked);
+  const oldest = usable.at(-1);
+  if (oldest === undefined) throw new RangeError('there is no callback key that is not revoked');
+  const base = options.publicBase.replace(/\/+$/, '');
+  return {
+    url(scope, at) {
+      const key = usable.find(({ since }) => since <= at) ?? oldest; // (K2)
+      return `${base}/callback/${sign(scope, key)}`;
+    },
+    verify: (token, now) => verify(token, now, byId),
+  };
+}
+
+function sign(scope: CallbackScope, key: CallbackKey): string {
+  const payload = encode(scope, key.id);
+  return Buffer.concat([payload, mac(payload, key)]).toString('base64url');
+}
+
+function verify(token: string, now: number, keys: ReadonlyMap<string, CallbackKey>): TokenVerdict {
+  if (token.length > tokenCharactersMax) return forged;
+  const bytes = Buffer.from(token, 'base64url');
+  if (bytes.length <= macBytes || bytes.toString('base64url') !== token) return forged; // (K4)
+  const payload = bytes.subarray(0, -macBytes);
+  const read = decode(payload);
+  const key = read === null ? undefined : keys.get(read.keyId);
+  if (read === null || key === undefined) return forged;
+  if (!timingSafeEqual(mac(payload, key), bytes.subarray(-macBytes))) return forged; // (K1)
+  if (key.revoked) return gone('the key of this callback URL was revoked'); // (K3)
+  const { expiresAt } = read.scope;
+  if (expiresAt !== null && now >= expiresAt) return gone('this callback URL has expired');
+  return { ok: true, scope: read.scope, keyId: key.id };
+}
+
+const forged: TokenVerdict = {
+  ok: false,
+  status: 401,
+  code: 'UNAUTHENTICATED',
+  detail: 'this callback URL is not one of ours',
+};
+const gone = (detail: string): TokenVerdict => ({ ok: false, status: 410, code: 'CALLBACK_EXPIRED', detail });
+
+function mac(payload: Uint8Array, key: CallbackKey): Buffer {
+  return createHmac('sha256', key.secret).update('dormouse callback\n').update(payload).digest();
+}
+
+/** Version, expiry, then each field with its length in front: no field can reach into the next. */
+function encode(scope: CallbackScope, keyId: string): Buffer {
+  const head = Buffer.alloc(1 + expiryBytes);
+  head[0] = formatVersion;
+  head.writeUIntBE(scope.expiresAt === null ? 0 : scope.expiresAt + 1, 1, expiryBytes);
+  const parts: Buffer[] = [head];
+  for (const field of [keyId, scope.tenant, scope.thread, scope.toolCallId, scope.toolServer]) {
+    const bytes = Buffer.from(field, 'utf8');
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(bytes.length);
+    parts.push(length, bytes);
+  }
+  return Buffer.concat(parts);
+}
+
+function decode(payload: Buffer): { readonly scope: CallbackScope; readonly keyId: string } | null {
+  if (payload.length < 1 + expiryBytes || payload[0] !== formatVersion) return null;
+  const expiry = payload.readUIntBE(1, expiryBytes);
+  const fields: string[] = [];
+  for (let offset = 1 + expiryBytes; offset < payload.length;) {
+    if (offset + 2 > payload.length) return null;
+    const end = offset + 2 + payload.readUInt16BE(offset);
+    if (end > payload.length) return null;
+    fields.push(payload.toString('utf8', offset + 2, end));
+    offset = end;
+  }
+  const [keyId, tenant, thread, toolCallId, toolServer] = fields;
+  if (
+    fields.length !== 5 ||
+    keyId === undefined ||
+    tenant === undefined ||
+    thread === undefined ||
+    toolCallId === undefined ||
+    toolServer === undefined
+  )
+    return null;
+  return { keyId, scope: { tenant, thread, toolCallId, toolServer, expiresAt: expiry === 0 ? null : expiry - 1 } };
+}

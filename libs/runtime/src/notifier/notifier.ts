@@ -1,0 +1,120 @@
+// Tells tool servers that a call or a thread is over. Best effort by protocol: nobody waits, nobody depends on it.
+// RAP thread-closure and tool-cancellation. Not here: whom a thread still owes a notice (the heart decides).
+//
+// Invariants:
+//   N1. A notice is claimed durably by (notice, server) before it is sent, and sent at most once; never retried. R61, R66
+//   N2. Servers are told concurrently; one that hangs, fails or is gone delays no other. R62, R67
+//   N3. The answer, whatever it is, is ignored. R63, R68
+//   N4. The address is the base URL of discovery, never the manifest's endpoint. R59, R64
+import {
+  Fault,
+  type Clock,
+  type DispatchLedger,
+  type Entropy,
+  type Logger,
+  type Subscription,
+  type ThreadKey,
+  type ToolServers,
+  type ToolTransport,
+  type WorkBus,
+  type WorkTopics,
+} from '@dormouse/ports';
+import { encodeCancelToolCall, encodeCloseThread, toolServerUrl } from '@dormouse/protocol';
+import { unreachable } from '@dormouse/thread';
+import type { Service } from '../service.ts';
+import { traceHeaders } from '../tool-dispatcher/trace-headers.ts';
+
+export interface NotifierDeps {
+  readonly work: WorkBus;
+  readonly toolServers: ToolServers;
+  readonly transport: ToolTransport;
+  readonly ledger: DispatchLedger;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly logger: Logger;
+  readonly settings?: Partial<NotifierSettings>;
+}
+
+export interface NotifierSettings {
+  readonly noticeTimeoutMs: number;
+}
+
+type Notice = WorkTopics['notices'];
+
+const defaultSettings: NotifierSettings = { noticeTimeoutMs: 10_000 };
+
+export function createNotifier(deps: NotifierDeps): Service {
+  const settings = { ...defaultSettings, ...deps.settings };
+  const hardStop = new AbortController();
+  const running = new Set<Promise<void>>();
+  let subscription: Subscription | null = null;
+  let stopping = false;
+
+  async function tell(notice: Notice, name: string): Promise<void> {
+    const { tenant, thread, effect } = notice;
+    const server = await deps.toolServers.get(tenant, name);
+    if (server === null) return deps.logger.info('notice_without_server', { tenant, thread, toolServer: name });
+    const key: ThreadKey = { tenant, thread };
+    const subject = `${effect.id}:${name}`;
+    if (!(await deps.ledger.claim(key, subject, deps.entropy.nonce(), deps.clock.now()))) return; // (N1)
+    const { path, body } = requestOf(notice);
+    const outcome = await deps.transport.post({
+      server,
+      url: toolServerUrl(server.baseUrl, path), // (N4)
+      body: JSON.stringify(body),
+      headers: { 'idempotency-key': subject, ...traceHeaders(notice.trace) },
+      timeoutMs: settings.noticeTimeoutMs,
+      signal: hardStop.signal,
+    });
+    const status = outcome.sent ? outcome.status : outcome.code;
+    if (!outcome.sent || status !== 200)
+      deps.logger.info('notice_not_acknowledged', { tenant, thread, toolServer: name, status }); // (N3)
+  }
+
+  async function handle(notice: Notice): Promise<void> {
+    if (stopping) throw new Fault('UNAVAILABLE', 'the notifier is stopping');
+    const told = await Promise.allSettled(notice.effect.toolServers.map((name) => tell(notice, name))); // (N2)
+    // What failed before its claim is delivered again; what was claimed is not sent again.
+    const failed = told.find((one) => one.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+
+  function track(notice: Notice): Promise<void> {
+    const work = handle(notice);
+    const settled = work.then(
+      () => void running.delete(settled),
+      () => void running.delete(settled),
+    );
+    running.add(settled);
+    return work;
+  }
+
+  return {
+    async start() {
+      subscription = await deps.work.consume('notices', track);
+    },
+    async stop(withinMs) {
+      stopping = true;
+      await subscription?.close(withinMs);
+      hardStop.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+function requestOf({ thread, effect }: Notice): {
+  readonly path: 'closeThread' | 'cancelToolCall';
+  readonly body: object;
+} {
+  switch (effect.do) {
+    case 'SendCloseNotices':
+      return { path: 'closeThread', body: encodeCloseThread({ threadId: thread }) };
+    case 'SendCancelNotices':
+      return {
+        path: 'cancelToolCall',
+        body: encodeCancelToolCall({ threadId: thread, toolCallId: effect.toolCallId }),
+      };
+    default:
+      return unreachable(effect);
+  }
+}

@@ -1,0 +1,269 @@
+// Brings one call to its tool server and writes down how that ended: the two delivery classes of design §7 over the ledger
+// of (V7). Not here: what is sent (invocation.ts), whose turn it is (server-gate.ts), publishing a failure.
+//
+// Invariants:
+//   D1. The ledger is read before the first POST and again before every later one; an outcome in it ends the matter, so a
+//       call that was withdrawn before it was begun never begins.
+//   D2. An outcome is in the ledger before anybody is told of it; the first one stays, and what it says is what counts.
+//   D3. Every attempt is recorded before its outcome is.
+//   D4. At least once: repeated on 5xx, timeouts and broken connections until the end of the schedule, never after an
+//       answer of another kind.
+//   D5. At most once: a durable claim, read back, then one POST. A connection that failed before a byte was sent does not
+//       count. Who finds the claim taken waits longer than a POST may take, and then a grace in which a result wins.
+import {
+  Fault,
+  type Clock,
+  type DispatchLedger,
+  type DispatchOutcome,
+  type Entropy,
+  type LedgerEntry,
+  type Logger,
+  type SendOutcome,
+  type ThreadKey,
+  type ToolTransport,
+} from '@dormouse/ports';
+import {
+  describe,
+  exhausted,
+  fromLedger,
+  ledgerDetail,
+  refusal,
+  unknownOutcome,
+  type Failure,
+} from './dispatch-failure.ts';
+import type { Invocation, OwedCall } from './invocation.ts';
+import { retryDelayMs } from './retry-schedule.ts';
+import { isRefusedHere, type ServerGates } from './server-gate.ts';
+import type { DispatcherSettings } from './settings.ts';
+
+export interface DeliveryDeps {
+  readonly ledger: DispatchLedger;
+  readonly transport: ToolTransport;
+  readonly gates: ServerGates;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly logger: Logger;
+  readonly settings: DispatcherSettings;
+  /** Ends POSTs that are on their way; after that nothing is written any more. */
+  readonly hardStop: AbortSignal;
+}
+
+/** How the call ended, as the ledger has it. */
+export interface Conclusion {
+  readonly outcome: DispatchOutcome;
+  /** What the model must be told; null when there is nothing to tell. */
+  readonly failure: Failure | null;
+}
+
+/** A call in the hands of this process. */
+export interface Errand {
+  readonly call: OwedCall;
+  readonly key: ThreadKey;
+  /** Ends waiting: the call was withdrawn, or the process stops. */
+  readonly rest: AbortSignal;
+}
+
+/** Thrown when waiting was ended from outside. */
+export class Interrupted extends Error {}
+
+/** Attempts so far, those of an earlier life included: the schedule goes on where it was. */
+interface Progress {
+  made: number;
+  firstAt: number;
+}
+
+/** Asked when the turn has come, right before a POST. */
+type Begin = (attempt: number) => Promise<'go' | 'lost' | Conclusion>;
+
+/** A ledger that was read this short a time ago is not read again. */
+const freshMs = 1_000;
+
+/** @throws Fault when the process stops or a store fails: the call is delivered to somebody again. */
+export async function deliver(
+  deps: DeliveryDeps,
+  errand: Errand,
+  build: () => Promise<Invocation | Failure>,
+): Promise<Conclusion> {
+  const readAt = deps.clock.now();
+  const entry = await deps.ledger.read(errand.key, errand.call.effect.toolCallId); // (D1)
+  const known = concluded(entry);
+  if (known !== null) return known;
+  if (entry !== null && entry.nonce !== null) return waitForOther(deps, errand);
+  const [invocation, progress] = await Promise.all([build(), earlierProgress(deps, errand)]);
+  if ('code' in invocation) return conclude(deps, errand, 'refused', invocation);
+  const once = errand.call.effect.delivery === 'at_most_once';
+  return send(deps, errand, invocation, progress, once ? claim(deps, errand) : lookAgain(deps, errand, readAt));
+}
+
+async function send(
+  deps: DeliveryDeps,
+  errand: Errand,
+  invocation: Invocation,
+  progress: Progress,
+  begin: Begin,
+): Promise<Conclusion> {
+  const { toolServer, delivery } = errand.call.effect;
+  for (;;) {
+    const outcome = await attempt(deps, errand, invocation, progress, begin);
+    if (outcome === 'lost') return waitForOther(deps, errand);
+    if ('outcome' in outcome) return outcome;
+    const ended = endOf(outcome);
+    if (ended === 'sent') return conclude(deps, errand, 'sent', null);
+    if (ended === 'refused') return conclude(deps, errand, 'refused', refusal(toolServer, outcome));
+    if (delivery === 'at_most_once' && (outcome.sent || outcome.reached)) {
+      await rest(deps, errand, deps.settings.unknownOutcomeGraceMs); // (D5)
+      return conclude(deps, errand, 'unknown', unknownOutcome(toolServer, describe(outcome)));
+    }
+    const delayMs = delayAfter(deps, progress, outcome); // (D4)
+    if (delayMs === null) return conclude(deps, errand, 'exhausted', exhausted(toolServer, progress.made, outcome));
+    await rest(deps, errand, delayMs);
+  }
+}
+
+/** One POST, when the server's gate lets it through, and its record. */
+async function attempt(
+  deps: DeliveryDeps,
+  errand: Errand,
+  invocation: Invocation,
+  progress: Progress,
+  begin: Begin,
+): Promise<SendOutcome | 'lost' | Conclusion> {
+  const { clock, hardStop, settings } = deps;
+  const { tenant, effect } = errand.call;
+  const leave = await deps.gates.enter(tenant, effect.toolServer, errand.rest);
+  if (leave === null) throw new Interrupted();
+  let outcome: SendOutcome | null = null;
+  let at = 0;
+  try {
+    const may = await begin(progress.made + 1);
+    if (may !== 'go') return may;
+    at = clock.now();
+    outcome = await deps.transport.post({ ...invocation, timeoutMs: settings.ackTimeoutMs, signal: hardStop });
+  } finally {
+    leave(outcome);
+  }
+  if (hardStop.aborted) throw stopping();
+  if (progress.made === 0) progress.firstAt = at;
+  progress.made += 1;
+  const status = outcome.sent ? outcome.status : outcome.code;
+  const record = {
+    toolCallId: effect.toolCallId,
+    number: progress.made,
+    at,
+    status,
+    durationMs: Math.max(0, clock.now() - at),
+  };
+  await insist(deps, errand, () => deps.ledger.record(errand.key, record)); // (D3)
+  return outcome;
+}
+
+/** At least once: the ledger was read a moment ago, unless the turn came late or this is a repetition. (D1) */
+function lookAgain(deps: DeliveryDeps, errand: Errand, readAt: number): Begin {
+  let first = true;
+  return async () => {
+    const fresh = first && deps.clock.now() - readAt <= freshMs;
+    first = false;
+    return fresh ? 'go' : (concluded(await readLedger(deps, errand)) ?? 'go');
+  };
+}
+
+/** At most once: the claim before the first POST; a repetition only looks whether the matter has ended. (D5) */
+function claim(deps: DeliveryDeps, errand: Errand): Begin {
+  const { toolCallId } = errand.call.effect;
+  const nonce = deps.entropy.nonce();
+  let claimed = false;
+  return async () => {
+    const at = deps.clock.now();
+    if (!claimed && !(await insist(deps, errand, () => deps.ledger.claim(errand.key, toolCallId, nonce, at))))
+      return 'lost';
+    claimed = true;
+    const entry = await readLedger(deps, errand);
+    return concluded(entry) ?? (entry?.nonce === nonce ? 'go' : 'lost');
+  };
+}
+
+/** Somebody holds the claim: another process, or this one before it died. (D5) */
+async function waitForOther(deps: DeliveryDeps, errand: Errand): Promise<Conclusion> {
+  const { ackTimeoutMs, unknownOutcomeGraceMs } = deps.settings;
+  const entry = await readLedger(deps, errand);
+  const claimedAt = entry?.claimedAt ?? deps.clock.now();
+  await rest(deps, errand, claimedAt + 2 * ackTimeoutMs + unknownOutcomeGraceMs - deps.clock.now());
+  const why = 'whoever was sending it has not come back';
+  return (
+    concluded(await readLedger(deps, errand)) ??
+    conclude(deps, errand, 'unknown', unknownOutcome(errand.call.effect.toolServer, why))
+  );
+}
+
+/** RAP transport, Delivery: any 2xx is the acknowledgement, a 4xx is final, redirects are not followed. R4, R6 */
+function endOf(outcome: SendOutcome): 'sent' | 'refused' | null {
+  if (!outcome.sent) return isRefusedHere(outcome.code) ? 'refused' : null;
+  if (outcome.status >= 200 && outcome.status < 300) return 'sent';
+  return outcome.status < 500 ? 'refused' : null;
+}
+
+/** Milliseconds until the next attempt, or null when there is none. */
+function delayAfter(
+  { clock, entropy, settings }: DeliveryDeps,
+  progress: Progress,
+  outcome: SendOutcome,
+): number | null {
+  const retryAfterMs = outcome.sent ? outcome.retryAfterMs : null;
+  return retryDelayMs(settings, progress.made, clock.now() - progress.firstAt, retryAfterMs, entropy.fraction());
+}
+
+async function earlierProgress({ ledger, clock }: DeliveryDeps, { key, call }: Errand): Promise<Progress> {
+  const earlier = await ledger.attempts(key, [call.effect.toolCallId]);
+  return {
+    made: earlier.reduce((most, { number }) => Math.max(most, number), 0),
+    firstAt: earlier.reduce((first, { at }) => Math.min(first, at), clock.now()),
+  };
+}
+
+/** What the ledger says about the end of a call, null when it has not ended. */
+function concluded(entry: LedgerEntry | null): Conclusion | null {
+  if (entry === null || entry.outcome === null) return null;
+  const { outcome, detail } = entry;
+  return { outcome, failure: outcome === 'sent' || outcome === 'cancelled' ? null : fromLedger(detail) };
+}
+
+/** Writes the outcome; whoever was first is right. (D2) */
+async function conclude(
+  deps: DeliveryDeps,
+  errand: Errand,
+  outcome: DispatchOutcome,
+  failure: Failure | null,
+): Promise<Conclusion> {
+  const detail = failure === null ? null : ledgerDetail(failure);
+  const recorded = await insist(deps, errand, () =>
+    deps.ledger.settle(errand.key, errand.call.effect.toolCallId, outcome, detail),
+  );
+  if (recorded === outcome) return { outcome, failure };
+  return concluded(await readLedger(deps, errand)) ?? { outcome: recorded, failure: null };
+}
+
+const readLedger = (deps: DeliveryDeps, errand: Errand): Promise<LedgerEntry | null> =>
+  insist(deps, errand, () => deps.ledger.read(errand.key, errand.call.effect.toolCallId));
+
+async function rest(deps: DeliveryDeps, errand: Errand, ms: number): Promise<void> {
+  if (ms > 0) await deps.clock.sleep(ms, errand.rest);
+  if (errand.rest.aborted) throw new Interrupted();
+}
+
+const stopping = (): Fault => new Fault('UNAVAILABLE', 'the dispatcher is stopping');
+
+/** A store that fails in the middle of a delivery is asked again for a while: what was sent must not be forgotten. */
+async function insist<T>(deps: DeliveryDeps, errand: Errand, operation: () => Promise<T>): Promise<T> {
+  const { clock, settings, hardStop, logger } = deps;
+  const until = clock.now() + settings.retryMaxMs;
+  for (let delayMs = 100; ; delayMs *= 2) {
+    if (hardStop.aborted) throw stopping();
+    try {
+      return await operation();
+    } catch (error) {
+      if (!(error instanceof Fault) || clock.now() + delayMs > until || errand.rest.aborted) throw error;
+      logger.warn('dispatch_ledger_unavailable', { code: error.code, toolCallId: errand.call.effect.toolCallId });
+      await clock.sleep(delayMs, errand.rest);
+    }
+  }
+}

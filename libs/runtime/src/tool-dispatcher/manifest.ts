@@ -1,0 +1,116 @@
+// A tool server's manifest: fetched, judged, stored by the hash of its canonical JSON, and read again by that hash.
+// RAP toolsets. Not here: which tools of several servers a thread gets (toolset-loader.ts).
+//
+// Invariants:
+//   M1. The only source is `{base}/.well-known/rap-toolset`. R16, R17
+//   M2. A manifest is taken whole or not at all, and what it says is data: nothing in it is run. R19, R31
+//   M3. A manifest that differs from its pin is not used and not remembered. R30
+//   M4. "Last good" moves only after the manifest it names is stored.
+import { createHash } from 'node:crypto';
+import type { Logger, Toolsets, ToolServer, ToolTransport } from '@dormouse/ports';
+import { canonicalJson, checkJson, parseToolset, toolServerUrl, type Toolset } from '@dormouse/protocol';
+import type { RejectedToolset } from '@dormouse/thread';
+import { createKept } from './kept.ts';
+
+export interface Manifest {
+  readonly sha256: string;
+  readonly toolset: Toolset;
+}
+
+export type Rejection = Omit<RejectedToolset, 'toolServer'>;
+export type Fetched =
+  { readonly ok: true; readonly manifest: Manifest } | { readonly ok: false; readonly rejection: Rejection };
+
+export interface Manifests {
+  /** Asks the server. Never throws for what a server does. @throws Fault when a store fails. */
+  fetch(server: ToolServer): Promise<Fetched>;
+  /** The stored manifest with this hash, or null. */
+  stored(tenant: string, sha256: string): Promise<Manifest | null>;
+  /** The last one that the server gave and that was good; null when there is none or it differs from the pin. */
+  lastGood(server: ToolServer): Promise<Manifest | null>;
+}
+
+export interface ManifestsDeps {
+  readonly toolsets: Toolsets;
+  readonly transport: ToolTransport;
+  readonly logger: Logger;
+  readonly settings: { readonly discoveryTimeoutMs: number; readonly manifestBytesMax: number };
+}
+
+const problemsShownMax = 20;
+const keptMax = 500;
+
+export function createManifests({ toolsets, transport, logger, settings }: ManifestsDeps): Manifests {
+  /** By hash of the text: a manifest that has not changed is not judged again. */
+  const judged = createKept<{ readonly canonical: string; readonly manifest: Manifest }>(keptMax);
+  const bySha256 = createKept<Manifest>(keptMax);
+
+  async function remember(server: ToolServer, canonical: string, manifest: Manifest): Promise<void> {
+    const { tenant, name } = server;
+    if ((await toolsets.lastGood(tenant, name)) === manifest.sha256) return;
+    await toolsets.put({ tenant, sha256: manifest.sha256, manifest: canonical });
+    await toolsets.putLastGood(tenant, name, manifest.sha256); // (M4)
+    logger.info('toolset_learned', { tenant, toolServer: name, sha256: manifest.sha256 });
+  }
+
+  async function stored(tenant: string, sha256: string): Promise<Manifest | null> {
+    const known = bySha256.get(`${tenant} ${sha256}`);
+    if (known !== undefined) return known;
+    const row = await toolsets.get(tenant, sha256);
+    if (row === null) return null;
+    const parsed = parseToolset(JSON.parse(row.manifest));
+    if (!parsed.ok) return null; // stored by a release that judged otherwise
+    return bySha256.set(`${tenant} ${sha256}`, { sha256, toolset: parsed.toolset });
+  }
+
+  return {
+    async fetch(server) {
+      const url = toolServerUrl(server.baseUrl, 'discovery'); // (M1)
+      const answer = await transport.get({
+        server,
+        url,
+        timeoutMs: settings.discoveryTimeoutMs,
+        bytesMax: settings.manifestBytesMax,
+      });
+      if (!answer.ok) return rejected(answer.code, answer.detail);
+      if (answer.status < 200 || answer.status > 299)
+        return rejected('TOOLSET_UNREACHABLE', `the discovery endpoint answered HTTP ${answer.status}`);
+      const textSha256 = sha256Of(answer.body);
+      const read = judged.get(textSha256) ?? judge(answer.body);
+      if ('ok' in read) return read;
+      judged.set(textSha256, read);
+      const { canonical, manifest } = read;
+      if (server.pinnedSha256 !== null && server.pinnedSha256 !== manifest.sha256) {
+        return rejected('TOOLSET_INVALID', `the manifest does not match the pinned hash: it has ${manifest.sha256}`); // (M3)
+      }
+      await remember(server, canonical, manifest);
+      return { ok: true, manifest };
+    },
+    stored,
+    async lastGood({ tenant, name, pinnedSha256 }) {
+      const sha256 = await toolsets.lastGood(tenant, name);
+      return sha256 === null || (pinnedSha256 !== null && pinnedSha256 !== sha256) ? null : stored(tenant, sha256);
+    },
+  };
+}
+
+function judge(
+  text: string,
+): Extract<Fetched, { ok: false }> | { readonly canonical: string; readonly manifest: Manifest } {
+  const json = checkJson(text);
+  if (!json.ok) return rejected('TOOLSET_INVALID', `${json.problem.pointer} ${json.problem.detail}`.trim());
+  const parsed = parseToolset(json.value);
+  if (!parsed.ok)
+    return rejected(
+      'TOOLSET_INVALID',
+      ...parsed.problems.slice(0, problemsShownMax).map(({ pointer, detail }) => `${pointer} ${detail}`.trim()),
+    ); // (M2)
+  const canonical = canonicalJson(json.value);
+  return { canonical, manifest: { sha256: sha256Of(canonical), toolset: parsed.toolset } };
+}
+
+function rejected(code: Rejection['code'], ...problems: string[]): Extract<Fetched, { ok: false }> {
+  return { ok: false, rejection: { code, problems } };
+}
+
+const sha256Of = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');

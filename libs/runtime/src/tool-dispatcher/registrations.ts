@@ -1,0 +1,25 @@
+// The tool servers that operators registered, each read at most once in a short while: a change counts after that while.
+import type { Clock, ToolServer, ToolServers } from '@dormouse/ports';
+import { createKept } from './kept.ts';
+
+export interface Registrations {
+  /** @throws Fault when the store fails; that is never "not registered". */
+  get(tenant: string, name: string): Promise<ToolServer | null>;
+}
+
+const keptMax = 1_000;
+
+export function createRegistrations(toolServers: ToolServers, clock: Clock, ttlMs: number): Registrations {
+  const known = createKept<{ readonly server: ToolServer; readonly until: number }>(keptMax);
+  return {
+    async get(tenant, name) {
+      const key = `${tenant} ${name}`;
+      const entry = known.get(key);
+      if (entry !== undefined && clock.now() < entry.until) return entry.server;
+      const server = await toolServers.get(tenant, name);
+      if (server === null) known.drop(key);
+      else known.set(key, { server, until: clock.now() + ttlMs });
+      return server;
+    },
+  };
+}

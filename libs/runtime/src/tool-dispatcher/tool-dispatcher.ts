@@ -1,0 +1,192 @@
+// Pays what threads owe to tool servers: calls to be made, calls to be withdrawn, toolsets to be loaded. A failure comes
+// back as an input of the thread. design §7. Not here: how one call is delivered (delivery.ts), notices (notifier).
+//
+// Invariants:
+//   T1. A handler returns when its debt is paid and everything about it is durable; until then the commit stays owed, and
+//       that is how a retry survives a restart.
+//   T2. One call is in one pair of hands in this process; a second delivery of it waits for the first.
+//   T3. A withdrawal is in the ledger before the call's own hands hear of it.
+import {
+  Fault,
+  type Clock,
+  type DispatchLedger,
+  type Entropy,
+  type InputBus,
+  type Logger,
+  type Subscription,
+  type Toolsets,
+  type ToolServers,
+  type ToolTransport,
+  type WorkBus,
+  type WorkTopics,
+} from '@dormouse/ports';
+import { unreachable, type WithdrawCall } from '@dormouse/thread';
+import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
+import type { Service } from '../service.ts';
+import { deliver, Interrupted, type Conclusion, type Errand } from './delivery.ts';
+import { dispatchFailure, type Failure } from './dispatch-failure.ts';
+import { buildInvocation, type OwedCall } from './invocation.ts';
+import { createManifests } from './manifest.ts';
+import { createRegistrations } from './registrations.ts';
+import { createServerGates } from './server-gate.ts';
+import { defaultDispatcherSettings, type DispatcherSettings } from './settings.ts';
+import { describeChange } from './toolset-change.ts';
+import { loadToolsets, type OwedLoad } from './toolset-loader.ts';
+
+export interface ToolDispatcherDeps {
+  readonly work: WorkBus;
+  readonly inputs: InputBus;
+  readonly ledger: DispatchLedger;
+  readonly toolServers: ToolServers;
+  readonly toolsets: Toolsets;
+  readonly transport: ToolTransport;
+  readonly callbackTokens: CallbackTokens;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly logger: Logger;
+  readonly settings?: Partial<DispatcherSettings>;
+}
+
+interface InHand {
+  readonly rest: AbortController;
+  withdrawn: boolean;
+  readonly done: Promise<void>;
+}
+
+type Dispatch = WorkTopics['dispatches'];
+type Withdrawal = Dispatch & { readonly effect: WithdrawCall };
+
+export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
+  const settings: DispatcherSettings = { ...defaultDispatcherSettings, ...deps.settings };
+  const { ledger, inputs, clock, logger } = deps;
+  const registrations = createRegistrations(deps.toolServers, clock, settings.registrationTtlMs);
+  const manifests = createManifests({ ...deps, settings });
+  const hardStop = new AbortController();
+  const gates = createServerGates({
+    ...deps,
+    concurrentMax: settings.perServerConcurrentMax,
+    breaker: settings.breaker,
+    attemptMs: settings.ackTimeoutMs,
+  });
+  const delivery = { ...deps, gates, settings, hardStop: hardStop.signal };
+  const inHand = new Map<string, InHand>();
+  const others = new Set<Promise<void>>();
+  let subscription: Subscription | null = null;
+  let isStopping = false;
+
+  /** What the model reads; after a 409 that takes a look at the new manifest. */
+  async function wordsFor(call: OwedCall, failure: Failure): Promise<Failure> {
+    if (failure.code !== 'TOOLSET_CHANGED') return failure;
+    const { tenant, effect } = call;
+    const server = await registrations.get(tenant, effect.toolServer);
+    if (server === null) return failure;
+    const decidedOn = await manifests.stored(tenant, effect.toolsetSha256);
+    return { ...failure, detail: await describeChange(manifests, server, decidedOn, effect.operation) };
+  }
+
+  async function report(call: OwedCall, { outcome, failure }: Conclusion): Promise<void> {
+    const { tenant, thread, trace, effect } = call;
+    const about = {
+      tenant,
+      thread,
+      toolCallId: effect.toolCallId,
+      toolServer: effect.toolServer,
+      operation: effect.operation,
+      outcome,
+    };
+    logger.info('tool_call_dispatched', { ...about, code: failure?.code }); // R15
+    if (failure === null) return;
+    const words = await wordsFor(call, failure);
+    await inputs.publish(
+      { tenant, thread },
+      dispatchFailure(effect.toolCallId, outcome === 'unknown' ? 'unknown' : 'error', words),
+      trace,
+    ); // R14
+  }
+
+  async function invoke(call: OwedCall, hand: InHand): Promise<void> {
+    const { tenant, thread } = call;
+    const errand: Errand = { call, key: { tenant, thread }, rest: hand.rest.signal };
+    try {
+      await report(
+        call,
+        await deliver(delivery, errand, () =>
+          buildInvocation({ registrations, manifests, tokens: deps.callbackTokens }, call),
+        ),
+      );
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error;
+      if (!hand.withdrawn) throw new Fault('UNAVAILABLE', 'the dispatcher is stopping'); // (T1)
+    }
+  }
+
+  function take(call: OwedCall): Promise<void> {
+    const id = handOf(call, call.effect.toolCallId);
+    const known = inHand.get(id);
+    if (known !== undefined) return known.done; // (T2)
+    const started = Promise.withResolvers<void>();
+    const hand: InHand = { rest: new AbortController(), withdrawn: false, done: started.promise };
+    inHand.set(id, hand);
+    invoke(call, hand)
+      .finally(() => inHand.delete(id))
+      .then(started.resolve, started.reject);
+    return hand.done;
+  }
+
+  async function withdraw({ tenant, thread, effect }: Withdrawal): Promise<void> {
+    await ledger.settle({ tenant, thread }, effect.toolCallId, 'cancelled', null); // (T3)
+    const hand = inHand.get(handOf({ tenant, thread }, effect.toolCallId));
+    if (hand === undefined) return;
+    hand.withdrawn = true;
+    hand.rest.abort();
+  }
+
+  async function load(owed: OwedLoad): Promise<void> {
+    const result = await loadToolsets({ registrations, manifests }, owed);
+    for (const { toolServer, code, problems } of result.rejected)
+      logger.warn('toolset_rejected', { tenant: owed.tenant, toolServer, code, problems: problems.join('; ') });
+    await inputs.publish({ tenant: owed.tenant, thread: owed.thread }, result, owed.trace);
+  }
+
+  function pay(message: Dispatch): Promise<void> {
+    const { effect } = message;
+    switch (effect.do) {
+      case 'InvokeTool':
+        return take({ ...message, effect });
+      case 'WithdrawCall':
+        return track(withdraw({ ...message, effect }));
+      case 'LoadToolsets':
+        return track(load({ ...message, effect }));
+      default:
+        return unreachable(effect);
+    }
+  }
+
+  function track(work: Promise<void>): Promise<void> {
+    const settled = work.then(
+      () => void others.delete(settled),
+      () => void others.delete(settled),
+    );
+    others.add(settled);
+    return work;
+  }
+
+  return {
+    async start() {
+      subscription = await deps.work.consume('dispatches', (message) =>
+        isStopping ? Promise.reject(new Fault('UNAVAILABLE', 'the dispatcher is stopping')) : pay(message),
+      );
+    },
+    async stop(withinMs) {
+      isStopping = true;
+      for (const { rest } of inHand.values()) rest.abort();
+      await subscription?.close(withinMs);
+      hardStop.abort();
+      const rest = Promise.allSettled([...[...inHand.values()].map(({ done }) => done), ...others]);
+      await Promise.race([rest, clock.sleep(withinMs)]);
+    },
+  };
+}
+
+const handOf = ({ tenant, thread }: { readonly tenant: string; readonly thread: string }, toolCallId: string): string =>
+  `${tenant} ${thread} ${toolCallId}`;
