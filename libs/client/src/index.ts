@@ -1,1 +1,5 @@
-export {};
+export * from './api-problem.ts';
+export * from './client.ts';
+export * from './follow.ts';
+export * from './thread-event.ts';
+export * from './verify-chain.ts';

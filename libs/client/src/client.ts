@@ -1,0 +1,70 @@
+// The client of the API: typed by the OpenAPI document, patient with a server that is busy, and able to follow a thread.
+//
+// `api` is openapi-fetch as it is (`api.GET('/v1/threads/{thread}', {params: {path: {thread}}})`, answers `{data, error}`);
+// `ask` turns such an answer into its data or an `ApiProblem`. Nothing here knows Node: it works in browsers too.
+import createApi, { type Client as Api } from 'openapi-fetch';
+import { ApiProblem, isProblem } from './api-problem.ts';
+import { followThread, type FollowOptions, type StreamFrame } from './follow.ts';
+import type { components, paths } from './generated/openapi.ts';
+import { retryingFetch, type RetrySettings, retrySettings } from './retrying-fetch.ts';
+
+export type Schemas = components['schemas'];
+export type Thread = Schemas['Thread'];
+export type Message = Schemas['Message'];
+export type Agent = Schemas['Agent'];
+export type Choice = Schemas['Choice'];
+
+export interface ClientOptions {
+  /** Without `/v1`, such as `http://127.0.0.1:7420`. */
+  readonly baseUrl: string;
+  /** A tenant's key, or a thread token. */
+  readonly key: string;
+  readonly fetch?: typeof globalThis.fetch;
+  readonly retry?: Partial<RetrySettings>;
+}
+
+export interface Client {
+  readonly baseUrl: string;
+  readonly api: Api<paths>;
+  /** Durable events and live frames of a thread, from `after` on, across reconnections. */
+  follow(thread: string, options?: FollowOptions): AsyncGenerator<StreamFrame, void, undefined>;
+}
+
+export function createClient(options: ClientOptions): Client {
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const send = options.fetch ?? globalThis.fetch;
+  const headers = { authorization: `Bearer ${options.key}` };
+  const settings = { ...retrySettings, ...options.retry };
+  return {
+    baseUrl,
+    api: createApi<paths>({ baseUrl, headers, fetch: retryingFetch((request) => send(request), settings, baseUrl) }),
+    follow: (thread, given = {}) => followThread({ baseUrl, headers, fetch: send, retry: settings }, thread, given),
+  };
+}
+
+/** The data of an answer. @throws ApiProblem when the API refused, ConnectionProblem when nobody answered. */
+export async function ask<Data>(answer: Promise<{ data?: Data; error?: unknown; response: Response }>): Promise<Data> {
+  const { data, error, response } = await answer;
+  if (response.ok) return data as Data; // parsed by openapi-fetch; undefined only where the API answers nothing
+  if (isProblem(error)) throw new ApiProblem(response.status, error);
+  throw new ApiProblem(response.status, {
+    type: 'about:blank',
+    title: response.statusText || 'no reason given',
+    status: response.status,
+    code: `HTTP_${response.status}`,
+  });
+}
+
+/** Every item of a list, page by page. */
+export async function* everyItem<Item>(
+  page: (
+    cursor: string | undefined,
+  ) => Promise<{ readonly data: readonly Item[]; readonly next_cursor: string | null }>,
+): AsyncGenerator<Item, void, undefined> {
+  let cursor: string | undefined;
+  do {
+    const answer = await page(cursor);
+    yield* answer.data;
+    cursor = answer.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+}

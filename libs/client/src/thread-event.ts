@@ -1,0 +1,99 @@
+// The durable events by type, as api.md publishes them: stored for ever, shapes never change, new ones may appear. The
+// OpenAPI document leaves their fields open; this file closes them for readers.
+import type { components } from './generated/openapi.ts';
+
+/** Any durable event; fields beyond these depend on `type`. */
+export type ThreadEvent = components['schemas']['ThreadEvent'];
+
+export type ContentItem =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'text'; readonly blob: string; readonly bytes: number; readonly preview: string }
+  | { readonly type: 'image'; readonly media_type: string; readonly data?: string; readonly blob?: string };
+
+export interface EventFields {
+  readonly thread_opened: {
+    readonly agent: { readonly name: string; readonly version: number };
+    readonly user_id?: string | null;
+  };
+  readonly toolsets_loaded: {
+    readonly toolsets: readonly {
+      readonly tool_server: string;
+      readonly name: string;
+      readonly tools: readonly string[];
+      readonly stale: boolean;
+    }[];
+    readonly withheld: readonly { readonly tool: string; readonly reason: string }[];
+  };
+  readonly toolset_rejected: { readonly tool_server: string; readonly problems: readonly string[] };
+  readonly message_accepted: { readonly message_id: string; readonly content: readonly ContentItem[] };
+  readonly message_queued: { readonly message_id: string };
+  readonly message_refused: { readonly message_id: string; readonly code: string; readonly detail: string };
+  readonly request_refused: { readonly request_id: string; readonly request: string; readonly code: string };
+  readonly completion_requested: { readonly completion_id: string; readonly model: string };
+  readonly completion_recorded: {
+    readonly completion_id: string;
+    readonly message: { readonly text: string; readonly reasoning?: string };
+    readonly finish_reason: string;
+    readonly interrupted: boolean;
+    readonly final: boolean;
+  };
+  readonly completion_failed: {
+    readonly completion_id: string;
+    readonly code: string;
+    readonly detail: string;
+    readonly retryable: boolean;
+  };
+  readonly tool_call_requested: {
+    readonly tool_call_id: string;
+    readonly operation: string;
+    readonly tool_server?: string | null;
+    readonly arguments: Readonly<Record<string, unknown>>;
+  };
+  readonly tool_call_settled: {
+    readonly tool_call_id: string;
+    readonly outcome: string;
+    readonly content: readonly ContentItem[];
+    readonly display_as?: readonly { readonly type: string; readonly content?: unknown }[];
+  };
+  readonly tool_call_detached: { readonly tool_call_id: string };
+  readonly choice_requested: {
+    readonly choice_id: string;
+    readonly kind: string;
+    readonly tool_call_id: string;
+    readonly prompt: string;
+    readonly choices: readonly string[];
+  };
+  readonly choice_settled: {
+    readonly choice_id: string;
+    readonly decision?: string;
+    readonly selected?: number;
+    readonly by: string;
+    readonly reason?: string;
+  };
+  readonly timer_set: { readonly timer_id: string; readonly due: string; readonly reason: string };
+  readonly timer_fired: { readonly timer_id: string; readonly scheduled_for: string };
+  readonly budget_exceeded: { readonly budget: string; readonly used: number; readonly limit: number };
+  readonly callback_rejected: { readonly tool_call_id: string; readonly reason: string };
+  readonly thread_closed: { readonly by: string };
+}
+
+/** Whether an event is of this type; its fields are typed then. */
+export function isEvent<Type extends keyof EventFields>(
+  event: ThreadEvent,
+  type: Type,
+): event is ThreadEvent & { readonly type: Type } & EventFields[Type] {
+  return event.type === type;
+}
+
+/** The text of some content; images and references become short placeholders. */
+export function textOf(content: readonly ContentItem[]): string {
+  return content
+    .map((item) =>
+      item.type === 'image'
+        ? `[image ${item.media_type}]`
+        : 'text' in item
+          ? item.text
+          : `${item.preview}… [${item.bytes} bytes]`,
+    )
+    .join('\n');
+}
