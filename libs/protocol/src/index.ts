@@ -38,6 +38,7 @@ export type { CancelToolCall, CloseThread, Migrate, NoticeParse } from './notice
 export { describeIssue, pointerTo, problemsOf } from './problem.ts';
 export type { Problem } from './problem.ts';
 export { rawMember } from './raw-member.ts';
+export { readJson } from './read-json.ts';
 export { builtInToolNames, injectedEventToolName, isBuiltInToolName } from './tool-name.ts';
 export type { BuiltInToolName } from './tool-name.ts';
 export {

@@ -17,20 +17,32 @@ const closeBrace = 0x7d;
 /** A string longer than this is searched for its end by `indexOf`, which is faster per character, slower per call. */
 const shortStringCharacters = 24;
 
-/**
- * Counts the object members of `text`, or says `'too deep'` at the first container nested more than `depthMax` deep.
- * A colon outside a string separates exactly one member, so no key has to be read.
- */
-export function countMembers(text: string, depthMax: number): number | 'too deep' {
+/** What one look at the text tells. */
+export interface JsonScan {
+  /** Object members: a colon outside a string separates exactly one, so no key has to be read. */
+  readonly members: number;
+  /** Whether any key is spelled with a backslash. */
+  readonly escapedKeys: boolean;
+}
+
+/** Scans `text`, or says `'too deep'` at the first container nested more than `depthMax` deep. */
+export function scanJson(text: string, depthMax: number): JsonScan | 'too deep' {
+  const escapes = text.includes('\\');
   let depth = 0;
   let members = 0;
+  let escapedKeys = false;
+  let keyStart = 0;
+  let keyEnd = 0;
   for (let index = 0; index < text.length; index++) {
     switch (text.charCodeAt(index)) {
       case quote:
+        keyStart = index;
         index = endOfString(text, index);
+        keyEnd = index;
         break;
       case colon:
         members++;
+        if (escapes && !escapedKeys) escapedKeys = holdsBackslash(text, keyStart, keyEnd);
         break;
       case openBrace:
       case openBracket:
@@ -42,7 +54,12 @@ export function countMembers(text: string, depthMax: number): number | 'too deep
         break;
     }
   }
-  return members;
+  return { members, escapedKeys };
+}
+
+function holdsBackslash(text: string, start: number, end: number): boolean {
+  for (let index = start; index < end; index++) if (text.charCodeAt(index) === backslash) return true;
+  return false;
 }
 
 /** Index of the quote that closes the string opened at `start`, or the length of the text if none does. */

@@ -9,9 +9,10 @@
  * 5. Cost is one scan, one `JSON.parse` and one walk over the keys; paths are computed only for a refusal.
  */
 import { jsonDepthMax } from './limits.ts';
-import { countMembers, locateFault } from './json-scan.ts';
+import { locateFault, scanJson } from './json-scan.ts';
 import { pointerTo } from './problem.ts';
 import type { Problem } from './problem.ts';
+import { readEscapedKeys } from './read-json.ts';
 
 /** A JSON object whose members nobody here looks at. */
 export type JsonObject = { readonly [key: string]: unknown };
@@ -30,20 +31,20 @@ export type JsonReading =
  * Never throws.
  */
 export function checkJson(text: string, depthMax: number = jsonDepthMax): JsonReading {
-  const members = countMembers(text, depthMax); // (3)
-  if (members === 'too deep') {
+  const scan = scanJson(text, depthMax); // (3)
+  if (scan === 'too deep') {
     const path = locateFault(text, depthMax)?.path ?? [];
     return refuse('BODY_TOO_DEEP', path, `more than ${depthMax} levels of nesting`);
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = scan.escapedKeys ? readEscapedKeys(text) : JSON.parse(text);
   } catch (error) {
     return refuse('INVALID_JSON', [], syntaxDetail(error));
   }
   const walk: Walk = { members: 0, surrogatesPossible: mayHoldLoneSurrogate(text), path: [], detail: '' };
   if (!isSafe(value, walk)) return refuse('INVALID_JSON', walk.path.toReversed(), walk.detail);
-  if (walk.members !== members) {
+  if (walk.members !== scan.members) {
     return refuse('INVALID_JSON', locateFault(text, depthMax)?.path ?? [], 'the same key twice in one object');
   }
   return { ok: true, value };

@@ -6,6 +6,7 @@
 //   V2. `body` is JSON of `{events, effects}`; whoever re-seals the same decision gets the same body.
 import { createHash } from 'node:crypto';
 import type { Commit, ThreadKey } from '@dormouse/ports';
+import { readJson } from '@dormouse/protocol';
 import type { RecordedEvent, ThreadEffect } from '@dormouse/thread';
 
 export interface CommitBody {
@@ -45,7 +46,7 @@ export function sealCommit(decision: Unsealed): Commit {
 }
 
 export function openCommit(commit: Commit): CommitBody {
-  return JSON.parse(commit.body) as CommitBody;
+  return readJson(commit.body) as CommitBody;
 }
 
 export function chainHash(commit: Omit<Commit, 'v' | 'hash'>): string {

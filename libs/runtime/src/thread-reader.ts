@@ -1,6 +1,7 @@
 // Loads a thread from what is stored: snapshot and the commits after it. Used by whoever looks; the processor's cache is
 // its own business. A read that fails throws: state that cannot be loaded is never "empty". R54
 import type { Commit, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import { readJson } from '@dormouse/protocol';
 import {
   emptyTail,
   evolve,
@@ -43,7 +44,7 @@ export async function loadThread(
   const stored = await deps.snapshots.latest(key);
   const usable = stored !== null && stored.shape === snapshotShape && stored.version <= upTo;
   const start: SnapshotState = usable
-    ? (JSON.parse(stored.state) as SnapshotState)
+    ? (readJson(stored.state) as SnapshotState)
     : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
   const commits = await deps.log.read(key, start.thread.position);
   return foldCommits({ ...start, messagesFrom: start.tail.length, messages: [] }, commits, upTo);

@@ -7,7 +7,9 @@ import type { RecordedEvent } from './event.ts';
 import { inputIds, type RequestedCall, type ThreadInput } from './input.ts';
 import type { ModelMessage } from './model-message.ts';
 import { isOwed } from './owed.ts';
+import type { ApprovalMode, InterruptPolicy, Limits } from './policy.ts';
 import {
+  type AgentOptions,
   after,
   answered,
   call,
@@ -29,22 +31,26 @@ import {
   timerFired,
   toolsLoaded,
 } from './spec/scene.ts';
-import { blockingCalls, unopenedThread } from './thread.ts';
+import { blockingCalls } from './thread.ts';
 import { emptyTail, extendTranscript, transcript } from './transcript.ts';
 
-const policy = fc.constantFrom('cancel', 'keep', 'queue', 'reject' as const);
-const agents = fc.record({
+const policy = fc.constantFrom<InterruptPolicy>('cancel', 'keep', 'queue', 'reject');
+const agents: fc.Arbitrary<AgentOptions> = fc.record({
   policies: fc.record({
     onInterrupt: policy,
     onInterruptHuman: policy,
     eventStyle: fc.constantFrom('kind' as const, 'reserved' as const),
-    approve: fc.record({ mode: fc.constantFrom('none', 'destructive', 'all' as const), tools: fc.constant({}) }),
+    approve: fc.record({ mode: fc.constantFrom<ApprovalMode>('none', 'destructive', 'all'), tools: fc.constant({}) }),
   }),
   limits: fc.record({
     completionsPerWakeMax: fc.constantFrom(2, 50),
-    toolTimeoutMs: fc.constantFrom({ default: null }, { default: 1_000 }, { default: null, weather: 5 }),
+    toolTimeoutMs: fc.constantFrom<Limits['toolTimeoutMs']>(
+      { default: null },
+      { default: 1_000 },
+      { default: null, weather: 5 },
+    ),
   }),
-  toolServers: fc.constantFrom(['tools'], ['tools', 'more'], []),
+  toolServers: fc.constantFrom<readonly string[]>(['tools'], ['tools', 'more'], []),
 });
 
 const wishes: fc.Arbitrary<RequestedCall> = fc
