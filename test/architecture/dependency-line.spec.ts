@@ -48,6 +48,7 @@ describe('the dependency line', () => {
   it.each([
     ['libs/thread/src/a.ts', '@dormouse/protocol'],
     ['libs/thread/src/a.spec.ts', '@dormouse/testing'],
+    ['libs/runtime/src/a.spec.ts', '@dormouse/adapter-memory'],
     ['libs/adapters/memory/src/a.spec.ts', '@dormouse/ports/contracts'],
     ['libs/host/src/a.ts', '@nestjs/common'],
     ['apps/standalone/src/main.ts', '@nestjs/core'],

@@ -3,7 +3,8 @@
 //   protocol ← thread ← ports ← runtime ← host ← apps,   ports ← adapters ← host
 //
 // D1  A package imports only the packages its row allows; runtime and adapters never see each other.
-// D2  Only specs, test/ and bench/ import testing and the ports' contract suites (testing may import the suites too).
+// D2  Only specs, test/ and bench/ import testing and the ports' contract suites (testing may import the suites too), and
+//     only specs of another package import the memory adapter: ports are never mocked.
 // D3  A relative import stays inside its package.
 // D4  protocol, thread and ports import nothing of Node: they have no I/O.
 // D5  NestJS is imported by libs/host and by the main.ts of an app, nowhere else.
@@ -32,6 +33,9 @@ const allowedByPackage: Record<string, readonly string[]> = {
   'apps/cli': ['client'],
   'apps/example-tools': ['protocol'],
 };
+
+/** What specs may import besides what their package may. */
+const testPackages = new Set(['testing', 'ports/contracts', 'adapter-memory']);
 
 const pure = new Set(['libs/protocol', 'libs/thread', 'libs/ports']);
 
@@ -67,7 +71,7 @@ function complaintAbout(file: SourceFile, specifier: string): string | undefined
 function mayImport(path: string, target: string): boolean {
   const own = packageOf(path);
   const forTests = isSpec(path) || path.startsWith('libs/ports/src/contracts/');
-  if (forTests && (target === 'testing' || target === 'ports/contracts')) return true;
+  if (forTests && testPackages.has(target)) return true;
   return allowedFor(own).includes(target);
 }
 

@@ -38,7 +38,7 @@ export function isTypeScript(file: SourceFile): boolean {
 
 /** A spec, or what several specs of a package share (src/spec/, which is not built). */
 export function isSpec(path: string): boolean {
-  return path.endsWith('.spec.ts') || path.includes('/src/spec/');
+  return path.endsWith('.spec.ts') || /\/src\/(.+\/)?spec\//.test(path);
 }
 
 /** The package a file belongs to, as a folder: `libs/thread`, `libs/adapters/http`, `apps/cli`. */
