@@ -4,7 +4,7 @@ export * from './thread-reader.ts';
 export { type AgentContent } from './ingress/agents.ts';
 export { allScopes, newKey } from './ingress/api-keys.ts';
 export { apiCodec, apiJson } from './ingress/api-json.ts';
-export type { RequestOrigin } from './ingress/client-id.ts';
+export { inputIdOf, publicId, type RequestOrigin, requestNames } from './ingress/client-id.ts';
 export type { Frame } from './ingress/follow.ts';
 export { createIngress, type Ingress, type IngressPorts } from './ingress/ingress.ts';
 export type { MessageItem } from './ingress/message-content.ts';
