@@ -4,7 +4,7 @@
 //   V1. `hash` = SHA-256 of the JSON array [prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body] in
 //       exactly this order: the chain covers the stored bytes, so contents may be made unreadable without breaking it.
 //   V2. `body` is JSON of `{events, effects}`; whoever re-seals the same decision gets the same body.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';
 import type { RecordedEvent, ThreadEffect } from '@dormouse/thread';
@@ -51,7 +51,5 @@ export function openCommit(commit: Commit): CommitBody {
 
 export function chainHash(commit: Omit<Commit, 'v' | 'hash'>): string {
   const { prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body } = commit;
-  return createHash('sha256')
-    .update(JSON.stringify([prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body]));
 }
