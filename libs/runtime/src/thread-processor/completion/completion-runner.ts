@@ -73,7 +73,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
 
   async function ask(run: CompletionRun, order: CompletionOrder): Promise<CompletionAnswer> {
     for (let attempt = 1; run.state === 'running'; attempt++) {
-      const end: Ended | Failure = await stream(run, order, attempt).catch(failureOf);
+      const end: Ended | Failure = await stream(run, order, attempt).catch((error: unknown) => (run.state === 'running' ? failureOf(error) : brokenOff));
       if (run.state !== 'running') break;
       if ('tools' in end) return resultOf(run, end.tools);
       const waitMs = end.retryAfterMs ?? backoffMs(attempt, settings.modelRetryDelayMsFirst, settings.modelRetryDelayMsMax, entropy);
@@ -179,6 +179,9 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     },
   };
 }
+
+/** Ended from outside, by us: nothing to report, nobody reads it. */
+const brokenOff: Failure = { code: 'MODEL_FAILED', detail: 'broken off', retryable: false, retryAfterMs: null };
 
 const stalled = (limitMs: number): ModelFault =>
   new ModelFault({ code: 'MODEL_FAILED', detail: `the model said nothing for ${limitMs} ms`, retryable: true });
