@@ -29,21 +29,18 @@ export interface DueTimersLoop {
 export function createDueTimers(deps: DueTimersDeps): DueTimersLoop {
   const { timers, clock, settings } = deps;
   const firing = new Set<string>();
-  let sleepingUntil = Number.NEGATIVE_INFINITY;
+  let sleepingUntil = Number.POSITIVE_INFINITY;
   let wake = new AbortController();
-  let backlog = false;
   let stopped = false;
   let failing: string | null = null;
   let running: Promise<void> = Promise.resolve();
 
   async function run(): Promise<void> {
     while (!stopped) {
-      const until = await look();
-      if (stopped) return;
-      sleepingUntil = until;
-      wake = new AbortController();
-      await clock.sleep(Math.max(0, until - clock.now()), wake.signal);
-      sleepingUntil = Number.NEGATIVE_INFINITY;
+      wake = new AbortController(); // aborted while we look: we look again at once
+      sleepingUntil = Number.POSITIVE_INFINITY;
+      sleepingUntil = await look();
+      await clock.sleep(Math.max(0, sleepingUntil - clock.now()), wake.signal);
     }
   }
 
@@ -52,28 +49,21 @@ export function createDueTimers(deps: DueTimersDeps): DueTimersLoop {
     const pollAt = clock.now() + settings.timerPollMs;
     try {
       const next = await timers.next();
-      failing = null;
-      if (next === null || next > clock.now()) return Math.min(pollAt, next ?? pollAt); // (D3)
-      const fired = await fireDue();
-      return fired > 0 && firing.size < settings.timersFiringMax ? clock.now() : pollAt;
+      if (next !== null && next <= clock.now()) await fireDue();
+      else if (next !== null) return Math.min(pollAt, next); // (D3)
+      return pollAt;
     } catch (error) {
       report(error);
       return pollAt;
     }
   }
 
-  async function fireDue(): Promise<number> {
-    const wanted = settings.timersFiringMax + firing.size;
-    const due = await timers.due(clock.now(), wanted);
-    backlog = due.length === wanted;
-    let fired = 0;
+  async function fireDue(): Promise<void> {
+    const due = await timers.due(clock.now(), settings.timersFiringMax + firing.size);
     for (const timer of due) {
-      if (firing.size >= settings.timersFiringMax) break; // (D2)
-      if (firing.has(nameOf(timer))) continue;
-      fired += 1;
-      void fire(timer);
+      if (firing.size >= settings.timersFiringMax) return; // (D2)
+      if (!firing.has(nameOf(timer))) void fire(timer);
     }
-    return fired;
   }
 
   async function fire(timer: DueTimer): Promise<void> {
@@ -84,11 +74,12 @@ export function createDueTimers(deps: DueTimersDeps): DueTimersLoop {
         () => deps.inputs.publish({ tenant, thread }, { kind: 'TimerFiring', id: inputIds.timer(timerId), timerId, scheduledFor: due }),
         () => timers.drop([timer]),
       ); // (D1)
+      failing = null;
     } catch (error) {
       report(error); // still stored: the next poll finds it again
     } finally {
       firing.delete(nameOf(timer));
-      if (backlog && firing.size === 0) wake.abort();
+      if (failing === null) wake.abort(); // room for another, and the earliest due time may be a later one now
     }
   }
 

@@ -48,9 +48,16 @@ export class Hold {
       return;
     }
     other.#retains = 0; // (H3)
-    this.#deliveries.push(...other.#deliveries);
+    this.#takeDeliveries(other.#deliveries);
     for (const inner of other.#absorbed) this.absorb(inner);
     other.#empty();
+  }
+
+  /** The shorter list moves: a chain of any length costs its length times its logarithm, not its square. */
+  #takeDeliveries(others: ThreadDelivery[]): void {
+    const [longer, shorter] = others.length > this.#deliveries.length ? [others, this.#deliveries] : [this.#deliveries, others];
+    for (const delivery of shorter) longer.push(delivery);
+    this.#deliveries = longer;
   }
 
   #empty(): void {

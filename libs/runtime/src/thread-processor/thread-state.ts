@@ -7,6 +7,7 @@
 //   S2. A snapshot shortens the fold, never the list of debts. (V5)
 //   S3. A read that fails throws: state that cannot be loaded is never "empty". R54
 import type { Commit, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import { readJson } from '@dormouse/protocol';
 import { emptyTail, type evolve, type extendTranscript, type ModelMessage, type Thread, type ThreadEffect, type TranscriptTail, unopenedThread } from '@dormouse/thread';
 import { openCommit } from '../envelope.ts';
 import { type SnapshotState, snapshotShape } from '../thread-reader.ts';
@@ -71,7 +72,7 @@ async function startingPoint(sources: ThreadSources, key: ThreadKey): Promise<Th
   const stored = await sources.snapshots.latest(key);
   const usable = stored !== null && stored.shape === snapshotShape;
   const start: SnapshotState = usable
-    ? (JSON.parse(stored.state) as SnapshotState)
+    ? (readJson(stored.state) as SnapshotState)
     : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
   return {
     ...start,

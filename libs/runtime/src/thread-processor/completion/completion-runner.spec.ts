@@ -1,0 +1,184 @@
+import { createManualClock, createSeededEntropy, type ManualClock } from '@dormouse/adapter-memory';
+import { type Delta, Fault, type Logger, type ModelPart, ModelFault, type ModelRequest } from '@dormouse/ports';
+import { inputIds, unopenedThread } from '@dormouse/thread';
+import { describe, expect, it } from 'vitest';
+import { defaultProcessorSettings, type ProcessorSettings } from '../settings.ts';
+import { calls, key, type Play, says } from '../spec/stage.ts';
+import { TranscriptWindow } from '../transcript-window.ts';
+import { type CompletionAnswer, type CompletionRunner, createCompletionRunner } from './completion-runner.ts';
+import { CompletionRun } from './completion-run.ts';
+
+const settings: ProcessorSettings = { ...defaultProcessorSettings, modelStartTimeoutMs: 10_000, modelStallTimeoutMs: 20_000, modelRetryTotalMs: 60_000, completionMsMax: 300_000 };
+const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
+
+interface Scene {
+  readonly clock: ManualClock;
+  readonly runner: CompletionRunner;
+  readonly run: CompletionRun;
+  readonly answers: CompletionAnswer[];
+  readonly deltas: Delta[];
+  readonly requests: ModelRequest[];
+}
+
+/** Plays one of these per attempt, the last one for ever. */
+function scene(plays: readonly Play[], options: Partial<ProcessorSettings> & { readonly registryDown?: boolean } = {}): Scene {
+  const clock = createManualClock();
+  const deltas: Delta[] = [];
+  const answers: CompletionAnswer[] = [];
+  const requests: ModelRequest[] = [];
+  const runner = createCompletionRunner({
+    model: {
+      complete: (request) => {
+        const play = plays[Math.min(requests.length, plays.length - 1)];
+        requests.push(request);
+        if (play === undefined) throw new Error('nothing to play');
+        return play(request);
+      },
+    },
+    feed: { publish: (_key, hint) => void (hint.hint === 'delta' && deltas.push(hint.delta)), subscribe: async () => () => {}, soFar: async () => [] },
+    clock,
+    entropy: createSeededEntropy(1),
+    logger: silent,
+    settings: { ...settings, ...options },
+    buildRequest: async (order, signal) => {
+      if (options.registryDown) throw new Fault('UNAVAILABLE', 'registry is down');
+      const prompt = { length: 0, last: async () => [], all: async () => [] };
+      const model = { provider: 'x', name: '', baseUrl: null, apiKeySecret: null, contextWindowTokens: 1, outputTokensMax: null, images: false, parameters: {} };
+      const tools = [{ name: 'weather', description: '', inputSchema: {} }];
+      return { ...key, completionId: order.completionId, ordinal: 0, model, instructions: '', prompt, tools, signal };
+    },
+    validateArguments: async (_definition, args) => ('city' in args ? null : '/city is required'),
+    answerId: (completionId) => inputIds.completion(completionId),
+  });
+  const run = new CompletionRun(key, 'cmp_1', null, clock.now());
+  runner.start(run, { completionId: 'cmp_1', thread: unopenedThread('acme', 't'), messages: new TranscriptWindow(0, 1), promptLength: 0 }, (answer) => void answers.push(answer));
+  return { clock, runner, run, answers, deltas, requests };
+}
+
+const fails = (retryable: boolean, retryAfterMs: number | null = null): Play =>
+  async function* (): AsyncGenerator<ModelPart> {
+    yield { part: 'text', text: 'half' };
+    throw new ModelFault({ code: 'MODEL_FAILED', detail: 'overloaded', retryable, status: 503, retryAfterMs });
+  };
+
+/** Says nothing and ignores its signal. */
+const hangs = (after: readonly ModelPart[] = []): Play =>
+  async function* () {
+    yield* after;
+    await new Promise(() => {});
+  };
+
+describe('a completion', () => {
+  it('V2 becomes the input m:<completion>, with text, deltas at their offsets and usage', async () => {
+    const { clock, answers, deltas } = scene([
+      async function* () {
+        yield { part: 'reasoning', text: 'hm' };
+        yield { part: 'text', text: 'sun' };
+        yield { part: 'text', text: 'ny' };
+        yield { part: 'tool_input', index: 1, text: '{"a' };
+        yield { part: 'tool_input', index: 1, text: '"}' };
+        yield { part: 'finish', reason: 'stop', usage: { inputTokens: 3, outputTokens: 2 } };
+      },
+    ]);
+    await clock.advance(0);
+    expect(answers).toMatchObject([{ kind: 'CompletionResult', id: 'm:cmp_1', text: 'sunny', reasoning: 'hm', usage: { inputTokens: 3 } }]);
+    expect(deltas.map(({ kind, index, offset, text, attempt }) => `${attempt} ${kind}${index}@${offset} ${text}`)).toEqual(['1 reasoning0@0 hm', '1 text0@0 sun', '1 text0@3 ny', '1 tool_input1@0 {"a', '1 tool_input1@3 "}']);
+  });
+
+  it('tries again after a retryable failure, as a new attempt that replaces what was shown', async () => {
+    const { clock, answers, deltas } = scene([fails(true), says('fine')]);
+    await clock.advance(2_000);
+    expect(answers).toMatchObject([{ kind: 'CompletionResult', text: 'fine' }]);
+    expect(deltas.map(({ attempt, offset, text }) => `${attempt}@${offset} ${text}`)).toEqual(['1@0 half', '2@0 fine']);
+  });
+
+  it("honours the provider's own wish for the delay", async () => {
+    const { clock, answers } = scene([fails(true, 30_000), says('fine')]);
+    await clock.advance(29_000);
+    expect(answers).toEqual([]);
+    await clock.advance(1_500);
+    expect(answers).toMatchObject([{ kind: 'CompletionResult' }]);
+  });
+
+  it('V2 fails under the same id, at once when it is useless to try again and otherwise when the time for retries is over', async () => {
+    const refused = scene([fails(false)]);
+    await refused.clock.advance(0);
+    expect(refused.answers).toMatchObject([{ kind: 'CompletionFailure', id: 'm:cmp_1', code: 'MODEL_FAILED', retryable: false }]);
+    const down = scene([fails(true)]);
+    await down.clock.advance(61_000);
+    expect(down.answers).toMatchObject([{ kind: 'CompletionFailure', id: 'm:cmp_1', retryable: true }]);
+    expect(down.requests.length).toBeGreaterThan(4);
+  });
+
+  it('gives up an attempt that does not start, or stalls, also when the model ignores its signal', async () => {
+    const { clock, answers, requests } = scene([hangs(), hangs([{ part: 'text', text: 'a' }]), says('fine')]);
+    await clock.advance(9_000);
+    expect(requests.length).toBe(1);
+    await clock.advance(5_000);
+    expect(requests.length).toBe(2);
+    expect(requests[0]?.signal.aborted).toBe(true);
+    expect(requests[1]?.signal.aborted).toBe(false);
+    await clock.advance(30_000);
+    expect(answers).toMatchObject([{ kind: 'CompletionResult', text: 'fine' }]);
+  });
+
+  it('ends within its hard limit, whatever happens: it holds deliveries', async () => {
+    const { clock, answers } = scene([hangs([{ part: 'text', text: 'a' }])], { modelStallTimeoutMs: 10 ** 9, completionMsMax: 50_000 });
+    await clock.advance(52_000);
+    expect(answers).toMatchObject([{ kind: 'CompletionFailure', retryable: true }]);
+  });
+
+  it('waits for a store that is down as for a model that is', async () => {
+    const { clock, answers } = scene([says('never asked')], { registryDown: true });
+    await clock.advance(30_000);
+    expect(answers).toEqual([]);
+    await clock.advance(40_000);
+    expect(answers).toMatchObject([{ kind: 'CompletionFailure', code: 'MODEL_FAILED', retryable: true }]);
+  });
+
+  it('keeps what was said for whoever interrupts it, and answers nothing after that', async () => {
+    const { clock, run, answers, requests } = scene([hangs([{ part: 'text', text: 'I was about' }])]);
+    await clock.advance(0);
+    expect(run.streamed()).toEqual({ completionId: 'cmp_1', text: 'I was about', reasoning: '' });
+    run.abort();
+    await clock.advance(400_000);
+    expect(requests[0]?.signal.aborted).toBe(true);
+    expect(answers).toEqual([]);
+  });
+
+  it('breaks off a completion that grows too large, and a stream without an end is a failure', async () => {
+    const large = scene([says('x'.repeat(2_000))], { completionBytesMax: 1_000 });
+    await large.clock.advance(0);
+    expect(large.answers).toMatchObject([{ kind: 'CompletionFailure', retryable: false }]);
+    const endless = scene([
+      async function* () {
+        yield { part: 'text', text: 'and then' };
+      },
+    ]);
+    await endless.clock.advance(90_000);
+    expect(endless.answers).toMatchObject([{ kind: 'CompletionFailure', detail: 'the stream ended without an end' }]);
+  });
+
+  it.each([
+    ['{"city":"Rome"}', { city: 'Rome' }, null],
+    ['', {}, '/city is required'],
+    ['[1]', {}, 'arguments are not a JSON object'],
+    ['{"city":', {}, /arguments: not valid JSON/],
+    ['{"__proto__":{}}', {}, /prototype/],
+    [`{"city":"${'x'.repeat(1_048_577)}"}`, {}, /larger than 1048576 bytes/],
+  ])('judges the arguments %.20s', async (raw, args, problem) => {
+    const { clock, answers } = scene([calls('weather', raw)]);
+    await clock.advance(0);
+    const [answer] = answers;
+    if (answer?.kind !== 'CompletionResult') throw new Error('no result');
+    expect(answer.toolCalls[0]?.arguments).toEqual(args);
+    if (problem instanceof RegExp) expect(answer.toolCalls[0]?.problem).toMatch(problem);
+    else expect(answer.toolCalls[0]?.problem).toBe(problem);
+  });
+
+  it('keeps no timer once nothing runs', async () => {
+    const { clock, runner } = scene([says('ok')]);
+    await clock.advance(5_000);
+    expect(runner.inFlight).toBe(0);
+  });
+});

@@ -1,0 +1,100 @@
+import { createManualClock, createMemoryWorld, type ManualClock } from '@dormouse/adapter-memory';
+import type { DueTimer, InputBus, Logger, ThreadKey, Timers } from '@dormouse/ports';
+import type { ThreadInput } from '@dormouse/thread';
+import { describe, expect, it } from 'vitest';
+import { createDueTimers, type DueTimersLoop } from './due-timers.ts';
+import { soundProtocol } from './protocol.ts';
+
+const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
+
+interface Scene {
+  readonly clock: ManualClock;
+  readonly timers: Timers;
+  readonly loop: DueTimersLoop;
+  readonly fired: string[];
+  set(timerId: string, inMs: number): Promise<DueTimer>;
+}
+
+function scene(publish: (key: ThreadKey, input: ThreadInput) => Promise<void> = async () => {}, timersFiringMax = 100): Scene {
+  const clock = createManualClock();
+  const { timers } = createMemoryWorld({ clock }).ports('p1');
+  const fired: string[] = [];
+  const inputs: Pick<InputBus, 'publish'> = {
+    publish: async (key, input) => {
+      fired.push(`${clock.now() - startsAt} ${input.id}`);
+      await publish(key, input);
+    },
+  };
+  const startsAt = clock.now();
+  const loop = createDueTimers({ timers, inputs: { ...inputs, consume: () => Promise.reject(new Error('not consumed')) }, clock, logger: silent, protocol: soundProtocol, settings: { timerPollMs: 1_000, timersFiringMax } });
+  const set = async (timerId: string, inMs: number): Promise<DueTimer> => {
+    const timer = { tenant: 'acme', thread: 't', timerId, due: clock.now() + inMs };
+    await timers.set([timer]);
+    loop.wakeBy(timer.due);
+    return timer;
+  };
+  return { clock, timers, loop, fired, set };
+}
+
+describe('due timers', () => {
+  it('fire once at their time, as an input with the id of the timer, and are dropped', async () => {
+    const { clock, loop, fired, set, timers } = scene();
+    await set('a', 2_500);
+    loop.start();
+    await clock.advance(2_499);
+    expect(fired).toEqual([]);
+    await clock.advance(5_000);
+    expect(fired).toEqual(['2500 t:a']);
+    expect(await timers.next()).toBeNull();
+  });
+
+  it('wake for a nearer timer that is set while they sleep', async () => {
+    const { clock, loop, fired, set } = scene();
+    loop.start();
+    await clock.advance(1_100);
+    await set('near', 50);
+    await clock.advance(60);
+    expect(fired).toEqual(['1150 t:near']);
+  });
+
+  it('D1 are dropped after they are published: a failure fires them again', async () => {
+    let failures = 2;
+    const { clock, loop, fired, set, timers } = scene(async () => {
+      if (failures-- > 0) throw new Error('bus is down');
+    });
+    await set('a', 10);
+    loop.start();
+    await clock.advance(500);
+    expect(await timers.next()).not.toBeNull();
+    await clock.advance(5_000);
+    expect(fired.length).toBe(3);
+    expect(await timers.next()).toBeNull();
+  });
+
+  it('D2 are not held up by one whose thread is blocked', async () => {
+    const { clock, loop, fired, set } = scene((_key, input) => (input.id === 't:stuck' ? new Promise(() => {}) : Promise.resolve()), 2);
+    await set('stuck', 10);
+    loop.start();
+    for (const name of ['a', 'b', 'c', 'd']) await set(name, 20);
+    await clock.advance(10_000);
+    expect(fired.map((line) => line.split(' ')[1]).toSorted()).toEqual(['t:a', 't:b', 't:c', 't:d', 't:stuck']);
+  });
+
+  it('fire a backlog larger than a batch without waiting for the next poll', async () => {
+    const { clock, loop, fired, set } = scene(undefined, 10);
+    for (let name = 0; name < 95; name++) await set(String(name), 10);
+    loop.start();
+    await clock.advance(500);
+    expect(new Set(fired).size).toBe(95);
+    expect(fired.length).toBe(95);
+  });
+
+  it('stop', async () => {
+    const { clock, loop, fired, set } = scene();
+    loop.start();
+    await set('a', 10);
+    await loop.stop();
+    await clock.advance(5_000);
+    expect(fired).toEqual([]);
+  });
+});

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { message } from '../spec/stage.ts';
+import { mergeInputs } from './merge-inputs.ts';
+import { deliveredItem, type InputItem } from './slice-item.ts';
+
+function item(id: string, log: string[], name = id): InputItem {
+  const made = deliveredItem({ what: 'input', tenant: 'acme', thread: 't', input: message(id), trace: null, decided: (version) => void log.push(`${name} decided ${version}`), release: () => void log.push(`${name} released`) });
+  if (made.what !== 'input') throw new Error('not an input');
+  return made;
+}
+
+describe('V8 equal inputs', () => {
+  it('become one, in the order of first arrival, with the deliveries of all', () => {
+    const log: string[] = [];
+    const merged = mergeInputs([item('a', log, 'a1'), item('b', log), item('a', log, 'a2')]);
+    expect(merged.map((one) => one.input.id)).toEqual(['c:a', 'c:b']);
+    expect(merged[0]?.deliveries.length).toBe(2);
+    merged[0]?.hold.drop();
+    expect(log).toEqual(['a1 released', 'a2 released']);
+  });
+
+  it('leave a list without equals as it is', () => {
+    const items = [item('a', []), item('b', [])];
+    expect(mergeInputs(items)).toBe(items);
+  });
+});

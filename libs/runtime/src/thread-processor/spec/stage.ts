@@ -1,0 +1,149 @@
+// A stage for specs: one memory world, a model that plays lines, a work bus that is heard, and processors that come and go.
+import { createManualClock, createMemoryWorld, createSeededEntropy, type Gate, type ManualClock, type MemoryPorts, type MemoryWorld, type Topology } from '@dormouse/adapter-memory';
+import type { Agent, Commit, Logger, Model, ModelPart, ModelRequest, ThreadKey, WorkTopics } from '@dormouse/ports';
+import { defaultLimits, defaultPolicies, inputIds, type LoadedToolset, type Policies, type ThreadInput, text } from '@dormouse/thread';
+import { openCommit } from '../../envelope.ts';
+import type { Service } from '../../service.ts';
+import type { ProcessorProtocol } from '../protocol.ts';
+import type { ProcessorSettings } from '../settings.ts';
+import { createThreadProcessor } from '../thread-processor.ts';
+
+export const key: ThreadKey = { tenant: 'acme', thread: 'thr_1' };
+export const idKey = new TextEncoder().encode('a key for specs');
+
+/** What the model does when asked; the default says `ok`. */
+export type Play = (request: ModelRequest) => AsyncIterable<ModelPart>;
+export type Dispatch = WorkTopics['dispatches'];
+
+export interface StageOptions {
+  readonly topology?: Topology;
+  readonly gate?: Gate;
+  readonly play?: Play;
+  readonly policies?: Partial<Policies>;
+}
+
+export interface Actor {
+  readonly service: Service;
+  readonly ports: MemoryPorts;
+}
+
+export interface Stage {
+  readonly clock: ManualClock;
+  readonly world: MemoryWorld;
+  readonly asked: ModelRequest[];
+  readonly dispatched: Dispatch['effect'][];
+  readonly noticed: WorkTopics['notices']['effect'][];
+  readonly lines: string[];
+  processor(node: string, options?: { readonly protocol?: Partial<ProcessorProtocol>; readonly settings?: Partial<ProcessorSettings> }): Promise<Actor>;
+  /** Types of all events so far. */
+  told(thread?: ThreadKey): readonly string[];
+  commits(thread?: ThreadKey): readonly Commit[];
+}
+
+const toolset: LoadedToolset = { toolServer: 'tools', name: 'tools', sha256: 'a'.repeat(64), tools: ['weather'], destructive: [], atMostOnce: [], stale: false };
+
+export function createStage(options: StageOptions = {}): Stage {
+  const clock = createManualClock();
+  const world = createMemoryWorld({ clock, topology: options.topology ?? 'standalone', ...(options.gate === undefined ? {} : { gate: options.gate }) });
+  const asked: ModelRequest[] = [];
+  const dispatched: Dispatch['effect'][] = [];
+  const noticed: WorkTopics['notices']['effect'][] = [];
+  const lines: string[] = [];
+  const model: Model = {
+    complete: (request) => {
+      asked.push(request);
+      return (options.play ?? says('ok'))(request);
+    },
+  };
+
+  return {
+    clock,
+    world,
+    asked,
+    dispatched,
+    noticed,
+    lines,
+    commits: (thread = key) => world.commits(thread),
+    told: (thread = key) => world.commits(thread).flatMap((commit) => openCommit(commit).events.map((event) => event.type)),
+    processor: async (node, { protocol, settings } = {}) => {
+      const ports = world.ports(node);
+      await ports.agents.insert(agent);
+      await ports.toolsets.put({ tenant: key.tenant, sha256: toolset.sha256, manifest: JSON.stringify({ tools: [{ name: 'weather', description: 'w', inputSchema: { type: 'object' } }] }) });
+      await ports.work.consume('dispatches', async ({ effect }) => void dispatched.push(effect));
+      await ports.work.consume('notices', async ({ effect }) => void noticed.push(effect));
+      const service = createThreadProcessor({
+        ...ports,
+        model,
+        clock,
+        entropy: createSeededEntropy(1, node),
+        logger: logger(lines),
+        idKey,
+        ...(protocol === undefined ? {} : { protocol }),
+        ...(settings === undefined ? {} : { settings }),
+      });
+      await service.start();
+      return { service, ports };
+    },
+  };
+}
+
+const logger = (lines: string[]): Logger => {
+  const line = (level: string) => (event: string, fields: object = {}) => void lines.push(`${level} ${event} ${JSON.stringify(fields)}`);
+  return { info: line('info'), warn: line('warn'), error: line('error') };
+};
+
+const agent: Agent = {
+  tenant: key.tenant,
+  id: 'agt_1',
+  name: 'weather',
+  version: 1,
+  createdAt: 0,
+  instructions: 'Be brief.',
+  model: { provider: 'scripted', name: '', baseUrl: null, apiKeySecret: null, contextWindowTokens: 1_000, outputTokensMax: null, images: false, parameters: {} },
+  toolServers: ['tools'],
+  policies: defaultPolicies,
+  limits: defaultLimits,
+  contentSha256: '',
+};
+
+export const opening = (policies: Partial<Policies> = {}, limits = defaultLimits): ThreadInput => ({
+  kind: 'ThreadOpening',
+  id: inputIds.opening(key.thread),
+  agent: { name: 'weather', version: 1, model: 'scripted', toolServers: ['tools'], policies: { ...defaultPolicies, ...policies }, limits },
+  userId: null,
+  title: null,
+  message: null,
+});
+
+/** The answer to the load that the opening asked for. */
+export const toolsLoaded = (dispatched: readonly Dispatch['effect'][]): ThreadInput => {
+  const load = dispatched.find((effect) => effect.do === 'LoadToolsets');
+  if (load === undefined) throw new Error('no toolsets were asked for');
+  return { kind: 'ToolsetsResult', id: inputIds.toolsets(load.loadId), loadId: load.loadId, toolsets: [toolset], withheld: [], rejected: [] };
+};
+
+export const says = (words: string): Play =>
+  async function* () {
+    yield { part: 'text', text: words };
+    yield { part: 'finish', reason: 'stop', usage: { inputTokens: 1, outputTokens: 1 } };
+  };
+
+export const calls = (operation: string, args: string): Play =>
+  async function* () {
+    yield { part: 'tool_call', providerCallId: 'p1', operation, arguments: args };
+    yield { part: 'finish', reason: 'tool_calls', usage: { inputTokens: 1, outputTokens: 1 } };
+  };
+
+export const message = (id: string, words = id): ThreadInput => ({ kind: 'UserMessage', id: `c:${id}`, messageId: id, content: [text(words)] });
+
+export const interrupt = (id: string): ThreadInput => ({ kind: 'InterruptRequest', id: `c:${id}`, requestId: id, includeHuman: false });
+
+export const result = (toolCallId: string, words = 'sunny'): ThreadInput => ({
+  kind: 'ToolResult',
+  id: inputIds.result(toolCallId),
+  toolCallId,
+  toolServer: 'tools',
+  content: [text(words)],
+  displayAs: null,
+  subscription: false,
+});

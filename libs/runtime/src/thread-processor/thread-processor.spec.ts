@@ -1,0 +1,340 @@
+// The processor in a memory world: whole turns, redelivery, recovery, zombies. A node is one process; two nodes on one world
+// are an owner and a zombie, because nothing fences the log but its own unique keys.
+import type { Commit } from '@dormouse/ports';
+import { decide, defaultLimits, evolve, inputIds, type ThreadInput, unopenedThread } from '@dormouse/thread';
+import { describe, expect, it } from 'vitest';
+import { openCommit, sealCommit } from '../envelope.ts';
+import { momentOf } from './minted-ids.ts';
+import { type Actor, calls, createStage, idKey, interrupt, key, message, opening, type Play, result, says, type Stage, type StageOptions, toolsLoaded } from './spec/stage.ts';
+
+/** Opens the thread on one processor, up to the point where it is idle. */
+async function opened(options: StageOptions = {}, node = 'p1'): Promise<{ stage: Stage; actor: Actor }> {
+  const stage = createStage(options);
+  const actor = await stage.processor(node);
+  await actor.ports.inputs.publish(key, opening(options.policies));
+  await stage.clock.advance(50);
+  await actor.ports.inputs.publish(key, toolsLoaded(stage.dispatched));
+  await stage.clock.advance(50);
+  return { stage, actor };
+}
+
+const inTurn = (...plays: readonly Play[]): Play => {
+  let turn = 0;
+  return (request) => (plays[Math.min(turn++, plays.length - 1)] ?? says('ok'))(request);
+};
+
+const hangs: Play = async function* () {
+  yield { part: 'text', text: 'I was about' };
+  await new Promise(() => {});
+};
+
+function invoked(stage: Stage): string {
+  const call = stage.dispatched.find((effect) => effect.do === 'InvokeTool');
+  if (call?.do !== 'InvokeTool') throw new Error('no tool was invoked');
+  return call.toolCallId;
+}
+
+/** What a zombie does just before it dies: it decides at the head and appends, and pays nothing. */
+async function appendAsZombie(stage: Stage, input: ThreadInput): Promise<Commit> {
+  const commits = stage.commits();
+  const last = commits.at(-1);
+  let thread = unopenedThread(key.tenant, key.thread);
+  for (const commit of commits) for (const event of openCommit(commit).events) thread = evolve(thread, event, commit.at);
+  const now = Math.max(stage.clock.now(), thread.updatedAt);
+  const decision = decide(thread, input, momentOf(idKey, key, now, null));
+  if (!decision.committed) throw new Error(`refused: ${decision.refusal}`);
+  const { events, effects } = decision;
+  const commit = sealCommit({ key, version: thread.position, inputs: [input.id], at: now, nonce: 'zombie', trace: null, prev: last?.hash ?? '', events, effects });
+  const [outcome] = await stage.world.ports('zombie').log.append([{ commit, owes: true }]);
+  if (outcome !== 'appended') throw new Error(outcome);
+  return commit;
+}
+
+const completionOf = (stage: Stage): string => {
+  const requested = stage.commits().flatMap((commit) => openCommit(commit).events).findLast((event) => event.type === 'CompletionRequested');
+  if (requested?.type !== 'CompletionRequested') throw new Error('nothing was requested');
+  return requested.completionId;
+};
+
+const answerWithCall = (completionId: string): ThreadInput => ({
+  kind: 'CompletionResult',
+  id: inputIds.completion(completionId),
+  completionId,
+  text: '',
+  reasoning: null,
+  toolCalls: [{ providerCallId: 'p1', operation: 'weather', arguments: { city: 'Rome' }, problem: null }],
+  finishReason: 'tool_calls',
+  usage: { inputTokens: 1, outputTokens: 1 },
+});
+
+describe('a turn', () => {
+  it('writes four commits for a message, a tool call, its result and the answer', async () => {
+    const { stage, actor } = await opened({ play: inTurn(calls('weather', '{"city":"Rome"}'), says('sunny')) });
+    const before = stage.commits().length;
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    expect(stage.dispatched.at(-1)).toMatchObject({ do: 'InvokeTool', operation: 'weather', arguments: { city: 'Rome' } });
+    await actor.ports.inputs.publish(key, result(invoked(stage)));
+    await stage.clock.advance(0);
+    expect(stage.commits().length - before).toBe(4);
+    expect(stage.told().at(-1)).toBe('CompletionRecorded');
+    expect(stage.asked.map((request) => request.prompt.length)).toEqual([1, 3]);
+    expect(stage.world.durable.log.owed.size).toBe(0);
+  });
+
+  it('reads nothing and writes one commit per warm slice', async () => {
+    const operations: string[] = [];
+    const gate: StageOptions['gate'] = {
+      pass: async (_node, operation, apply) => {
+        operations.push(operation.name);
+        return apply();
+      },
+    };
+    const { stage, actor } = await opened({ gate });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(500);
+    operations.length = 0;
+    await actor.ports.inputs.publish(key, message('m2'));
+    await stage.clock.advance(0);
+    const ofThePath = operations.filter((name) => !/^(feed|timers|directory|log\.release)/.test(name));
+    expect(ofThePath).toEqual(['inputs.publish', 'log.append', 'log.append']);
+  });
+
+  it('shows the row, the commits and the deltas to whoever watches', async () => {
+    const { stage, actor } = await opened();
+    const hints: string[] = [];
+    await actor.ports.feed.subscribe(key, (hint) => void hints.push(hint.hint === 'delta' ? hint.delta.text : `commit ${hint.commit.version}`));
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(1_000);
+    expect(hints).toEqual(['commit 3', 'ok', 'commit 5']);
+  });
+
+  it('decides what arrives together in one commit', async () => {
+    const { stage, actor } = await opened({ play: hangs, policies: { onInterrupt: 'queue' } });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await Promise.all(['m2', 'm3', 'm4'].map((id) => actor.ports.inputs.publish(key, message(id))));
+    expect(stage.commits().at(-1)?.inputs).toEqual(['c:m2', 'c:m3', 'c:m4']);
+  });
+
+  it('keeps what an interrupted completion had said, in the commit that interrupts it', async () => {
+    const { stage, actor } = await opened({ play: inTurn(hangs, says('sorry')) });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    await actor.ports.inputs.publish(key, message('m2'));
+    await stage.clock.advance(0);
+    const recorded = stage.commits().flatMap((commit) => openCommit(commit).events).filter((event) => event.type === 'CompletionRecorded');
+    expect(recorded.map((event) => event.type === 'CompletionRecorded' && `${event.interrupted} ${event.message.text}`)).toEqual(['true I was about', 'false sorry']);
+    expect(stage.asked[0]?.signal.aborted).toBe(true);
+  });
+});
+
+describe('a redelivered input', () => {
+  it('V4 is refused for good only when the log does not know it', async () => {
+    const { stage, actor } = await opened({ play: inTurn(calls('weather', '{}'), says('sunny')) });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    await actor.ports.inputs.publish(key, result(invoked(stage)));
+    await stage.clock.advance(0);
+    const commits = stage.commits().length;
+    await actor.ports.inputs.publish(key, result(invoked(stage))); // decided before: refused by the state, found in the log
+    await actor.ports.inputs.publish(key, result('call_unknown')); // refused by both
+    expect(stage.commits().length).toBe(commits);
+  });
+
+  it('V8 a duplicate among several inputs is found, the others are decided', async () => {
+    const { stage, actor } = await opened();
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    await Promise.all(['m1', 'm2', 'm2', 'm3'].map((id) => actor.ports.inputs.publish(key, message(id))));
+    await stage.clock.advance(0);
+    const accepted = stage.commits().flatMap((commit) => openCommit(commit).events).flatMap((event) => (event.type === 'MessageAccepted' ? [event.messageId] : []));
+    expect(accepted).toEqual(['m1', 'm2', 'm3']);
+  });
+
+  it('V5 the next owner pays what the first one did not', async () => {
+    const { stage, actor } = await opened({ play: hangs });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    await appendAsZombie(stage, answerWithCall(completionOf(stage)));
+    const successor = await stage.processor('p2'); // the standalone bus recovers what is owed
+    await stage.clock.advance(0);
+    expect(stage.dispatched.filter((effect) => effect.do === 'InvokeTool').length).toBe(1);
+    await successor.ports.inputs.publish(key, result(invoked(stage)));
+    expect(stage.told().includes('ToolCallSettled')).toBe(true);
+  });
+});
+
+describe('V1 commits of somebody else', () => {
+  async function metOnAConflict(learned: boolean): Promise<Stage> {
+    const { stage, actor } = await opened({ play: hangs });
+    await actor.service.stop(0);
+    const owner = await stage.processor('p2', learned ? {} : { protocol: { learnedDebts: () => [] } });
+    await owner.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    const dispatched = stage.dispatched.length;
+    await appendAsZombie(stage, answerWithCall(completionOf(stage)));
+    await owner.ports.inputs.publish(key, { kind: 'CallbackRejection', id: inputIds.callbackRejection('call_x', 'h'), toolCallId: invokedIn(stage), reason: 'bad', settles: false, code: 'RESULT_UNREADABLE' });
+    await stage.clock.advance(0);
+    expect(stage.dispatched.slice(dispatched).length).toBe(learned ? 1 : 0);
+    return stage;
+  }
+
+  const invokedIn = (stage: Stage): string => {
+    const event = stage.commits().flatMap((commit) => openCommit(commit).events).findLast((one) => one.type === 'ToolCallRequested');
+    return event?.type === 'ToolCallRequested' ? event.toolCallId : '';
+  };
+
+  it('are paid when they are met on a reload', async () => {
+    await metOnAConflict(true);
+  });
+
+  it('would be forgotten by a lane that does not learn (the broken variant, to see that this can fail)', async () => {
+    await metOnAConflict(false);
+  });
+});
+
+describe('what cannot be done now', () => {
+  it('R54 state that cannot be loaded stops its thread only, is said once, and goes on when it can be read', async () => {
+    let down = false;
+    const { stage, actor } = await opened({
+      gate: {
+        pass: async (_node, operation, apply) => {
+          if (down && operation.name === 'log.read' && operation.about.endsWith('thr_2')) throw new Error('disk');
+          return apply();
+        },
+      },
+    });
+    down = true;
+    const other = { tenant: 'acme', thread: 'thr_2' };
+    const stuck = actor.ports.inputs.publish(other, message('x'));
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(200);
+    expect(stage.lines.filter((line) => line.includes('lane_failing')).length).toBe(1);
+    down = false;
+    await stage.clock.advance(600_000);
+    await stuck;
+    expect(stage.told(other)).toEqual([]);
+    expect(stage.lines.some((line) => line.includes('lane_recovered'))).toBe(true);
+  });
+
+  it('V6 an input whose decision throws is never skipped; its thread waits behind it and says so', async () => {
+    let poisonous = true;
+    const stage = createStage();
+    const actor = await stage.processor('p1', {
+      protocol: {
+        decide: (thread, input, moment) => {
+          if (poisonous && input.id === 'c:poison') throw new Error('cannot decide');
+          return decide(thread, input, moment);
+        },
+      },
+    });
+    await actor.ports.inputs.publish(key, opening());
+    const poison = actor.ports.inputs.publish(key, message('poison'));
+    const after = actor.ports.inputs.publish(key, message('after'));
+    await stage.clock.advance(300_000);
+    expect(stage.lines.filter((line) => line.startsWith('error lane_blocked')).length).toBe(1);
+    expect(stage.told()).not.toContain('MessageAccepted');
+    poisonous = false;
+    await stage.clock.advance(60_000);
+    await Promise.all([poison, after]);
+    expect(stage.commits().flatMap((commit) => commit.inputs).filter((id) => id.startsWith('c:'))).toEqual(['c:poison', 'c:after']);
+  });
+
+  it('a payment that fails is made again, the commit is not', async () => {
+    let failures = 3;
+    const { stage, actor } = await opened({
+      play: inTurn(calls('weather', '{}'), says('sunny')),
+      gate: {
+        pass: async (_node, operation, apply) => {
+          if (operation.name === 'dispatches.publish' && stageReady && failures-- > 0) throw new Error('queue');
+          return apply();
+        },
+      },
+    }).then((scene) => {
+      stageReady = true;
+      return scene;
+    });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(60_000);
+    expect(stage.dispatched.filter((effect) => effect.do === 'InvokeTool').length).toBe(1);
+    expect(stage.told().filter((type) => type === 'ToolCallRequested').length).toBe(1);
+    await actor.ports.inputs.publish(key, result(invoked(stage)));
+    await stage.clock.advance(60_000);
+    expect(stage.world.durable.log.owed.size).toBe(0);
+  });
+  let stageReady = false;
+
+  it('L5 an append with an unknown outcome is read back, and decided once', async () => {
+    let outcome: 'stored' | 'lost' | null = null;
+    const { stage, actor } = await opened({
+      gate: {
+        pass: async (_node, operation, apply) => {
+          if (operation.name !== 'log.append' || outcome === null) return apply();
+          if (outcome === 'stored') apply();
+          outcome = null;
+          throw new Error('connection reset');
+        },
+      },
+    });
+    for (const fate of ['stored', 'lost'] as const) {
+      outcome = fate;
+      await Promise.all([actor.ports.inputs.publish(key, message(fate)), stage.clock.advance(10_000)]);
+    }
+    expect(stage.told().filter((type) => type === 'MessageAccepted').length).toBe(2);
+  });
+});
+
+describe('releasing', () => {
+  it('V2 holds a message until the answer it led to is decided and paid', async () => {
+    const { stage, actor } = await opened({ topology: 'durable', play: hangs, policies: { onInterrupt: 'cancel' } });
+    expect(stage.world.durable.broker.lag('inputs')).toBe(0);
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(1_000);
+    expect(stage.told().at(-1)).toBe('CompletionRequested');
+    expect(stage.world.durable.broker.lag('inputs')).toBe(1);
+    await actor.ports.inputs.publish(key, interrupt('i1'));
+    await stage.clock.advance(1_000);
+    expect(stage.world.durable.broker.lag('inputs')).toBe(0);
+  });
+
+  it('V6 starts from nothing when a partition comes back: what was held is delivered again, and paid once more', async () => {
+    const { stage, actor } = await opened({ topology: 'durable', play: inTurn(hangs, says('ok')) });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(1_000);
+    stage.world.durable.broker.rebalance('inputs');
+    await stage.clock.advance(60_000);
+    expect(stage.asked.length).toBe(2);
+    expect(stage.asked[0]?.completionId).toBe(stage.asked[1]?.completionId);
+    expect(stage.told().at(-1)).toBe('CompletionRecorded');
+    expect(stage.world.durable.broker.lag('inputs')).toBe(0);
+  });
+});
+
+describe('time and rest', () => {
+  it('fires a tool timeout that outlives its processor', async () => {
+    const stage = createStage({ play: inTurn(calls('weather', '{}'), says('too late')) });
+    const first = await stage.processor('p1');
+    await first.ports.inputs.publish(key, opening({}, { ...defaultLimits, toolTimeoutMs: { default: 30_000 } }));
+    await stage.clock.advance(50);
+    await first.ports.inputs.publish(key, toolsLoaded(stage.dispatched));
+    await first.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(1_000);
+    await first.service.stop(0);
+    await stage.clock.advance(100_000);
+    await stage.processor('p2');
+    await stage.clock.advance(2_000);
+    expect(stage.told().slice(-4)).toEqual(['TimerFired', 'ToolCallSettled', 'CompletionRequested', 'CompletionRecorded']);
+  });
+
+  it('stops within its time: what runs may end, what cannot is left owed', async () => {
+    const { stage, actor } = await opened({ play: hangs });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    const stopped = actor.service.stop(5_000);
+    await stage.clock.advance(20_000);
+    await stopped;
+    expect(stage.asked[0]?.signal.aborted).toBe(true);
+    expect(stage.told().at(-1)).toBe('CompletionRequested');
+    expect(stage.world.durable.log.owed.size).toBe(1);
+  });
+});

@@ -1,0 +1,41 @@
+import { type ModelMessage, text } from '@dormouse/thread';
+import { describe, expect, it } from 'vitest';
+import { TranscriptWindow } from './transcript-window.ts';
+
+const said = (words: string): ModelMessage => ({ role: 'user', content: [text(words)] });
+const words = (messages: readonly ModelMessage[] | null): string | null =>
+  messages?.map((one) => (one.role === 'user' && one.content[0] && 'text' in one.content[0] ? one.content[0].text : '?')).join('') ?? null;
+
+function filled(count: number, bytesMax: number): TranscriptWindow {
+  const window = new TranscriptWindow(0, bytesMax);
+  for (let ordinal = 0; ordinal < count; ordinal++) window.append([said(String(ordinal % 10))], 10);
+  return window;
+}
+
+describe('a transcript window', () => {
+  it('I-15 gives a prompt the same messages however many are appended later', () => {
+    const window = filled(3, 1_000);
+    const before = words(window.slice(0, 3));
+    window.append([said('x')], 10);
+    expect(words(window.slice(0, 3))).toBe(before);
+    expect(words(window.slice(1, 4))).toBe('12x');
+  });
+
+  it('I-25 keeps a bounded part of a thread of any age, the newest', () => {
+    const window = filled(10_000, 200);
+    expect(window.bytes).toBeLessThanOrEqual(200);
+    expect(words(window.slice(9_995, 10_000))).toBe('56789');
+    expect(window.slice(0, 10_000)).toBeNull();
+  });
+
+  it('takes older messages back when they fit and end where it begins', () => {
+    const window = new TranscriptWindow(2, 100);
+    window.append([said('c')], 10);
+    window.restore([said('a')], 10); // does not reach the window
+    expect(window.from).toBe(2);
+    window.restore([said('a'), said('b')], 1_000); // would not fit
+    expect(window.from).toBe(2);
+    window.restore([said('a'), said('b')], 20);
+    expect(words(window.slice(0, 3))).toBe('abc');
+  });
+});
