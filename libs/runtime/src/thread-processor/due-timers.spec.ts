@@ -12,10 +12,13 @@ interface Scene {
   readonly timers: Timers;
   readonly loop: DueTimersLoop;
   readonly fired: string[];
-  set(timerId: string, inMs: number): Promise<DueTimer>;
+  readonly set: (timerId: string, inMs: number) => Promise<DueTimer>;
 }
 
-function scene(publish: (key: ThreadKey, input: ThreadInput) => Promise<void> = async () => {}, timersFiringMax = 100): Scene {
+function scene(
+  publish: (key: ThreadKey, input: ThreadInput) => Promise<void> = async () => {},
+  timersFiringMax = 100,
+): Scene {
   const clock = createManualClock();
   const { timers } = createMemoryWorld({ clock }).ports('p1');
   const fired: string[] = [];
@@ -26,7 +29,14 @@ function scene(publish: (key: ThreadKey, input: ThreadInput) => Promise<void> = 
     },
   };
   const startsAt = clock.now();
-  const loop = createDueTimers({ timers, inputs: { ...inputs, consume: () => Promise.reject(new Error('not consumed')) }, clock, logger: silent, protocol: soundProtocol, settings: { timerPollMs: 1_000, timersFiringMax } });
+  const loop = createDueTimers({
+    timers,
+    inputs: { ...inputs, consume: () => Promise.reject(new Error('not consumed')) },
+    clock,
+    logger: silent,
+    protocol: soundProtocol,
+    settings: { timerPollMs: 1_000, timersFiringMax },
+  });
   const set = async (timerId: string, inMs: number): Promise<DueTimer> => {
     const timer = { tenant: 'acme', thread: 't', timerId, due: clock.now() + inMs };
     await timers.set([timer]);
@@ -72,7 +82,10 @@ describe('due timers', () => {
   });
 
   it('D2 are not held up by one whose thread is blocked', async () => {
-    const { clock, loop, fired, set } = scene((_key, input) => (input.id === 't:stuck' ? new Promise(() => {}) : Promise.resolve()), 2);
+    const { clock, loop, fired, set } = scene(
+      (_key, input) => (input.id === 't:stuck' ? new Promise(() => {}) : Promise.resolve()),
+      2,
+    );
     await set('stuck', 10);
     loop.start();
     for (const name of ['a', 'b', 'c', 'd']) await set(name, 20);

@@ -21,7 +21,7 @@ export interface DueTimersDeps {
 export interface DueTimersLoop {
   start(): void;
   /** A timer was set that may be the nearest. */
-  wakeBy(due: number): void;
+  readonly wakeBy: (due: number) => void;
   /** Stops looking; firings on their way go on by themselves. */
   stop(): Promise<void>;
 }
@@ -71,7 +71,11 @@ export function createDueTimers(deps: DueTimersDeps): DueTimersLoop {
     firing.add(nameOf(timer));
     try {
       await deps.protocol.fireTimer(
-        () => deps.inputs.publish({ tenant, thread }, { kind: 'TimerFiring', id: inputIds.timer(timerId), timerId, scheduledFor: due }),
+        () =>
+          deps.inputs.publish(
+            { tenant, thread },
+            { kind: 'TimerFiring', id: inputIds.timer(timerId), timerId, scheduledFor: due },
+          ),
         () => timers.drop([timer]),
       ); // (D1)
       failing = null;

@@ -17,7 +17,10 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-export function createGroupCommit(log: Pick<ThreadLog, 'append'>, limits: { readonly groupCommitsMax: number; readonly groupBytesMax: number }): GroupCommit {
+export function createGroupCommit(
+  log: Pick<ThreadLog, 'append'>,
+  limits: { readonly groupCommitsMax: number; readonly groupBytesMax: number },
+): GroupCommit {
   let waiting: Waiting[] = [];
   let flushing = false;
 

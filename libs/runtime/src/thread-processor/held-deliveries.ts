@@ -55,7 +55,8 @@ export class Hold {
 
   /** The shorter list moves: a chain of any length costs its length times its logarithm, not its square. */
   #takeDeliveries(others: ThreadDelivery[]): void {
-    const [longer, shorter] = others.length > this.#deliveries.length ? [others, this.#deliveries] : [this.#deliveries, others];
+    const [longer, shorter] =
+      others.length > this.#deliveries.length ? [others, this.#deliveries] : [this.#deliveries, others];
     for (const delivery of shorter) longer.push(delivery);
     this.#deliveries = longer;
   }

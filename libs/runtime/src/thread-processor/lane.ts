@@ -119,7 +119,9 @@ export class Lane implements LaneMemory {
 
   /** An answer whose completion another input has ended meanwhile. (L3) */
   #isOvertaken(item: SliceItem): boolean {
-    return item.what === 'input' && item.answerOf !== null && item.answerOf !== this.run && item.deliveries.length === 0;
+    return (
+      item.what === 'input' && item.answerOf !== null && item.answerOf !== this.run && item.deliveries.length === 0
+    );
   }
 
   async #trySlice(items: readonly SliceItem[]): Promise<readonly SliceItem[]> {
@@ -152,7 +154,8 @@ export class Lane implements LaneMemory {
     const { settings, clock, revoked } = this.#home;
     const isPoison = !(error instanceof Fault) && this.#failures >= settings.poisonAttempts;
     this.#report(error, isPoison);
-    if (isPoison) await clock.sleep(settings.poisonDelayMs, revoked); // (L4)
+    if (isPoison)
+      await clock.sleep(settings.poisonDelayMs, revoked); // (L4)
     else await this.#sleep(this.#failures);
   }
 
@@ -161,7 +164,12 @@ export class Lane implements LaneMemory {
     const code = error instanceof Fault ? error.code : isPoison ? 'POISON' : 'SLICE_THREW';
     if (code === this.#fault) return;
     this.#fault = code;
-    const fields = { ...this.key, code, attempt: this.#failures, error: error instanceof Error ? (isPoison ? error.stack : error.message) : String(error) };
+    const fields = {
+      ...this.key,
+      code,
+      attempt: this.#failures,
+      error: error instanceof Error ? (isPoison ? error.stack : error.message) : String(error),
+    };
     if (isPoison) this.#home.logger.error('lane_blocked', fields);
     else this.#home.logger.warn('lane_failing', fields);
   }

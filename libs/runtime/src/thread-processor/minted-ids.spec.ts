@@ -37,6 +37,8 @@ describe('a minted id', () => {
   });
 
   it('comes with the hash that the heart uses', () => {
-    expect(momentOf(idKey, key, now, null).sha256('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+    expect(momentOf(idKey, key, now, null).sha256('')).toBe(
+      'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    );
   });
 });

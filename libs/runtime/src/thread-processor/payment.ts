@@ -96,7 +96,12 @@ async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<
   if (orders.length > 0) await everyOne(orders);
 }
 
-async function publish(deps: PaymentDeps, debtor: Debtor, hold: Hold, published: ReturnType<WorkBus['publish']>): Promise<void> {
+async function publish(
+  deps: PaymentDeps,
+  debtor: Debtor,
+  hold: Hold,
+  published: ReturnType<WorkBus['publish']>,
+): Promise<void> {
   const { handled } = await published;
   if (handled === null) return;
   hold.retain();
@@ -119,16 +124,25 @@ async function everyOne(orders: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(orders)) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-function requestedCompletion(protocol: ProcessorProtocol, bill: Bill): { readonly effect: RequestCompletion; readonly trace: string | null } | null {
+function requestedCompletion(
+  protocol: ProcessorProtocol,
+  bill: Bill,
+): { readonly effect: RequestCompletion; readonly trace: string | null } | null {
   for (const debt of bill.debts) {
     for (const effect of debt.effects) {
-      if (effect.do === 'RequestCompletion' && protocol.isOwed(bill.state.thread, effect)) return { effect, trace: debt.trace };
+      if (effect.do === 'RequestCompletion' && protocol.isOwed(bill.state.thread, effect))
+        return { effect, trace: debt.trace };
     }
   }
   return null;
 }
 
-function startCompletion(deps: PaymentDeps, debtor: Debtor, bill: Bill, requested: { readonly effect: RequestCompletion; readonly trace: string | null }): void {
+function startCompletion(
+  deps: PaymentDeps,
+  debtor: Debtor,
+  bill: Bill,
+  requested: { readonly effect: RequestCompletion; readonly trace: string | null },
+): void {
   const { completionId } = requested.effect;
   if (debtor.isClosing) {
     bill.hold.retain(); // never dropped: the next owner is given these deliveries
@@ -142,5 +156,7 @@ function startCompletion(deps: PaymentDeps, debtor: Debtor, bill: Bill, requeste
   deps.protocol.holdForCompletion(run.hold, bill.hold);
   debtor.run = run;
   const { thread, messages, tail } = bill.state;
-  deps.completions.start(run, { completionId, thread, messages, promptLength: tail.length }, (answer) => debtor.answered(run, answer));
+  deps.completions.start(run, { completionId, thread, messages, promptLength: tail.length }, (answer) =>
+    debtor.answered(run, answer),
+  );
 }

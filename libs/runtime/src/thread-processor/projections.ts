@@ -3,7 +3,14 @@
 // Invariants:
 //   J1. A row is a hint: losing one costs a stale list until the thread's next commit. Only the newest state is written.
 //   J2. Nothing sleeps while nothing has changed.
-import { type Clock, Fault, type Logger, type ThreadDirectory, type ThreadKey, type ThreadProjection } from '@dormouse/ports';
+import {
+  type Clock,
+  Fault,
+  type Logger,
+  type ThreadDirectory,
+  type ThreadKey,
+  type ThreadProjection,
+} from '@dormouse/ports';
 import { statusOf, type Thread } from '@dormouse/thread';
 
 export interface Projections {
@@ -17,7 +24,11 @@ export function createProjections(deps: {
   readonly directory: ThreadDirectory;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly settings: { readonly projectionDelayMs: number; readonly projectionsPerBatchMax: number; readonly retryDelayMsMax: number };
+  readonly settings: {
+    readonly projectionDelayMs: number;
+    readonly projectionsPerBatchMax: number;
+    readonly retryDelayMsMax: number;
+  };
 }): Projections {
   const { projectionDelayMs, projectionsPerBatchMax, retryDelayMsMax } = deps.settings;
   const changed = new Map<string, ThreadProjection>();
@@ -37,7 +48,10 @@ export function createProjections(deps: {
     try {
       await deps.directory.project(batch.map(([, projection]) => projection));
     } catch (error) {
-      deps.logger.warn('projection_failed', { rows: batch.length, code: error instanceof Fault ? error.code : String(error) });
+      deps.logger.warn('projection_failed', {
+        rows: batch.length,
+        code: error instanceof Fault ? error.code : String(error),
+      });
       return false;
     }
     // A newer one may have come meanwhile: only what was written is done.

@@ -19,10 +19,10 @@ export type KnownOutcome = Exclude<AppendOutcome, 'unknown'>;
 /** What happens to one slice after it was decided, as steps to be put in order. */
 export interface SliceSteps {
   /** What became of the commit, after an unknown outcome was read back. */
-  append(): Promise<KnownOutcome>;
-  pay(): Promise<void>;
+  readonly append: () => Promise<KnownOutcome>;
+  readonly pay: () => Promise<void>;
   /** The slice's own hold on its deliveries ends. */
-  release(): void;
+  readonly release: () => void;
 }
 
 /** What is known when a list of commits is about to be paid again. */
@@ -60,7 +60,12 @@ export interface ProcessorProtocol {
   /** The slice failed: which inputs are given up? None: it is tried again at the head of its lane. Broken: the first. (V6) */
   readonly finishedByFault: (items: readonly InputItem[]) => readonly InputItem[];
   /** Broken: head not read, input not looked up, neither, or looked up once for all reloads. (V4) */
-  readonly confirmRefusal: (log: ThreadLog, key: ThreadKey, decidedOn: number, inputId: string) => Promise<Confirmation>;
+  readonly confirmRefusal: (
+    log: ThreadLog,
+    key: ThreadKey,
+    decidedOn: number,
+    inputId: string,
+  ) => Promise<Confirmation>;
   /** Commits met on a reload that this lane did not pay: which of them does it pay now? All. Broken: none. (V1) */
   readonly learnedDebts: (debts: readonly Debt[]) => readonly Debt[];
   /** From which version a redelivery is paid; null when everything is paid. Broken: its own version always. (V1, V5) */

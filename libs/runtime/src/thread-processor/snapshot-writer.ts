@@ -29,7 +29,8 @@ export function createSnapshotWriter(deps: {
   return {
     consider: (key, state) => {
       const version = state.thread.position;
-      const isDue = version - state.snapshot.version >= snapshotEveryEvents || state.snapshot.bytesSince >= snapshotBytes;
+      const isDue =
+        version - state.snapshot.version >= snapshotEveryEvents || state.snapshot.bytesSince >= snapshotBytes;
       if (!isDue) return state;
       const { thread, tail, lastHash } = state;
       const encoded = encodeSnapshot({ thread, tail, lastHash });

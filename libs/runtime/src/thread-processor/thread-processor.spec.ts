@@ -5,7 +5,22 @@ import { decide, defaultLimits, evolve, inputIds, type ThreadInput, unopenedThre
 import { describe, expect, it } from 'vitest';
 import { openCommit, sealCommit } from '../envelope.ts';
 import { momentOf } from './minted-ids.ts';
-import { type Actor, calls, createStage, idKey, interrupt, key, message, opening, type Play, result, says, type Stage, type StageOptions, toolsLoaded } from './spec/stage.ts';
+import {
+  type Actor,
+  calls,
+  createStage,
+  idKey,
+  interrupt,
+  key,
+  message,
+  opening,
+  type Play,
+  result,
+  says,
+  type Stage,
+  type StageOptions,
+  toolsLoaded,
+} from './spec/stage.ts';
 
 /** Opens the thread on one processor, up to the point where it is idle. */
 async function opened(options: StageOptions = {}, node = 'p1'): Promise<{ stage: Stage; actor: Actor }> {
@@ -39,19 +54,33 @@ async function appendAsZombie(stage: Stage, input: ThreadInput): Promise<Commit>
   const commits = stage.commits();
   const last = commits.at(-1);
   let thread = unopenedThread(key.tenant, key.thread);
-  for (const commit of commits) for (const event of openCommit(commit).events) thread = evolve(thread, event, commit.at);
+  for (const commit of commits)
+    for (const event of openCommit(commit).events) thread = evolve(thread, event, commit.at);
   const now = Math.max(stage.clock.now(), thread.updatedAt);
   const decision = decide(thread, input, momentOf(idKey, key, now, null));
   if (!decision.committed) throw new Error(`refused: ${decision.refusal}`);
   const { events, effects } = decision;
-  const commit = sealCommit({ key, version: thread.position, inputs: [input.id], at: now, nonce: 'zombie', trace: null, prev: last?.hash ?? '', events, effects });
+  const commit = sealCommit({
+    key,
+    version: thread.position,
+    inputs: [input.id],
+    at: now,
+    nonce: 'zombie',
+    trace: null,
+    prev: last?.hash ?? '',
+    events,
+    effects,
+  });
   const [outcome] = await stage.world.ports('zombie').log.append([{ commit, owes: true }]);
   if (outcome !== 'appended') throw new Error(outcome);
   return commit;
 }
 
 const completionOf = (stage: Stage): string => {
-  const requested = stage.commits().flatMap((commit) => openCommit(commit).events).findLast((event) => event.type === 'CompletionRequested');
+  const requested = stage
+    .commits()
+    .flatMap((commit) => openCommit(commit).events)
+    .findLast((event) => event.type === 'CompletionRequested');
   if (requested?.type !== 'CompletionRequested') throw new Error('nothing was requested');
   return requested.completionId;
 };
@@ -73,7 +102,11 @@ describe('a turn', () => {
     const before = stage.commits().length;
     await actor.ports.inputs.publish(key, message('m1'));
     await stage.clock.advance(0);
-    expect(stage.dispatched.at(-1)).toMatchObject({ do: 'InvokeTool', operation: 'weather', arguments: { city: 'Rome' } });
+    expect(stage.dispatched.at(-1)).toMatchObject({
+      do: 'InvokeTool',
+      operation: 'weather',
+      arguments: { city: 'Rome' },
+    });
     await actor.ports.inputs.publish(key, result(invoked(stage)));
     await stage.clock.advance(0);
     expect(stage.commits().length - before).toBe(4);
@@ -103,7 +136,10 @@ describe('a turn', () => {
   it('shows the row, the commits and the deltas to whoever watches', async () => {
     const { stage, actor } = await opened();
     const hints: string[] = [];
-    await actor.ports.feed.subscribe(key, (hint) => void hints.push(hint.hint === 'delta' ? hint.delta.text : `commit ${hint.commit.version}`));
+    await actor.ports.feed.subscribe(
+      key,
+      (hint) => void hints.push(hint.hint === 'delta' ? hint.delta.text : `commit ${hint.commit.version}`),
+    );
     await actor.ports.inputs.publish(key, message('m1'));
     await stage.clock.advance(1_000);
     expect(hints).toEqual(['commit 3', 'ok', 'commit 5']);
@@ -122,8 +158,13 @@ describe('a turn', () => {
     await stage.clock.advance(0);
     await actor.ports.inputs.publish(key, message('m2'));
     await stage.clock.advance(0);
-    const recorded = stage.commits().flatMap((commit) => openCommit(commit).events).filter((event) => event.type === 'CompletionRecorded');
-    expect(recorded.map((event) => event.type === 'CompletionRecorded' && `${event.interrupted} ${event.message.text}`)).toEqual(['true I was about', 'false sorry']);
+    const recorded = stage
+      .commits()
+      .flatMap((commit) => openCommit(commit).events)
+      .filter((event) => event.type === 'CompletionRecorded');
+    expect(
+      recorded.map((event) => event.type === 'CompletionRecorded' && `${event.interrupted} ${event.message.text}`),
+    ).toEqual(['true I was about', 'false sorry']);
     expect(stage.asked[0]?.signal.aborted).toBe(true);
   });
 });
@@ -147,7 +188,10 @@ describe('a redelivered input', () => {
     await stage.clock.advance(0);
     await Promise.all(['m1', 'm2', 'm2', 'm3'].map((id) => actor.ports.inputs.publish(key, message(id))));
     await stage.clock.advance(0);
-    const accepted = stage.commits().flatMap((commit) => openCommit(commit).events).flatMap((event) => (event.type === 'MessageAccepted' ? [event.messageId] : []));
+    const accepted = stage
+      .commits()
+      .flatMap((commit) => openCommit(commit).events)
+      .flatMap((event) => (event.type === 'MessageAccepted' ? [event.messageId] : []));
     expect(accepted).toEqual(['m1', 'm2', 'm3']);
   });
 
@@ -173,14 +217,24 @@ describe('V1 commits of somebody else', () => {
     await stage.clock.advance(0);
     const dispatched = stage.dispatched.length;
     await appendAsZombie(stage, answerWithCall(completionOf(stage)));
-    await owner.ports.inputs.publish(key, { kind: 'CallbackRejection', id: inputIds.callbackRejection('call_x', 'h'), toolCallId: invokedIn(stage), reason: 'bad', settles: false, code: 'RESULT_UNREADABLE' });
+    await owner.ports.inputs.publish(key, {
+      kind: 'CallbackRejection',
+      id: inputIds.callbackRejection('call_x', 'h'),
+      toolCallId: invokedIn(stage),
+      reason: 'bad',
+      settles: false,
+      code: 'RESULT_UNREADABLE',
+    });
     await stage.clock.advance(0);
     expect(stage.dispatched.slice(dispatched).length).toBe(learned ? 1 : 0);
     return stage;
   }
 
   const invokedIn = (stage: Stage): string => {
-    const event = stage.commits().flatMap((commit) => openCommit(commit).events).findLast((one) => one.type === 'ToolCallRequested');
+    const event = stage
+      .commits()
+      .flatMap((commit) => openCommit(commit).events)
+      .findLast((one) => one.type === 'ToolCallRequested');
     return event?.type === 'ToolCallRequested' ? event.toolCallId : '';
   };
 
@@ -237,7 +291,12 @@ describe('what cannot be done now', () => {
     poisonous = false;
     await stage.clock.advance(60_000);
     await Promise.all([poison, after]);
-    expect(stage.commits().flatMap((commit) => commit.inputs).filter((id) => id.startsWith('c:'))).toEqual(['c:poison', 'c:after']);
+    expect(
+      stage
+        .commits()
+        .flatMap((commit) => commit.inputs)
+        .filter((id) => id.startsWith('c:')),
+    ).toEqual(['c:poison', 'c:after']);
   });
 
   it('a payment that fails is made again, the commit is not', async () => {
@@ -323,7 +382,12 @@ describe('time and rest', () => {
     await stage.clock.advance(100_000);
     await stage.processor('p2');
     await stage.clock.advance(2_000);
-    expect(stage.told().slice(-4)).toEqual(['TimerFired', 'ToolCallSettled', 'CompletionRequested', 'CompletionRecorded']);
+    expect(stage.told().slice(-4)).toEqual([
+      'TimerFired',
+      'ToolCallSettled',
+      'CompletionRequested',
+      'CompletionRecorded',
+    ]);
   });
 
   it('stops within its time: what runs may end, what cannot is left owed', async () => {

@@ -131,7 +131,15 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
   const { clock, entropy, logger, log, feed } = deps;
   const settings = { ...defaultProcessorSettings, ...deps.settings };
   const protocol = { ...soundProtocol, ...deps.protocol };
-  const sources = { log, blobs: deps.blobs, snapshots: deps.snapshots, agents: deps.agents, toolsets: deps.toolsets, folds: protocol, settings };
+  const sources = {
+    log,
+    blobs: deps.blobs,
+    snapshots: deps.snapshots,
+    agents: deps.agents,
+    toolsets: deps.toolsets,
+    folds: protocol,
+    settings,
+  };
   const cache = new StateCache(settings.cacheBytesMax);
   const completions = createCompletionRunner({
     model: deps.model,
@@ -147,8 +155,29 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
   const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, clock, logger, protocol, settings });
   const projections = createProjections({ directory: deps.directory, clock, logger, settings });
   const snapshots = createSnapshotWriter({ snapshots: deps.snapshots, logger, settings });
-  const payment = { work: deps.work, timers: deps.timers, completions, clock, logger, protocol, timerSet: dueTimers.wakeBy };
-  const slices = { log, groupCommit: createGroupCommit(log, settings), sources, cache, snapshots, projections, feed, clock, entropy, idKey: deps.idKey, protocol, payment };
+  const payment = {
+    work: deps.work,
+    timers: deps.timers,
+    completions,
+    clock,
+    logger,
+    protocol,
+    timerSet: dueTimers.wakeBy,
+  };
+  const slices = {
+    log,
+    groupCommit: createGroupCommit(log, settings),
+    sources,
+    cache,
+    snapshots,
+    projections,
+    feed,
+    clock,
+    entropy,
+    idKey: deps.idKey,
+    protocol,
+    payment,
+  };
   const home: AssignmentHome = {
     slices,
     protocol,

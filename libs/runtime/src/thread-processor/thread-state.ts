@@ -8,7 +8,16 @@
 //   S3. A read that fails throws: state that cannot be loaded is never "empty". R54
 import type { Commit, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';
-import { emptyTail, type evolve, type extendTranscript, type ModelMessage, type Thread, type ThreadEffect, type TranscriptTail, unopenedThread } from '@dormouse/thread';
+import {
+  emptyTail,
+  type evolve,
+  type extendTranscript,
+  type ModelMessage,
+  type Thread,
+  type ThreadEffect,
+  type TranscriptTail,
+  unopenedThread,
+} from '@dormouse/thread';
 import { openCommit } from '../envelope.ts';
 import { type SnapshotState, snapshotShape } from '../thread-reader.ts';
 import { TranscriptWindow } from './transcript-window.ts';
@@ -92,7 +101,7 @@ export async function* commitsFrom(
   from: number,
 ): AsyncGenerator<Commit> {
   const page = sources.settings.loadPageCommits;
-  for (let next = from; ; ) {
+  for (let next = from; ;) {
     const commits = await sources.log.read(key, next, page);
     yield* commits;
     const last = commits.at(-1);
@@ -101,7 +110,12 @@ export async function* commitsFrom(
   }
 }
 
-function foldCommit(folds: Folds, state: ThreadState, commit: Commit, events: ReturnType<typeof openCommit>['events']): ThreadState {
+function foldCommit(
+  folds: Folds,
+  state: ThreadState,
+  commit: Commit,
+  events: ReturnType<typeof openCommit>['events'],
+): ThreadState {
   let { thread, tail } = state;
   const messages: ModelMessage[] = [];
   for (const event of events) {

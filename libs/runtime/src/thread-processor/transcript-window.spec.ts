@@ -4,7 +4,9 @@ import { TranscriptWindow } from './transcript-window.ts';
 
 const said = (words: string): ModelMessage => ({ role: 'user', content: [text(words)] });
 const words = (messages: readonly ModelMessage[] | null): string | null =>
-  messages?.map((one) => (one.role === 'user' && one.content[0] && 'text' in one.content[0] ? one.content[0].text : '?')).join('') ?? null;
+  messages
+    ?.map((one) => (one.role === 'user' && one.content[0] && 'text' in one.content[0] ? one.content[0].text : '?'))
+    .join('') ?? null;
 
 function filled(count: number, bytesMax: number): TranscriptWindow {
   const window = new TranscriptWindow(0, bytesMax);

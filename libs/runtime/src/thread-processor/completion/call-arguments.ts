@@ -6,9 +6,16 @@ import { type RequestedCall, threadLimits } from '@dormouse/thread';
 import type { RawCall } from './partial-answer.ts';
 
 /** Says what is wrong with `args` under the tool's schema, or null. Must bound its own time and memory. */
-export type ValidateArguments = (definition: ToolDefinition, args: Readonly<Record<string, unknown>>) => Promise<string | null>;
+export type ValidateArguments = (
+  definition: ToolDefinition,
+  args: Readonly<Record<string, unknown>>,
+) => Promise<string | null>;
 
-export async function judgeCall(call: RawCall, definition: ToolDefinition | undefined, validate: ValidateArguments | null): Promise<RequestedCall> {
+export async function judgeCall(
+  call: RawCall,
+  definition: ToolDefinition | undefined,
+  validate: ValidateArguments | null,
+): Promise<RequestedCall> {
   const read = readArguments(call.arguments);
   const about = { providerCallId: call.providerCallId, operation: call.operation };
   if (typeof read === 'string') return { ...about, arguments: {}, problem: read };
@@ -18,7 +25,8 @@ export async function judgeCall(call: RawCall, definition: ToolDefinition | unde
 
 /** The arguments, or why they cannot be used. */
 function readArguments(text: string): Readonly<Record<string, unknown>> | string {
-  if (!fitsBytes(text, threadLimits.argumentsBytesMax)) return `arguments are larger than ${threadLimits.argumentsBytesMax} bytes`;
+  if (!fitsBytes(text, threadLimits.argumentsBytesMax))
+    return `arguments are larger than ${threadLimits.argumentsBytesMax} bytes`;
   // Providers write nothing at all for a tool without parameters.
   if (text.trim() === '') return {};
   const reading = checkJson(text);

@@ -44,7 +44,9 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
     if (known !== undefined) return known;
     const definitions: ToolDefinition[] = [];
     for (const toolset of thread.toolsets) {
-      const all = await remembered(manifests, `${thread.tenant}:${toolset.sha256}`, () => readManifest(sources.toolsets, thread.tenant, toolset));
+      const all = await remembered(manifests, `${thread.tenant}:${toolset.sha256}`, () =>
+        readManifest(sources.toolsets, thread.tenant, toolset),
+      );
       definitions.push(...all.filter((definition) => toolset.tools.includes(definition.name)));
     }
     offered.set(thread.toolsets, definitions);
@@ -82,12 +84,25 @@ async function remembered<T>(known: Map<string, T>, key: string, read: () => Pro
 }
 
 interface Manifest {
-  readonly tools: readonly { readonly name: string; readonly description?: string; readonly inputSchema: Readonly<Record<string, unknown>> }[];
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description?: string;
+    readonly inputSchema: Readonly<Record<string, unknown>>;
+  }[];
 }
 
-async function readManifest(toolsets: Toolsets, tenant: string, toolset: LoadedToolset): Promise<readonly ToolDefinition[]> {
+async function readManifest(
+  toolsets: Toolsets,
+  tenant: string,
+  toolset: LoadedToolset,
+): Promise<readonly ToolDefinition[]> {
   const stored = await toolsets.get(tenant, toolset.sha256);
-  if (stored === null) throw new Fault('STATE_UNAVAILABLE', `manifest ${toolset.sha256} of ${toolset.toolServer} is missing`);
+  if (stored === null)
+    throw new Fault('STATE_UNAVAILABLE', `manifest ${toolset.sha256} of ${toolset.toolServer} is missing`);
   const manifest = JSON.parse(stored.manifest) as Manifest; // found valid when it was stored
-  return manifest.tools.map(({ name, description, inputSchema }) => ({ name, description: description ?? '', inputSchema }));
+  return manifest.tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description: description ?? '',
+    inputSchema,
+  }));
 }

@@ -8,7 +8,13 @@ import { TranscriptWindow } from '../transcript-window.ts';
 import { type CompletionAnswer, type CompletionRunner, createCompletionRunner } from './completion-runner.ts';
 import { CompletionRun } from './completion-run.ts';
 
-const settings: ProcessorSettings = { ...defaultProcessorSettings, modelStartTimeoutMs: 10_000, modelStallTimeoutMs: 20_000, modelRetryTotalMs: 60_000, completionMsMax: 300_000 };
+const settings: ProcessorSettings = {
+  ...defaultProcessorSettings,
+  modelStartTimeoutMs: 10_000,
+  modelStallTimeoutMs: 20_000,
+  modelRetryTotalMs: 60_000,
+  completionMsMax: 300_000,
+};
 const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
 
 interface Scene {
@@ -21,7 +27,10 @@ interface Scene {
 }
 
 /** Plays one of these per attempt, the last one for ever. */
-function scene(plays: readonly Play[], options: Partial<ProcessorSettings> & { readonly registryDown?: boolean } = {}): Scene {
+function scene(
+  plays: readonly Play[],
+  options: Partial<ProcessorSettings> & { readonly registryDown?: boolean } = {},
+): Scene {
   const clock = createManualClock();
   const deltas: Delta[] = [];
   const answers: CompletionAnswer[] = [];
@@ -35,7 +44,11 @@ function scene(plays: readonly Play[], options: Partial<ProcessorSettings> & { r
         return play(request);
       },
     },
-    feed: { publish: (_key, hint) => void (hint.hint === 'delta' && deltas.push(hint.delta)), subscribe: async () => () => {}, soFar: async () => [] },
+    feed: {
+      publish: (_key, hint) => void (hint.hint === 'delta' && deltas.push(hint.delta)),
+      subscribe: async () => () => {},
+      soFar: async () => [],
+    },
     clock,
     entropy: createSeededEntropy(1),
     logger: silent,
@@ -43,7 +56,16 @@ function scene(plays: readonly Play[], options: Partial<ProcessorSettings> & { r
     buildRequest: async (order, signal) => {
       if (options.registryDown) throw new Fault('UNAVAILABLE', 'registry is down');
       const prompt = { length: 0, last: async () => [], all: async () => [] };
-      const model = { provider: 'x', name: '', baseUrl: null, apiKeySecret: null, contextWindowTokens: 1, outputTokensMax: null, images: false, parameters: {} };
+      const model = {
+        provider: 'x',
+        name: '',
+        baseUrl: null,
+        apiKeySecret: null,
+        contextWindowTokens: 1,
+        outputTokensMax: null,
+        images: false,
+        parameters: {},
+      };
       const tools = [{ name: 'weather', description: '', inputSchema: {} }];
       return { ...key, completionId: order.completionId, ordinal: 0, model, instructions: '', prompt, tools, signal };
     },
@@ -51,7 +73,16 @@ function scene(plays: readonly Play[], options: Partial<ProcessorSettings> & { r
     answerId: (completionId) => inputIds.completion(completionId),
   });
   const run = new CompletionRun(key, 'cmp_1', null, clock.now());
-  runner.start(run, { completionId: 'cmp_1', thread: unopenedThread('acme', 't'), messages: new TranscriptWindow(0, 1), promptLength: 0 }, (answer) => void answers.push(answer));
+  runner.start(
+    run,
+    {
+      completionId: 'cmp_1',
+      thread: unopenedThread('acme', 't'),
+      messages: new TranscriptWindow(0, 1),
+      promptLength: 0,
+    },
+    (answer) => void answers.push(answer),
+  );
   return { clock, runner, run, answers, deltas, requests };
 }
 
@@ -81,8 +112,12 @@ describe('a completion', () => {
       },
     ]);
     await clock.advance(0);
-    expect(answers).toMatchObject([{ kind: 'CompletionResult', id: 'm:cmp_1', text: 'sunny', reasoning: 'hm', usage: { inputTokens: 3 } }]);
-    expect(deltas.map(({ kind, index, offset, text, attempt }) => `${attempt} ${kind}${index}@${offset} ${text}`)).toEqual(['1 reasoning0@0 hm', '1 text0@0 sun', '1 text0@3 ny', '1 tool_input1@0 {"a', '1 tool_input1@3 "}']);
+    expect(answers).toMatchObject([
+      { kind: 'CompletionResult', id: 'm:cmp_1', text: 'sunny', reasoning: 'hm', usage: { inputTokens: 3 } },
+    ]);
+    expect(
+      deltas.map(({ kind, index, offset, text, attempt }) => `${attempt} ${kind}${index}@${offset} ${text}`),
+    ).toEqual(['1 reasoning0@0 hm', '1 text0@0 sun', '1 text0@3 ny', '1 tool_input1@0 {"a', '1 tool_input1@3 "}']);
   });
 
   it('tries again after a retryable failure, as a new attempt that replaces what was shown', async () => {
@@ -103,7 +138,9 @@ describe('a completion', () => {
   it('V2 fails under the same id, at once when it is useless to try again and otherwise when the time for retries is over', async () => {
     const refused = scene([fails(false)]);
     await refused.clock.advance(0);
-    expect(refused.answers).toMatchObject([{ kind: 'CompletionFailure', id: 'm:cmp_1', code: 'MODEL_FAILED', retryable: false }]);
+    expect(refused.answers).toMatchObject([
+      { kind: 'CompletionFailure', id: 'm:cmp_1', code: 'MODEL_FAILED', retryable: false },
+    ]);
     const down = scene([fails(true)]);
     await down.clock.advance(61_000);
     expect(down.answers).toMatchObject([{ kind: 'CompletionFailure', id: 'm:cmp_1', retryable: true }]);
@@ -123,7 +160,10 @@ describe('a completion', () => {
   });
 
   it('ends within its hard limit, whatever happens: it holds deliveries', async () => {
-    const { clock, answers } = scene([hangs([{ part: 'text', text: 'a' }])], { modelStallTimeoutMs: 10 ** 9, completionMsMax: 50_000 });
+    const { clock, answers } = scene([hangs([{ part: 'text', text: 'a' }])], {
+      modelStallTimeoutMs: 10 ** 9,
+      completionMsMax: 50_000,
+    });
     await clock.advance(52_000);
     expect(answers).toMatchObject([{ kind: 'CompletionFailure', retryable: true }]);
   });

@@ -5,7 +5,16 @@
 //   A1. A run that is not aborted ends in exactly one answer, result or failure, both under the id `m:<completion>`. (V2)
 //   A2. It ends within `completionMsMax`, whatever the model, the stores or the clock of the provider do: it holds deliveries.
 //   A3. No timer per completion: one loop looks at all of them, and only while there are any.
-import { type Clock, type Entropy, Fault, type LiveFeed, type Logger, type Model, ModelFault, type ToolDefinition } from '@dormouse/ports';
+import {
+  type Clock,
+  type Entropy,
+  Fault,
+  type LiveFeed,
+  type Logger,
+  type Model,
+  ModelFault,
+  type ToolDefinition,
+} from '@dormouse/ports';
 import type { CompletionFailure, CompletionResult } from '@dormouse/thread';
 import { backoffMs } from '../backoff.ts';
 import type { ProcessorSettings } from '../settings.ts';
@@ -73,13 +82,22 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
 
   async function ask(run: CompletionRun, order: CompletionOrder): Promise<CompletionAnswer> {
     for (let attempt = 1; run.state === 'running'; attempt++) {
-      const end: Ended | Failure = await stream(run, order, attempt).catch((error: unknown) => (run.state === 'running' ? failureOf(error) : brokenOff));
+      const end: Ended | Failure = await stream(run, order, attempt).catch((error: unknown) =>
+        run.state === 'running' ? failureOf(error) : brokenOff,
+      );
       if (run.state !== 'running') break;
       if ('tools' in end) return resultOf(run, end.tools);
-      const waitMs = end.retryAfterMs ?? backoffMs(attempt, settings.modelRetryDelayMsFirst, settings.modelRetryDelayMsMax, entropy);
+      const waitMs =
+        end.retryAfterMs ?? backoffMs(attempt, settings.modelRetryDelayMsFirst, settings.modelRetryDelayMsMax, entropy);
       const triedMs = clock.now() - run.startedAt + waitMs;
       if (!end.retryable || triedMs > settings.modelRetryTotalMs) return failed(run, end);
-      deps.logger.warn('completion_retry', { thread: run.key.thread, completion: run.completionId, attempt, code: end.code, waitMs });
+      deps.logger.warn('completion_retry', {
+        thread: run.key.thread,
+        completion: run.completionId,
+        attempt,
+        code: end.code,
+        waitMs,
+      });
       await clock.sleep(waitMs, run.signal);
     }
     return outOfTime(run);
@@ -115,25 +133,54 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     const { finish } = answer;
     if (finish === null) throw new Error('a result without a finish');
     const toolCalls = await Promise.all(
-      answer.calls.map((call) => judgeCall(call, tools.find((tool) => tool.name === call.operation), deps.validateArguments)),
+      answer.calls.map((call) =>
+        judgeCall(
+          call,
+          tools.find((tool) => tool.name === call.operation),
+          deps.validateArguments,
+        ),
+      ),
     );
     const id = deps.answerId(completionId, 'CompletionResult');
     const { text, reasoning } = answer;
-    return { kind: 'CompletionResult', id, completionId, text, reasoning: reasoning || null, toolCalls, finishReason: finish.reason, usage: finish.usage };
+    return {
+      kind: 'CompletionResult',
+      id,
+      completionId,
+      text,
+      reasoning: reasoning || null,
+      toolCalls,
+      finishReason: finish.reason,
+      usage: finish.usage,
+    };
   }
 
   function failed(run: CompletionRun, failure: Failure): CompletionFailure {
     const { completionId } = run;
     const detail = failure.detail.slice(0, detailCharactersMax);
-    return { kind: 'CompletionFailure', id: deps.answerId(completionId, 'CompletionFailure'), completionId, code: failure.code, detail, retryable: failure.retryable };
+    return {
+      kind: 'CompletionFailure',
+      id: deps.answerId(completionId, 'CompletionFailure'),
+      completionId,
+      code: failure.code,
+      detail,
+      retryable: failure.retryable,
+    };
   }
 
   const outOfTime = (run: CompletionRun): CompletionFailure =>
-    failed(run, { code: 'MODEL_FAILED', detail: `no answer within ${settings.completionMsMax} ms`, retryable: true, retryAfterMs: null });
+    failed(run, {
+      code: 'MODEL_FAILED',
+      detail: `no answer within ${settings.completionMsMax} ms`,
+      retryable: true,
+      retryAfterMs: null,
+    });
 
   function failureOf(error: unknown): Failure {
-    if (error instanceof ModelFault) return { code: error.code, detail: error.message, retryable: error.retryable, retryAfterMs: error.retryAfterMs };
-    if (error instanceof Fault) return { code: 'MODEL_FAILED', detail: error.message, retryable: true, retryAfterMs: error.retryAfterMs };
+    if (error instanceof ModelFault)
+      return { code: error.code, detail: error.message, retryable: error.retryable, retryAfterMs: error.retryAfterMs };
+    if (error instanceof Fault)
+      return { code: 'MODEL_FAILED', detail: error.message, retryable: true, retryAfterMs: error.retryAfterMs };
     deps.logger.error('completion_broken', { error: String(error) });
     return { code: 'MODEL_FAILED', detail: 'the model could not be called', retryable: false, retryAfterMs: null };
   }
@@ -187,4 +234,8 @@ const stalled = (limitMs: number): ModelFault =>
   new ModelFault({ code: 'MODEL_FAILED', detail: `the model said nothing for ${limitMs} ms`, retryable: true });
 
 const tooLarge = (charactersMax: number): ModelFault =>
-  new ModelFault({ code: 'MODEL_FAILED', detail: `the completion is larger than ${charactersMax} characters`, retryable: false });
+  new ModelFault({
+    code: 'MODEL_FAILED',
+    detail: `the completion is larger than ${charactersMax} characters`,
+    retryable: false,
+  });

@@ -37,7 +37,13 @@ export class PartialAnswer {
         this.reasoning += part.text;
         return this.#delta(completionId, 'reasoning', 0, this.reasoning.length - part.text.length, part.text);
       case 'tool_input':
-        return this.#delta(completionId, 'tool_input', part.index, this.#toolInputOffset(part.index, part.text.length), part.text);
+        return this.#delta(
+          completionId,
+          'tool_input',
+          part.index,
+          this.#toolInputOffset(part.index, part.text.length),
+          part.text,
+        );
       case 'tool_call':
         this.calls.push(part);
         this.characters += part.arguments.length;

@@ -27,7 +27,12 @@ export function promptOf(sources: PromptSources, key: ThreadKey, window: Transcr
 }
 
 /** Folds the transcript from the first commit on, as far as this prompt needs, and puts the older part back. (P2) */
-async function readMessages(sources: PromptSources, key: ThreadKey, window: TranscriptWindow, length: number): Promise<readonly ModelMessage[]> {
+async function readMessages(
+  sources: PromptSources,
+  key: ThreadKey,
+  window: TranscriptWindow,
+  length: number,
+): Promise<readonly ModelMessage[]> {
   const messages: ModelMessage[] = [];
   let tail = emptyTail;
   let olderBytes = 0;
@@ -44,10 +49,15 @@ async function readMessages(sources: PromptSources, key: ThreadKey, window: Tran
   return messages.slice(0, length);
 }
 
-async function withPayloads(blobs: Blobs, tenant: string, messages: readonly ModelMessage[]): Promise<readonly ModelMessage[]> {
+async function withPayloads(
+  blobs: Blobs,
+  tenant: string,
+  messages: readonly ModelMessage[],
+): Promise<readonly ModelMessage[]> {
   if (!messages.some(hasReference)) return messages;
   const resolved: ModelMessage[] = [];
-  for (const message of messages) resolved.push(hasReference(message) ? await resolveMessage(blobs, tenant, message) : message);
+  for (const message of messages)
+    resolved.push(hasReference(message) ? await resolveMessage(blobs, tenant, message) : message);
   return resolved;
 }
 
@@ -73,7 +83,12 @@ async function resolveMessage(blobs: Blobs, tenant: string, message: ModelMessag
     case 'tool':
       return {
         ...message,
-        results: await Promise.all(message.results.map(async (result) => ({ ...result, content: await resolveContent(blobs, tenant, result.content) }))),
+        results: await Promise.all(
+          message.results.map(async (result) => ({
+            ...result,
+            content: await resolveContent(blobs, tenant, result.content),
+          })),
+        ),
       };
   }
 }

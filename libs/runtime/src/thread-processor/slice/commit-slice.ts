@@ -16,7 +16,13 @@ import { finish, settleDecided } from './settle.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';
 import { type InputItem, type SliceItem, tell } from './slice-item.ts';
 
-export async function commitSlice(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: DecidedSlice, at: number): Promise<readonly SliceItem[]> {
+export async function commitSlice(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  before: ThreadState,
+  slice: DecidedSlice,
+  at: number,
+): Promise<readonly SliceItem[]> {
   const { items } = slice;
   const commit = seal(deps, lane, before, slice, at);
   const outcome = await deps.protocol.inOrder({
@@ -50,7 +56,8 @@ function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: Dec
 }
 
 /** An answer came through memory: what its commit owes is covered by the deliveries that its completion held. (V2) */
-const owesDeliveries = (slice: DecidedSlice): boolean => slice.effects.length > 0 && slice.items.some((item) => item.deliveries.length > 0);
+const owesDeliveries = (slice: DecidedSlice): boolean =>
+  slice.effects.length > 0 && slice.items.some((item) => item.deliveries.length > 0);
 
 async function append(deps: SliceDeps, lane: LaneMemory, ours: Append): Promise<KnownOutcome> {
   const outcome = await deps.groupCommit.append(ours);
@@ -61,18 +68,31 @@ async function append(deps: SliceDeps, lane: LaneMemory, ours: Append): Promise<
   return deps.protocol.wasAppended(ours.commit, stored) ? 'appended' : 'conflict';
 }
 
-function publishCommit(deps: SliceDeps, lane: LaneMemory, state: ThreadState, commit: Commit, items: readonly InputItem[]): void {
+function publishCommit(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  state: ThreadState,
+  commit: Commit,
+  items: readonly InputItem[],
+): void {
   deps.cache.put(lane.cacheKey, deps.snapshots.consider(lane.key, state));
   for (const item of items) tell(item, commit.version);
   deps.feed.publish(lane.key, { hint: 'committed', commit });
   deps.projections.changed(lane.key, state.thread);
 }
 
-async function payCommit(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: DecidedSlice, commit: Commit): Promise<void> {
+async function payCommit(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  before: ThreadState,
+  slice: DecidedSlice,
+  commit: Commit,
+): Promise<void> {
   const { effects, thread, tail } = slice;
   const hold = holdAll(slice.items);
   try {
-    const debts = effects.length === 0 ? [] : [{ version: commit.version, at: commit.at, trace: commit.trace, effects }];
+    const debts =
+      effects.length === 0 ? [] : [{ version: commit.version, at: commit.at, trace: commit.trace, effects }];
     await pay(deps.payment, lane, { debts, state: { thread, tail, messages: before.messages }, hold });
   } finally {
     hold.drop();
@@ -91,15 +111,19 @@ function holdAll(items: readonly InputItem[]): Hold {
 }
 
 /** Which one was it? Each is looked up: those found are paid and finished, the others are decided again. (V8) */
-async function settleDuplicates(deps: SliceDeps, lane: LaneMemory, items: readonly InputItem[]): Promise<readonly SliceItem[]> {
+async function settleDuplicates(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  items: readonly InputItem[],
+): Promise<readonly SliceItem[]> {
   const commits = await deps.log.findByInputs(
     lane.key,
     items.map((item) => item.input.id),
   );
   const found: InputItem[] = [];
   for (const [index, item] of items.entries()) {
-    const commit = commits[index];
-    if (commit != null) found.push(await settleDecided(deps, lane, item, commit));
+    const commit = commits[index] ?? null;
+    if (commit !== null) found.push(await settleDecided(deps, lane, item, commit));
   }
   return deps.protocol.finishedByDuplicate(found, items);
 }

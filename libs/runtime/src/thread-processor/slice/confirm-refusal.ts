@@ -13,9 +13,14 @@ export type Confirmation =
   /** Not refused at all: this commit decided the input before. */
   | { readonly refusal: 'decided_before'; readonly commit: Commit };
 
-export async function confirmRefusal(log: ThreadLog, key: ThreadKey, decidedOn: number, inputId: string): Promise<Confirmation> {
+export async function confirmRefusal(
+  log: ThreadLog,
+  key: ThreadKey,
+  decidedOn: number,
+  inputId: string,
+): Promise<Confirmation> {
   const newer = await log.read(key, decidedOn, 1);
   if (newer.length > 0) return { refusal: 'stale' };
-  const [commit] = await log.findByInputs(key, [inputId]);
-  return commit == null ? { refusal: 'final' } : { refusal: 'decided_before', commit };
+  const [commit = null] = await log.findByInputs(key, [inputId]);
+  return commit === null ? { refusal: 'final' } : { refusal: 'decided_before', commit };
 }

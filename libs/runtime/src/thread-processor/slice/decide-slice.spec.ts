@@ -1,4 +1,12 @@
-import { type decide, emptyTail, extendTranscript, type RecordedEvent, type Thread, type ThreadInput, unopenedThread } from '@dormouse/thread';
+import {
+  type decide,
+  emptyTail,
+  extendTranscript,
+  type RecordedEvent,
+  type Thread,
+  type ThreadInput,
+  unopenedThread,
+} from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { momentOf } from '../minted-ids.ts';
 import { idKey, key, message } from '../spec/stage.ts';
@@ -8,7 +16,14 @@ import { deliveredItem, type InputItem } from './slice-item.ts';
 const moment = momentOf(idKey, key, 1, null);
 
 function item(id: string): InputItem {
-  const made = deliveredItem({ ...key, what: 'input', input: message(id), trace: null, decided: () => {}, release: () => {} });
+  const made = deliveredItem({
+    ...key,
+    what: 'input',
+    input: message(id),
+    trace: null,
+    decided: () => {},
+    release: () => {},
+  });
   if (made.what !== 'input') throw new Error('not an input');
   return made;
 }
@@ -19,18 +34,34 @@ const heart: Heart = {
   decide: (thread: Thread, input: ThreadInput): ReturnType<typeof decide> => {
     if (input.id.includes('throw')) throw new Error(`cannot decide ${input.id}`);
     if (input.id.includes('refuse')) return { committed: false, refusal: 'NOT_PENDING' };
-    const event: RecordedEvent = { type: 'RequestRefused', requestId: input.id, request: `${thread.position}`, code: '', detail: '', turnId: '', cause: { kind: 'request', id: input.id } };
-    return { committed: true, events: [event], effects: [{ do: 'WithdrawCall', id: input.id, toolCallId: 'x' }], thread: { ...thread, position: thread.position + 1 } };
+    const event: RecordedEvent = {
+      type: 'RequestRefused',
+      requestId: input.id,
+      request: `${thread.position}`,
+      code: '',
+      detail: '',
+      turnId: '',
+      cause: { kind: 'request', id: input.id },
+    };
+    return {
+      committed: true,
+      events: [event],
+      effects: [{ do: 'WithdrawCall', id: input.id, toolCallId: 'x' }],
+      thread: { ...thread, position: thread.position + 1 },
+    };
   },
 };
 
-const decided = (...ids: string[]): ReturnType<typeof decideSlice> => decideSlice(heart, { thread: unopenedThread('acme', 't'), tail: emptyTail }, ids.map(item), moment);
+const decided = (...ids: string[]): ReturnType<typeof decideSlice> =>
+  decideSlice(heart, { thread: unopenedThread('acme', 't'), tail: emptyTail }, ids.map(item), moment);
 
 describe('a slice of several inputs', () => {
   it('decides each on the state after the ones before it, into one commit', () => {
     const slice = decided('a', 'b', 'c');
     if (slice.outcome !== 'commit') throw new Error('refused');
-    expect(slice.events.map((event) => event.type === 'RequestRefused' && `${event.requestId}@${event.request}`)).toEqual(['c:a@0', 'c:b@1', 'c:c@2']);
+    expect(
+      slice.events.map((event) => event.type === 'RequestRefused' && `${event.requestId}@${event.request}`),
+    ).toEqual(['c:a@0', 'c:b@1', 'c:c@2']);
     expect(slice.effects.map((effect) => effect.id)).toEqual(['c:a', 'c:b', 'c:c']);
     expect(slice.thread.position).toBe(3);
   });
@@ -41,7 +72,11 @@ describe('a slice of several inputs', () => {
   });
 
   it('answers a refusal at the head alone', () => {
-    expect(decided('refuse', 'b')).toMatchObject({ outcome: 'refused', refusal: 'NOT_PENDING', item: { input: { id: 'c:refuse' } } });
+    expect(decided('refuse', 'b')).toMatchObject({
+      outcome: 'refused',
+      refusal: 'NOT_PENDING',
+      item: { input: { id: 'c:refuse' } },
+    });
   });
 
   it('V6 isolates an input that throws: the ones before it are committed, alone it is thrown', () => {

@@ -5,7 +5,17 @@
 //   S2. A refusal without a commit never rides along: the slice stops before it, and it is decided alone next time, on the
 //       state that is then stored. (V8, V4)
 //   S3. An input whose decision throws is isolated the same way: the ones before it are committed, it is met alone.
-import type { decide, extendTranscript, ModelMessage, Moment, RecordedEvent, StableRefusal, Thread, ThreadEffect, TranscriptTail } from '@dormouse/thread';
+import type {
+  decide,
+  extendTranscript,
+  ModelMessage,
+  Moment,
+  RecordedEvent,
+  StableRefusal,
+  Thread,
+  ThreadEffect,
+  TranscriptTail,
+} from '@dormouse/thread';
 import type { InputItem } from './slice-item.ts';
 
 export interface DecidedSlice {
@@ -61,7 +71,13 @@ export function decideSlice(
   return { outcome: 'commit', items: taken, events, effects, thread, tail, messages };
 }
 
-function decideNext(heart: Heart, thread: Thread, item: InputItem, moment: Moment, first: boolean): ReturnType<typeof decide> | null {
+function decideNext(
+  heart: Heart,
+  thread: Thread,
+  item: InputItem,
+  moment: Moment,
+  first: boolean,
+): ReturnType<typeof decide> | null {
   try {
     return heart.decide(thread, item.input, moment);
   } catch (error) {

@@ -4,7 +4,15 @@ import { mergeInputs } from './merge-inputs.ts';
 import { deliveredItem, type InputItem } from './slice-item.ts';
 
 function item(id: string, log: string[], name = id): InputItem {
-  const made = deliveredItem({ what: 'input', tenant: 'acme', thread: 't', input: message(id), trace: null, decided: (version) => void log.push(`${name} decided ${version}`), release: () => void log.push(`${name} released`) });
+  const made = deliveredItem({
+    what: 'input',
+    tenant: 'acme',
+    thread: 't',
+    input: message(id),
+    trace: null,
+    decided: (version) => void log.push(`${name} decided ${version}`),
+    release: () => void log.push(`${name} released`),
+  });
   if (made.what !== 'input') throw new Error('not an input');
   return made;
 }

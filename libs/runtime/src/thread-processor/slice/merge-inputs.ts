@@ -14,5 +14,9 @@ export function mergeInputs(items: readonly InputItem[]): readonly InputItem[] {
 
 function join(first: InputItem, second: InputItem): InputItem {
   first.hold.absorb(second.hold);
-  return { ...first, deliveries: [...first.deliveries, ...second.deliveries], answerOf: first.answerOf ?? second.answerOf };
+  return {
+    ...first,
+    deliveries: [...first.deliveries, ...second.deliveries],
+    answerOf: first.answerOf ?? second.answerOf,
+  };
 }

@@ -19,7 +19,11 @@ import type { LaneMemory, SliceDeps } from './slice-deps.ts';
 import { type InputItem, type RecoveryItem, type SliceItem, tell } from './slice-item.ts';
 
 /** Runs one slice over the head of these items. Answers those that are finished; the others come again. */
-export async function runSlice(deps: SliceDeps, lane: LaneMemory, items: readonly SliceItem[]): Promise<readonly SliceItem[]> {
+export async function runSlice(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  items: readonly SliceItem[],
+): Promise<readonly SliceItem[]> {
   const [head] = items;
   if (head === undefined) return [];
   if (head.what === 'recovery') return [await recover(deps, lane, head)];
@@ -28,7 +32,9 @@ export async function runSlice(deps: SliceDeps, lane: LaneMemory, items: readonl
   const now = Math.max(deps.clock.now(), state.thread.updatedAt);
   const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null);
   const slice = decideSlice(deps.protocol, state, inputs, moment);
-  return slice.outcome === 'refused' ? refuse(deps, lane, state, slice.item) : commitSlice(deps, lane, state, slice, now);
+  return slice.outcome === 'refused'
+    ? refuse(deps, lane, state, slice.item)
+    : commitSlice(deps, lane, state, slice, now);
 }
 
 function leadingInputs(items: readonly SliceItem[]): readonly InputItem[] {
@@ -46,7 +52,11 @@ async function currentState(deps: SliceDeps, lane: LaneMemory, hold: Hold): Prom
     lane.stretch ??= emptyStretch(cached);
     return cached; // (F2)
   }
-  const { state, debts } = await deps.protocol.readThread(deps.sources, lane.key, lane.stretch?.to ?? Number.POSITIVE_INFINITY);
+  const { state, debts } = await deps.protocol.readThread(
+    deps.sources,
+    lane.key,
+    lane.stretch?.to ?? Number.POSITIVE_INFINITY,
+  );
   // On the first load, whatever is below was released by whoever paid it, or is delivered again.
   const stretch = (lane.stretch ??= emptyStretch(state));
   if (state.thread.position > stretch.to) {
@@ -59,7 +69,12 @@ async function currentState(deps: SliceDeps, lane: LaneMemory, hold: Hold): Prom
 
 const emptyStretch = (state: ThreadState): Stretch => ({ from: state.thread.position, to: state.thread.position });
 
-async function refuse(deps: SliceDeps, lane: LaneMemory, state: ThreadState, item: InputItem): Promise<readonly SliceItem[]> {
+async function refuse(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  state: ThreadState,
+  item: InputItem,
+): Promise<readonly SliceItem[]> {
   const confirmation = await deps.protocol.confirmRefusal(deps.log, lane.key, state.thread.position, item.input.id); // (F4)
   switch (confirmation.refusal) {
     case 'stale':

@@ -17,7 +17,12 @@ export function finish(lane: LaneMemory, item: SliceItem, version: number | null
 }
 
 /** This input was decided before: whatever its commit and the later ones may still owe is paid, then it is finished. */
-export async function settleDecided(deps: SliceDeps, lane: LaneMemory, item: InputItem, commit: Commit): Promise<InputItem> {
+export async function settleDecided(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  item: InputItem,
+  commit: Commit,
+): Promise<InputItem> {
   tell(item, commit.version);
   await repay(deps, lane, commit.version, item.hold);
   finish(lane, item, commit.version);

@@ -30,7 +30,15 @@ export type SliceItem = InputItem | RecoveryItem;
 export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): SliceItem {
   const hold = new Hold([delivery]);
   if (delivery.what === 'recovery') return { what: 'recovery', delivery, deliveries: [delivery], hold, told: false };
-  return { what: 'input', input: delivery.input, trace: delivery.trace, deliveries: [delivery], hold, answerOf: null, told: false };
+  return {
+    what: 'input',
+    input: delivery.input,
+    trace: delivery.trace,
+    deliveries: [delivery],
+    hold,
+    answerOf: null,
+    told: false,
+  };
 }
 
 export function answerItem(input: ThreadInput, run: CompletionRun): InputItem {

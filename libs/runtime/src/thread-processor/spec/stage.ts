@@ -1,7 +1,24 @@
 // A stage for specs: one memory world, a model that plays lines, a work bus that is heard, and processors that come and go.
-import { createManualClock, createMemoryWorld, createSeededEntropy, type Gate, type ManualClock, type MemoryPorts, type MemoryWorld, type Topology } from '@dormouse/adapter-memory';
+import {
+  createManualClock,
+  createMemoryWorld,
+  createSeededEntropy,
+  type Gate,
+  type ManualClock,
+  type MemoryPorts,
+  type MemoryWorld,
+  type Topology,
+} from '@dormouse/adapter-memory';
 import type { Agent, Commit, Logger, Model, ModelPart, ModelRequest, ThreadKey, WorkTopics } from '@dormouse/ports';
-import { defaultLimits, defaultPolicies, inputIds, type LoadedToolset, type Policies, type ThreadInput, text } from '@dormouse/thread';
+import {
+  defaultLimits,
+  defaultPolicies,
+  inputIds,
+  type LoadedToolset,
+  type Policies,
+  type ThreadInput,
+  text,
+} from '@dormouse/thread';
 import { openCommit } from '../../envelope.ts';
 import type { Service } from '../../service.ts';
 import type { ProcessorProtocol } from '../protocol.ts';
@@ -34,17 +51,32 @@ export interface Stage {
   readonly dispatched: Dispatch['effect'][];
   readonly noticed: WorkTopics['notices']['effect'][];
   readonly lines: string[];
-  processor(node: string, options?: { readonly protocol?: Partial<ProcessorProtocol>; readonly settings?: Partial<ProcessorSettings> }): Promise<Actor>;
+  processor(
+    node: string,
+    options?: { readonly protocol?: Partial<ProcessorProtocol>; readonly settings?: Partial<ProcessorSettings> },
+  ): Promise<Actor>;
   /** Types of all events so far. */
   told(thread?: ThreadKey): readonly string[];
   commits(thread?: ThreadKey): readonly Commit[];
 }
 
-const toolset: LoadedToolset = { toolServer: 'tools', name: 'tools', sha256: 'a'.repeat(64), tools: ['weather'], destructive: [], atMostOnce: [], stale: false };
+const toolset: LoadedToolset = {
+  toolServer: 'tools',
+  name: 'tools',
+  sha256: 'a'.repeat(64),
+  tools: ['weather'],
+  destructive: [],
+  atMostOnce: [],
+  stale: false,
+};
 
 export function createStage(options: StageOptions = {}): Stage {
   const clock = createManualClock();
-  const world = createMemoryWorld({ clock, topology: options.topology ?? 'standalone', ...(options.gate === undefined ? {} : { gate: options.gate }) });
+  const world = createMemoryWorld({
+    clock,
+    topology: options.topology ?? 'standalone',
+    ...(options.gate === undefined ? {} : { gate: options.gate }),
+  });
   const asked: ModelRequest[] = [];
   const dispatched: Dispatch['effect'][] = [];
   const noticed: WorkTopics['notices']['effect'][] = [];
@@ -64,11 +96,16 @@ export function createStage(options: StageOptions = {}): Stage {
     noticed,
     lines,
     commits: (thread = key) => world.commits(thread),
-    told: (thread = key) => world.commits(thread).flatMap((commit) => openCommit(commit).events.map((event) => event.type)),
+    told: (thread = key) =>
+      world.commits(thread).flatMap((commit) => openCommit(commit).events.map((event) => event.type)),
     processor: async (node, { protocol, settings } = {}) => {
       const ports = world.ports(node);
       await ports.agents.insert(agent);
-      await ports.toolsets.put({ tenant: key.tenant, sha256: toolset.sha256, manifest: JSON.stringify({ tools: [{ name: 'weather', description: 'w', inputSchema: { type: 'object' } }] }) });
+      await ports.toolsets.put({
+        tenant: key.tenant,
+        sha256: toolset.sha256,
+        manifest: JSON.stringify({ tools: [{ name: 'weather', description: 'w', inputSchema: { type: 'object' } }] }),
+      });
       await ports.work.consume('dispatches', async ({ effect }) => void dispatched.push(effect));
       await ports.work.consume('notices', async ({ effect }) => void noticed.push(effect));
       const service = createThreadProcessor({
@@ -88,7 +125,10 @@ export function createStage(options: StageOptions = {}): Stage {
 }
 
 const logger = (lines: string[]): Logger => {
-  const line = (level: string) => (event: string, fields: object = {}) => void lines.push(`${level} ${event} ${JSON.stringify(fields)}`);
+  const line =
+    (level: string) =>
+    (event: string, fields: object = {}) =>
+      void lines.push(`${level} ${event} ${JSON.stringify(fields)}`);
   return { info: line('info'), warn: line('warn'), error: line('error') };
 };
 
@@ -99,7 +139,16 @@ const agent: Agent = {
   version: 1,
   createdAt: 0,
   instructions: 'Be brief.',
-  model: { provider: 'scripted', name: '', baseUrl: null, apiKeySecret: null, contextWindowTokens: 1_000, outputTokensMax: null, images: false, parameters: {} },
+  model: {
+    provider: 'scripted',
+    name: '',
+    baseUrl: null,
+    apiKeySecret: null,
+    contextWindowTokens: 1_000,
+    outputTokensMax: null,
+    images: false,
+    parameters: {},
+  },
   toolServers: ['tools'],
   policies: defaultPolicies,
   limits: defaultLimits,
@@ -109,7 +158,14 @@ const agent: Agent = {
 export const opening = (policies: Partial<Policies> = {}, limits = defaultLimits): ThreadInput => ({
   kind: 'ThreadOpening',
   id: inputIds.opening(key.thread),
-  agent: { name: 'weather', version: 1, model: 'scripted', toolServers: ['tools'], policies: { ...defaultPolicies, ...policies }, limits },
+  agent: {
+    name: 'weather',
+    version: 1,
+    model: 'scripted',
+    toolServers: ['tools'],
+    policies: { ...defaultPolicies, ...policies },
+    limits,
+  },
   userId: null,
   title: null,
   message: null,
@@ -119,7 +175,14 @@ export const opening = (policies: Partial<Policies> = {}, limits = defaultLimits
 export const toolsLoaded = (dispatched: readonly Dispatch['effect'][]): ThreadInput => {
   const load = dispatched.find((effect) => effect.do === 'LoadToolsets');
   if (load === undefined) throw new Error('no toolsets were asked for');
-  return { kind: 'ToolsetsResult', id: inputIds.toolsets(load.loadId), loadId: load.loadId, toolsets: [toolset], withheld: [], rejected: [] };
+  return {
+    kind: 'ToolsetsResult',
+    id: inputIds.toolsets(load.loadId),
+    loadId: load.loadId,
+    toolsets: [toolset],
+    withheld: [],
+    rejected: [],
+  };
 };
 
 export const says = (words: string): Play =>
@@ -134,9 +197,19 @@ export const calls = (operation: string, args: string): Play =>
     yield { part: 'finish', reason: 'tool_calls', usage: { inputTokens: 1, outputTokens: 1 } };
   };
 
-export const message = (id: string, words = id): ThreadInput => ({ kind: 'UserMessage', id: `c:${id}`, messageId: id, content: [text(words)] });
+export const message = (id: string, words = id): ThreadInput => ({
+  kind: 'UserMessage',
+  id: `c:${id}`,
+  messageId: id,
+  content: [text(words)],
+});
 
-export const interrupt = (id: string): ThreadInput => ({ kind: 'InterruptRequest', id: `c:${id}`, requestId: id, includeHuman: false });
+export const interrupt = (id: string): ThreadInput => ({
+  kind: 'InterruptRequest',
+  id: `c:${id}`,
+  requestId: id,
+  includeHuman: false,
+});
 
 export const result = (toolCallId: string, words = 'sunny'): ThreadInput => ({
   kind: 'ToolResult',
