@@ -1,0 +1,193 @@
+// A stage for specs of what goes out: one memory world, tool servers that answer as told, and the inputs that come back.
+import {
+  createManualClock,
+  createMemoryWorld,
+  createSeededEntropy,
+  type ManualClock,
+  type MemoryPorts,
+  type MemoryWorld,
+} from '@dormouse/adapter-memory';
+import type {
+  FetchOutcome,
+  InputBus,
+  LogFields,
+  Logger,
+  SendOutcome,
+  SendRequest,
+  ThreadKey,
+  ToolServer,
+  WorkTopics,
+} from '@dormouse/ports';
+import { canonicalJson } from '@dormouse/protocol';
+import type { InvokeTool, ThreadInput } from '@dormouse/thread';
+import { createHash } from 'node:crypto';
+import { createCallbackTokens, type CallbackTokens } from '../../callback-gateway/callback-token.ts';
+import type { Service } from '../../service.ts';
+import type { DispatcherSettings } from '../settings.ts';
+import { createToolDispatcher } from '../tool-dispatcher.ts';
+
+export const key: ThreadKey = { tenant: 'acme', thread: 'thr_1' };
+
+export type Answer = SendOutcome | Promise<SendOutcome> | ((request: SendRequest) => SendOutcome | Promise<SendOutcome>);
+
+export const status = (code: number, retryAfterMs: number | null = null): SendOutcome => ({
+  sent: true,
+  status: code,
+  retryAfterMs,
+});
+export const broken = (code: string, reached: boolean): SendOutcome => ({ sent: false, reached, code, detail: `it says ${code}` });
+export const never: Promise<SendOutcome> = new Promise(() => {});
+
+export interface Peer {
+  readonly posts: SendRequest[];
+  readonly at: number[];
+  readonly gets: string[];
+  /** Answers in turn; the last one stays. */
+  answers: Answer[];
+  manifest: object | string | FetchOutcome;
+}
+
+export interface Stage {
+  readonly clock: ManualClock;
+  readonly world: MemoryWorld;
+  readonly ports: MemoryPorts;
+  readonly tokens: CallbackTokens;
+  readonly inputs: ThreadInput[];
+  readonly lines: { readonly event: string; readonly fields: LogFields }[];
+  readonly logger: Logger;
+  /** Set to make the next publications fail. */
+  publishFails: Error | null;
+  readonly inputBus: InputBus;
+  register(name: string, fields?: Partial<ToolServer>): Promise<Peer>;
+  /** Stores the manifest as the server's and answers its hash. */
+  store(manifest: object): Promise<string>;
+  dispatcher(settings?: Partial<DispatcherSettings>, ports?: Partial<MemoryPorts>): Promise<Service>;
+  /** Hands a debt to the work bus; resolves to a flag that turns true when it was paid. */
+  owe(effect: WorkTopics['dispatches']['effect'], fields?: { readonly trace?: string; readonly thread?: string }): Promise<{ paid: boolean }>;
+}
+
+export const weather = {
+  name: 'weather',
+  endpoint: 'https://weather.example/rap/invoke',
+  toolset_version: '1',
+  tools: [{ name: 'forecast', description: 'The weather', inputSchema: { type: 'object', properties: { city: { type: 'string' } } } }],
+};
+
+export const sha256Of = (manifest: object): string => createHash('sha256').update(canonicalJson(manifest)).digest('hex');
+
+export function invoke(fields: Partial<InvokeTool> = {}): InvokeTool {
+  return {
+    do: 'InvokeTool',
+    id: 'call_1',
+    toolCallId: 'call_1',
+    toolServer: 'weather',
+    toolsetSha256: sha256Of(weather),
+    operation: 'forecast',
+    arguments: { city: 'Zürich ☃', days: 3 },
+    providerCallId: 'toolu_7',
+    userId: 'ada',
+    delivery: 'at_least_once',
+    callbackExpiresAt: null,
+    ...fields,
+  };
+}
+
+export function createStage(): Stage {
+  const clock = createManualClock();
+  const world = createMemoryWorld({ clock });
+  const ports = world.ports('dispatcher');
+  const inputs: ThreadInput[] = [];
+  const lines: { event: string; fields: LogFields }[] = [];
+  const say = (event: string, fields: LogFields = {}): void => void lines.push({ event, fields });
+  const tokens = createCallbackTokens({
+    keys: [{ id: 'k1', secret: Buffer.alloc(32, 7), since: 0, revoked: false }],
+    publicBase: 'https://agents.example/hooks/',
+  });
+  const stage: Stage = {
+    clock,
+    world,
+    ports,
+    tokens,
+    inputs,
+    lines,
+    logger: { info: say, warn: say, error: say },
+    publishFails: null,
+    inputBus: {
+      publish: async (_key, input) => {
+        if (stage.publishFails !== null) throw stage.publishFails;
+        inputs.push(input);
+      },
+      consume: ports.inputs.consume,
+    },
+    async register(name, fields = {}) {
+      const baseUrl = fields.baseUrl ?? `https://${name}.example`;
+      await ports.toolServers.insert({
+        tenant: key.tenant,
+        id: `tsv_${name}`,
+        name,
+        createdAt: 0,
+        updatedAt: 0,
+        baseUrl,
+        endpointOverride: null,
+        auth: null,
+        forwardUserId: false,
+        trustAnnotations: false,
+        pinnedSha256: null,
+        paused: false,
+        ...fields,
+      });
+      return join(stage, new URL(baseUrl).origin);
+    },
+    async store(manifest) {
+      const sha256 = sha256Of(manifest);
+      await ports.toolsets.put({ tenant: key.tenant, sha256, manifest: canonicalJson(manifest) });
+      return sha256;
+    },
+    async dispatcher(settings, other) {
+      const service = createToolDispatcher({
+        ...ports,
+        ...other,
+        inputs: stage.inputBus,
+        callbackTokens: tokens,
+        clock,
+        entropy: createSeededEntropy(1),
+        logger: stage.logger,
+        settings: settings ?? {},
+      });
+      await service.start();
+      return service;
+    },
+    async owe(effect, { trace = null, thread = key.thread }: { readonly trace?: string | null; readonly thread?: string } = {}) {
+      const receipt = await ports.work.publish('dispatches', { tenant: key.tenant, thread, effect, at: 1_000, trace });
+      const debt = { paid: false };
+      void receipt.handled?.then(() => (debt.paid = true));
+      await clock.advance(0);
+      return debt;
+    },
+  };
+  return stage;
+}
+
+/** A tool server on the memory network. */
+export function join({ world, clock }: Pick<Stage, 'world' | 'clock'>, origin: string): Peer {
+  const peer: Peer = { posts: [], at: [], gets: [], answers: [status(200)], manifest: weather };
+  world.durable.network.set(origin, {
+    post: async (request) => {
+      peer.posts.push(request);
+      peer.at.push(clock.now());
+      const answer = peer.answers.length > 1 ? peer.answers.shift() : peer.answers[0];
+      const outcome = typeof answer === 'function' ? answer(request) : answer;
+      const aborted = new Promise<SendOutcome>((resolve) => {
+        request.signal?.addEventListener('abort', () => resolve(broken('ABORTED', true)));
+      });
+      return Promise.race([outcome ?? status(200), aborted]);
+    },
+    get: async ({ url }) => {
+      peer.gets.push(url);
+      const { manifest } = peer;
+      if (typeof manifest === 'object' && 'ok' in manifest) return manifest;
+      return { ok: true, status: 200, body: typeof manifest === 'string' ? manifest : JSON.stringify(manifest) };
+    },
+  });
+  return peer;
+}

@@ -1,0 +1,510 @@
+import { Fault, type SendRequest } from '@dormouse/ports';
+import { parseInvocation, type ToolInvocation } from '@dormouse/protocol';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { broken, createStage, invoke, key, never, type Peer, type Stage, status, weather } from './spec/stage.ts';
+
+let stage: Stage;
+let peer: Peer;
+
+beforeEach(async () => {
+  stage = createStage();
+  peer = await stage.register('weather');
+  await stage.store(weather);
+});
+
+function read(request: SendRequest | undefined): ToolInvocation {
+  const parsed = parseInvocation(JSON.parse(request?.body ?? ''));
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.invocation;
+}
+const failures = (): readonly unknown[] =>
+  stage.inputs.map((input) => (input.kind === 'DispatchFailure' ? { id: input.id, outcome: input.outcome, code: input.code } : input.kind));
+const told = (): string => stage.inputs.map((input) => (input.kind === 'DispatchFailure' ? input.detail : '')).join();
+const ledger = async (): Promise<unknown> => (await stage.ports.ledger.read(key, 'call_1'))?.outcome ?? null;
+const statuses = async (): Promise<readonly unknown[]> =>
+  (await stage.ports.ledger.attempts(key, ['call_1'])).map((attempt) => [attempt.number, attempt.status]);
+const advance = (ms: number): Promise<void> => stage.clock.advance(ms);
+
+describe('an invocation', () => {
+  it('R1 R2 R3 R9 R10 R11 R12 R13 goes to the endpoint of the manifest with what RAP asks for', async () => {
+    await stage.dispatcher();
+    await stage.owe(invoke());
+    expect(peer.posts).toHaveLength(1);
+    expect(peer.posts[0]?.url).toBe('https://weather.example/rap/invoke');
+    const { callbackUrl, ...rest } = read(peer.posts[0]);
+    expect(rest).toEqual({
+      operation: 'forecast',
+      arguments: { city: 'Zürich ☃', days: 3 },
+      id: 'call_1',
+      callId: 'toolu_7',
+      groupId: 'thr_1',
+      toolsetVersion: '1',
+    });
+    expect(callbackUrl).toMatch(/^https:\/\/agents\.example\/hooks\/callback\/[\w-]+$/);
+    const verdict = stage.tokens.verify(callbackUrl.split('/').at(-1) ?? '', 0);
+    expect(verdict).toMatchObject({ ok: true, scope: { ...key, toolCallId: 'call_1', toolServer: 'weather', expiresAt: null } });
+    expect(peer.posts[0]?.headers).toEqual({ 'idempotency-key': 'call_1' });
+    expect(peer.posts[0]?.timeoutMs).toBe(10_000);
+  });
+
+  it('R105 carries the user only where the registration says so', async () => {
+    await stage.ports.toolServers.remove(key.tenant, 'weather');
+    peer = await stage.register('weather', { forwardUserId: true });
+    await stage.dispatcher();
+    await stage.owe(invoke());
+    expect(read(peer.posts[0]).userId).toBe('ada');
+  });
+
+  it('R107 leaves the version out when the manifest has none', async () => {
+    const { toolset_version: _version, ...plain } = weather;
+    await stage.dispatcher();
+    await stage.owe(invoke({ toolsetSha256: await stage.store(plain) }));
+    expect(read(peer.posts[0]).toolsetVersion).toBeUndefined();
+  });
+
+  it('goes to the override of the registration, with the trace of its thread', async () => {
+    await stage.ports.toolServers.remove(key.tenant, 'weather');
+    peer = await stage.register('weather', { endpointOverride: 'https://weather.example/inside' });
+    await stage.dispatcher();
+    const trace = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    await stage.owe(invoke(), { trace });
+    expect(peer.posts[0]).toMatchObject({ url: 'https://weather.example/inside', headers: { traceparent: trace } });
+  });
+
+  it('drops a trace that is not one', async () => {
+    await stage.dispatcher();
+    await stage.owe(invoke(), { trace: 'a\r\nb: c' });
+    expect(peer.posts[0]?.headers).toEqual({ 'idempotency-key': 'call_1' });
+  });
+
+  it.each(['', 'x'.repeat(201)])('leaves a provider id out that the protocol cannot carry', async (providerCallId) => {
+    await stage.dispatcher();
+    await stage.owe(invoke({ providerCallId }));
+    expect(read(peer.posts[0]).callId).toBeUndefined();
+  });
+});
+
+describe('at least once', () => {
+  it.each([200, 201, 202, 204, 299])('R4 takes %s for the acknowledgement', async (code) => {
+    peer.answers = [status(code)];
+    await stage.dispatcher();
+    expect(await stage.owe(invoke())).toEqual({ paid: true });
+    expect(await ledger()).toBe('sent');
+    expect(await statuses()).toEqual([[1, code]]);
+    expect(stage.inputs).toEqual([]);
+  });
+
+  it('R5 repeats the same bytes with growing gaps until the server is back', async () => {
+    peer.answers = [status(503), broken('ECONNREFUSED', false), broken('TIMEOUT', true), status(500), status(200)];
+    await stage.dispatcher();
+    const debt = await stage.owe(invoke());
+    await advance(60_000);
+    expect(debt.paid).toBe(true);
+    expect(new Set(peer.posts.map(({ body, headers }) => body + JSON.stringify(headers))).size).toBe(1);
+    const gaps = peer.at.slice(1).map((at, index) => at - (peer.at[index] ?? 0));
+    expect(gaps).toHaveLength(4);
+    gaps.forEach((gap, index) => {
+      expect(gap).toBeGreaterThanOrEqual(500 * 2 ** index);
+      expect(gap).toBeLessThanOrEqual(1_000 * 2 ** index);
+    });
+    expect(await statuses()).toEqual([[1, 503], [2, 'ECONNREFUSED'], [3, 'TIMEOUT'], [4, 500], [5, 200]]);
+  });
+
+  it('honours Retry-After', async () => {
+    peer.answers = [status(503, 45_000), status(200)];
+    await stage.dispatcher();
+    await stage.owe(invoke());
+    await advance(44_999);
+    expect(peer.posts).toHaveLength(1);
+    await advance(1);
+    expect(peer.posts).toHaveLength(2);
+  });
+
+  it.each([300, 302, 307, 400, 401, 404, 408, 422, 425, 429])('R6 R14 never repeats after %s, and tells the model', async (code) => {
+    peer.answers = [status(code, 1_000)];
+    await stage.dispatcher();
+    const debt = await stage.owe(invoke());
+    await advance(3_600_000);
+    expect(peer.posts).toHaveLength(1);
+    expect(debt.paid).toBe(true);
+    expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'error', code: 'DISPATCH_FAILED' }]);
+    expect(told()).toContain(`HTTP ${code}`);
+    expect(await ledger()).toBe('refused');
+  });
+
+  it('R14 R56 gives up after ten minutes, and tells the model', async () => {
+    peer.answers = [status(500)];
+    await stage.dispatcher();
+    const debt = await stage.owe(invoke());
+    await advance(600_001);
+    expect(debt.paid).toBe(true);
+    expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'error', code: 'DISPATCH_FAILED' }]);
+    expect(told()).toMatch(/did not take the call in 1\d attempts; at last: HTTP 500/);
+    expect(await ledger()).toBe('exhausted');
+  });
+
+  it('I-08 does not POST again after a 4xx was recorded, and still tells the model when that had failed', async () => {
+    peer.answers = [status(404), status(200)];
+    stage.publishFails = new Fault('UNAVAILABLE', 'no bus');
+    await stage.dispatcher();
+    const debt = await stage.owe(invoke());
+    expect(await ledger()).toBe('refused');
+    expect(debt.paid).toBe(false);
+    stage.publishFails = null;
+    await advance(60_000);
+    expect(debt.paid).toBe(true);
+    expect(peer.posts).toHaveLength(1);
+    expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'error', code: 'DISPATCH_FAILED' }]);
+    expect(told()).toContain('HTTP 404');
+  });
+
+  it('does not POST again when it was acknowledged in an earlier life', async () => {
+    await stage.ports.ledger.settle(key, 'call_1', 'sent', null);
+    await stage.dispatcher();
+    expect(await stage.owe(invoke())).toEqual({ paid: true });
+    expect(peer.posts).toEqual([]);
+  });
+
+  it('goes on after a restart where the schedule was', async () => {
+    peer.answers = [status(500)];
+    const first = await stage.dispatcher();
+    const debt = await stage.owe(invoke());
+    await advance(5_000);
+    const made = peer.posts.length;
+    const stopped = first.stop(1_000);
+    await advance(1_000);
+    await stopped;
+    expect(debt.paid).toBe(false);
+    await advance(100_000);
+    expect(peer.posts).toHaveLength(made);
+    await stage.dispatcher();
+    await stage.owe(invoke());
+    await advance(600_000);
+    const attempts = await stage.ports.ledger.attempts(key, ['call_1']);
+    expect(attempts.map(({ number }) => number)).toEqual(attempts.map((_attempt, index) => index + 1));
+    expect(failures()).toHaveLength(1);
+    expect((attempts.at(-1)?.at ?? 0) - (attempts[0]?.at ?? 0)).toBeLessThanOrEqual(600_000);
+  });
+
+  it('T2 posts a call once that is delivered twice at a time', async () => {
+    let answer: (outcome: ReturnType<typeof status>) => void = () => {};
+    peer.answers = [new Promise((resolve) => (answer = resolve))];
+    await stage.dispatcher();
+    const debts = [await stage.owe(invoke()), await stage.owe(invoke())];
+    answer(status(200));
+    await advance(0);
+    expect(debts).toEqual([{ paid: true }, { paid: true }]);
+    expect(peer.posts).toHaveLength(1);
+  });
+
+  it('insists on the ledger when it fails after the POST', async () => {
+    let down = 3;
+    const { settle } = stage.ports.ledger;
+    const ledgerOf = { ...stage.ports.ledger, settle: (...given: Parameters<typeof settle>) => (down-- > 0 ? Promise.reject(new Fault('UNAVAILABLE', 'down')) : settle(...given)) };
+    await stage.dispatcher({}, { ledger: ledgerOf });
+    const debt = await stage.owe(invoke());
+    await advance(10_000);
+    expect(debt.paid).toBe(true);
+    expect(peer.posts).toHaveLength(1);
+  });
+});
+
+describe('a call that cannot be sent', () => {
+  it.each([
+    ['is not registered any more', async () => void (await stage.ports.toolServers.remove(key.tenant, 'weather'))],
+    [
+      'is paused',
+      async () => {
+        const server = await stage.ports.toolServers.get(key.tenant, 'weather');
+        if (server !== null) await stage.ports.toolServers.replace({ ...server, paused: true });
+      },
+    ],
+  ])('R14 says so when the server %s', async (words, change) => {
+    await change();
+    await stage.dispatcher();
+    expect(await stage.owe(invoke())).toEqual({ paid: true });
+    expect(told()).toContain(words);
+    expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'error', code: 'DISPATCH_FAILED' }]);
+    expect(peer.posts).toEqual([]);
+  });
+
+  it('says so when the manifest is gone', async () => {
+    await stage.dispatcher();
+    await stage.owe(invoke({ toolsetSha256: 'f'.repeat(64) }));
+    expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'error', code: 'TOOLSET_INVALID' }]);
+  });
+
+  it.each([
+    ['OUTBOUND_FORBIDDEN', 'OUTBOUND_FORBIDDEN'],
+    ['SECRET_UNUSABLE', 'DISPATCH_FAILED'],
+    ['AUTH_UNSUPPORTED', 'DISPATCH_FAILED'],
+  ])('I-22 says so when the transport will not send it: %s', async (code, said) => {
+    peer.answers = [broken(code, false)];
+    await stage.dispatcher();
+    await stage.owe(invoke());
+    await advance(3_600_000);
+    expect(peer.posts).toHaveLength(1);
+    expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'error', code: said }]);
+  });
+
+  it('is not decided by a store that fails: the debt stays', async () => {
+    let down = true;
+    const { get } = stage.ports.toolServers;
+    const toolServers = { ...stage.ports.toolServers, get: (...given: Parameters<typeof get>) => (down ? Promise.reject(new Fault('UNAVAILABLE', 'down')) : get(...given)) };
+    await stage.dispatcher({}, { toolServers });
+    const debt = await stage.owe(invoke());
+    expect([debt.paid, stage.inputs, await ledger()]).toEqual([false, [], null]);
+    down = false;
+    await advance(60_000);
+    expect(debt.paid).toBe(true);
+    expect(peer.posts).toHaveLength(1);
+  });
+});
+
+describe('a toolset that has changed', () => {
+  const next = {
+    ...weather,
+    toolset_version: '2',
+    tools: [{ name: 'forecast', description: 'The weather', inputSchema: { type: 'object', required: ['place'] } }, { name: 'radar', description: '', inputSchema: {} }],
+  };
+
+  it('R107 409: one POST, one GET, and an error that names the change', async () => {
+    peer.answers = [status(409)];
+    peer.manifest = next;
+    await stage.dispatcher();
+    await stage.owe(invoke());
+    await advance(3_600_000);
+    expect([peer.posts.length, peer.gets]).toEqual([1, ['https://weather.example/.well-known/rap-toolset']]);
+    expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'error', code: 'TOOLSET_CHANGED' }]);
+    expect(told()).toContain('version "1" is now "2"; added: radar; changed: forecast');
+    expect(told()).toContain('{"type":"object","required":["place"]}');
+    expect(await ledger()).toBe('refused');
+  });
+
+  it('R107 says that the tool is gone', async () => {
+    peer.answers = [status(409)];
+    peer.manifest = { ...next, tools: next.tools.slice(1) };
+    await stage.dispatcher();
+    await stage.owe(invoke());
+    expect(told()).toContain('added: radar; removed: forecast. There is no tool "forecast" any more');
+  });
+
+  it('R107 still answers when the new manifest cannot be had', async () => {
+    peer.answers = [status(409)];
+    peer.manifest = { ok: false, code: 'TOOLSET_UNREACHABLE', detail: 'nobody home' };
+    await stage.dispatcher();
+    await stage.owe(invoke());
+    expect(told()).toContain('could not be read: nobody home');
+    expect(peer.posts).toHaveLength(1);
+  });
+});
+
+describe('at most once', () => {
+  const once = invoke({ delivery: 'at_most_once' });
+
+  it('I-07 claims, posts once, and is sent', async () => {
+    await stage.dispatcher();
+    expect(await stage.owe(once)).toEqual({ paid: true });
+    expect(peer.posts).toHaveLength(1);
+    expect(await stage.ports.ledger.read(key, 'call_1')).toMatchObject({ outcome: 'sent', nonce: expect.any(String) });
+  });
+
+  it.each([['500', status(500)], ['a timeout', broken('TIMEOUT', true)], ['a broken connection', broken('ECONNRESET', true)]])(
+    'I-07 %s: one POST, and after the grace the outcome is unknown',
+    async (_what, answer) => {
+      peer.answers = [answer, status(200)];
+      await stage.dispatcher();
+      const debt = await stage.owe(once);
+      await advance(29_999);
+      expect(stage.inputs).toEqual([]);
+      await advance(1);
+      expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'unknown', code: 'OUTCOME_UNKNOWN' }]);
+      expect([debt.paid, peer.posts.length, await ledger()]).toEqual([true, 1, 'unknown']);
+    },
+  );
+
+  it('does not count a connection that failed before a byte was sent', async () => {
+    peer.answers = [broken('ECONNREFUSED', false), broken('ENOTFOUND', false), status(202)];
+    await stage.dispatcher();
+    const debt = await stage.owe(once);
+    await advance(10_000);
+    expect([debt.paid, peer.posts.length, await ledger()]).toEqual([true, 3, 'sent']);
+    expect(stage.inputs).toEqual([]);
+  });
+
+  it('R6 tells the model of a 4xx at once', async () => {
+    peer.answers = [status(403)];
+    await stage.dispatcher();
+    await stage.owe(once);
+    expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'error', code: 'DISPATCH_FAILED' }]);
+  });
+
+  it('V7 a claim of somebody who died: no POST, unknown only after a POST may take and the grace', async () => {
+    await stage.ports.ledger.claim(key, 'call_1', 'of the dead', stage.clock.now());
+    await stage.dispatcher();
+    const debt = await stage.owe(once);
+    await advance(49_999);
+    expect(stage.inputs).toEqual([]);
+    await advance(1);
+    expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'unknown', code: 'OUTCOME_UNKNOWN' }]);
+    expect([debt.paid, peer.posts]).toEqual([true, []]);
+  });
+
+  it('V7 a claim of somebody who is alive after all: what he says counts', async () => {
+    await stage.ports.ledger.claim(key, 'call_1', 'of another', stage.clock.now());
+    await stage.dispatcher();
+    const debt = await stage.owe(once);
+    await advance(10_000);
+    await stage.ports.ledger.settle(key, 'call_1', 'sent', null);
+    await advance(60_000);
+    expect([debt.paid, peer.posts, stage.inputs]).toEqual([true, [], []]);
+  });
+
+  it('V7 recognises its own claim after an outcome that was unknown', async () => {
+    const { claim } = stage.ports.ledger;
+    let lost = true;
+    const ledgerOf = {
+      ...stage.ports.ledger,
+      claim: async (...given: Parameters<typeof claim>) => {
+        const won = await claim(...given);
+        if (lost) {
+          lost = false;
+          throw new Fault('UNKNOWN_OUTCOME', 'the answer was lost');
+        }
+        return won;
+      },
+    };
+    await stage.dispatcher({}, { ledger: ledgerOf });
+    const debt = await stage.owe(once);
+    await advance(1_000);
+    expect([debt.paid, peer.posts.length, await ledger()]).toEqual([true, 1, 'sent']);
+  });
+
+  it('dies between claim and answer: the next life waits and reports unknown, without a POST', async () => {
+    peer.answers = [never];
+    const first = await stage.dispatcher();
+    await stage.owe(once);
+    const stopped = first.stop(1_000);
+    await advance(2_000);
+    await stopped;
+    peer.answers = [status(200)];
+    await stage.dispatcher();
+    const debt = await stage.owe(once);
+    await advance(60_000);
+    expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'unknown', code: 'OUTCOME_UNKNOWN' }]);
+    expect([debt.paid, peer.posts.length]).toEqual([true, 1]);
+  });
+});
+
+describe('a call that is withdrawn', () => {
+  const withdraw = { do: 'WithdrawCall', id: 'w:call_1', toolCallId: 'call_1' } as const;
+
+  it('H9 V7 never begins when that came first', async () => {
+    await stage.dispatcher();
+    await stage.owe(withdraw);
+    expect(await stage.owe(invoke())).toEqual({ paid: true });
+    expect([peer.posts, stage.inputs, await ledger()]).toEqual([[], [], 'cancelled']);
+  });
+
+  it.each(['at_least_once', 'at_most_once'] as const)('H9 stops being repeated: %s', async (delivery) => {
+    peer.answers = [broken('ECONNREFUSED', false)];
+    await stage.dispatcher();
+    const debt = await stage.owe(invoke({ delivery }));
+    await advance(3_000);
+    const made = peer.posts.length;
+    expect(await stage.owe(withdraw)).toEqual({ paid: true });
+    expect(debt.paid).toBe(true);
+    await advance(3_600_000);
+    expect([peer.posts.length, stage.inputs, await ledger()]).toEqual([made, [], 'cancelled']);
+  });
+
+  it('H9 stops when another process wrote it, before the next POST', async () => {
+    peer.answers = [status(500)];
+    await stage.dispatcher();
+    const debt = await stage.owe(invoke());
+    await advance(3_000);
+    const made = peer.posts.length;
+    await stage.ports.ledger.settle(key, 'call_1', 'cancelled', null);
+    await advance(3_600_000);
+    expect([debt.paid, peer.posts.length, stage.inputs]).toEqual([true, made, []]);
+  });
+
+  it('H9 never begins while it waits for its turn', async () => {
+    peer.answers = [never];
+    await stage.dispatcher({ perServerConcurrentMax: 1 });
+    await stage.owe(invoke({ id: 'call_0', toolCallId: 'call_0' }));
+    const debt = await stage.owe(invoke());
+    await stage.owe(withdraw);
+    expect([debt.paid, peer.posts.length, await ledger()]).toEqual([true, 1, 'cancelled']);
+  });
+
+  it('changes nothing when it was sent already', async () => {
+    await stage.dispatcher();
+    await stage.owe(invoke());
+    expect(await stage.owe(withdraw)).toEqual({ paid: true });
+    expect([peer.posts.length, await ledger()]).toEqual([1, 'sent']);
+  });
+});
+
+describe('one server among many', () => {
+  it('I-20 a server that hangs holds up no call of another', async () => {
+    const other = await stage.register('calm');
+    peer.answers = [never];
+    await stage.dispatcher({ perServerConcurrentMax: 2 });
+    for (let index = 0; index < 50; index += 1) await stage.owe(invoke({ id: `call_h${index}`, toolCallId: `call_h${index}` }));
+    expect(peer.posts).toHaveLength(2);
+    const calm = { ...weather, endpoint: 'https://calm.example/invoke' };
+    expect(await stage.owe(invoke({ toolServer: 'calm', toolsetSha256: await stage.store(calm) }))).toEqual({ paid: true });
+    expect(other.posts).toHaveLength(1);
+  });
+
+  it('I-20 a server that keeps failing is asked by one call at a time, and all go when it is back', async () => {
+    peer.answers = [status(500)];
+    await stage.dispatcher();
+    const debts: { paid: boolean }[] = [];
+    for (let index = 0; index < 20; index += 1) debts.push(await stage.owe(invoke({ id: `call_${index}`, toolCallId: `call_${index}` })));
+    await advance(30_000);
+    const before = peer.posts.length;
+    await advance(60_000);
+    expect(peer.posts.length - before).toBeLessThan(12);
+    peer.answers = [status(200)];
+    await advance(100_000);
+    expect(debts.every(({ paid }) => paid)).toBe(true);
+    expect(stage.inputs).toEqual([]);
+  });
+});
+
+describe('stopping', () => {
+  it('lets a POST on its way finish and keeps the record', async () => {
+    let answer: (outcome: ReturnType<typeof status>) => void = () => {};
+    peer.answers = [new Promise((resolve) => (answer = resolve))];
+    const dispatcher = await stage.dispatcher();
+    await stage.owe(invoke());
+    const stopped = dispatcher.stop(5_000);
+    await advance(100);
+    answer(status(200));
+    await advance(0);
+    await stopped;
+    expect(await ledger()).toBe('sent');
+  });
+
+  it('ends a POST that takes too long, writes nothing any more, and leaves the debt', async () => {
+    peer.answers = [never];
+    const dispatcher = await stage.dispatcher();
+    const debt = await stage.owe(invoke());
+    const stopped = dispatcher.stop(5_000);
+    await advance(5_000);
+    await stopped;
+    expect([debt.paid, await ledger(), await statuses(), stage.inputs]).toEqual([false, null, [], []]);
+  });
+});
+
+describe('R15 the log of invocations', () => {
+  it('has operation and outcome, and no arguments', async () => {
+    await stage.dispatcher();
+    await stage.owe(invoke());
+    const line = stage.lines.find(({ event }) => event === 'tool_call_dispatched');
+    expect(line?.fields).toMatchObject({ ...key, operation: 'forecast', toolServer: 'weather', outcome: 'sent' });
+    expect(JSON.stringify(stage.lines)).not.toMatch(/Zürich|callback/);
+  });
+});
