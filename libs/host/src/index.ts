@@ -1,1 +1,10 @@
-export {};
+export { allOperations } from './api/operations.ts';
+export { openApiDocument } from './api/openapi.ts';
+export { type Config, type ConfigReading, readConfig } from './config.ts';
+export { createHttpServer, type HttpServer, type HttpServerOptions } from './http/http-server.ts';
+export { codeEntry, errorPage, isProblemCode, type ProblemCode, problemCodes } from './http/problem-codes.ts';
+export { runService, type ServiceName } from './lifecycle/run-service.ts';
+export { runStandalone, type StartExampleTools } from './lifecycle/run-standalone.ts';
+export { openPlatform, type Platform } from './platform/platform.ts';
+export { assembleServices, type Assembled } from './services.ts';
+export { version } from './version.ts';

@@ -1,0 +1,160 @@
+// Agents: requests, answers and operations.
+import { providerNames } from '@dormouse/adapter-model';
+import { defaultLimits, defaultPolicies } from '@dormouse/thread';
+import { z } from 'zod';
+import { httpUrl, listOf, listQuery, name, time } from './field.ts';
+import { admin, operation, reader } from './operation.ts';
+
+const needsNoName: readonly string[] = ['demo', 'scripted'];
+
+const model = z
+  .strictObject({
+    provider: z.enum(providerNames),
+    name: z.string().max(200).default(''),
+    base_url: httpUrl.nullable().default(null),
+    api_key_secret: name.nullable().default(null),
+    context_window_tokens: z.int().min(1_000).max(100_000_000).default(128_000),
+    output_tokens_max: z.int().min(1).max(10_000_000).nullable().default(null),
+    images: z.boolean().default(false),
+    parameters: z.record(z.string(), z.unknown()).default({}),
+  })
+  .superRefine((given, context) => {
+    const required = (field: string): void =>
+      context.addIssue({ code: 'custom', path: [field], message: 'required, but absent' });
+    if (given.name === '' && !needsNoName.includes(given.provider)) required('name');
+    if (given.base_url === null && given.provider === 'openai-compatible') required('base_url');
+  });
+
+const interruptPolicy = z.enum(['cancel', 'keep', 'queue', 'reject']);
+
+const policies = z.strictObject({
+  on_interrupt: interruptPolicy.default(defaultPolicies.onInterrupt),
+  on_interrupt_human: interruptPolicy.default(defaultPolicies.onInterruptHuman),
+  event_style: z.enum(['kind', 'reserved']).default(defaultPolicies.eventStyle),
+  event_children: z.enum(['close_when_idle', 'keep']).default(defaultPolicies.eventChildren),
+  approve: z
+    .strictObject({
+      mode: z.enum(['none', 'destructive', 'all']).default(defaultPolicies.approve.mode),
+      tools: z.record(z.string().max(128), z.enum(['always', 'never'])).default({}),
+    })
+    .prefault({}),
+  cancel_subscriptions_on_close: z.boolean().default(defaultPolicies.cancelSubscriptionsOnClose),
+});
+
+const positive = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
+
+const limits = z.strictObject({
+  completions_per_wake_max: z.int().min(1).max(10_000).default(defaultLimits.completionsPerWakeMax),
+  tool_timeout_ms: z
+    .record(z.string().max(128), positive.nullable())
+    .default({})
+    .transform((given) => ({ ...defaultLimits.toolTimeoutMs, ...given })),
+  tokens_per_day_max: positive.nullable().default(defaultLimits.tokensPerDayMax),
+  event_wait_ms_max: z.int().min(0).max(86_400_000).default(defaultLimits.eventWaitMsMax),
+  callback_ttl_s: positive.nullable().default(defaultLimits.callbackTtlS),
+});
+
+const toolServers = z
+  .array(name)
+  .max(20)
+  .refine((names) => new Set(names).size === names.length, 'names a tool server twice');
+
+export const newAgent = z
+  .strictObject({
+    name,
+    instructions: z.string().max(1_000_000).default(''),
+    model,
+    tool_servers: toolServers.default([]),
+    policies: policies.prefault({}),
+    limits: limits.prefault({}),
+  })
+  .meta({ id: 'NewAgent', description: 'Only `name` and `model` are required.' });
+
+export const agent = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    version: z.int(),
+    created_at: time,
+    instructions: z.string(),
+    model: z.object({
+      provider: z.string(),
+      name: z.string(),
+      base_url: z.string().nullable(),
+      api_key_secret: z.string().nullable(),
+      context_window_tokens: z.int(),
+      output_tokens_max: z.int().nullable(),
+      images: z.boolean(),
+      parameters: z.record(z.string(), z.unknown()),
+    }),
+    tool_servers: z.array(z.string()),
+    policies: z.object({
+      on_interrupt: z.string(),
+      on_interrupt_human: z.string(),
+      event_style: z.string(),
+      event_children: z.string(),
+      approve: z.object({ mode: z.string(), tools: z.record(z.string(), z.string()) }),
+      cancel_subscriptions_on_close: z.boolean(),
+    }),
+    limits: z.object({
+      completions_per_wake_max: z.int(),
+      tool_timeout_ms: z.record(z.string(), z.int().nullable()),
+      tokens_per_day_max: z.int().nullable(),
+      event_wait_ms_max: z.int(),
+      callback_ttl_s: z.int().nullable(),
+    }),
+  })
+  .meta({ id: 'Agent', description: 'One immutable version of an agent.' });
+
+const tag = 'agents';
+
+export const agentOperations = {
+  create: operation({
+    id: 'createAgent',
+    method: 'POST',
+    path: '/v1/agents',
+    tag,
+    summary: 'Make an agent, or its next version; identical content answers the existing version',
+    access: admin,
+    body: newAgent,
+    answers: { 201: agent, 200: agent },
+  }),
+  list: operation({
+    id: 'listAgents',
+    method: 'GET',
+    path: '/v1/agents',
+    tag,
+    summary: 'The latest version of every agent',
+    access: reader,
+    query: listQuery,
+    answers: { 200: listOf(agent) },
+  }),
+  get: operation({
+    id: 'getAgent',
+    method: 'GET',
+    path: '/v1/agents/{agent}',
+    tag,
+    summary: 'The latest version of one agent, by name or id',
+    access: reader,
+    answers: { 200: agent },
+  }),
+  version: operation({
+    id: 'getAgentVersion',
+    method: 'GET',
+    path: '/v1/agents/{agent}/versions/{version}',
+    tag,
+    summary: 'One version of an agent',
+    access: reader,
+    answers: { 200: agent },
+  }),
+  remove: operation({
+    id: 'deleteAgent',
+    method: 'DELETE',
+    path: '/v1/agents/{agent}',
+    tag,
+    summary: 'Delete an agent that no open thread uses',
+    access: admin,
+    answers: { 204: null },
+    problems: ['AGENT_IN_USE'],
+  }),
+};

@@ -1,0 +1,96 @@
+// Messages: requests, answers and operations.
+import { contentItemsMax, utf8Bytes } from '@dormouse/protocol';
+import { z } from 'zod';
+import { accepted, listOf, logListQuery, time } from './field.ts';
+import { operation, talker, threadReader } from './operation.ts';
+
+const textBytesMax = 4 * 1024 * 1024;
+const textOf = z
+  .string()
+  .min(1)
+  .refine((text) => utf8Bytes(text) <= textBytesMax, `allows at most ${textBytesMax} bytes`);
+
+const item = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text: textOf }),
+  z.strictObject({
+    type: z.literal('image'),
+    data: z.string().min(1).refine(isBase64, 'must be base64'),
+    media_type: z.string().regex(/^image\/[a-z0-9.+-]{1,100}$/, 'must be an image media type'),
+  }),
+]);
+
+export const newMessage = z
+  .union([z.strictObject({ text: textOf }), z.strictObject({ content: z.array(item).min(1).max(contentItemsMax) })])
+  .meta({ id: 'NewMessage' });
+
+const waitingOn = z
+  .object({
+    kind: z.enum(['tool_call', 'approval', 'choice', 'oauth', 'timer']),
+    id: z.string(),
+    tool_server: z.string().optional(),
+    operation: z.string().optional(),
+    since: time,
+    deadline: time.optional(),
+  })
+  .meta({ id: 'WaitingOn' });
+
+export const waitingOnList = z.array(waitingOn);
+
+export const turnAnswer = z
+  .object({
+    id: z.string(),
+    position: z.int(),
+    status: z.string(),
+    message: z.object({ text: z.string() }).optional(),
+    last_error: z.object({ code: z.string(), detail: z.string() }).optional(),
+    waiting_on: waitingOnList.optional(),
+  })
+  .meta({
+    id: 'TurnAnswer',
+    description: 'How the turn ended, when it ended within the time that `Prefer: wait=` gave.',
+  });
+
+export const readableMessage = z
+  .object({
+    position: z.int(),
+    at: time,
+    role: z.enum(['user', 'assistant', 'tool', 'event']),
+    text: z.string(),
+    message_id: z.string().optional(),
+    tool_call_id: z.string().optional(),
+    operation: z.string().optional(),
+    outcome: z.string().optional(),
+    display: z.looseObject({ type: z.string() }).optional(),
+    child_id: z.string().optional(),
+    interrupted: z.boolean().optional(),
+  })
+  .meta({ id: 'Message' });
+
+const tag = 'messages';
+
+export const messageOperations = {
+  post: operation({
+    id: 'postMessage',
+    method: 'POST',
+    path: '/v1/threads/{thread}/messages',
+    tag,
+    summary: 'Say something; with `Prefer: wait=30` the answer comes along when the turn ends in time',
+    access: talker,
+    body: newMessage,
+    answers: { 202: accepted, 200: turnAnswer },
+  }),
+  list: operation({
+    id: 'listMessages',
+    method: 'GET',
+    path: '/v1/threads/{thread}/messages',
+    tag,
+    summary: 'The conversation as people read it',
+    access: threadReader,
+    query: logListQuery,
+    answers: { 200: listOf(readableMessage) },
+  }),
+};
+
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+}

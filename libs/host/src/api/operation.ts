@@ -1,0 +1,41 @@
+// One operation of the client API: everything the door must know about it. Validation, authorisation, routing and the
+// OpenAPI document are all derived from this one description.
+import type { Scope } from '@dormouse/ports';
+import type { ThreadAbility } from '@dormouse/runtime';
+import type { z } from 'zod';
+
+/** Who may: a scope of a key, and what a thread token must be able to do; null where tokens are never enough. */
+export interface Access {
+  readonly scope: Scope;
+  readonly ability: ThreadAbility | null;
+}
+
+export interface Operation {
+  /** Names the operation in the OpenAPI document. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With `{parameter}` as in OpenAPI. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  /** 'open' needs no key. */
+  readonly access: Access | 'open';
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  /** True when the request may come without a body. */
+  readonly bodyOptional?: boolean;
+  /** Answers by status; null for one without a body, a media type for one that is not JSON. */
+  readonly answers: Readonly<Record<number, z.ZodType | string | null>>;
+  /** Codes of the problems it may answer besides those every operation has. */
+  readonly problems?: readonly string[];
+}
+
+/** Keeps the exact type of a description, so that a handler's call is typed by it. */
+export const operation = <const Described extends Operation>(described: Described): Described => described;
+
+export const admin: Access = { scope: 'tenant:admin', ability: null };
+export const reader: Access = { scope: 'read', ability: null };
+export const threadReader: Access = { scope: 'read', ability: 'read' };
+export const threadWriter: Access = { scope: 'threads:write', ability: null };
+export const talker: Access = { scope: 'threads:write', ability: 'message' };
+export const answerer: Access = { scope: 'approvals:write', ability: 'answer' };

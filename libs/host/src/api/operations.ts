@@ -1,0 +1,63 @@
+// Installation-wide operations, and the list of all operations there are.
+import { z } from 'zod';
+import { agentOperations } from './agents.ts';
+import { name, nullableTime } from './field.ts';
+import { messageOperations } from './messages.ts';
+import { admin, type Operation, operation } from './operation.ts';
+import { secretOperations } from './secrets.ts';
+import { threadDetailOperations } from './thread-details.ts';
+import { threadOperations } from './threads.ts';
+import { toolServerOperations } from './tool-servers.ts';
+
+export const newApiKey = z
+  .strictObject({
+    name,
+    scopes: z
+      .array(z.enum(['read', 'threads:write', 'approvals:write', 'tenant:admin']))
+      .min(1)
+      .max(4),
+    expires_at: nullableTime.default(null),
+  })
+  .meta({ id: 'NewApiKey' });
+
+export const clockAdvance = z
+  .strictObject({
+    advance_ms: z
+      .int()
+      .min(0)
+      .max(3_650 * 86_400_000),
+  })
+  .meta({ id: 'ClockAdvance' });
+
+export const systemOperations = {
+  createApiKey: operation({
+    id: 'createApiKey',
+    method: 'POST',
+    path: '/v1/api-keys',
+    tag: 'keys',
+    summary: 'Make a key; its text is shown once',
+    access: admin,
+    body: newApiKey,
+    answers: { 201: z.object({ id: z.string(), key: z.string() }).meta({ id: 'ApiKey' }) },
+  }),
+  advanceClock: operation({
+    id: 'advanceClock',
+    method: 'POST',
+    path: '/v1/dev/clock',
+    tag: 'development',
+    summary: 'Move the development clock; standalone on loopback only',
+    access: admin,
+    body: clockAdvance,
+    answers: { 200: z.object({ now: z.iso.datetime() }).meta({ id: 'ClockReading' }) },
+  }),
+};
+
+export const allOperations: readonly Operation[] = [
+  ...Object.values(agentOperations),
+  ...Object.values(secretOperations),
+  ...Object.values(toolServerOperations),
+  ...Object.values(threadOperations),
+  ...Object.values(messageOperations),
+  ...Object.values(threadDetailOperations),
+  ...Object.values(systemOperations),
+];

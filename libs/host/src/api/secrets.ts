@@ -1,0 +1,49 @@
+// Secrets: write-only.
+import { z } from 'zod';
+import { listOf, origin, time } from './field.ts';
+import { admin, operation } from './operation.ts';
+
+export const secretContent = z
+  .strictObject({ value: z.string().min(1).max(65_536), origins: z.array(origin).min(1).max(50) })
+  .meta({
+    id: 'SecretContent',
+    description: 'The value is encrypted, never given back, and sent to the named origins only.',
+  });
+
+export const secretName = z
+  .object({ name: z.string(), origins: z.array(z.string()), created_at: time })
+  .meta({ id: 'SecretName' });
+
+const tag = 'secrets';
+
+export const secretOperations = {
+  put: operation({
+    id: 'putSecret',
+    method: 'PUT',
+    path: '/v1/secrets/{secret}',
+    tag,
+    summary: 'Set a secret',
+    access: admin,
+    body: secretContent,
+    answers: { 204: null },
+  }),
+  list: operation({
+    id: 'listSecrets',
+    method: 'GET',
+    path: '/v1/secrets',
+    tag,
+    summary: 'Names and origins, never values',
+    access: admin,
+    answers: { 200: listOf(secretName) },
+  }),
+  remove: operation({
+    id: 'deleteSecret',
+    method: 'DELETE',
+    path: '/v1/secrets/{secret}',
+    tag,
+    summary: 'Delete a secret that nothing uses',
+    access: admin,
+    answers: { 204: null },
+    problems: ['SECRET_IN_USE'],
+  }),
+};

@@ -1,0 +1,176 @@
+// What belongs to one thread: events, commits, tool calls, choices, blobs, tokens.
+import { threadTokenTtlSMax } from '@dormouse/runtime';
+import { z } from 'zod';
+import { accepted, id, limitOf, listOf, logListQuery, queryPosition, time } from './field.ts';
+import { answerer, operation, talker, threadReader, threadWriter } from './operation.ts';
+
+export const threadEvent = z
+  .looseObject({
+    position: z.int(),
+    at: time,
+    type: z.string(),
+    turn_id: z.string(),
+    cause: z.object({ kind: z.string(), id: z.string() }),
+  })
+  .meta({
+    id: 'ThreadEvent',
+    description: 'One durable event; the other fields depend on `type`. New types may appear.',
+  });
+
+export const commit = z
+  .object({
+    v: z.literal(1),
+    tenant: z.string(),
+    thread: z.string(),
+    version: z.int(),
+    count: z.int(),
+    inputs: z.array(z.string()),
+    at: z.int(),
+    nonce: z.string(),
+    trace: z.string().nullable(),
+    kid: z.string().nullable(),
+    prev: z.string(),
+    hash: z.string(),
+    body: z.string(),
+  })
+  .meta({
+    id: 'Commit',
+    description: 'A commit exactly as it is stored: `at` is in milliseconds, `hash` covers these very fields.',
+  });
+
+export const toolCall = z
+  .object({
+    tool_call_id: z.string(),
+    operation: z.string(),
+    tool_server: z.string().nullable(),
+    arguments: z.record(z.string(), z.unknown()),
+    state: z.enum(['approval', 'dispatching', 'acknowledged', 'choice', 'oauth', 'detached', 'settled']),
+    outcome: z.string().optional(),
+    since: time,
+    attempts: z.array(z.object({ at: time, status: z.union([z.int(), z.string()]) })),
+  })
+  .meta({ id: 'ToolCall' });
+
+export const choice = z
+  .object({
+    id: z.string(),
+    kind: z.enum(['tool', 'approval']),
+    tool_call_id: z.string(),
+    prompt: z.string(),
+    choices: z.array(z.string()),
+    default: z.int(),
+    arguments: z.record(z.string(), z.unknown()).optional(),
+    expires_at: time,
+  })
+  .meta({ id: 'Choice' });
+
+export const choiceAnswer = z
+  .strictObject({
+    decision: z.enum(['allow', 'deny', 'allow_for_thread']),
+    reason: z.string().max(2_000).nullable().default(null),
+    decided_by: id.nullable().default(null),
+  })
+  .meta({ id: 'ChoiceAnswer' });
+
+export const tokenRequest = z
+  .strictObject({
+    can: z
+      .array(z.enum(['read', 'message', 'answer']))
+      .min(1)
+      .max(3),
+    user_id: id.nullable().default(null),
+    ttl_s: z.int().min(1).max(threadTokenTtlSMax),
+  })
+  .meta({ id: 'TokenRequest' });
+
+export const eventsQuery = z.strictObject({
+  after: queryPosition.optional(),
+  cursor: queryPosition.optional(),
+  limit: limitOf(100, 200),
+});
+
+/** The stream alone takes the token in the query, because a browser's EventSource cannot send headers. */
+export const eventStreamQuery = eventsQuery.extend({ access_token: z.string().max(4_096).optional() });
+
+const tag = 'thread';
+
+export const threadDetailOperations = {
+  events: operation({
+    id: 'listEvents',
+    method: 'GET',
+    path: '/v1/threads/{thread}/events',
+    tag,
+    summary: 'Durable events; with `Accept: text/event-stream` the same goes on as a stream',
+    access: threadReader,
+    query: eventsQuery,
+    answers: { 200: z.object({ data: z.array(threadEvent), next_cursor: z.string() }), 204: null },
+  }),
+  commits: operation({
+    id: 'listCommits',
+    method: 'GET',
+    path: '/v1/threads/{thread}/commits',
+    tag,
+    summary: 'The log as it is stored, for export and verification',
+    access: threadReader,
+    query: logListQuery,
+    answers: { 200: listOf(commit) },
+  }),
+  toolCalls: operation({
+    id: 'listToolCalls',
+    method: 'GET',
+    path: '/v1/threads/{thread}/tool-calls',
+    tag,
+    summary: 'Tool calls with their attempts, in the order they were asked for',
+    access: threadReader,
+    query: logListQuery,
+    answers: { 200: listOf(toolCall) },
+  }),
+  cancelCall: operation({
+    id: 'cancelToolCall',
+    method: 'POST',
+    path: '/v1/threads/{thread}/tool-calls/{call}/cancel',
+    tag,
+    summary: 'Stop waiting for one call',
+    access: talker,
+    answers: { 202: accepted },
+  }),
+  choices: operation({
+    id: 'listChoices',
+    method: 'GET',
+    path: '/v1/threads/{thread}/choices',
+    tag,
+    summary: 'What waits for a person',
+    access: threadReader,
+    answers: { 200: listOf(choice) },
+  }),
+  answerChoice: operation({
+    id: 'answerChoice',
+    method: 'POST',
+    path: '/v1/threads/{thread}/choices/{choice}',
+    tag,
+    summary: 'Decide; the first answer stays',
+    access: answerer,
+    body: choiceAnswer,
+    answers: { 202: accepted },
+    problems: ['CHOICE_SETTLED'],
+  }),
+  blob: operation({
+    id: 'getBlob',
+    method: 'GET',
+    path: '/v1/threads/{thread}/blobs/{sha256}',
+    tag,
+    summary: 'A payload that is too large for the log',
+    access: threadReader,
+    answers: { 200: 'application/octet-stream' },
+  }),
+  token: operation({
+    id: 'issueThreadToken',
+    method: 'POST',
+    path: '/v1/threads/{thread}/tokens',
+    tag,
+    summary: 'A short-lived token for this thread alone, for browsers and end users',
+    access: threadWriter,
+    body: tokenRequest,
+    answers: { 201: z.object({ token: z.string(), expires_at: time }).meta({ id: 'ThreadToken' }) },
+  }),
+};

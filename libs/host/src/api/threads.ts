@@ -1,0 +1,179 @@
+// Threads: requests, answers and operations.
+import { z } from 'zod';
+import {
+  accepted,
+  id,
+  limitOf,
+  listOf,
+  metadata,
+  name,
+  nullableTime,
+  queryPosition,
+  shortText,
+  time,
+} from './field.ts';
+import { newMessage, waitingOnList } from './messages.ts';
+import { operation, talker, threadReader, threadWriter, reader } from './operation.ts';
+
+const statuses = ['opening', 'parked', 'closed', 'thinking', 'waiting', 'idle'] as const;
+
+export const newThread = z
+  .strictObject({
+    agent: name,
+    agent_version: z.int().min(1).nullable().default(null),
+    user_id: id.nullable().default(null),
+    title: shortText.nullable().default(null),
+    external_id: id.nullable().default(null),
+    if_exists: z.enum(['return', 'fail']).nullable().default(null),
+    metadata: metadata.default({}),
+    message: newMessage.nullable().default(null),
+  })
+  .meta({ id: 'NewThread' });
+
+export const threadPatch = z
+  .strictObject({ title: shortText.nullable().optional(), metadata: metadata.optional() })
+  .meta({ id: 'ThreadPatch', description: '`metadata` replaces all labels.' });
+
+const summary = {
+  id: z.string(),
+  agent: z.object({ name: z.string(), version: z.int() }),
+  status: z.enum(statuses),
+  parent: z.string().nullable(),
+  family: z.string(),
+  title: z.string().nullable(),
+  user_id: z.string().nullable(),
+  external_id: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()),
+  created_at: time,
+  updated_at: time,
+  position: z.int(),
+};
+
+export const threadSummary = z.object(summary).meta({ id: 'ThreadSummary' });
+
+export const thread = z
+  .object({
+    ...summary,
+    waiting_on: waitingOnList,
+    subscriptions: z.array(
+      z.object({
+        tool_call_id: z.string(),
+        operation: z.string(),
+        since: time,
+        events: z.int(),
+        last_event_at: nullableTime,
+      }),
+    ),
+    usage: z.object({
+      input_tokens: z.int(),
+      output_tokens: z.int(),
+      completions: z.int(),
+      tool_calls: z.int(),
+      active_ms: z.number(),
+      waiting_ms: z.number(),
+    }),
+    last_error: z.object({ code: z.string(), detail: z.string(), at: time }).nullable(),
+    problems: z.array(z.object({ code: z.string(), detail: z.string(), since: time })),
+  })
+  .meta({ id: 'Thread' });
+
+export const threadFilter = z
+  .object({
+    limit: limitOf(50, 200),
+    cursor: z.string().max(2_000).optional(),
+    status: z.enum(statuses).optional(),
+    agent: z.string().max(200).optional(),
+    parent: z.string().max(200).optional(),
+    user_id: z.string().max(200).optional(),
+    external_id: z.string().max(200).optional(),
+    created_after: time.transform((text) => Date.parse(text)).optional(),
+  })
+  .catchall(z.string().max(1_000))
+  .superRefine((query, context) => {
+    for (const field of Object.keys(query)) {
+      if (field in threadFilterFields || /^metadata\[[^\]]+\]$/.test(field)) continue;
+      context.addIssue({ code: 'unrecognized_keys', keys: [field], input: query });
+    }
+  });
+
+const threadFilterFields = {
+  limit: 0,
+  cursor: 0,
+  status: 0,
+  agent: 0,
+  parent: 0,
+  user_id: 0,
+  external_id: 0,
+  created_after: 0,
+};
+
+export const interruption = z.strictObject({ include_human: z.boolean().default(false) }).meta({ id: 'Interruption' });
+
+const tag = 'threads';
+
+/** The requests that take no body; all of them are recorded, also by a closed thread. */
+const request = <const Id extends string, const Verb extends string>(
+  operationId: Id,
+  verb: Verb,
+  summaryText: string,
+) =>
+  operation({
+    id: operationId,
+    method: 'POST',
+    path: `/v1/threads/{thread}/${verb}`,
+    tag,
+    summary: summaryText,
+    access: verb === 'close' ? threadWriter : talker,
+    answers: { 202: accepted },
+  });
+
+export const threadOperations = {
+  open: operation({
+    id: 'openThread',
+    method: 'POST',
+    path: '/v1/threads',
+    tag,
+    summary: 'Open a thread; it can be used at once',
+    access: threadWriter,
+    body: newThread,
+    answers: { 201: thread, 200: thread },
+    problems: ['ALREADY_EXISTS'],
+  }),
+  list: operation({
+    id: 'listThreads',
+    method: 'GET',
+    path: '/v1/threads',
+    tag,
+    summary: 'Threads, newest first; `metadata[key]=value` filters by a label',
+    access: reader,
+    query: threadFilter,
+    answers: { 200: listOf(threadSummary) },
+  }),
+  get: operation({
+    id: 'getThread',
+    method: 'GET',
+    path: '/v1/threads/{thread}',
+    tag,
+    summary: 'One thread; `?at=17` shows it as of that position',
+    access: threadReader,
+    query: z.strictObject({ at: queryPosition.optional() }),
+    answers: { 200: thread },
+  }),
+  patch: operation({
+    id: 'patchThread',
+    method: 'PATCH',
+    path: '/v1/threads/{thread}',
+    tag,
+    summary: 'Set title and labels',
+    access: threadWriter,
+    body: threadPatch,
+    answers: { 200: thread },
+  }),
+  interrupt: operation({
+    ...request('interruptThread', 'interrupt', 'Stop the turn: the model, and the calls it waits for'),
+    body: interruption,
+    bodyOptional: true,
+  }),
+  retry: request('retryThread', 'retry', 'Ask the model again after a failure'),
+  close: request('closeThread', 'close', 'End the thread for good'),
+};

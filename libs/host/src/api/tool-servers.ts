@@ -1,0 +1,145 @@
+// Tool servers: requests, answers and operations.
+import { z } from 'zod';
+import { httpUrl, listOf, listQuery, name, time } from './field.ts';
+import { admin, operation, reader } from './operation.ts';
+
+const auth = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('bearer'), secret: name }),
+  z.strictObject({ type: z.literal('hmac'), secret: name }),
+  z.strictObject({ type: z.literal('mtls'), certificate_secret: name, key_secret: name }),
+  z.strictObject({ type: z.literal('sigv4'), region: name, service: name, access_key_secret: name }),
+]);
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hex');
+
+const settings = {
+  endpoint_override: httpUrl.nullable(),
+  auth: auth.nullable(),
+  forward_user_id: z.boolean(),
+  trust_annotations: z.boolean(),
+  pinned_sha256: sha256.nullable(),
+};
+
+export const newToolServer = z
+  .strictObject({
+    name,
+    base_url: httpUrl,
+    endpoint_override: settings.endpoint_override.default(null),
+    auth: settings.auth.default(null),
+    forward_user_id: settings.forward_user_id.default(false),
+    trust_annotations: settings.trust_annotations.default(false),
+    pinned_sha256: settings.pinned_sha256.default(null),
+  })
+  .meta({ id: 'NewToolServer' });
+
+export const toolServerPatch = z
+  .strictObject({ base_url: httpUrl, ...settings })
+  .partial()
+  .meta({ id: 'ToolServerPatch' });
+
+export const toolServer = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    created_at: time,
+    updated_at: time,
+    base_url: z.string(),
+    endpoint_override: z.string().nullable(),
+    auth: z.looseObject({ type: z.string() }).nullable(),
+    forward_user_id: z.boolean(),
+    trust_annotations: z.boolean(),
+    pinned_sha256: z.string().nullable(),
+    paused: z.boolean(),
+  })
+  .meta({ id: 'ToolServer' });
+
+export const probeReport = z
+  .object({
+    ok: z.boolean(),
+    toolset: z.unknown(),
+    sha256: z.string().nullable(),
+    problems: z.array(z.string()),
+    latency_ms: z.int(),
+  })
+  .meta({ id: 'ProbeReport' });
+
+const tag = 'tool servers';
+
+export const toolServerOperations = {
+  create: operation({
+    id: 'createToolServer',
+    method: 'POST',
+    path: '/v1/tool-servers',
+    tag,
+    summary: 'Register a tool server',
+    access: admin,
+    body: newToolServer,
+    answers: { 201: toolServer, 200: toolServer },
+    problems: ['ALREADY_EXISTS'],
+  }),
+  list: operation({
+    id: 'listToolServers',
+    method: 'GET',
+    path: '/v1/tool-servers',
+    tag,
+    summary: 'Registered tool servers',
+    access: reader,
+    query: listQuery,
+    answers: { 200: listOf(toolServer) },
+  }),
+  get: operation({
+    id: 'getToolServer',
+    method: 'GET',
+    path: '/v1/tool-servers/{server}',
+    tag,
+    summary: 'One tool server, by name or id',
+    access: reader,
+    answers: { 200: toolServer },
+  }),
+  patch: operation({
+    id: 'patchToolServer',
+    method: 'PATCH',
+    path: '/v1/tool-servers/{server}',
+    tag,
+    summary: 'Change a registration',
+    access: admin,
+    body: toolServerPatch,
+    answers: { 200: toolServer },
+  }),
+  remove: operation({
+    id: 'deleteToolServer',
+    method: 'DELETE',
+    path: '/v1/tool-servers/{server}',
+    tag,
+    summary: 'Forget a tool server',
+    access: admin,
+    answers: { 204: null },
+  }),
+  probe: operation({
+    id: 'probeToolServer',
+    method: 'POST',
+    path: '/v1/tool-servers/{server}/probe',
+    tag,
+    summary: 'Fetch and judge its manifest now; changes nothing',
+    access: admin,
+    answers: { 200: probeReport },
+  }),
+  pause: operation({
+    id: 'pauseToolServer',
+    method: 'POST',
+    path: '/v1/tool-servers/{server}/pause',
+    tag,
+    summary: 'Send it nothing until it is resumed',
+    access: admin,
+    answers: { 200: toolServer },
+  }),
+  resume: operation({
+    id: 'resumeToolServer',
+    method: 'POST',
+    path: '/v1/tool-servers/{server}/resume',
+    tag,
+    summary: 'Send to it again',
+    access: admin,
+    answers: { 200: toolServer },
+  }),
+};

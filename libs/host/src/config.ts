@@ -1,0 +1,200 @@
+// Every setting there is: one schema, all problems at once, `--help` written from it. The only file that reads the
+// environment.
+//
+// Invariants:
+//   C1. A flag of the same name in kebab-case wins over its variable: `--port` over `DORMOUSE_PORT`.
+//   C2. A variable that begins with DORMOUSE_ and is not a setting is a problem: a misspelt one is never ignored.
+//   C3. No value is repeated in a message; some are secrets.
+import { parseOutboundAllow } from '@dormouse/adapter-http';
+import { z } from 'zod';
+
+const milliseconds = (standard: number) =>
+  z
+    .string()
+    .default(String(standard))
+    .pipe(
+      z
+        .string()
+        .regex(/^\d{1,12}$/, 'must be a whole number of milliseconds')
+        .transform(Number),
+    );
+
+const url = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+    'must be an absolute http or https URL',
+  )
+  .transform((text) => text.replace(/\/+$/, ''))
+  .optional();
+
+const key = z.string().min(16, 'must have at least 16 characters').optional();
+
+const settingsSchema = z.object({
+  PORT: z
+    .string()
+    .default('7420')
+    .pipe(
+      z
+        .string()
+        .regex(/^\d{1,5}$/, 'must be a port')
+        .transform(Number)
+        .pipe(z.int().max(65_535)),
+    )
+    .meta({ description: 'port of the client API and, standalone, of callbacks; 0 for any free one' }),
+  HOST: z.string().default('127.0.0.1').meta({ description: 'address to listen on' }),
+  DATA_DIR: z
+    .string()
+    .min(1)
+    .default('./.dormouse')
+    .meta({ description: 'data directory; the development key is the file `key` in it (flag: --data)' }),
+  BOOTSTRAP_KEY: key.meta({ description: 'an API key with every scope, made at start, for containers' }),
+  PLATFORM_KEY: key.meta({ description: 'the key that manages tenants; not used by this version' }),
+  PUBLIC_URL: url.meta({ description: 'address that clients use; its host is accepted in Host and Origin' }),
+  CALLBACK_BASE_URL: url.meta({
+    description:
+      'address that tool servers use; keep it stable, callback URLs live long. Default: PUBLIC_URL, else where it listens',
+  }),
+  OUTBOUND_ALLOW: z
+    .string()
+    .default('')
+    .superRefine(allowProblems)
+    .meta({
+      description:
+        'private or plain-http destinations: comma-separated [http://](host-suffix | CIDR)[:port]; standalone adds loopback',
+    }),
+  TOOL_ACK_TIMEOUT_MS: milliseconds(10_000).meta({
+    description: 'how long a tool server may take to acknowledge a call',
+  }),
+  TOOL_RETRY_TOTAL_MS: milliseconds(600_000).meta({ description: 'how long a call is tried again' }),
+  TOOL_RETRY_FIRST_MS: milliseconds(1_000).meta({ description: 'delay before the first retry; it doubles' }),
+  UNKNOWN_OUTCOME_GRACE_MS: milliseconds(30_000).meta({
+    description: 'how long a result may still win over "outcome unknown"',
+  }),
+  OAUTH_DEADLINE_MS: milliseconds(86_400_000).meta({
+    description: 'how long a call may wait for a login; not used by this version',
+  }),
+  CHOICE_DEADLINE_MS: milliseconds(3_600_000).meta({
+    description: 'how long a tool’s question may wait; not used by this version',
+  }),
+  MODEL_START_TIMEOUT_MS: milliseconds(60_000).meta({ description: 'how long a model may take to begin its answer' }),
+  MODEL_STALL_TIMEOUT_MS: milliseconds(120_000).meta({
+    description: 'how long a model may be silent inside its answer',
+  }),
+  MODEL_RETRY_TOTAL_MS: milliseconds(600_000).meta({ description: 'how long a failing model is asked again' }),
+  KAFKA_BROKERS: z.string().optional().meta({ description: 'cluster: brokers; with MONGO_URL and REDIS_URL' }),
+  KAFKA_PREFIX: z.string().default('rap.').meta({ description: 'cluster: prefix of topics' }),
+  MONGO_URL: z.string().optional().meta({ description: 'cluster: MongoDB' }),
+  REDIS_URL: z.string().optional().meta({ description: 'cluster: Redis' }),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('warn')
+    .meta({ description: 'how much is logged, as JSON lines on stderr' }),
+  EXAMPLE_TOOLS: z
+    .enum(['true', 'false'])
+    .default('true')
+    .transform((text) => text === 'true')
+    .meta({ description: 'standalone: start the example tool server (flag: --no-example-tools)' }),
+});
+
+export type Config = Readonly<z.output<typeof settingsSchema>>;
+
+export type ConfigReading =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly problems: readonly string[] }
+  | { readonly ok: 'help'; readonly text: string };
+
+const prefix = 'DORMOUSE_';
+const settingNames = Object.keys(settingsSchema.shape);
+
+/** Flags that are not simply a setting's name. */
+const flagAliases: Readonly<Record<string, string>> = { data: 'DATA_DIR' };
+
+/** What the command line and the environment say, or everything that is wrong with them. */
+export function readConfig(
+  args: readonly string[] = process.argv.slice(2),
+  environment: NodeJS.ProcessEnv = process.env,
+): ConfigReading {
+  if (args.includes('--help') || args.includes('-h')) return { ok: 'help', text: helpText() };
+  const flags = readFlags(args);
+  const given = { ...fromEnvironment(environment), ...flags.values }; // (C1)
+  const parsed = settingsSchema.safeParse(given);
+  const problems = [...flags.problems, ...unknownVariables(environment)];
+  if (!parsed.success)
+    problems.push(...parsed.error.issues.map((issue) => `${nameOf(issue.path[0], flags.values)}: ${issue.message}`));
+  return parsed.success && problems.length === 0 ? { ok: true, config: parsed.data } : { ok: false, problems };
+}
+
+function fromEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
+  const entries = settingNames.map((name) => [name, environment[prefix + name]] as const);
+  return Object.fromEntries(
+    entries.filter((entry): entry is readonly [string, string] => entry[1] !== undefined && entry[1] !== ''),
+  );
+}
+
+/** Variables of the CLI and of tests that share the prefix. */
+const foreignVariables = new Set(['DORMOUSE_URL', 'DORMOUSE_KEY']);
+
+function unknownVariables(environment: NodeJS.ProcessEnv): readonly string[] {
+  const unknown = Object.keys(environment).filter(
+    (name) => name.startsWith(prefix) && !settingNames.includes(name.slice(prefix.length)),
+  );
+  return unknown
+    .filter((name) => !foreignVariables.has(name) && !name.startsWith('DORMOUSE_TEST_'))
+    .map((name) => `${name}: there is no such setting`); // (C2)
+}
+
+function readFlags(args: readonly string[]): { readonly values: Record<string, string>; readonly problems: string[] } {
+  const values: Record<string, string> = {};
+  const problems: string[] = [];
+  for (let index = 0; index < args.length; index++) {
+    const [flag = '', inline] = splitOnce(args[index] ?? '', '=');
+    if (flag === '--no-example-tools') {
+      values['EXAMPLE_TOOLS'] = 'false';
+      continue;
+    }
+    const name = settingOf(flag);
+    const value = inline ?? args[index + 1];
+    if (name === null) problems.push(`${flag}: there is no such flag; see --help`);
+    else if (value === undefined || (inline === undefined && value.startsWith('--')))
+      problems.push(`${flag}: needs a value`);
+    else {
+      values[name] = value;
+      if (inline === undefined) index++;
+    }
+  }
+  return { values, problems };
+}
+
+function settingOf(flag: string): string | null {
+  if (!flag.startsWith('--')) return null;
+  const bare = flag.slice(2);
+  const name = flagAliases[bare] ?? bare.replaceAll('-', '_').toUpperCase();
+  return settingNames.includes(name) && bare === bare.toLowerCase() ? name : null;
+}
+
+function splitOnce(text: string, separator: string): readonly [string, string | undefined] {
+  const cut = text.indexOf(separator);
+  return cut < 0 ? [text, undefined] : [text.slice(0, cut), text.slice(cut + 1)];
+}
+
+/** As the person wrote it: a flag when it came from one. */
+function nameOf(setting: PropertyKey | undefined, flags: Readonly<Record<string, string>>): string {
+  const name = String(setting ?? '');
+  return name in flags ? flagOf(name) : prefix + name;
+}
+
+const flagOf = (name: string): string => `--${name.toLowerCase().replaceAll('_', '-')}`;
+
+function helpText(): string {
+  const lines = Object.entries(settingsSchema.shape).map(([name, schema]) => {
+    const standard = schema.safeParse(undefined);
+    const shown = standard.success && standard.data !== undefined && standard.data !== '' ? ` [${standard.data}]` : '';
+    return `  ${prefix}${name}, ${flagOf(name)}${shown}\n      ${schema.meta()?.description ?? ''}`;
+  });
+  return `Settings: an environment variable, or a flag, which wins.\n\n${lines.join('\n')}\n\nThe standard OTEL_* variables are left to OpenTelemetry.\n`;
+}
+
+function allowProblems(text: string, context: z.core.$RefinementCtx<string>): void {
+  for (const problem of parseOutboundAllow(text).problems) context.addIssue({ code: 'custom', message: problem });
+}

@@ -1,0 +1,47 @@
+import type { Ingress } from '@dormouse/runtime';
+import { Controller, Inject } from '@nestjs/common';
+import { name as nameSchema } from '../api/field.ts';
+import { secretOperations } from '../api/secrets.ts';
+import { type Call, Operate, OperationCall } from '../http/call.ts';
+import { HttpProblem, unwrap } from '../http/problem.ts';
+import { noContent, type Reply, reply } from '../http/reply.ts';
+import { INGRESS } from '../http/tokens.ts';
+
+type Operations = typeof secretOperations;
+
+@Controller()
+export class SecretController {
+  private readonly ingress: Ingress;
+
+  constructor(@Inject(INGRESS) ingress: Ingress) {
+    this.ingress = ingress;
+  }
+
+  @Operate(secretOperations.put)
+  async put(@OperationCall() { tenant, params, body }: Call<Operations['put']>): Promise<Reply> {
+    if (!nameSchema.safeParse(params.secret).success)
+      throw new HttpProblem('INVALID_BODY', 'This is no name for a secret.');
+    await this.ingress.secrets.put(
+      tenant,
+      params.secret,
+      body.value,
+      body.origins.map((origin) => new URL(origin).origin),
+    );
+    return noContent;
+  }
+
+  @Operate(secretOperations.list)
+  async list(@OperationCall() { tenant }: Call<Operations['list']>): Promise<Reply> {
+    const secrets = await this.ingress.secrets.list(tenant);
+    return reply(200, {
+      data: secrets.map(({ name, origins, createdAt }) => ({ name, origins, createdAt })),
+      nextCursor: null,
+    });
+  }
+
+  @Operate(secretOperations.remove)
+  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
+    unwrap(await this.ingress.secrets.remove(tenant, params.secret));
+    return noContent;
+  }
+}

@@ -1,0 +1,35 @@
+import type { Ingress } from '@dormouse/runtime';
+import { Controller, Inject } from '@nestjs/common';
+import { systemOperations } from '../api/operations.ts';
+import { type Call, Operate, OperationCall } from '../http/call.ts';
+import { HttpProblem } from '../http/problem.ts';
+import { type Reply, reply } from '../http/reply.ts';
+import { DEV_CLOCK, INGRESS } from '../http/tokens.ts';
+import type { DevelopmentClock } from '../platform/development-clock.ts';
+
+type Operations = typeof systemOperations;
+
+@Controller()
+export class SystemController {
+  private readonly ingress: Ingress;
+  private readonly devClock: DevelopmentClock | null;
+
+  constructor(@Inject(INGRESS) ingress: Ingress, @Inject(DEV_CLOCK) devClock: DevelopmentClock | null) {
+    this.ingress = ingress;
+    this.devClock = devClock;
+  }
+
+  @Operate(systemOperations.createApiKey)
+  async createApiKey(@OperationCall() { tenant, body }: Call<Operations['createApiKey']>): Promise<Reply> {
+    const { name, scopes, expires_at: expiresAt } = body;
+    const wanted = { name, scopes, expiresAt: expiresAt === null ? null : Date.parse(expiresAt) };
+    return reply(201, await this.ingress.keys.create(tenant, wanted));
+  }
+
+  @Operate(systemOperations.advanceClock)
+  async advanceClock(@OperationCall() { body }: Call<Operations['advanceClock']>): Promise<Reply> {
+    if (this.devClock === null) throw new HttpProblem('NOT_FOUND', 'There is no development clock here.');
+    await this.devClock.advance(body.advance_ms);
+    return reply(200, { now: new Date(this.devClock.now()).toISOString() });
+  }
+}

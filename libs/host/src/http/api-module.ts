@@ -1,0 +1,41 @@
+// What Nest is told: the controllers, and the few things they are given by name.
+import type { Clock } from '@dormouse/ports';
+import type { Ingress } from '@dormouse/runtime';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { AgentController } from '../controllers/agent-controller.ts';
+import { SecretController } from '../controllers/secret-controller.ts';
+import { SystemController } from '../controllers/system-controller.ts';
+import { ThreadController } from '../controllers/thread-controller.ts';
+import { ThreadDetailController } from '../controllers/thread-detail-controller.ts';
+import { ToolServerController } from '../controllers/tool-server-controller.ts';
+import type { DevelopmentClock } from '../platform/development-clock.ts';
+import { CLOCK, DEV_CLOCK, INGRESS } from './tokens.ts';
+
+export interface ApiParts {
+  readonly ingress: Ingress;
+  readonly clock: Clock;
+  /** Null where time must not be moved. */
+  readonly devClock: DevelopmentClock | null;
+}
+
+@Module({})
+export class ApiModule {
+  static over({ ingress, clock, devClock }: ApiParts): DynamicModule {
+    return {
+      module: ApiModule,
+      controllers: [
+        AgentController,
+        SecretController,
+        ToolServerController,
+        ThreadController,
+        ThreadDetailController,
+        SystemController,
+      ],
+      providers: [
+        { provide: INGRESS, useValue: ingress },
+        { provide: CLOCK, useValue: clock },
+        { provide: DEV_CLOCK, useValue: devClock },
+      ],
+    };
+  }
+}

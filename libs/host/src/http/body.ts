@@ -1,0 +1,46 @@
+// From the bytes of a request to a value of its schema, or a problem that says where it is wrong.
+//
+// Invariants:
+//   B1. Only UTF-8, strict JSON within limits gets as far as a schema; two readers of the same bytes agree. guarantees §4
+//   B2. Unknown fields are refused, each with a pointer; wrong fields too.
+import { checkJson, describeIssue, problemsOf } from '@dormouse/protocol';
+import type { z } from 'zod';
+import { HttpProblem } from './problem.ts';
+
+export const bodyBytesMax = 8 * 1024 * 1024;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export function readBody<Schema extends z.ZodType>(bytes: unknown, schema: Schema, optional = false): z.output<Schema> {
+  const empty = !(bytes instanceof Uint8Array) || bytes.length === 0;
+  if (empty && !optional) throw new HttpProblem('INVALID_JSON', 'The request needs a JSON body.');
+  return checked(schema, empty ? {} : parseJson(bytes), 'The body cannot be used as it is; see errors.');
+}
+
+export function parseJson(bytes: Uint8Array): unknown {
+  const reading = checkJson(decode(bytes)); // (B1)
+  if (reading.ok) return reading.value;
+  const { code, pointer, detail } = reading.problem;
+  throw new HttpProblem(code, `The body was refused: ${detail}.`, { errors: [{ pointer, detail }] });
+}
+
+/** Checks a value against a schema. (B2) */
+export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, summary: string): z.output<Schema> {
+  const parsed = schema.safeParse(value, { error: describeIssue });
+  if (parsed.success) return parsed.data;
+  const errors = problemsOf(parsed.error);
+  const unknownOnly = errors.length > 0 && errors.every(({ detail }) => detail === 'unknown field');
+  throw new HttpProblem(
+    unknownOnly ? 'UNKNOWN_FIELD' : 'INVALID_BODY',
+    unknownOnly ? 'The request has a field that is not known.' : summary,
+    { errors },
+  );
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new HttpProblem('INVALID_JSON', 'The body is not valid UTF-8.', { cause });
+  }
+}

@@ -1,0 +1,114 @@
+// One request to one operation, as its handler gets it: who, where, and values that have been checked.
+import { Fault } from '@dormouse/ports';
+import type { RequestOrigin } from '@dormouse/runtime';
+import {
+  createParamDecorator,
+  type ExecutionContext,
+  RequestMethod,
+  RequestMapping,
+  applyDecorators,
+  SetMetadata,
+} from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { Operation } from '../api/operation.ts';
+import { checked, readBody } from './body.ts';
+import type { Caller } from './caller.ts';
+import { HttpProblem } from './problem.ts';
+
+export const operationMetadata = 'dormouse:operation';
+
+type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterOf<Rest>
+  : never;
+
+export interface Call<Described extends Operation = Operation> {
+  readonly tenant: string;
+  readonly caller: Caller;
+  readonly params: Readonly<Record<ParameterOf<Described['path']>, string>>;
+  readonly query: Parsed<Described['query']>;
+  readonly body: Parsed<Described['body']>;
+  readonly origin: RequestOrigin;
+}
+
+/** Set by the guard before a handler runs. */
+export interface Attended {
+  caller?: Caller;
+}
+
+export type ApiRequest = FastifyRequest & Attended;
+
+/** Binds a handler to an operation: its route, its access, its schemas. */
+export function Operate(operation: Operation): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(operationMetadata, operation),
+    RequestMapping({ method: RequestMethod[operation.method], path: nestPath(operation.path) }),
+  );
+}
+
+/** The checked call, as a handler's parameter. */
+export const OperationCall = createParamDecorator((_: unknown, context: ExecutionContext): Call => {
+  const operation = operationOf(context);
+  return callOf(operation, context.switchToHttp().getRequest<ApiRequest>());
+});
+
+export function operationOf(context: ExecutionContext): Operation {
+  const found: unknown = Reflect.getMetadata(operationMetadata, context.getHandler());
+  if (found === undefined) throw new Fault('INTERNAL', 'a route without an operation');
+  return found as Operation;
+}
+
+function callOf(operation: Operation, request: ApiRequest): Call {
+  const { caller } = request;
+  if (caller === undefined) throw new HttpProblem('UNAUTHENTICATED', 'This needs a key.');
+  return {
+    tenant: caller.tenant,
+    caller,
+    params: paramsOf(request),
+    query:
+      operation.query === undefined
+        ? noParameters(request)
+        : checked(operation.query, request.query, 'A query parameter cannot be used; see errors.'),
+    body: operation.body === undefined ? undefined : readBody(request.body, operation.body, operation.bodyOptional),
+    origin: originOf(caller.tenant, request),
+  } as Call;
+}
+
+export function paramsOf(request: FastifyRequest): Readonly<Record<string, string>> {
+  return request.params as Readonly<Record<string, string>>;
+}
+
+export function originOf(tenant: string, request: FastifyRequest): RequestOrigin {
+  return { tenant, method: request.method, path: pathOf(request.url), idempotencyKey: idempotencyKeyOf(request) };
+}
+
+export const idempotencyKeyCharactersMax = 200;
+
+export function idempotencyKeyOf(request: FastifyRequest): string | null {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || key.length === 0 || key.length > idempotencyKeyCharactersMax) {
+    throw new HttpProblem('INVALID_BODY', `Idempotency-Key must have 1 to ${idempotencyKeyCharactersMax} characters.`);
+  }
+  return key;
+}
+
+export function pathOf(url: string): string {
+  const cut = url.indexOf('?');
+  return cut < 0 ? url : url.slice(0, cut);
+}
+
+function noParameters(request: FastifyRequest): undefined {
+  const [field] = Object.keys(request.query as object);
+  if (field !== undefined) {
+    throw new HttpProblem('UNKNOWN_FIELD', 'The request has a query parameter that is not known.', {
+      errors: [{ pointer: `/${field}`, detail: 'unknown field' }],
+    });
+  }
+  return undefined;
+}
+
+/** `/v1/threads/{thread}` as Nest writes it. */
+const nestPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

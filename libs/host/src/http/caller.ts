@@ -1,0 +1,91 @@
+// Who is asking, and whether they may. Everything about credentials is decided here, for every route alike.
+//
+// Invariants:
+//   K1. The tenant comes from the credential and from nothing else.
+//   K2. Auth fails closed: a store that cannot be asked is a 503, never a pass.
+//   K3. `Host` must be loopback or configured, `Origin` absent or ours: a page in a browser cannot reach a local runtime
+//       through a name of its own (DNS rebinding).
+//   K4. A token in the query is accepted where the caller says so (the event stream) and refused everywhere else.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Scope } from '@dormouse/ports';
+import { type Ingress, type ThreadAbility, threadTokenPrefix } from '@dormouse/runtime';
+import type { Access } from '../api/operation.ts';
+import { HttpProblem } from './problem.ts';
+
+export interface Caller {
+  readonly tenant: string;
+  /** For the record of a decision: the key's name, or the token's user. */
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Set for a thread token: that thread alone, and what may be done there. */
+  readonly only: { readonly thread: string; readonly can: readonly ThreadAbility[] } | null;
+}
+
+export interface Doorkeeper {
+  /** @throws HttpProblem FORBIDDEN when the request came through a name that is not ours. (K3) */
+  admit(headers: IncomingHttpHeaders): void;
+  /** @throws HttpProblem UNAUTHENTICATED */
+  identify(headers: IncomingHttpHeaders, queryToken?: string): Promise<Caller>;
+}
+
+export function createDoorkeeper(ingress: Pick<Ingress, 'keys' | 'tokens'>, hosts: ReadonlySet<string>): Doorkeeper {
+  const names = new Set([...loopback, ...hosts]);
+  return {
+    admit({ host, origin }) {
+      if (!names.has(hostName(host))) throw new HttpProblem('FORBIDDEN', 'This server does not answer to that Host.');
+      if (origin !== undefined && !names.has(originName(origin)))
+        throw new HttpProblem('FORBIDDEN', 'This Origin is not allowed.');
+    },
+    async identify({ authorization }, queryToken) {
+      const credential = bearer(authorization) ?? queryToken;
+      if (credential === undefined) throw new HttpProblem('UNAUTHENTICATED', 'Send Authorization: Bearer <key>.');
+      if (credential.startsWith(threadTokenPrefix)) return tokenCaller(ingress, credential);
+      if (queryToken !== undefined && bearer(authorization) === undefined) throw unknownCredential(); // a key never travels in a URL
+      const key = await ingress.keys.authenticate(credential); // (K2)
+      if (key === null) throw unknownCredential();
+      return { tenant: key.tenant, name: key.name, scopes: key.scopes, only: null };
+    },
+  };
+}
+
+/** @throws HttpProblem FORBIDDEN when the caller may not do this, or not in this thread. */
+export function authorize(caller: Caller, access: Access, thread: string | undefined): void {
+  if (caller.only === null) {
+    if (!caller.scopes.includes(access.scope))
+      throw new HttpProblem('FORBIDDEN', `This key lacks the scope ${access.scope}.`);
+    return;
+  }
+  const allowed = access.ability !== null && caller.only.can.includes(access.ability) && caller.only.thread === thread;
+  if (!allowed) throw new HttpProblem('FORBIDDEN', 'This token does not allow that, or not here.');
+}
+
+const loopback: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
+
+const unknownCredential = (): HttpProblem =>
+  new HttpProblem('UNAUTHENTICATED', 'This key or token is not known here, or has expired.');
+
+function tokenCaller(ingress: Pick<Ingress, 'tokens'>, token: string): Caller {
+  const grant = ingress.tokens.verify(token);
+  if (grant === null) throw unknownCredential();
+  return {
+    tenant: grant.tenant,
+    name: grant.userId ?? 'user',
+    scopes: [],
+    only: { thread: grant.thread, can: grant.can },
+  };
+}
+
+function bearer(header: string | undefined): string | undefined {
+  return header !== undefined && /^bearer /i.test(header) ? header.slice(7).trim() : undefined;
+}
+
+/** The name in a Host header, without its port. */
+function hostName(host: string | undefined): string {
+  if (host === undefined) return '';
+  const end = host.startsWith('[') ? host.indexOf(']') + 1 : host.indexOf(':');
+  return (end > 0 ? host.slice(0, end) : host).toLowerCase();
+}
+
+function originName(origin: string): string {
+  return URL.canParse(origin) ? new URL(origin).hostname.toLowerCase() : '';
+}

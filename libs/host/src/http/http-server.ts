@@ -1,0 +1,123 @@
+// The one HTTP server of a process: Nest's routes, and beside them, in contexts of their own that none of Nest's hooks
+// reach, the plain Fastify routes (messages, events, callbacks, health and pages).
+//
+// Invariants:
+//   H1. The plain routes are loaded before Nest touches the server; that is what keeps its hooks off them.
+//   H2. Every answer carries X-Request-Id; every answer that is not 2xx is a problem document (callbacks have their own).
+//   H3. Closing takes no new connection, ends streams and waits, lets requests finish, and then resolves.
+import 'reflect-metadata';
+import type { Logger } from '@dormouse/ports';
+import type { CallbackGateway } from '@dormouse/runtime';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { AccessGuard } from './access-guard.ts';
+import { AnswerInterceptor } from './answer-interceptor.ts';
+import { ApiModule, type ApiParts } from './api-module.ts';
+import { bodyBytesMax } from './body.ts';
+import { callbackFailure, registerCallbackRoute } from './callback-route.ts';
+import { createDoorkeeper } from './caller.ts';
+import { registerEventRoute } from './event-route.ts';
+import { registerMessageRoute } from './message-route.ts';
+import { type OpenRouteDeps, registerOpenRoutes } from './open-routes.ts';
+import { HttpProblem } from './problem.ts';
+import { ProblemFilter, sendProblem } from './problem-filter.ts';
+
+export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
+  /** Null in a process that takes no callbacks. */
+  readonly callbacks: CallbackGateway | null;
+  /** Names this server answers to, besides loopback. */
+  readonly hosts: ReadonlySet<string>;
+  readonly logger: Logger;
+}
+
+export interface HttpServer {
+  /** The address it listens on. @throws the system's error, `EADDRINUSE` among them. */
+  listen(host: string, port: number): Promise<string>;
+  close(): Promise<void>;
+}
+
+const paramCharactersMax = 4_096;
+const keepAliveTimeoutMs = 65_000;
+
+export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const stopping = new AbortController();
+  const server = createFastify(options.logger);
+  await registerPlainRoutes(server, options, stopping.signal); // (H1)
+  const app = await createNest(server, options);
+  return {
+    listen: (host, port) => server.listen({ host, port }),
+    async close() {
+      stopping.abort(); // (H3)
+      await app.close();
+    },
+  };
+}
+
+function createFastify(logger: Logger): FastifyInstance {
+  let requests = 0;
+  const start = Date.now().toString(36);
+  const server = fastify({
+    bodyLimit: bodyBytesMax,
+    routerOptions: { maxParamLength: paramCharactersMax },
+    genReqId: () => `req-${start}-${(++requests).toString(36)}`,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    forceCloseConnections: 'idle',
+    frameworkErrors: (error, request, reply) => sendProblem(reply, request.id, error, logger),
+  });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, keepBytes);
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.raw.setHeader('x-request-id', request.id); // (H2)
+    reply.raw.setHeader('x-content-type-options', 'nosniff');
+    done();
+  });
+  return server;
+}
+
+/** The body stays bytes until its schema is known; another charset than UTF-8 is another media type. */
+function keepBytes(
+  request: FastifyRequest,
+  body: string | Buffer,
+  done: (error: Error | null, body?: unknown) => void,
+): void {
+  const charset = /charset\s*=\s*"?([^;"\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
+  if (charset === undefined || /^utf-?8$/i.test(charset)) done(null, body);
+  else done(new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8.'));
+}
+
+async function registerPlainRoutes(
+  server: FastifyInstance,
+  options: HttpServerOptions,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { ingress, callbacks, logger, hosts } = options;
+  const doorkeeper = createDoorkeeper(ingress, hosts);
+  await server.register((plain, _, done) => {
+    plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request.id, error, logger));
+    registerMessageRoute(plain, { ingress, doorkeeper, stopping });
+    registerEventRoute(plain, { ingress, doorkeeper, stopping });
+    registerOpenRoutes(plain, options);
+    done();
+  });
+  if (callbacks === null) return;
+  await server.register((plain, _, done) => {
+    plain.setErrorHandler((error, _request, reply) => callbackFailure(reply, error, logger));
+    registerCallbackRoute(plain, callbacks);
+    done();
+  });
+}
+
+async function createNest(server: FastifyInstance, options: HttpServerOptions): Promise<NestFastifyApplication> {
+  const { ingress, logger, hosts } = options;
+  const app = await NestFactory.create<NestFastifyApplication>(ApiModule.over(options), new FastifyAdapter(server), {
+    bodyParser: false,
+    logger: false,
+    abortOnError: false,
+  });
+  app.useGlobalFilters(new ProblemFilter(logger));
+  app.useGlobalGuards(new AccessGuard(createDoorkeeper(ingress, hosts)));
+  app.useGlobalInterceptors(new AnswerInterceptor(ingress));
+  await app.init();
+  return app;
+}

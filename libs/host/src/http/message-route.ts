@@ -1,0 +1,84 @@
+// POST …/messages: the hot path. A plain Fastify route in a context of its own: none of Nest's hooks, guards or
+// interceptors run here, the body is read once, and the usual answer is one string.
+//
+// Invariant:
+//   M1. What the guard and the interceptor do for other routes is done here too, by the same functions.
+import type { Ingress, MessageItem, RequestOrigin, TurnAnswer } from '@dormouse/runtime';
+import { apiCodec } from '@dormouse/runtime';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { messageOperations, type newMessage } from '../api/messages.ts';
+import { readBody } from './body.ts';
+import { idempotencyKeyOf, originOf, pathOf } from './call.ts';
+import { authorize, type Doorkeeper } from './caller.ts';
+import { unwrap } from './problem.ts';
+import { type Reply, reply as jsonReply } from './reply.ts';
+import { preferredWaitMs } from './prefer.ts';
+
+export interface MessageRouteDeps {
+  readonly ingress: Ingress;
+  readonly doorkeeper: Doorkeeper;
+  /** Aborts when the process stops: who waits is answered 202 at once. */
+  readonly stopping: AbortSignal;
+}
+
+const jsonType = 'application/json; charset=utf-8';
+const { access, body: bodySchema } = messageOperations.post;
+
+export function registerMessageRoute(server: FastifyInstance, deps: MessageRouteDeps): void {
+  server.post<{ Params: { thread: string } }>('/v1/threads/:thread/messages', async (request, reply) => {
+    deps.doorkeeper.admit(request.headers);
+    const caller = await deps.doorkeeper.identify(request.headers);
+    const { thread } = request.params;
+    authorize(caller, access, thread);
+    const origin = originOf(caller.tenant, request);
+    const waitMs = preferredWaitMs(request.headers.prefer);
+    const run = (): Promise<Reply> => post(deps, { thread, origin, waitMs, bytes: request.body });
+    const answer = origin.idempotencyKey === null ? await run() : await runOnce(deps, request, reply, origin, run);
+    return reply.status(answer.status).header('content-type', jsonType).send(answer.json);
+  });
+}
+
+interface Posting {
+  readonly thread: string;
+  readonly origin: RequestOrigin;
+  readonly waitMs: number | null;
+  readonly bytes: unknown;
+}
+
+async function post(
+  { ingress, stopping }: MessageRouteDeps,
+  { thread, origin, waitMs, bytes }: Posting,
+): Promise<Reply> {
+  const key = { tenant: origin.tenant, thread };
+  const posted = unwrap(await ingress.messages.post(key, itemsOf(readBody(bytes, bodySchema)), origin));
+  if (waitMs === null) return { status: 202, json: `{"id":"${posted.id}"}` };
+  const ended: TurnAnswer | null = await ingress.turnEnd(key, posted, waitMs, stopping);
+  return ended === null ? { status: 202, json: `{"id":"${posted.id}"}` } : jsonReply(200, ended);
+}
+
+async function runOnce(
+  deps: MessageRouteDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  origin: RequestOrigin,
+  run: () => Promise<Reply>,
+): Promise<Reply> {
+  const key = idempotencyKeyOf(request) ?? '';
+  const body = request.body instanceof Uint8Array ? request.body : '';
+  const once = await deps.ingress.once(
+    { tenant: origin.tenant, route: `POST ${pathOf(request.url)}`, key, body },
+    async () => {
+      const { status, json } = await run();
+      return { status, body: json ?? '' };
+    },
+  );
+  const { answer, replayed } = unwrap(once);
+  if (replayed) void reply.header('idempotency-replayed', 'true');
+  return { status: answer.status, json: answer.body };
+}
+
+/** What a message holds, as items of content. */
+export function itemsOf(message: z.output<typeof newMessage>): readonly MessageItem[] {
+  return 'text' in message ? [{ type: 'text', text: message.text }] : apiCodec.toCode(message.content);
+}

@@ -1,0 +1,313 @@
+// Every code that a client, a tool's author or an operator may meet: in a problem document, in a recorded refusal or
+// failure, or on the terminal. One registry: the pages under /errors and docs/errors are written from it.
+//
+// Invariants:
+//   C1. A code is here if and only if the source can give it; test/e2e compares both with the pages.
+//   C2. `status` is the HTTP status of a problem document; null for codes that only appear in events or on a terminal.
+
+export interface CodeEntry {
+  readonly status: number | null;
+  readonly title: string;
+  readonly meaning: string;
+  readonly next: string;
+}
+
+const entry = (status: number | null, title: string, meaning: string, next: string): CodeEntry => ({
+  status,
+  title,
+  meaning,
+  next,
+});
+
+/** Problems of a request to the client API. */
+const requestCodes = {
+  UNAUTHENTICATED: entry(
+    401,
+    'No valid key',
+    'The request carries no key, or one that is unknown or has expired.',
+    'Send `Authorization: Bearer <key>`. Standalone keeps the development key in the file `key` of its data directory. A token in the query is accepted on the event stream only.',
+  ),
+  FORBIDDEN: entry(
+    403,
+    'Not allowed',
+    'The key or token lacks the scope, or `Host` or `Origin` is not one that this server answers to.',
+    'Use a key with the scope that the detail names. For another host name set `DORMOUSE_PUBLIC_URL`.',
+  ),
+  NOT_FOUND: entry(
+    404,
+    'Not found',
+    'There is no such resource, or it belongs to another tenant.',
+    'Check the id and the key you use.',
+  ),
+  METHOD_NOT_ALLOWED: entry(
+    405,
+    'Method not allowed',
+    'The path exists, but not with this method.',
+    'See /openapi.json.',
+  ),
+  INVALID_JSON: entry(
+    400,
+    'Not JSON',
+    'The body is not JSON, or not safe JSON: invalid UTF-8, the same key twice, a key that could reach a prototype, a lone surrogate.',
+    'Send strict JSON in UTF-8; `errors[].pointer` says where the problem is.',
+  ),
+  INVALID_BODY: entry(
+    422,
+    'Cannot be used',
+    'The syntax is right, the content is not: a wrong type, a missing field, a value out of range, or a name that does not exist.',
+    'Correct what `errors` points at.',
+  ),
+  UNKNOWN_FIELD: entry(
+    422,
+    'Unknown field',
+    'The request has a field or query parameter that this server does not know.',
+    'Remove it; `errors[].pointer` names it. Unknown fields are refused so that a misspelt one is never ignored.',
+  ),
+  BODY_TOO_LARGE: entry(413, 'Too large', 'The body exceeds 8 MiB.', 'Send less at once.'),
+  BODY_TOO_DEEP: entry(422, 'Too deep', 'The JSON is nested more than 32 levels.', 'Flatten it.'),
+  UNSUPPORTED_MEDIA_TYPE: entry(
+    415,
+    'Not application/json',
+    'The body has a media type other than `application/json`.',
+    'Send `Content-Type: application/json`.',
+  ),
+  ALREADY_EXISTS: entry(
+    409,
+    'Taken',
+    'Something else has this name or external id.',
+    'Choose another name, or read what is there. For threads, `if_exists: "return"` answers the existing one.',
+  ),
+  AGENT_IN_USE: entry(409, 'Agent in use', 'Threads that are not closed use this agent.', 'Close them first.'),
+  SECRET_IN_USE: entry(
+    409,
+    'Secret in use',
+    'A tool server or an agent names this secret.',
+    'Change or delete that registration first.',
+  ),
+  IDEMPOTENCY_KEY_REUSED: entry(
+    422,
+    'Idempotency key used before',
+    'This `Idempotency-Key` was used on the same route with another body.',
+    'Use a fresh key for a new request.',
+  ),
+  IDEMPOTENCY_IN_PROGRESS: entry(
+    409,
+    'Still running',
+    'A request with this `Idempotency-Key` has not been answered yet.',
+    'Wait a moment and send it again.',
+  ),
+  CURSOR_INVALID: entry(
+    422,
+    'Cursor invalid',
+    'The cursor was not given by this list.',
+    'Start again without a cursor.',
+  ),
+  RATE_LIMITED: entry(
+    429,
+    'Too many requests',
+    'The tenant has used its share for now.',
+    'Wait as long as `Retry-After` says.',
+  ),
+  INTERNAL: entry(
+    500,
+    'Our mistake',
+    'Something failed that should not have. Nothing was acknowledged.',
+    'Send the request again with the same `Idempotency-Key`; report the request id.',
+  ),
+  UNAVAILABLE: entry(
+    503,
+    'Not now',
+    'Something this needs does not answer, or the process is stopping. Nothing was acknowledged.',
+    'Try again after `Retry-After`, with the same `Idempotency-Key`.',
+  ),
+  STATE_UNAVAILABLE: entry(
+    503,
+    'State cannot be loaded',
+    'The thread’s state could not be read. Nothing goes on until it can; nothing is lost.',
+    'Look at the store’s health; work resumes by itself.',
+  ),
+} as const satisfies Record<string, CodeEntry>;
+
+/** What a thread recorded instead of doing what a client asked. */
+const refusalCodes = {
+  THREAD_CLOSED: entry(
+    null,
+    'Thread closed',
+    'The thread was closed before the message or request came to it.',
+    'Open another thread.',
+  ),
+  CALLS_PENDING: entry(
+    null,
+    'Calls pending',
+    'The agent’s policy `on_interrupt: reject` refuses messages while tool calls are pending.',
+    'Wait for them, or interrupt first.',
+  ),
+  QUEUE_FULL: entry(null, 'Queue full', 'The policy `queue` has 1 000 messages waiting.', 'Wait, or interrupt.'),
+  NOTHING_TO_STOP: entry(
+    null,
+    'Nothing to stop',
+    'Nothing was running that the request could have stopped.',
+    'Nothing: the thread is as it was.',
+  ),
+  NOTHING_TO_RETRY: entry(null, 'Nothing to retry', 'The last turn did not fail.', 'Nothing: the thread is as it was.'),
+  CHOICE_SETTLED: entry(
+    409,
+    'Already answered',
+    'This choice was answered, or its call was stopped, before this answer came.',
+    'The problem’s member `settled` holds the first answer.',
+  ),
+} as const satisfies Record<string, CodeEntry>;
+
+/** How a tool call or toolset failed; the model is told in words. */
+const toolCodes = {
+  TOOLSET_INVALID: entry(
+    null,
+    'Manifest invalid',
+    'The tool server’s manifest breaks the protocol’s rules, or is not the pinned one. None of its tools is offered.',
+    'See `problems` of the event; `POST /v1/tool-servers/{name}/probe` judges it again.',
+  ),
+  TOOLSET_UNREACHABLE: entry(
+    null,
+    'Tool server unreachable',
+    'The manifest could not be fetched and no earlier copy is kept.',
+    'Check that the server runs and that its address is right.',
+  ),
+  OUTBOUND_FORBIDDEN: entry(
+    null,
+    'Address not allowed',
+    'The outbound guard does not allow this address: private and loopback addresses and plain http need a rule.',
+    'Add the destination to `DORMOUSE_OUTBOUND_ALLOW`.',
+  ),
+  TOOL_NAME_DUPLICATE: entry(
+    null,
+    'Tool name used twice',
+    'Two toolsets offer a tool of this name, or one offers the name of a built-in tool. None of them is offered to the model.',
+    'Rename one of them.',
+  ),
+  TOOL_UNKNOWN: entry(
+    null,
+    'Unknown tool',
+    'The model asked for a tool that is not offered. Nothing was sent.',
+    'Usually nothing: the model is told.',
+  ),
+  ARGUMENTS_INVALID: entry(
+    null,
+    'Arguments invalid',
+    'The model’s arguments are not an object or do not match the tool’s schema. Nothing was sent.',
+    'Usually nothing: the model is told what is wrong.',
+  ),
+  TOOL_ERROR: entry(
+    null,
+    'The tool says error',
+    'The tool answered with a text that begins with `Error: `.',
+    'Usually nothing: the model sees the text.',
+  ),
+  DISPATCH_FAILED: entry(
+    null,
+    'Could not be sent',
+    'The tool server refused the call with a 4xx, or did not accept it within the retry time.',
+    'See the attempts under `/tool-calls`.',
+  ),
+  OUTCOME_UNKNOWN: entry(
+    null,
+    'Outcome unknown',
+    'A call that is sent at most once may or may not have run.',
+    'Check at the tool before you ask for it again.',
+  ),
+  TOOL_TIMED_OUT: entry(
+    null,
+    'Timed out',
+    'The tool did not answer within the agent’s `tool_timeout_ms`.',
+    'Raise the limit, or look at the tool.',
+  ),
+  INTERRUPTED: entry(
+    null,
+    'Interrupted',
+    'The call was stopped by a message, a request, or the closing of its thread.',
+    'Nothing.',
+  ),
+  DENIED: entry(null, 'Denied', 'A person denied the call, or nobody allowed it in time.', 'Nothing.'),
+  RESULT_TOO_LARGE: entry(
+    null,
+    'Result too large',
+    'The tool’s result exceeds what is accepted; the call is settled with an error.',
+    'Let the tool return less, or a link.',
+  ),
+  RESULT_UNREADABLE: entry(
+    null,
+    'Result unreadable',
+    'The tool’s result could not be decoded; the call is settled with an error.',
+    'Correct the tool server.',
+  ),
+  AUTH_UNSUPPORTED: entry(
+    null,
+    'Authentication unsupported',
+    'The registration asks for a kind of authentication that this version cannot do.',
+    'Use `bearer` or `hmac`.',
+  ),
+} as const satisfies Record<string, CodeEntry>;
+
+/** How a model or a budget stopped a turn. */
+const turnCodes = {
+  MODEL_FAILED: entry(
+    null,
+    'Model failed',
+    'The provider failed after all retries. The message is kept.',
+    '`POST …/retry`, or send another message.',
+  ),
+  MODEL_REFUSED: entry(
+    null,
+    'Model refused',
+    'The provider refused the request itself: key, quota, or content.',
+    'Correct the agent’s model settings or the message.',
+  ),
+  BUDGET_EXCEEDED: entry(
+    null,
+    'Budget exceeded',
+    'A limit of the agent stopped the turn: completions per wake, or the same call over and over.',
+    'Send a message or `retry` to go on; raise the limit in a new agent version.',
+  ),
+} as const satisfies Record<string, CodeEntry>;
+
+/** Why the process does not start. */
+const startCodes = {
+  DATA_DIR_IN_USE: entry(
+    null,
+    'Data directory in use',
+    'Another process uses this data directory.',
+    'Stop it, or choose another directory with `--data`.',
+  ),
+  DATA_DIR_UNWRITABLE: entry(
+    null,
+    'Data directory not writable',
+    'The data directory cannot be made or written to.',
+    'Choose another with `--data`, or correct its permissions.',
+  ),
+  DATABASE_NEWER: entry(
+    null,
+    'Database is newer',
+    'The data directory was written by a newer version of Dormouse.',
+    'Run that version, or another directory.',
+  ),
+  DATABASE_CORRUPT: entry(
+    null,
+    'Database corrupt',
+    'The database file is damaged or not a database of ours.',
+    'Restore a backup, or start with another directory.',
+  ),
+} as const satisfies Record<string, CodeEntry>;
+
+export const problemCodes = { ...requestCodes, ...refusalCodes, ...toolCodes, ...turnCodes, ...startCodes };
+
+export type ProblemCode = keyof typeof problemCodes;
+
+export const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(problemCodes, code);
+
+export const codeEntry = (code: ProblemCode): CodeEntry => problemCodes[code];
+
+/** The page of a code, the same under /errors and in docs/errors. */
+export function errorPage(code: ProblemCode): string {
+  const { status, title, meaning, next } = codeEntry(code);
+  const where = status === null ? 'Appears in events or on the terminal.' : `HTTP status ${status}.`;
+  return `# ${code}\n\n**${title}.** ${where}\n\n${meaning}\n\n## What to do\n\n${next}\n`;
+}

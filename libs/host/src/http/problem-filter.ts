@@ -1,0 +1,39 @@
+// Whatever a Nest route throws becomes a problem document. What is our own mistake is logged, with the request's id.
+import type { Logger } from '@dormouse/ports';
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type HttpProblem, problemJson, retryAfterS, toProblem } from './problem.ts';
+
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  private readonly logger: Logger;
+
+  constructor(logger: Logger) {
+    this.logger = logger;
+  }
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    sendProblem(http.getResponse<FastifyReply>(), http.getRequest<FastifyRequest>().id, thrown, this.logger);
+  }
+}
+
+export function sendProblem(reply: FastifyReply, requestId: string, thrown: unknown, logger: Logger): void {
+  const problem = toProblem(thrown);
+  if (problem.status >= 500) logFailure(problem, requestId, logger);
+  const retry = retryAfterS(problem);
+  if (retry !== null) void reply.header('retry-after', String(retry));
+  void reply
+    .status(problem.status)
+    .header('content-type', 'application/problem+json')
+    .send(problemJson(problem, requestId));
+}
+
+function logFailure(problem: HttpProblem, requestId: string, logger: Logger): void {
+  const { cause } = problem;
+  logger.error('request_failed', {
+    request_id: requestId,
+    code: problem.code,
+    reason: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause),
+  });
+}

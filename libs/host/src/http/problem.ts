@@ -1,0 +1,90 @@
+// Problem documents (RFC 9457): what the API answers when it does not do what was asked.
+//
+// Invariants:
+//   P1. `type` is a page this very server serves; `code` is in the registry.
+//   P2. No detail quotes what the client sent, and none tells what is inside: an unknown failure is INTERNAL and nothing more.
+import type { Problem as FieldProblem } from '@dormouse/protocol';
+import { Fault } from '@dormouse/ports';
+import type { Answered, Refusal } from '@dormouse/runtime';
+import { codeEntry, isProblemCode, type ProblemCode } from './problem-codes.ts';
+
+export interface ProblemAbout {
+  readonly errors?: readonly FieldProblem[];
+  readonly settled?: object;
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+/** Thrown inside the door only, and always caught there. */
+export class HttpProblem extends Error {
+  override readonly name = 'HttpProblem';
+  readonly code: ProblemCode;
+  readonly about: ProblemAbout;
+
+  constructor(code: ProblemCode, detail: string, about: ProblemAbout = {}) {
+    super(detail, { cause: about.cause });
+    this.code = code;
+    this.about = about;
+  }
+
+  get status(): number {
+    return codeEntry(this.code).status ?? 500;
+  }
+}
+
+/** The value of an answer; a refusal becomes the problem document it is. */
+export function unwrap<T>(answer: Answered<T>): T {
+  if (answer.ok) return answer.value;
+  throw problemOfRefusal(answer.refusal);
+}
+
+export function problemOfRefusal({ code, detail, errors, settled }: Refusal): HttpProblem {
+  return new HttpProblem(code, detail, { errors, settled });
+}
+
+/** Whatever was thrown, as a problem. (P2) */
+export function toProblem(thrown: unknown): HttpProblem {
+  if (thrown instanceof HttpProblem) return thrown;
+  if (thrown instanceof Fault) {
+    const known = isProblemCode(thrown.code) && codeEntry(thrown.code).status !== null ? thrown.code : 'UNAVAILABLE';
+    return new HttpProblem(known, thrown.message, { cause: thrown, retryAfterMs: thrown.retryAfterMs ?? 1_000 });
+  }
+  return fromFramework(thrown) ?? new HttpProblem('INTERNAL', 'Something failed on our side.', { cause: thrown });
+}
+
+/** What Fastify and Nest throw by themselves, before anything of ours runs. */
+function fromFramework(thrown: unknown): HttpProblem | null {
+  const { code, status, statusCode } = thrown as {
+    readonly code?: unknown;
+    readonly status?: unknown;
+    readonly statusCode?: unknown;
+  };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new HttpProblem('BODY_TOO_LARGE', 'The body exceeds 8 MiB.');
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json.');
+  const answered = status ?? statusCode;
+  if (answered === 404) return new HttpProblem('NOT_FOUND', 'There is nothing at this path.');
+  if (typeof answered === 'number' && answered >= 400 && answered < 500)
+    return new HttpProblem('INVALID_BODY', 'The request cannot be read.');
+  return null;
+}
+
+export function problemJson(problem: HttpProblem, requestId: string): string {
+  const { errors, settled } = problem.about;
+  return JSON.stringify({
+    type: `/errors/${problem.code}`,
+    title: codeEntry(problem.code).title,
+    status: problem.status,
+    detail: problem.message,
+    instance: requestId,
+    code: problem.code,
+    ...(errors === undefined ? {} : { errors }),
+    ...(settled === undefined ? {} : { settled }),
+    trace_id: null,
+  });
+}
+
+export function retryAfterS(problem: HttpProblem): number | null {
+  if (problem.status !== 503 && problem.status !== 429) return null;
+  return Math.max(1, Math.ceil((problem.about.retryAfterMs ?? 1_000) / 1_000));
+}

@@ -1,0 +1,23 @@
+// What a handler answers: a status and a value of ours, or bytes. Written to the wire in one place.
+import { apiJson } from '@dormouse/runtime';
+
+export interface Reply {
+  readonly status: number;
+  /** Already in the API's JSON; null for no body. */
+  readonly json: string | null;
+  readonly bytes?: { readonly content: Uint8Array; readonly mediaType: string };
+}
+
+/** Translates names and times by the one codec. */
+export const reply = (status: number, value: unknown): Reply => ({ status, json: JSON.stringify(apiJson(value)) });
+
+/** A value that is the API's JSON already: events, commits. */
+export const replyAsIs = (status: number, value: unknown): Reply => ({ status, json: JSON.stringify(value) });
+
+export const noContent: Reply = { status: 204, json: null };
+
+export const replyBytes = (content: Uint8Array, mediaType: string): Reply => ({
+  status: 200,
+  json: null,
+  bytes: { content, mediaType },
+});

@@ -1,0 +1,4 @@
+// Names under which Nest hands things to controllers; explicit, because nothing here relies on emitted types.
+export const INGRESS = Symbol('ingress');
+export const CLOCK = Symbol('clock');
+export const DEV_CLOCK = Symbol('development clock');

@@ -1,0 +1,124 @@
+// The standalone topology: all five services in one process over one SQLite file. A topology, not a mode. design §8
+//
+// Invariants:
+//   R1. Start: stores, services, examples, then the door; nothing is accepted before everything that works on it runs.
+//   R2. Stop: the door first (no new connection, streams end, requests finish), then the services in order, then the
+//       stores; exit code 0. A second signal ends the process at once.
+//   R3. A start that fails lets go of what it holds, says what to do next, and exits with 1.
+import { resolve } from 'node:path';
+import { type Config, readConfig } from '../config.ts';
+import { createHttpServer, type HttpServer } from '../http/http-server.ts';
+import { createJsonLogger } from '../platform/json-logger.ts';
+import { openPlatform, type Platform } from '../platform/platform.ts';
+import { assembleServices } from '../services.ts';
+import { version } from '../version.ts';
+import { bannerText } from './banner.ts';
+import { resolvePort } from './free-port.ts';
+import { type SeededKey, seedExamples, seedKey, standaloneTenant } from './standalone-seed.ts';
+import { startFailureText } from './start-failure.ts';
+import { stopSignal } from './stop-signal.ts';
+
+/** Starts a tool server with the example tools; given by the app, because libraries do not know apps. */
+export type StartExampleTools = (options: {
+  readonly port: number;
+  readonly host: string;
+}) => Promise<{ readonly url: string; close(): Promise<void> }>;
+
+const stopWithinMs = 30_000;
+
+/** Runs until a signal comes. Never returns: it ends the process. */
+export async function runStandalone(startExampleTools: StartExampleTools): Promise<never> {
+  const reading = readConfig();
+  if (reading.ok === 'help') return finish(0, reading.text);
+  if (!reading.ok)
+    return finish(1, `The settings cannot be used:\n${reading.problems.map((problem) => `  ${problem}`).join('\n')}\n`);
+  const stopped = stopSignal();
+  const undo: (() => Promise<void>)[] = [];
+  try {
+    process.stdout.write(await start(reading.config, startExampleTools, undo));
+  } catch (failure) {
+    await unwind(undo); // (R3)
+    return finish(1, `dormouse: ${startFailureText(failure, reading.config.PORT)}\n`);
+  }
+  await stopped;
+  await unwind(undo); // (R2)
+  return finish(0, '');
+}
+
+/** Starts everything and gives the banner; `undo` grows with what must be let go of, last first. */
+async function start(
+  config: Config,
+  startExampleTools: StartExampleTools,
+  undo: (() => Promise<void>)[],
+): Promise<string> {
+  const logger = createJsonLogger(config.LOG_LEVEL);
+  const dataDir = resolve(config.DATA_DIR);
+  const port = await resolvePort(config.HOST, config.PORT);
+  const url = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${port}`;
+  const platform = await openPlatform(config, logger);
+  undo.push(() => platform.close());
+  const { ingress, callbacks, services } = assembleServices(
+    config,
+    platform,
+    config.CALLBACK_BASE_URL ?? config.PUBLIC_URL ?? url,
+  );
+  const http = await createHttpServer({
+    ingress,
+    callbacks,
+    clock: platform.clock,
+    devClock: isLoopback(config.HOST) ? platform.clock : null,
+    hosts: hostsOf(config),
+    logger,
+    version,
+    ready: () => readiness(platform),
+  });
+  const key = await seedKey(ingress, platform.entropy, dataDir);
+  if (config.BOOTSTRAP_KEY !== undefined)
+    await ingress.keys.ensure(standaloneTenant, 'bootstrap', config.BOOTSTRAP_KEY);
+  const toolsUrl = config.EXAMPLE_TOOLS ? await startExamples(startExampleTools, port, undo) : null;
+  if (toolsUrl !== null) await seedExamples(ingress, toolsUrl);
+  for (const service of services) await service.start(); // (R1)
+  undo.push(async () => {
+    for (const service of services) await service.stop(stopWithinMs);
+  });
+  await openDoor(http, config.HOST, port, undo);
+  return bannerText({ url: config.PUBLIC_URL ?? url, dataDir, key: key satisfies SeededKey, toolsUrl });
+}
+
+async function openDoor(http: HttpServer, host: string, port: number, undo: (() => Promise<void>)[]): Promise<void> {
+  undo.push(() => http.close());
+  await http.listen(host, port);
+}
+
+async function startExamples(
+  startExampleTools: StartExampleTools,
+  port: number,
+  undo: (() => Promise<void>)[],
+): Promise<string> {
+  const host = '127.0.0.1';
+  const beside = port < 65_535 ? port + 1 : 0;
+  const tools = await startExampleTools({ port: beside, host }).catch(() => startExampleTools({ port: 0, host }));
+  undo.push(() => tools.close());
+  return tools.url;
+}
+
+async function readiness(platform: Platform): Promise<string | null> {
+  await platform.stores.apiKeys.bySha256('readiness');
+  return null;
+}
+
+function hostsOf(config: Config): ReadonlySet<string> {
+  const urls = [config.PUBLIC_URL, config.CALLBACK_BASE_URL].filter((text) => text !== undefined);
+  return new Set([config.HOST, ...urls.map((text) => new URL(text).hostname)]);
+}
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
+
+async function unwind(undo: (() => Promise<void>)[]): Promise<void> {
+  for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
+}
+
+function finish(code: number, text: string): never {
+  (code === 0 ? process.stdout : process.stderr).write(text);
+  return process.exit(code);
+}

@@ -1,0 +1,74 @@
+// What a data directory holds before its first conversation: the development key, the example tool server, an agent.
+//
+// Invariants:
+//   S1. The key is made once, in a file only its owner reads; it is registered at every start, so that the file is true.
+//   S2. Seeding again changes nothing, except the example server's address when it moved.
+import { join } from 'node:path';
+import { Fault, type Entropy } from '@dormouse/ports';
+import { defaultLimits, defaultPolicies } from '@dormouse/thread';
+import { type Ingress, newKey } from '@dormouse/runtime';
+import { readOrCreate } from '../platform/key-ring.ts';
+
+export const standaloneTenant = 'local';
+export const exampleServer = 'example-tools';
+export const exampleAgent = 'assistant';
+
+export interface SeededKey {
+  readonly file: string;
+  readonly key: string;
+  readonly isNew: boolean;
+}
+
+export async function seedKey(ingress: Ingress, entropy: Entropy, dataDir: string): Promise<SeededKey> {
+  const file = join(dataDir, 'key');
+  let isNew = false;
+  const key = await readOrCreate(file, () => {
+    isNew = true;
+    return newKey(entropy);
+  });
+  await ingress.keys.ensure(standaloneTenant, 'development', key); // (S1)
+  return { file, key, isNew };
+}
+
+export async function seedExamples(ingress: Ingress, toolsUrl: string): Promise<void> {
+  const registration = {
+    name: exampleServer,
+    baseUrl: toolsUrl,
+    endpointOverride: null,
+    auth: null,
+    forwardUserId: false,
+    trustAnnotations: false,
+    pinnedSha256: null,
+  };
+  const existing = await ingress.toolServers.get(standaloneTenant, exampleServer);
+  if (!existing.ok) must(await ingress.toolServers.create(standaloneTenant, registration));
+  else if (existing.value.baseUrl !== toolsUrl)
+    must(await ingress.toolServers.patch(standaloneTenant, exampleServer, { baseUrl: toolsUrl })); // (S2)
+  const agent = await ingress.agents.get(standaloneTenant, exampleAgent);
+  if (agent.ok) return;
+  must(
+    await ingress.agents.create(standaloneTenant, exampleAgent, {
+      instructions: 'You are a helpful assistant. Use your tools when they help.',
+      model: {
+        provider: 'demo',
+        name: '',
+        baseUrl: null,
+        apiKeySecret: null,
+        contextWindowTokens: 128_000,
+        outputTokensMax: null,
+        images: false,
+        parameters: {},
+      },
+      toolServers: [exampleServer],
+      policies: defaultPolicies,
+      limits: defaultLimits,
+    }),
+  );
+}
+
+function must(
+  answer:
+    Awaited<ReturnType<Ingress['agents']['create']>> | Awaited<ReturnType<Ingress['toolServers']['create' | 'patch']>>,
+): void {
+  if (!answer.ok) throw new Fault('UNAVAILABLE', `The examples could not be set up: ${answer.refusal.detail}`);
+}

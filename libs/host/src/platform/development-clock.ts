@@ -1,0 +1,65 @@
+// The clock of a process: the machine's time, plus what a developer has moved it by.
+//
+// Invariants:
+//   D1. Time never goes back while the process runs, not even when the machine's clock does.
+//   D2. Moving it wakes every sleeper that is due by then.
+import type { Clock } from '@dormouse/ports';
+
+export interface DevelopmentClock extends Clock {
+  /** Resolves when everyone who was due has been woken. */
+  advance(ms: number): Promise<void>;
+}
+
+interface Sleeper {
+  readonly due: number;
+  readonly wake: () => void;
+  timer: NodeJS.Timeout;
+}
+
+/** setTimeout counts in 32 bits; longer sleeps look again after this long. */
+const longestTimerMs = 2_000_000_000;
+
+export function createDevelopmentClock(machineNow: () => number = Date.now): DevelopmentClock {
+  const sleepers = new Set<Sleeper>();
+  let offset = 0;
+  let latest = 0;
+
+  function now(): number {
+    latest = Math.max(latest, machineNow() + offset); // (D1)
+    return latest;
+  }
+
+  function timerFor(due: number, look: () => void): NodeJS.Timeout {
+    return setTimeout(look, Math.min(longestTimerMs, Math.max(0, due - now())));
+  }
+
+  function look(sleeper: Sleeper): void {
+    clearTimeout(sleeper.timer);
+    if (now() >= sleeper.due) sleeper.wake();
+    else sleeper.timer = timerFor(sleeper.due, () => look(sleeper));
+  }
+
+  return {
+    now,
+    sleep(ms, signal) {
+      if (signal?.aborted) return Promise.resolve();
+      return new Promise((resolve) => {
+        const wake = (): void => {
+          clearTimeout(sleeper.timer);
+          sleepers.delete(sleeper);
+          signal?.removeEventListener('abort', wake);
+          resolve();
+        };
+        const due = now() + ms;
+        const sleeper: Sleeper = { due, wake, timer: timerFor(due, () => look(sleeper)) };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', wake, { once: true });
+      });
+    },
+    async advance(ms) {
+      offset += ms;
+      for (const sleeper of [...sleepers]) look(sleeper); // (D2)
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}

@@ -1,0 +1,41 @@
+// The keys of an installation: one master key in the data directory, and one key per purpose derived from it.
+//
+// Invariants:
+//   K1. The file is readable by its owner alone (0600) and is written once; losing it makes secrets unreadable and
+//       callback URLs that are out invalid, so it belongs in every backup.
+//   K2. A derived key serves one purpose; none of them tells anything about another.
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Fault } from '@dormouse/ports';
+
+export type KeyPurpose = 'secrets' | 'thread tokens' | 'ids' | 'callbacks';
+
+export interface KeyRing {
+  key(purpose: KeyPurpose): Uint8Array;
+}
+
+const masterKeyBytes = 32;
+
+export async function openKeyRing(dataDir: string): Promise<KeyRing> {
+  const master = Buffer.from(
+    await readOrCreate(join(dataDir, 'master-key'), () => randomBytes(masterKeyBytes).toString('hex')),
+    'hex',
+  );
+  if (master.length !== masterKeyBytes) {
+    throw new Fault('DATABASE_CORRUPT', `The file master-key in ${dataDir} is damaged. Restore it from a backup.`);
+  }
+  return { key: (purpose) => new Uint8Array(hkdfSync('sha256', master, 'dormouse', purpose, 32)) }; // (K2)
+}
+
+/** The text of a private file, made on first use. (K1) */
+export async function readOrCreate(path: string, make: () => string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+  const text = make();
+  await writeFile(path, `${text}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  return text;
+}
