@@ -7,11 +7,11 @@
 //   F3. Commits that this lane did not write and finds above its own stretch are paid before anything else is decided. (V1)
 //   F4. A refusal without a commit is final only when the log agrees, after every reload anew. (V4)
 import { unreachable } from '@dormouse/thread';
-import type { Hold } from '../held-deliveries.ts';
+import { Hold } from '../held-deliveries.ts';
 import { momentOf } from '../minted-ids.ts';
 import { pay } from '../payment.ts';
 import type { Stretch } from '../protocol.ts';
-import type { ThreadState } from '../thread-state.ts';
+import type { Debt, ThreadState } from '../thread-state.ts';
 import { commitSlice } from './commit-slice.ts';
 import { decideSlice } from './decide-slice.ts';
 import { finish, repay, settleDecided } from './settle.ts';
@@ -28,7 +28,7 @@ export async function runSlice(
   if (head === undefined) return [];
   if (head.what === 'recovery') return [await recover(deps, lane, head)];
   const inputs = leadingInputs(items);
-  const state = await currentState(deps, lane, head.hold);
+  const state = await currentState(deps, lane);
   const now = Math.max(deps.clock.now(), state.thread.updatedAt);
   const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null);
   const slice = decideSlice(deps.protocol, state, inputs, moment);
@@ -46,7 +46,7 @@ function leadingInputs(items: readonly SliceItem[]): readonly InputItem[] {
   return inputs;
 }
 
-async function currentState(deps: SliceDeps, lane: LaneMemory, hold: Hold): Promise<ThreadState> {
+async function currentState(deps: SliceDeps, lane: LaneMemory): Promise<ThreadState> {
   const cached = deps.cache.get(lane.cacheKey);
   if (cached !== null) {
     lane.stretch ??= emptyStretch(cached);
@@ -60,11 +60,27 @@ async function currentState(deps: SliceDeps, lane: LaneMemory, hold: Hold): Prom
   // On the first load, whatever is below was released by whoever paid it, or is delivered again.
   const stretch = (lane.stretch ??= emptyStretch(state));
   if (state.thread.position > stretch.to) {
-    await pay(deps.payment, lane, { debts: deps.protocol.learnedDebts(debts), state, hold }); // (F3)
+    await payLearned(deps, lane, deps.protocol.learnedDebts(debts), state); // (F3)
     lane.stretch = { from: stretch.from, to: state.thread.position };
   }
   deps.cache.put(lane.cacheKey, state);
   return state;
+}
+
+/**
+ * A hold of its own, never the head's: what it takes over from an ended completion is older than the head, and an older
+ * hold may have to wait for the head's delivery later. Two holds that wait for each other are never released (H3).
+ */
+async function payLearned(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  debts: readonly Debt[],
+  state: ThreadState,
+): Promise<void> {
+  const hold = new Hold();
+  await pay(deps.payment, lane, { debts, state, hold });
+  hold.drop();
+  if (hold.isOpen) lane.openHolds.push(hold);
 }
 
 const emptyStretch = (state: ThreadState): Stretch => ({ from: state.thread.position, to: state.thread.position });
