@@ -101,8 +101,9 @@ export interface DurablePart {
 export interface MemoryWorld {
   readonly topology: Topology;
   readonly durable: DurablePart;
-  /** The view of one process in one life: call it once per life; queues of a standalone process die with it. */
-  ports(node: string): MemoryPorts;
+  /** The view of one process in one life: call it once per life; queues of a standalone process die with it. A process may
+   * have a clock of its own. */
+  ports(node: string, clock?: Clock): MemoryPorts;
   /** Keys of all threads with commits. */
   threads(): readonly ThreadKey[];
   commits(key: ThreadKey): readonly Commit[];
@@ -111,14 +112,14 @@ export interface MemoryWorld {
 const ignore = (): void => {};
 
 export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
-  const { clock, gate = openGate, topology = 'standalone', partitions = 2 } = options;
+  const { gate = openGate, topology = 'standalone', partitions = 2 } = options;
   const observer: WorldObserver = { appended: ignore, decided: ignore, handedOver: ignore, ...options.observer };
   const durable = createDurablePart(partitions);
   durable.log.onAppended = (commit) => observer.appended(commit);
   return {
     topology,
     durable,
-    ports: (node) => {
+    ports: (node, clock = options.clock) => {
       const passage = passageThrough(gate, node);
       const bus = { node, passage, clock, observer, broker: durable.broker, log: durable.log };
       return {

@@ -1,5 +1,5 @@
 // What the model is shown and what of its answers enters history. I-14, I-15
-import { emptyTail, extendTranscript, type ModelMessage } from '@dormouse/thread';
+import { type Content, emptyTail, extendTranscript, type ModelMessage } from '@dormouse/thread';
 import type { SeenPrompt } from './history.ts';
 import { type Reading, type ReadingThread, stableText, threadName } from './reading.ts';
 
@@ -68,7 +68,26 @@ function transcriptOf({ events }: ReadingThread): Transcript {
 }
 
 const isTranscript = (prompt: SeenPrompt, expected: readonly ModelMessage[]): boolean =>
-  prompt.messages.length === expected.length && stableText(prompt.messages) === stableText(expected);
+  prompt.messages.length === expected.length && stableText(asReferences(prompt.messages, expected)) === stableText(expected);
+
+/** A payload that the log keeps by reference reaches the model whole: it is compared by its preview. */
+function asReferences(shown: readonly ModelMessage[], logged: readonly ModelMessage[]): readonly ModelMessage[] {
+  return shown.map((message, index) => {
+    const original = logged[index];
+    if (message.role === 'user' && original?.role === 'user') return { ...message, content: itemsAsReferences(message.content, original.content) };
+    if (message.role !== 'tool' || original?.role !== 'tool') return message;
+    return { ...message, results: message.results.map((result, at) => ({ ...result, content: itemsAsReferences(result.content, original.results[at]?.content ?? []) })) };
+  });
+}
+
+function itemsAsReferences(shown: Content, logged: Content): Content {
+  return shown.map((item, index) => {
+    const original = logged[index];
+    if (original === undefined || !('blob' in original) || original.blob === undefined) return item;
+    if (original.type === 'image') return item.type === 'image' ? original : item;
+    return 'text' in item && item.text.startsWith(original.preview) ? original : item;
+  });
+}
 
 /** What no provider would take: a call without its one result, a result without its call. R70 */
 export function illegalities(messages: readonly ModelMessage[]): readonly string[] {

@@ -23,11 +23,11 @@ export function acknowledgedIsDecidedOnce(reading: Reading): readonly string[] {
   return bad;
 }
 
-/** How often a message was accepted or refused. */
+/** How often a message was accepted or refused, or is still in the queue. */
 function endsOf(thread: ReadingThread | undefined, messageId: string): number {
   if (thread === undefined) return 0;
-  const ends = [...ofType(thread, 'MessageAccepted'), ...ofType(thread, 'MessageRefused')];
-  return ends.filter((event) => event.messageId === messageId).length;
+  const ends = [...ofType(thread, 'MessageAccepted'), ...ofType(thread, 'MessageRefused'), ...(thread.end?.queue ?? [])];
+  return ends.filter((end) => end.messageId === messageId).length;
 }
 
 /** I-02: nothing that was sent is in the log twice, answered or not. */

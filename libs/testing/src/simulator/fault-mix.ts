@@ -1,0 +1,77 @@
+// Which faults a universe has, and how often: every seed draws its own mix (swarm testing), because a run with every fault at
+// once drowns the rare interleavings, and a run with one fault alone never meets the combinations.
+import type { Random } from './random.ts';
+
+/** Probabilities per operation, unless the name says otherwise. */
+export interface FaultMix {
+  readonly crash: number;
+  /** Death right after an append was applied and before anybody heard of it. */
+  readonly crashAfterAppend: number;
+  readonly pause: number;
+  readonly failBefore: number;
+  readonly failAfter: number;
+  /** The operation fails and is applied up to four seconds later. */
+  readonly ghost: number;
+  readonly publishTwice: number;
+  readonly answerLost: number;
+  /** Extra milliseconds of a store read, at most. */
+  readonly slowReadMs: number;
+  /** Per round of weather (about every 100 steps): */
+  readonly cutOff: number;
+  readonly rebalance: number;
+  readonly outage: number;
+  readonly wipeSnapshots: number;
+  readonly wipeDedup: number;
+  /** Milliseconds that a process's clock is off, at most. */
+  readonly skewMs: number;
+}
+
+/** When faults stop. */
+export const faultsEndMs = 9_000;
+
+const strengths = [0, 0, 0.1, 0.3, 0.7, 1.2, 2];
+
+export function drawFaults(random: Random, topology: 'durable' | 'standalone'): FaultMix {
+  const some = (usual: number): number => usual * random.pick(strengths);
+  const mix: FaultMix = {
+    crash: some(0.004),
+    crashAfterAppend: some(0.02),
+    pause: some(0.003),
+    failBefore: some(0.02),
+    failAfter: some(0.03),
+    ghost: some(0.015),
+    publishTwice: some(0.12),
+    answerLost: some(0.08),
+    slowReadMs: random.chance(0.25) ? 40 + random.below(400) : 0,
+    cutOff: some(0.12),
+    rebalance: some(0.1),
+    outage: some(0.06),
+    wipeSnapshots: some(0.15),
+    wipeDedup: some(0.15),
+    skewMs: random.chance(0.3) ? random.below(400) : 0,
+  };
+  if (topology === 'standalone')
+    return { ...mix, pause: 0, cutOff: 0, rebalance: 0, publishTwice: 0, skewMs: 0, crash: Math.max(mix.crash, 0.001) };
+  // Long zombies that die at the worst moment find what nothing else finds (H1, H2, H5, H7).
+  if (random.chance(0.35)) return { ...mix, cutOff: 0.4, crashAfterAppend: 0.08, crash: 0, rebalance: 0 };
+  return mix;
+}
+
+/** After the faults: the world is merely concurrent. */
+export const noFaults: FaultMix = {
+  crash: 0,
+  crashAfterAppend: 0,
+  pause: 0,
+  failBefore: 0,
+  failAfter: 0,
+  ghost: 0,
+  publishTwice: 0,
+  answerLost: 0,
+  slowReadMs: 0,
+  cutOff: 0,
+  rebalance: 0,
+  outage: 0,
+  wipeSnapshots: 0,
+  wipeDedup: 0,
+  skewMs: 0,
+};

@@ -1,0 +1,265 @@
+// An installation of Dormouse in a universe: which processes run which of the real services, in both topologies, and how they
+// come back after a crash.
+import { createSeededEntropy, type MemoryPorts, type MemoryWorld, type ToolPeer } from '@dormouse/adapter-memory';
+import { type Clock, Fault, type Logger, type ToolTransport } from '@dormouse/ports';
+import {
+  type CallbackGateway,
+  type CallbackTokens,
+  createCallbackGateway,
+  createCallbackTokens,
+  createIngress,
+  createNotifier,
+  createOpeningSweeper,
+  createThreadProcessor,
+  createToolDispatcher,
+  type Ingress,
+  type ProcessorSettings,
+  type Service,
+} from '@dormouse/runtime';
+import type { Mutant, MutantContext } from './mutant.ts';
+import type { Observation } from './observation.ts';
+import { countingProtocol } from './rare-paths.ts';
+import type { Random } from './random.ts';
+import type { Process, Scheduler } from './scheduler.ts';
+import { createSimulatedModel } from './simulated-model.ts';
+
+export type Role = 'ingress' | 'callback' | 'processor' | 'dispatcher' | 'notifier';
+
+export interface InstallationDeps {
+  readonly topology: 'durable' | 'standalone';
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  readonly observation: Observation;
+  readonly world: MemoryWorld;
+  readonly mutant: Mutant;
+  readonly skewMs: number;
+  readonly fresh: () => number;
+  readonly counted: (path: string) => void;
+  readonly said: (node: string, level: string, event: string, fields: object) => void;
+  /** URL prefix to peer, as a process reaches it; the node is who sends. */
+  readonly peerAt: (url: string, node: string) => ToolPeer | null;
+}
+
+export interface Installation {
+  readonly processes: readonly Process[];
+  readonly tokens: CallbackTokens;
+  /** The next life of a process that has died. */
+  restart(process: Process): void;
+  /** Some living process that answers requests of this kind; null when there is none. */
+  ingress(): { readonly process: Process; readonly serve: Ingress } | null;
+  callback(): { readonly process: Process; readonly serve: CallbackGateway } | null;
+}
+
+interface Running {
+  readonly ingress: Ingress | null;
+  readonly callback: CallbackGateway | null;
+}
+
+const callbackBase = 'https://dormouse.test';
+
+/** Delays of a real installation, shortened so that a universe takes seconds and every one of them is met. */
+const dispatcherSettings = {
+  ackTimeoutMs: 600,
+  retryTotalMs: 4_000,
+  retryFirstMs: 60,
+  retryMaxMs: 1_000,
+  unknownOutcomeGraceMs: 500,
+  discoveryTimeoutMs: 500,
+  breaker: { failuresMax: 5, holdFirstMs: 200, holdMaxMs: 1_000 },
+};
+
+export function createInstallation(deps: InstallationDeps): Installation {
+  const { random, scheduler } = deps;
+  const running = new Map<Process, Running>();
+  const tokens = createCallbackTokens({
+    keys: [{ id: 'k1', secret: new Uint8Array(32).fill(7), since: 0, revoked: false }],
+    publicBase: callbackBase,
+  });
+  const settings = drawSettings(random);
+  const processes = planOf(deps).map(([name, roles]) => {
+    const skewMs = deps.skewMs === 0 ? 0 : random.below(2 * deps.skewMs) - deps.skewMs;
+    const process = scheduler.addProcess(name, { faulty: true, skewMs });
+    return { process, roles };
+  });
+
+  function boot(process: Process, roles: readonly Role[]): void {
+    scheduler.revive(process);
+    const { node } = process;
+    const clock = scheduler.clockOf(process);
+    const context: MutantContext = { node, clock, ports: deps.world.ports(node, clock), world: deps.world, random };
+    const ports = deps.mutant.ports === undefined ? context.ports : deps.mutant.ports(context);
+    const { services, ingress, callback } = createServices(deps, context, ports, roles, tokens, settings);
+    running.set(process, { ingress, callback });
+    void startAll(services).catch((failure: unknown) => {
+      if (process.node !== node || !process.alive) return;
+      if (!(failure instanceof Fault)) throw failure;
+      deps.counted('start failed');
+      scheduler.crash(process); // its supervisor tries again
+    });
+  }
+
+  function serving<Kind extends keyof Running>(
+    kind: Kind,
+  ): { readonly process: Process; readonly serve: NonNullable<Running[Kind]> } | null {
+    const up = [...running].flatMap(([process, services]) => {
+      const serve = services[kind];
+      return process.alive && serve !== null ? [{ process, serve }] : [];
+    });
+    return up.length === 0 ? null : random.pick(up);
+  }
+
+  for (const { process, roles } of processes) boot(process, roles);
+  return {
+    processes: processes.map(({ process }) => process),
+    tokens,
+    restart: (process) => boot(process, processes.find((other) => other.process === process)?.roles ?? []),
+    ingress: () => serving('ingress'),
+    callback: () => serving('callback'),
+  };
+}
+
+async function startAll(services: readonly Service[]): Promise<void> {
+  for (const service of services) await service.start();
+}
+
+function planOf({ topology, random }: InstallationDeps): readonly (readonly [string, readonly Role[]])[] {
+  if (topology === 'standalone') return [['one', ['ingress', 'callback', 'processor', 'dispatcher', 'notifier']]];
+  const processors = Array.from(
+    { length: 2 + random.below(2) },
+    (_, index) => [`processor${index + 1}`, ['processor']] as const,
+  );
+  return [
+    ['ingress1', ['ingress']],
+    ['callback1', ['callback']],
+    ...processors,
+    ['dispatcher1', ['dispatcher']],
+    ['dispatcher2', ['dispatcher']],
+    ['notifier1', ['notifier']],
+    ['notifier2', ['notifier']],
+  ];
+}
+
+/** Limits that are met in every universe: small caches, short pages, frequent snapshots. */
+function drawSettings(random: Random): Partial<ProcessorSettings> {
+  return {
+    cacheBytesMax: random.pick([1, 60_000, 10_000_000]),
+    transcriptBytesMax: random.pick([2_000, 1_000_000]),
+    inputsPerSliceMax: random.pick([1, 4, 32]),
+    queuedInputsMax: random.pick([3, 10_000]),
+    snapshotEveryEvents: random.pick([3, 10, 200]),
+    loadPageCommits: random.pick([1, 5, 500]),
+    groupCommitsMax: random.pick([1, 512]),
+    retryDelayMsMax: 500,
+    modelStartTimeoutMs: 3_000,
+    modelStallTimeoutMs: 3_000,
+    modelRetryDelayMsFirst: 50,
+    modelRetryDelayMsMax: 500,
+    modelRetryTotalMs: 4_000,
+    completionMsMax: 10_000,
+    completionCheckMs: 700,
+    timerPollMs: 700,
+    projectionDelayMs: 200,
+  };
+}
+
+function createServices(
+  deps: InstallationDeps,
+  context: MutantContext,
+  ports: MemoryPorts,
+  roles: readonly Role[],
+  callbackTokens: CallbackTokens,
+  settings: Partial<ProcessorSettings>,
+): Running & { readonly services: readonly Service[] } {
+  const { node, clock } = context;
+  const { random, counted } = deps;
+  const logger = createSimulatedLogger(deps, node);
+  const entropy = createSeededEntropy(random.below(2 ** 31), node);
+  const transport = createSimulatedTransport(deps, node, clock);
+  const common = {
+    ...ports,
+    clock,
+    entropy,
+    logger,
+    transport: deps.mutant.transport?.(transport, context) ?? transport,
+  };
+  const has = (role: Role): boolean => roles.includes(role);
+  const services: Service[] = [];
+  if (has('processor')) {
+    const model = createSimulatedModel({
+      random,
+      clock,
+      fresh: deps.fresh,
+      counted,
+      seen: (prompt) => deps.observation.prompt(prompt),
+    });
+    const protocol = countingProtocol(deps.mutant.protocol?.(context) ?? {}, counted);
+    services.push(createThreadProcessor({ ...common, model, idKey: new Uint8Array(32).fill(3), settings, protocol }));
+  }
+  if (has('dispatcher'))
+    services.push(createToolDispatcher({ ...common, callbackTokens, settings: dispatcherSettings }));
+  if (has('notifier')) services.push(createNotifier({ ...common, settings: { noticeTimeoutMs: 500 } }));
+  const ingress = has('ingress') ? createIngressOf(common) : null;
+  if (has('ingress'))
+    services.push(
+      createOpeningSweeper({
+        directory: ports.directory,
+        bus: ports.inputs,
+        clock,
+        failed: () => counted('sweep failed'),
+      }),
+    );
+  const callback = has('callback') ? createCallbackGateway({ ...common, tokens: callbackTokens }) : null;
+  return { services, ingress, callback };
+}
+
+function createIngressOf(
+  common: MemoryPorts & { readonly clock: Clock; readonly entropy: ReturnType<typeof createSeededEntropy> },
+): Ingress {
+  return createIngress({
+    ...common,
+    bus: common.inputs,
+    idempotencyKeys: common.idempotency,
+    seal: (_context, value) => value,
+    signingKey: new Uint8Array(32).fill(5),
+  });
+}
+
+function createSimulatedLogger({ said, observation }: InstallationDeps, node: string): Logger {
+  return {
+    info: (event, fields = {}) => said(node, 'info', event, fields),
+    warn: (event, fields = {}) => said(node, 'warn', event, fields),
+    error: (event, fields = {}) => {
+      said(node, 'error', event, fields);
+      observation.witness('I-24', `${node} says ${event}: ${JSON.stringify(fields)}`); // a bug of ours, not a fault
+    },
+  };
+}
+
+/** Departures are steps of the sender's process; what happens out there is the peer's. */
+function createSimulatedTransport(
+  { scheduler, peerAt, counted }: InstallationDeps,
+  node: string,
+  clock: Clock,
+): ToolTransport {
+  const leave = <T>(
+    url: string,
+    name: 'transport.post' | 'transport.get',
+    go: () => T,
+  ): Promise<{ readonly answer: T }> =>
+    scheduler.gate.pass(node, { name, about: url, kind: 'read' }, () => ({ answer: go() }));
+  return {
+    post: async (request) => {
+      const { answer } = await leave(request.url, 'transport.post', () => peerAt(request.url, node)?.post(request));
+      const outcome = (await answer) ?? { sent: false, reached: false, code: 'ENOTFOUND', detail: 'nobody there' };
+      await clock.sleep(0); // an answer reaches the living only
+      counted(outcome.sent ? `POST answered ${Math.floor(outcome.status / 100)}xx` : `POST ${outcome.code}`);
+      return outcome;
+    },
+    get: async (request) => {
+      const { answer } = await leave(request.url, 'transport.get', () => peerAt(request.url, node)?.get(request));
+      const outcome = (await answer) ?? { ok: false, code: 'TOOLSET_UNREACHABLE', detail: 'nobody there' };
+      await clock.sleep(0);
+      return outcome;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+// A deliberately broken variant of the protocol. It replaces rules through the processor's seam, or wraps what a process or
+// the world has; everything else is the product itself.
+import type { MemoryPorts, MemoryWorld } from '@dormouse/adapter-memory';
+import type { Clock, ToolTransport } from '@dormouse/ports';
+import type { ProcessorProtocol } from '@dormouse/runtime';
+import type { Random } from './random.ts';
+
+export interface MutantContext {
+  readonly node: string;
+  readonly clock: Clock;
+  readonly ports: MemoryPorts;
+  readonly world: MemoryWorld;
+  readonly random: Random;
+}
+
+export interface Mutant {
+  /** What is broken, in words. */
+  readonly breaks: string;
+  /** Why it does no harm; absent for a mutant that must be caught. */
+  readonly harmlessBecause?: string;
+  /** Where it is searched; default durable. */
+  readonly topology?: 'durable' | 'standalone';
+  readonly protocol?: (context: MutantContext) => Partial<ProcessorProtocol>;
+  readonly ports?: (context: MutantContext) => MemoryPorts;
+  readonly transport?: (transport: ToolTransport, context: MutantContext) => ToolTransport;
+  /** Breaks the stores themselves, once. */
+  readonly world?: (world: MemoryWorld) => void;
+}
+
+export const soundInstallation: Mutant = { breaks: 'nothing' };

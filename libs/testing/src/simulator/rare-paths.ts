@@ -1,0 +1,89 @@
+// How often the rare paths were taken. A run in which one of them is zero proves nothing about it, and says so.
+import { type ProcessorProtocol, soundProtocol } from '@dormouse/runtime';
+
+export type Counters = Map<string, number>;
+
+/** Paths that a sound run over many seeds must have taken, per topology. */
+export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly string[]>> = {
+  durable: [
+    'crash',
+    'death just after an append',
+    'pause',
+    'unknown outcome',
+    'write applied late',
+    'published twice',
+    'zombie',
+    'rebalance',
+    'outage',
+    'zombie offset refused',
+    'version conflict',
+    'duplicate found by the index',
+    'commit of several inputs',
+    'unknown append was ours',
+    'unknown append was not there',
+    'foreign commits learned and paid',
+    'redelivery paid',
+    'redelivery found paid',
+    'refusal confirmed',
+    'refusal from a stale state',
+    'refusal had been decided',
+    'effect no longer owed',
+    'claim lost',
+    'snapshots wiped',
+    'dedup wiped',
+    'timer fired',
+    'client retried',
+  ],
+  standalone: [
+    'crash',
+    'death just after an append',
+    'unknown outcome',
+    'write applied late',
+    'outage',
+    'duplicate found by the index',
+    'unknown append was ours',
+    'unknown append was not there',
+    'redelivery paid',
+    'refusal confirmed',
+    'effect no longer owed',
+    'snapshots wiped',
+    'dedup wiped',
+    'timer fired',
+    'client retried',
+  ],
+};
+
+/** The rules of the processor, counted where they matter; `broken` replaces some of them. */
+export function countingProtocol(
+  broken: Partial<ProcessorProtocol>,
+  counted: (path: string) => void,
+): ProcessorProtocol {
+  const rules = { ...soundProtocol, ...broken };
+  const when = <T>(condition: boolean, path: string, value: T): T => {
+    if (condition) counted(path);
+    return value;
+  };
+  return {
+    ...rules,
+    isOwed: (thread, effect) => {
+      const owed = rules.isOwed(thread, effect);
+      return when(!owed, 'effect no longer owed', owed);
+    },
+    wasAppended: (ours, stored) => {
+      const was = rules.wasAppended(ours, stored);
+      return when(true, was ? 'unknown append was ours' : 'unknown append was not there', was);
+    },
+    confirmRefusal: async (...about) => {
+      counted('refusal confirmed');
+      const confirmation = await rules.confirmRefusal(...about);
+      if (confirmation.refusal === 'stale') counted('refusal from a stale state');
+      if (confirmation.refusal === 'decided_before') counted('refusal had been decided');
+      return confirmation;
+    },
+    learnedDebts: (debts) => when(debts.length > 0, 'foreign commits learned and paid', rules.learnedDebts(debts)),
+    repayFrom: (repayment) => {
+      const from = rules.repayFrom(repayment);
+      return when(true, from === null ? 'redelivery found paid' : 'redelivery paid', from);
+    },
+  };
+}
