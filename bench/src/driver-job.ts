@@ -1,4 +1,4 @@
-// What crosses between the bench and its driver process. Types only: nothing here runs.
+// What crosses between the bench and the processes it starts. Types only: nothing here runs.
 
 /** A thread of a contestant, as something to post to. `{token}` stands for a text that is new with every request. */
 export interface Target {
@@ -21,10 +21,20 @@ export interface DriverJob {
 }
 
 export interface DriverResult {
-  /** Of the requests that began and ended inside the measured time. */
+  /** Of the requests that ended inside the measured time. */
   readonly latenciesMs: readonly number[];
   /** Measured time: shorter than asked when all targets had their turns. */
   readonly seconds: number;
   readonly errorCount: number;
   readonly errors: readonly string[];
+}
+
+/** What the tool server has seen since it was started. */
+export interface ToolCounts {
+  readonly invocations: number;
+  /** Of them, those that are never answered. */
+  readonly held: number;
+  readonly callbacks: number;
+  readonly callbacksRefused: number;
+  readonly others: number;
 }

@@ -29,7 +29,7 @@ async function run(job: DriverJob): Promise<DriverResult> {
     if (problem !== null) {
       errorCount += 1;
       if (errors.length < errorsKept) errors.push(problem);
-    } else if (from >= warmUntil && to <= until) latenciesMs.push(to - from);
+    } else if (to >= warmUntil && to <= until) latenciesMs.push(to - from);
   }
 
   async function lane(index: number): Promise<void> {
@@ -87,4 +87,3 @@ process.on('message', (job: DriverJob) => {
   void run(job).then((result) => process.send?.(result));
 });
 process.on('disconnect', () => process.exit(0));
-process.send?.({ ready: 'driver' });

@@ -8,6 +8,7 @@
 //   B3. Everybody gets the same: one warm pool per callback origin, the same bodies, keep-alive both ways.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Pool } from 'undici';
+import type { ToolCounts } from './driver-job.ts';
 
 interface Invocation {
   readonly id: string;
@@ -20,7 +21,7 @@ interface Invocation {
 
 const connectionsPerOrigin = 128;
 const pools = new Map<string, Pool>();
-const counted = { invocations: 0, held: 0, callbacks: 0, callbacksRefused: 0, others: 0 };
+const counted: { -readonly [name in keyof ToolCounts]: number } = { invocations: 0, held: 0, callbacks: 0, callbacksRefused: 0, others: 0 };
 
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
   if (request.method === 'POST' && request.url === '/invoke') invoke(request, response);
@@ -87,9 +88,9 @@ function base(): string {
   return `http://127.0.0.1:${address.port}`;
 }
 
-server.listen(0, '127.0.0.1', () => process.send?.({ ready: base() }));
-process.on('message', (message: { readonly ask: 'counts' | 'end' }) => {
-  if (message.ask === 'end') process.exit(0);
-  process.send?.({ counts: counted });
+server.listen(0, '127.0.0.1', () => {
+  process.on('message', (question: { readonly ask: 'base' | 'counts' }) => {
+    process.send?.(question.ask === 'base' ? base() : counted);
+  });
 });
 process.on('disconnect', () => process.exit(0));

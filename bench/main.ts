@@ -1,0 +1,44 @@
+// `npm run bench`: measures, judges, prints, and leaves the results in bench/results.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BenchOptions, parseOptions, usage } from './src/bench-options.ts';
+import type { BenchResults } from './src/bench-results.ts';
+import { markdownOf } from './src/markdown-report.ts';
+import { runBench } from './src/run-bench.ts';
+import { verdictsOf } from './src/verdicts.ts';
+
+const results = join(import.meta.dirname, 'results');
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130)); // children end with us
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const options = parseOptions(args);
+    if (options === 'help') {
+      process.stdout.write(usage);
+      return 0;
+    }
+    const found = await runBench(options, say);
+    process.stdout.write(markdownOf(found));
+    write(found, options);
+    return 0;
+  } catch (error) {
+    const isMistake = error instanceof TypeError && 'code' in error === false;
+    say(error instanceof Error ? (isMistake ? error.message : (error.stack ?? error.message)) : String(error));
+    return 1;
+  }
+}
+
+/** The files of bench/results are those of the last full run; a part of it, or a quick one, goes where it is told to. */
+function write(found: BenchResults, options: BenchOptions): void {
+  const json = `${JSON.stringify({ ...found, verdicts: verdictsOf(found) }, null, 2)}\n`;
+  if (options.json !== null) writeFileSync(options.json, json);
+  const complete = found.turns && found.counts && found.growing && found.sleepers;
+  const name = complete && !found.quick ? 'latest' : 'partial';
+  mkdirSync(results, { recursive: true });
+  writeFileSync(join(results, `${name}.json`), json);
+  writeFileSync(join(results, `${name}.md`), markdownOf(found));
+  say(`written: bench/results/${name}.json, bench/results/${name}.md`);
+}

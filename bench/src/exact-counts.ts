@@ -1,0 +1,159 @@
+// Exact counts per one-tool turn: commits, other writes, reads, HTTP requests; and whether what is called durable syncs.
+//
+// Invariants:
+//   B15. Counted over whole turns, one after another on one warm thread, with the writes that follow them included.
+//   B16. A write is "on the path" when somebody waits for it before the turn goes on: claims of idempotency keys and of calls,
+//        new threads, payloads. What is collected and written behind the turn is listed, not counted against it.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Contestant } from './contestant.ts';
+import { type RunningDormouse, startDormouse } from './dormouse.ts';
+import type { Target, ToolCounts } from './driver-job.ts';
+import type { ProbeAnswer, StatementCounts } from './probe-answer.ts';
+import type { Stage } from './stage.ts';
+import { countSyncs, straceIsThere } from './sync-count.ts';
+
+export interface CountsPlan {
+  readonly turns: number;
+  /** Threads of the second count of syncs, where commits are written together. */
+  readonly manyThreads: number;
+}
+
+export interface CountsResult {
+  readonly turns: number;
+  readonly plain: TurnCounts;
+  /** The same with an Idempotency-Key on each message. */
+  readonly withKey: TurnCounts;
+  readonly syncs: readonly ContestantSyncs[];
+  readonly syncsCountedBy: 'strace' | 'not counted: strace is missing or may not attach';
+}
+
+/** All per turn. */
+export interface TurnCounts {
+  readonly logCommits: number;
+  readonly events: number;
+  readonly transactions: number;
+  readonly writesOnPath: number;
+  readonly writesBehind: number;
+  readonly readsInSlices: number;
+  readonly readsElsewhere: number;
+  readonly invocations: number;
+  readonly callbacks: number;
+  /** Everything that was executed, most frequent first. */
+  readonly statements: readonly { readonly statement: string; readonly perTurn: number }[];
+}
+
+export interface ContestantSyncs {
+  readonly contestant: string;
+  readonly threads: number;
+  readonly syncsPerTurn: number;
+  readonly writesPerTurn: number;
+}
+
+const warmupTurns = 100;
+const behindMs = 1_500;
+const hourSeconds = 3_600;
+const onPath = /\b(idempotency|ledger|blobs|thread_metadata)\b|INSERT INTO threads\b/i;
+const partOfCommit = /\b(commits|inputs|thread_numbers)\b|INSERT INTO owed\b|^(BEGIN|COMMIT|SAVEPOINT|RELEASE|ROLLBACK)\b/i;
+
+interface Tally {
+  readonly commits: number;
+  readonly events: number;
+  readonly statements: StatementCounts;
+  readonly tools: ToolCounts;
+}
+
+export async function countExactly(stage: Stage, contestants: readonly Contestant[], plan: CountsPlan): Promise<CountsResult> {
+  const running = await startDormouse({ tools: stage.tools, directory: stage.room('counts'), probe: 'statements' });
+  try {
+    const [target] = await running.openThreads(1);
+    if (!target) throw new Error('no thread was opened');
+    await turns(stage, target, warmupTurns);
+    await sleep(behindMs);
+    const plain = await countTurns(stage, running, target, plan.turns);
+    const keyed = { ...target, headers: { ...target.headers, 'idempotency-key': 'bench-{token}' } };
+    const withKey = await countTurns(stage, running, keyed, plan.turns);
+    stage.say(`${plain.logCommits} log commits, ${plain.writesOnPath} other writes on the path, ${plain.readsInSlices} reads in slices per turn`);
+    await running.stop();
+    const syncs = await countAllSyncs(stage, contestants, plan);
+    return { turns: plan.turns, plain, withKey, syncs, syncsCountedBy: syncs.length > 0 ? 'strace' : 'not counted: strace is missing or may not attach' };
+  } finally {
+    await running.stop();
+  }
+}
+
+async function countTurns(stage: Stage, running: RunningDormouse, target: Target, count: number): Promise<TurnCounts> {
+  const before = await tally(stage, running);
+  await turns(stage, target, count);
+  await sleep(behindMs); // (B15)
+  const after = await tally(stage, running);
+  const statements = Object.entries(after.statements)
+    .map(([statement, executed]) => ({ statement, perTurn: (executed - (before.statements[statement] ?? 0)) / count }))
+    .filter(({ perTurn }) => perTurn > 0)
+    .toSorted((one, other) => other.perTurn - one.perTurn);
+  const sum = (wanted: (statement: string) => boolean): number =>
+    round(statements.filter(({ statement }) => wanted(sqlOf(statement))).reduce((total, { perTurn }) => total + perTurn, 0));
+  const sumOf = (caller: (statement: string) => boolean, wanted: (sql: string) => boolean): number =>
+    round(statements.filter(({ statement }) => caller(statement) && wanted(sqlOf(statement))).reduce((total, { perTurn }) => total + perTurn, 0));
+  return {
+    logCommits: (after.commits - before.commits) / count,
+    events: (after.events - before.events) / count,
+    transactions: sum((sql) => sql === 'COMMIT'),
+    writesOnPath: sumOf(byWriter, (sql) => !partOfCommit.test(sql) && onPath.test(sql)), // (B16)
+    writesBehind: sumOf(byWriter, (sql) => !partOfCommit.test(sql) && !onPath.test(sql)),
+    readsInSlices: sumOf((statement) => statement.startsWith('thread-processor: '), isRead),
+    readsElsewhere: sumOf((statement) => !byWriter(statement) && !statement.startsWith('thread-processor: '), isRead),
+    invocations: (after.tools.invocations - before.tools.invocations) / count,
+    callbacks: (after.tools.callbacks - before.tools.callbacks) / count,
+    statements,
+  };
+}
+
+const byWriter = (statement: string): boolean => statement.startsWith('writer: ');
+const isRead = (sql: string): boolean => sql.startsWith('SELECT');
+const sqlOf = (statement: string): string => statement.slice(statement.indexOf(': ') + 2);
+const round = (value: number): number => Math.round(value * 1_000) / 1_000;
+
+async function tally(stage: Stage, running: RunningDormouse): Promise<Tally> {
+  const probe = (await running.process.ask({ ask: 'probe' })) as ProbeAnswer;
+  const writer = existsSync(running.probeFile) ? (JSON.parse(readFileSync(running.probeFile, 'utf8')) as StatementCounts) : {};
+  const database = new DatabaseSync(join(running.dataDirectory, 'dormouse.db'), { readOnly: true });
+  const row = database.prepare('SELECT count(*) AS commits, sum(count) AS events FROM commits').get();
+  database.close();
+  const tools = await stage.toolCounts();
+  return { commits: Number(row?.['commits']), events: Number(row?.['events']), statements: { ...probe.statements, ...writer }, tools };
+}
+
+async function countAllSyncs(stage: Stage, contestants: readonly Contestant[], plan: CountsPlan): Promise<readonly ContestantSyncs[]> {
+  const counted: ContestantSyncs[] = [];
+  if (!straceIsThere()) return counted;
+  for (const contestant of contestants) {
+    const directory = stage.room(`${contestant.name}-syncs`);
+    const running = await contestant.start({ tools: stage.tools, directory });
+    try {
+      for (const threads of [1, plan.manyThreads]) {
+        const targets = await running.openThreads(threads);
+        const turnsMax = Math.max(2, Math.ceil(plan.turns / threads));
+        const each = targets.map((target) => ({ ...target, turnsMax }));
+        await stage.drive({ targets: targets.map((target) => ({ ...target, turnsMax: 2 })), warmupSeconds: 0, seconds: hourSeconds });
+        await sleep(behindMs);
+        const count = await countSyncs(directory, running.pids, async () => {
+          await stage.drive({ targets: each, warmupSeconds: 0, seconds: hourSeconds });
+        });
+        if (count === null) return [];
+        const total = turnsMax * threads;
+        counted.push({ contestant: contestant.name, threads, syncsPerTurn: round(count.syncs / total), writesPerTurn: round(count.writes / total) });
+        stage.say(`${contestant.name.padEnd(16)} ${String(threads).padStart(2)} threads: ${(count.syncs / total).toFixed(2)} syncs per turn`);
+      }
+    } finally {
+      await running.stop();
+    }
+  }
+  return counted;
+}
+
+async function turns(stage: Stage, target: Target, count: number): Promise<void> {
+  await stage.drive({ targets: [{ ...target, turnsMax: count }], warmupSeconds: 0, seconds: hourSeconds });
+}

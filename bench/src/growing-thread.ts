@@ -1,0 +1,152 @@
+// Scenario *growing thread*: does a turn cost more when the thread has a long past? Warm, and cold after a restart.
+//
+// The model is in process and gets its prompt by reference: it looks at the last message, as a provider with its own cache of
+// the prompt would. The threads are grown by talking to them over the client API.
+//
+// Invariants:
+//   B13. Warm turns of all sizes take turns in every round, one at a time. Cold is the first turn of a thread after a
+//        restart of a process that was warmed on other threads, so that it shows the thread's cost, not the process's.
+import { type RunningDormouse, startDormouse } from './dormouse.ts';
+import type { Target } from './driver-job.ts';
+import type { Stage } from './stage.ts';
+import { median, percentile } from './statistics.ts';
+
+export interface GrowingPlan {
+  /** Events, smallest first, and how many threads of each size. */
+  readonly sizes: readonly { readonly events: number; readonly threads: number }[];
+  readonly warmRounds: number;
+  readonly turnsPerRound: number;
+  readonly restarts: number;
+}
+
+export interface GrowingResult {
+  readonly sizes: readonly SizeResult[];
+  readonly buildSeconds: number;
+}
+
+export interface SizeResult {
+  readonly events: number;
+  /** Position of a thread of this size when it was measured. */
+  readonly position: number;
+  readonly warmP50Ms: number;
+  readonly coldP50Ms: number;
+  readonly coldSamples: number;
+  /** Median of per-round ratios to the smallest size. */
+  readonly warmRatio: number;
+  readonly coldRatio: number;
+  /** Messages in the prompt of the last turn, and bytes of it that were rendered. */
+  readonly promptMessages: number;
+  readonly promptBytes: number;
+}
+
+interface GrownSize {
+  readonly events: number;
+  readonly threads: readonly string[];
+}
+
+const hourSeconds = 3_600;
+const echoTurn = { body: JSON.stringify({ text: 'Please repeat "{token}"' }), expect: '{token}' };
+const warmupTurns = 400;
+const smallColdThreads = 8;
+
+export async function measureGrowth(stage: Stage, plan: GrowingPlan): Promise<GrowingResult> {
+  const directory = stage.room('growing');
+  let running = await startDormouse({ tools: stage.tools, directory });
+  try {
+    const began = performance.now();
+    const grown = await grow(stage, running, plan);
+    const buildSeconds = (performance.now() - began) / 1_000;
+    stage.say(`threads of ${plan.sizes.map(({ events }) => events).join(', ')} events grown in ${buildSeconds.toFixed(0)} s`);
+    const warm = await measureWarm(stage, running, grown, plan);
+    const cold: number[][][] = [];
+    for (let restart = 0; restart < plan.restarts; restart++) {
+      await running.stop();
+      running = await startDormouse({ tools: stage.tools, directory });
+      cold.push(await measureCold(stage, running, grown));
+    }
+    const sizes = [];
+    for (const [index, size] of grown.entries()) sizes.push(await resultOf(running, size, index, warm, cold));
+    return { sizes, buildSeconds };
+  } finally {
+    await running.stop();
+  }
+}
+
+async function grow(stage: Stage, running: RunningDormouse, plan: GrowingPlan): Promise<readonly GrownSize[]> {
+  const [probe = ''] = await running.createThreads('echo', 1);
+  const turnsToLearn = 10;
+  await turns(stage, [{ ...running.turnOf(probe, echoTurn), turnsMax: turnsToLearn }], 1);
+  const eventsPerTurn = (await positionOf(running, probe)) / turnsToLearn;
+  const grown: GrownSize[] = [];
+  const targets: Target[] = [];
+  for (const { events, threads } of plan.sizes) {
+    const ids = await running.createThreads('echo', threads);
+    grown.push({ events, threads: ids });
+    for (const id of ids) targets.push({ ...running.turnOf(id, echoTurn), turnsMax: Math.ceil(events / eventsPerTurn) });
+  }
+  // The longest first: they decide when all are done.
+  await turns(stage, targets.toReversed(), 16);
+  return grown;
+}
+
+async function measureWarm(stage: Stage, running: RunningDormouse, grown: readonly GrownSize[], plan: GrowingPlan): Promise<number[][]> {
+  const rounds: number[][] = [];
+  for (let round = 0; round < plan.warmRounds; round++) {
+    const medians: number[] = [];
+    for (const { threads } of grown) {
+      const thread = threads[round % threads.length] ?? '';
+      const latencies = await turns(stage, [{ ...running.turnOf(thread, echoTurn), turnsMax: plan.turnsPerRound }], 1);
+      medians.push(percentile(latencies, 0.5));
+    }
+    rounds.push(medians);
+  }
+  return rounds;
+}
+
+/** Of each size the first turns of its threads after a restart. */
+async function measureCold(stage: Stage, running: RunningDormouse, grown: readonly GrownSize[]): Promise<number[][]> {
+  const scratch = await running.createThreads('echo', 4);
+  await turns(stage, scratch.map((id) => ({ ...running.turnOf(id, echoTurn), turnsMax: warmupTurns / 4 })), 1);
+  const samples: number[][] = [];
+  for (const { threads } of grown) {
+    const targets = threads.slice(0, smallColdThreads).map((id) => ({ ...running.turnOf(id, echoTurn), turnsMax: 1 }));
+    samples.push([...(await turns(stage, targets, 1))]);
+  }
+  return samples;
+}
+
+async function resultOf(running: RunningDormouse, size: GrownSize, index: number, warm: number[][], cold: number[][][]): Promise<SizeResult> {
+  const [thread = ''] = size.threads;
+  const position = await positionOf(running, thread);
+  const prompt = await lastPrompt(running, thread, position);
+  const coldSamples = cold.flatMap((restart) => restart[index] ?? []);
+  const coldMedian = (restart: number[][], at: number): number => median(restart[at] ?? []);
+  return {
+    events: size.events,
+    position,
+    warmP50Ms: median(warm.map((round) => round[index] ?? Number.NaN)),
+    coldP50Ms: median(coldSamples),
+    coldSamples: coldSamples.length,
+    warmRatio: median(warm.map((round) => (round[index] ?? Number.NaN) / (round[0] ?? Number.NaN))),
+    coldRatio: median(cold.map((restart) => coldMedian(restart, index) / coldMedian(restart, 0))),
+    ...prompt,
+  };
+}
+
+/** The scripted model reports the prompt's length as its input tokens, and has read the last message only. */
+async function lastPrompt(running: RunningDormouse, thread: string, position: number): Promise<{ promptMessages: number; promptBytes: number }> {
+  const page = await running.get(`/v1/threads/${thread}/events?after=${Math.max(0, position - 4)}&limit=10`);
+  const events = page['data'] as readonly Record<string, unknown>[];
+  const recorded = events.findLast((event) => event['type'] === 'completion_recorded');
+  const usage = recorded?.['usage'] as { readonly input_tokens: number } | undefined;
+  const message = recorded?.['message'] as { readonly text: string } | undefined;
+  return { promptMessages: usage?.input_tokens ?? Number.NaN, promptBytes: Buffer.byteLength(message?.text ?? '') };
+}
+
+async function positionOf(running: RunningDormouse, thread: string): Promise<number> {
+  return Number((await running.get(`/v1/threads/${thread}`))['position']);
+}
+
+async function turns(stage: Stage, targets: readonly Target[], concurrency: number): Promise<readonly number[]> {
+  return (await stage.drive({ targets, concurrency, warmupSeconds: 0, seconds: hourSeconds })).latenciesMs;
+}

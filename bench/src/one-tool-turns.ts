@@ -1,0 +1,77 @@
+// Scenario *one-tool turns*: message → completion → tool over HTTP → callback → completion → answer, in a closed loop.
+//
+// Invariants:
+//   B11. Contestants take turns inside every round, in an order that moves on by one each round; who waits is stopped
+//        (SIGSTOP), so that it costs the others nothing.
+//   B12. Every measurement has new threads and a warm-up of its own. A ratio compares figures of one round.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Contestant, Running } from './contestant.ts';
+import { figuresOf } from './process-figures.ts';
+import type { Stage } from './stage.ts';
+import { type Summary, summaryOf } from './statistics.ts';
+
+export interface TurnsPlan {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmupSeconds: number;
+  readonly threads: readonly number[];
+}
+
+export interface TurnsMeasurement extends Summary {
+  readonly contestant: string;
+  readonly round: number;
+  readonly threads: number;
+  readonly turnsPerSecond: number;
+  /** CPU time of all processes of the contestant per turn, warm-up included; null where it cannot be known. */
+  readonly cpuMsPerTurn: number | null;
+}
+
+const settleMs = 300;
+
+export async function measureTurns(stage: Stage, contestants: readonly Contestant[], plan: TurnsPlan): Promise<readonly TurnsMeasurement[]> {
+  const all: Running[] = [];
+  const measured: TurnsMeasurement[] = [];
+  try {
+    for (const contestant of contestants) {
+      const running = await contestant.start({ tools: stage.tools, directory: stage.room(contestant.name) });
+      all.push(running);
+      pause(running, true);
+    }
+    for (let round = 0; round < plan.rounds; round++) {
+      for (const threads of plan.threads) {
+        for (let turn = 0; turn < all.length; turn++) {
+          const running = all[(turn + round) % all.length];
+          if (running) measured.push(await measureOne(stage, running, plan, round, threads));
+        }
+      }
+    }
+  } finally {
+    for (const running of all) {
+      pause(running, false);
+      await running.stop();
+    }
+  }
+  return measured;
+}
+
+async function measureOne(stage: Stage, running: Running, plan: TurnsPlan, round: number, threads: number): Promise<TurnsMeasurement> {
+  const { seconds, warmupSeconds } = plan;
+  pause(running, false); // (B11)
+  await sleep(settleMs);
+  const targets = await running.openThreads(threads);
+  const before = figuresOf(running.pids);
+  const { latenciesMs, seconds: measuredSeconds } = await stage.drive({ targets, seconds, warmupSeconds });
+  const after = figuresOf(running.pids);
+  pause(running, true);
+  const turnsPerSecond = latenciesMs.length / measuredSeconds;
+  const turns = turnsPerSecond * (seconds + warmupSeconds);
+  const cpuMsPerTurn = before && after ? ((after.cpuSeconds - before.cpuSeconds) * 1_000) / turns : null;
+  const result = { contestant: running.name, round, threads, turnsPerSecond, cpuMsPerTurn, ...summaryOf(latenciesMs) };
+  const { p50, p99 } = result;
+  stage.say(`round ${round + 1}  ${String(threads).padStart(2)} threads  ${running.name.padEnd(16)} ${turnsPerSecond.toFixed(0).padStart(6)} turns/s  p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms`);
+  return result;
+}
+
+function pause(running: Running, paused: boolean): void {
+  for (const pid of running.pids) process.kill(pid, paused ? 'SIGSTOP' : 'SIGCONT');
+}

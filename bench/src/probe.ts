@@ -1,0 +1,80 @@
+// Loaded into the Dormouse process with --import where counts are wanted and never where time is measured: counts SQL
+// statements by who asked for them (when it is told a file for the writer's counts), and timers that are alive. Answers over
+// IPC; changes nothing else.
+//
+// Invariants:
+//   B9.  A statement is counted once per execution, on the thread that executes it. The caller is the layer that is nearest
+//        on the (asynchronous) stack.
+//   B10. The writer's thread sleeps in Atomics.wait and cannot answer, so it leaves its counts in a file at each COMMIT.
+import { createHook } from 'node:async_hooks';
+import { writeFileSync } from 'node:fs';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { isMainThread } from 'node:worker_threads';
+import type { ProbeAnswer, StatementCounts } from './probe-answer.ts';
+
+const layers = ['thread-processor', 'ingress', 'tool-dispatcher', 'callback-gateway', 'notifier', 'host'];
+const file = process.env['DORMOUSE_BENCH_PROBE_FILE'];
+const statements: StatementCounts = {};
+let timersAlive = 0;
+
+if (file !== undefined) countStatements();
+if (isMainThread) {
+  countTimers();
+  answerQuestions();
+}
+
+function countStatements(): void {
+  Error.stackTraceLimit = 60;
+  for (const name of ['run', 'get', 'all', 'iterate'] as const) {
+    const original = Reflect.get(StatementSync.prototype, name) as (...values: unknown[]) => unknown;
+    Reflect.set(StatementSync.prototype, name, function counted(this: StatementSync, ...values: unknown[]) {
+      note(this.sourceSQL);
+      return original.apply(this, values);
+    });
+  }
+  const exec = Reflect.get(DatabaseSync.prototype, 'exec') as (sql: string) => void;
+  Reflect.set(DatabaseSync.prototype, 'exec', function counted(this: DatabaseSync, sql: string) {
+    note(sql);
+    exec.call(this, sql);
+  });
+}
+
+function note(sql: string): void {
+  const caller = isMainThread ? callerOf(new Error('stack').stack ?? '') : 'writer';
+  const key = `${caller}: ${sql.replaceAll(/\s+/g, ' ').trim()}`;
+  statements[key] = (statements[key] ?? 0) + 1;
+  if (!isMainThread && file !== undefined && sql === 'COMMIT') writeFileSync(file, JSON.stringify(statements)); // (B10)
+}
+
+function callerOf(stack: string): string {
+  for (const line of stack.split('\n')) {
+    const layer = layers.find((name) => line.includes(`/${name}/`));
+    if (layer !== undefined) return layer; // (B9)
+  }
+  return 'other';
+}
+
+function countTimers(): void {
+  const alive = new Set<number>();
+  createHook({
+    init: (id, type) => {
+      if (type !== 'Timeout') return;
+      alive.add(id);
+      timersAlive = alive.size;
+    },
+    destroy: (id) => {
+      if (alive.delete(id)) timersAlive = alive.size;
+    },
+    trackPromises: false,
+  }).enable();
+}
+
+function answerQuestions(): void {
+  process.on('message', (question: { readonly ask: 'probe' }) => {
+    if (question.ask !== 'probe') return;
+    const resources: Record<string, number> = {};
+    for (const type of process.getActiveResourcesInfo()) resources[type] = (resources[type] ?? 0) + 1;
+    process.send?.({ statements, timersAlive, resources, memory: process.memoryUsage() } satisfies ProbeAnswer);
+  });
+  process.channel?.unref();
+}

@@ -1,0 +1,70 @@
+// Runs the scenarios that were asked for, one after another, and gives back what they measured.
+import type { BenchOptions } from './bench-options.ts';
+import type { BenchResults } from './bench-results.ts';
+import type { Contestant } from './contestant.ts';
+import { dormouse } from './dormouse.ts';
+import { countExactly } from './exact-counts.ts';
+import { type GrowingPlan, measureGrowth } from './growing-thread.ts';
+import { describeMachine } from './machine.ts';
+import { measureTurns } from './one-tool-turns.ts';
+import { availablePeers, installPeers, peersAreInstalled } from './peers.ts';
+import { measureSleepers } from './sleepers.ts';
+import { openStage, type Stage } from './stage.ts';
+
+export async function runBench(options: BenchOptions, say: (line: string) => void): Promise<BenchResults> {
+  const began = performance.now();
+  if (options.withPeers && !peersAreInstalled()) installPeers();
+  const contestants = contestantsOf(options);
+  if (!peersAreInstalled()) say('bench/peers is not installed: Dormouse runs alone. For the comparison: npm run bench -- --with-peers');
+  const stage = await openStage(say);
+  try {
+    const machine = describeMachine(stage.directory);
+    const measured = await runScenarios(stage, contestants, options);
+    const tookSeconds = (performance.now() - began) / 1_000;
+    return { machine, quick: options.quick, tookSeconds, contestants: contestants.map(({ name, is, durable }) => ({ name, is, durable })), ...measured };
+  } finally {
+    await stage.close(options.keep);
+    if (options.keep) say(`data and output of this run: ${stage.directory}`);
+  }
+}
+
+async function runScenarios(stage: Stage, contestants: readonly Contestant[], options: BenchOptions): Promise<Pick<BenchResults, 'turns' | 'counts' | 'growing' | 'sleepers'>> {
+  const { quick, rounds, seconds, threads } = options;
+  const wants = (name: BenchOptions['scenarios'][number]): boolean => options.scenarios.includes(name);
+  const warmupSeconds = quick ? 0.5 : 1;
+  const counts = { turns: quick ? 100 : 300, manyThreads: Math.max(...threads) };
+  const sleepers = { threads: options.sleepers, seconds: options.sleepSeconds };
+  return {
+    turns: wants('turns') ? await measureTurns(stage, contestants, { rounds, seconds, warmupSeconds, threads }) : null,
+    counts: wants('counts') ? await countExactly(stage, contestants, counts) : null,
+    growing: wants('growing') ? await measureGrowth(stage, growingPlan(quick)) : null,
+    sleepers: wants('sleepers') ? await measureSleepers(stage, sleepers) : null,
+  };
+}
+
+function growingPlan(quick: boolean): GrowingPlan {
+  if (quick) {
+    const sizes = [
+      { events: 100, threads: 8 },
+      { events: 3_000, threads: 1 },
+    ];
+    return { sizes, warmRounds: 3, turnsPerRound: 20, restarts: 1 };
+  }
+  const sizes = [
+    { events: 100, threads: 12 },
+    { events: 10_000, threads: 3 },
+    { events: 100_000, threads: 2 },
+  ];
+  return { sizes, warmRounds: 12, turnsPerRound: 30, restarts: 3 };
+}
+
+/** @throws TypeError when somebody is asked for who is not there. */
+function contestantsOf({ contestants }: BenchOptions): readonly Contestant[] {
+  const there = [dormouse, ...availablePeers()];
+  if (contestants === null) return there.filter(({ name }) => name !== 'restate-lean');
+  return contestants.map((wanted) => {
+    const found = there.find(({ name }) => name === wanted);
+    if (found === undefined) throw new TypeError(`--contestant ${wanted}: there are ${there.map(({ name }) => name).join(', ')}`);
+    return found;
+  });
+}

@@ -1,0 +1,86 @@
+// Scenario *sleepers*: threads that wait for a tool that never answers. What do they cost while nothing happens?
+//
+// Invariants:
+//   B14. CPU time is the kernel's for the whole process over the whole time watched; nobody asks it anything meanwhile.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startDormouse, type RunningDormouse } from './dormouse.ts';
+import type { ProbeAnswer } from './probe-answer.ts';
+import { figuresOf } from './process-figures.ts';
+import type { Stage } from './stage.ts';
+
+export interface SleepersPlan {
+  readonly threads: number;
+  readonly seconds: number;
+}
+
+export interface SleepersResult {
+  readonly threads: number;
+  readonly watchedSeconds: number;
+  readonly createdPerSecond: number;
+  /** Without a thread, and with all of them asleep. CPU in percent of one core. */
+  readonly idle: Resting;
+  readonly asleep: Resting;
+  readonly timersPerThread: number;
+}
+
+export interface Resting {
+  readonly cpuPercent: number | null;
+  readonly rssMib: number | null;
+  readonly heapMib: number;
+  /** Timers alive, unreferenced ones included. */
+  readonly timers: number;
+}
+
+const concurrency = 64;
+const settleMs = 3_000;
+const hourSeconds = 3_600;
+
+export async function measureSleepers(stage: Stage, plan: SleepersPlan): Promise<SleepersResult> {
+  const running = await startDormouse({ tools: stage.tools, directory: stage.room('sleepers'), probe: 'timers' });
+  try {
+    await sleep(settleMs);
+    const idle = await rest(running, Math.min(plan.seconds, 10));
+    const began = performance.now();
+    await putToSleep(stage, running, plan.threads);
+    const createdPerSecond = (plan.threads * 1_000) / (performance.now() - began);
+    stage.say(`${plan.threads} threads asleep, ${createdPerSecond.toFixed(0)} per second`);
+    await sleep(settleMs);
+    const asleep = await rest(running, plan.seconds);
+    const timersPerThread = Math.max(0, asleep.timers - idle.timers) / plan.threads;
+    return { threads: plan.threads, watchedSeconds: plan.seconds, createdPerSecond, idle, asleep, timersPerThread };
+  } finally {
+    await running.stop();
+  }
+}
+
+async function putToSleep(stage: Stage, running: RunningDormouse, count: number): Promise<void> {
+  const heldBefore = (await stage.toolCounts()).held;
+  const body = JSON.stringify({ agent: 'sleeper', message: { text: 'Hold this: "{token}"' } });
+  const lanes = Math.min(concurrency, count);
+  const targets = Array.from({ length: lanes }, (_, lane) => ({
+    url: `${running.url}/v1/threads`,
+    headers: running.headers,
+    body,
+    status: 201,
+    expect: '"id"',
+    turnsMax: Math.floor(count / lanes) + (lane < count % lanes ? 1 : 0),
+  }));
+  await stage.drive({ targets, warmupSeconds: 0, seconds: hourSeconds });
+  for (let held = 0; held < count; held = (await stage.toolCounts()).held - heldBefore) await sleep(100);
+}
+
+/** (B14) */
+async function rest(running: RunningDormouse, seconds: number): Promise<Resting> {
+  const before = figuresOf(running.pids);
+  const began = performance.now();
+  await sleep(seconds * 1_000);
+  const after = figuresOf(running.pids);
+  const elapsed = (performance.now() - began) / 1_000;
+  const probe = (await running.process.ask({ ask: 'probe' })) as ProbeAnswer;
+  return {
+    cpuPercent: before && after ? ((after.cpuSeconds - before.cpuSeconds) * 100) / elapsed : null,
+    rssMib: after?.rssMib ?? null,
+    heapMib: probe.memory.heapUsed / 1_048_576,
+    timers: probe.timersAlive,
+  };
+}
