@@ -1,0 +1,35 @@
+// docs/guarantees.md: a promise names the tests that check it.
+//
+// G1  The label of a link to a spec is the title of a test in that file.
+// G2  Every promise, a paragraph that begins in bold, is followed by at least one such link.
+import type { Document, Violation } from './document.ts';
+import { linksOf, sectionUnder } from './markdown.ts';
+
+export function unknownTests({ path, text }: Document, read: (target: string) => string): Violation[] {
+  return linksOf(text)
+    .filter(({ target }) => target.endsWith('.spec.ts'))
+    .filter(({ label, target }) => !titlesIn(read(target)).includes(plain(label)))
+    .map(({ label, target }) => `${path}: ${target} has no test "${label}" (G1)`);
+}
+
+export function uncheckedPromises({ path, text }: Document): Violation[] {
+  const promises = sectionUnder(text, 'Promises')
+    .split(/^(?=\*\*)/m)
+    .filter((paragraph) => paragraph.startsWith('**'));
+  return promises
+    .filter((promise) => !linksOf(promise).some(({ target }) => target.endsWith('.spec.ts')))
+    .map((promise) => `${path}: nothing checks "${promise.slice(2, promise.indexOf('**', 2))}" (G2)`);
+}
+
+/** Titles as they are written: what is between the quotes of `it('…')`, `test('…')`, `describe('…')` and their variants. */
+function titlesIn(source: string): string[] {
+  const written = /\b(?:it|test|describe)(?:\.\w+(?:\([^)]*\))?)*\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g;
+  return [...source.matchAll(written)].map(([, , title = '']) => plain(title.replaceAll(/\\(.)/g, '$1')));
+}
+
+const plain = (text: string): string =>
+  text
+    .replaceAll(/\\([\\`*_[\]<>])/g, '$1')
+    .replaceAll('`', '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
