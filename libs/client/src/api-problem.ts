@@ -12,7 +12,7 @@ export class ApiProblem extends Error {
   readonly problem: Problem;
 
   constructor(status: number, problem: Problem) {
-    super(`${problem.title}${problem.detail === undefined ? '' : `: ${problem.detail}`}`);
+    super(problem.detail === undefined ? problem.title : `${problem.title}: ${problem.detail}`);
     this.status = status;
     this.code = problem.code;
     this.problem = problem;
@@ -57,11 +57,15 @@ export function isProblem(value: unknown): value is Problem {
   );
 }
 
-function unnamedProblem(response: Response): Problem {
+/** For an answer that no server of this API gave. */
+export function unnamedProblem(response: Response): Problem {
+  const title = response.statusText || 'no reason given';
   return {
     type: 'about:blank',
-    title: response.statusText || 'no reason given',
+    title,
     status: response.status,
+    detail: 'the answer is not in words of this API',
+    instance: '',
     code: `HTTP_${response.status}`,
   };
 }

@@ -3,7 +3,7 @@
 // `api` is openapi-fetch as it is (`api.GET('/v1/threads/{thread}', {params: {path: {thread}}})`, answers `{data, error}`);
 // `ask` turns such an answer into its data or an `ApiProblem`. Nothing here knows Node: it works in browsers too.
 import createApi, { type Client as Api } from 'openapi-fetch';
-import { ApiProblem, isProblem } from './api-problem.ts';
+import { ApiProblem, isProblem, unnamedProblem } from './api-problem.ts';
 import { followThread, type FollowOptions, type StreamFrame } from './follow.ts';
 import type { components, paths } from './generated/openapi.ts';
 import { retryingFetch, type RetrySettings, retrySettings } from './retrying-fetch.ts';
@@ -47,12 +47,7 @@ export async function ask<Data>(answer: Promise<{ data?: Data; error?: unknown; 
   const { data, error, response } = await answer;
   if (response.ok) return data as Data; // parsed by openapi-fetch; undefined only where the API answers nothing
   if (isProblem(error)) throw new ApiProblem(response.status, error);
-  throw new ApiProblem(response.status, {
-    type: 'about:blank',
-    title: response.statusText || 'no reason given',
-    status: response.status,
-    code: `HTTP_${response.status}`,
-  });
+  throw new ApiProblem(response.status, unnamedProblem(response));
 }
 
 /** Every item of a list, page by page. */

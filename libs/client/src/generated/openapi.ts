@@ -519,11 +519,11 @@ export interface components {
         };
         ChoiceAnswer: {
             /** @default null */
-            decided_by: string | null;
+            decided_by?: string | null;
             /** @enum {string} */
             decision: "allow" | "deny" | "allow_for_thread";
             /** @default null */
-            reason: string | null;
+            reason?: string | null;
         };
         ClockAdvance: {
             advance_ms: number;
@@ -551,7 +551,7 @@ export interface components {
         };
         Interruption: {
             /** @default false */
-            include_human: boolean;
+            include_human?: boolean;
         };
         Message: {
             /** Format: date-time */
@@ -575,37 +575,37 @@ export interface components {
         /** @description Only `name` and `model` are required. */
         NewAgent: {
             /** @default  */
-            instructions: string;
+            instructions?: string;
             /** @default {} */
-            limits: {
+            limits?: {
                 /** @default null */
-                callback_ttl_s: number | null;
+                callback_ttl_s?: number | null;
                 /** @default 50 */
-                completions_per_wake_max: number;
+                completions_per_wake_max?: number;
                 /** @default 60000 */
-                event_wait_ms_max: number;
+                event_wait_ms_max?: number;
                 /** @default null */
-                tokens_per_day_max: number | null;
+                tokens_per_day_max?: number | null;
                 /** @default {} */
-                tool_timeout_ms: {
+                tool_timeout_ms?: {
                     [key: string]: number | null;
                 };
             };
             model: {
                 /** @default null */
-                api_key_secret: string | null;
+                api_key_secret?: string | null;
                 /** @default null */
-                base_url: string | null;
+                base_url?: string | null;
                 /** @default 128000 */
-                context_window_tokens: number;
+                context_window_tokens?: number;
                 /** @default false */
-                images: boolean;
+                images?: boolean;
                 /** @default  */
-                name: string;
+                name?: string;
                 /** @default null */
-                output_tokens_max: number | null;
+                output_tokens_max?: number | null;
                 /** @default {} */
-                parameters: {
+                parameters?: {
                     [key: string]: unknown;
                 };
                 /** @enum {string} */
@@ -613,48 +613,48 @@ export interface components {
             };
             name: string;
             /** @default {} */
-            policies: {
+            policies?: {
                 /** @default {} */
-                approve: {
+                approve?: {
                     /**
                      * @default destructive
                      * @enum {string}
                      */
-                    mode: "none" | "destructive" | "all";
+                    mode?: "none" | "destructive" | "all";
                     /** @default {} */
-                    tools: {
+                    tools?: {
                         [key: string]: "always" | "never";
                     };
                 };
                 /** @default false */
-                cancel_subscriptions_on_close: boolean;
+                cancel_subscriptions_on_close?: boolean;
                 /**
                  * @default close_when_idle
                  * @enum {string}
                  */
-                event_children: "close_when_idle" | "keep";
+                event_children?: "close_when_idle" | "keep";
                 /**
                  * @default kind
                  * @enum {string}
                  */
-                event_style: "kind" | "reserved";
+                event_style?: "kind" | "reserved";
                 /**
                  * @default cancel
                  * @enum {string}
                  */
-                on_interrupt: "cancel" | "keep" | "queue" | "reject";
+                on_interrupt?: "cancel" | "keep" | "queue" | "reject";
                 /**
                  * @default keep
                  * @enum {string}
                  */
-                on_interrupt_human: "cancel" | "keep" | "queue" | "reject";
+                on_interrupt_human?: "cancel" | "keep" | "queue" | "reject";
             };
             /** @default [] */
-            tool_servers: string[];
+            tool_servers?: string[];
         };
         NewApiKey: {
             /** @default null */
-            expires_at: string | null;
+            expires_at?: string | null;
             name: string;
             scopes: ("read" | "threads:write" | "approvals:write" | "tenant:admin")[];
         };
@@ -675,25 +675,25 @@ export interface components {
         NewThread: {
             agent: string;
             /** @default null */
-            agent_version: number | null;
+            agent_version?: number | null;
             /** @default null */
-            external_id: string | null;
+            external_id?: string | null;
             /** @default null */
-            if_exists: ("return" | "fail") | null;
+            if_exists?: ("return" | "fail") | null;
             /** @default null */
-            message: components["schemas"]["NewMessage"] | null;
+            message?: components["schemas"]["NewMessage"] | null;
             /** @default {} */
-            metadata: {
+            metadata?: {
                 [key: string]: string;
             };
             /** @default null */
-            title: string | null;
+            title?: string | null;
             /** @default null */
-            user_id: string | null;
+            user_id?: string | null;
         };
         NewToolServer: {
             /** @default null */
-            auth: ({
+            auth?: ({
                 secret: string;
                 /** @constant */
                 type: "bearer";
@@ -715,14 +715,14 @@ export interface components {
             }) | null;
             base_url: string;
             /** @default null */
-            endpoint_override: string | null;
+            endpoint_override?: string | null;
             /** @default false */
-            forward_user_id: boolean;
+            forward_user_id?: boolean;
             name: string;
             /** @default null */
-            pinned_sha256: string | null;
+            pinned_sha256?: string | null;
             /** @default false */
-            trust_annotations: boolean;
+            trust_annotations?: boolean;
         };
         ProbeReport: {
             latency_ms: number;
@@ -733,15 +733,19 @@ export interface components {
         };
         Problem: {
             code: string;
-            detail?: string;
+            detail: string;
             errors?: {
                 detail: string;
                 pointer: string;
             }[];
-            instance?: string;
+            /** @description The request id, also in X-Request-Id. */
+            instance: string;
+            /** @description With CHOICE_SETTLED: the first answer. */
+            settled?: Record<string, never>;
             status: number;
             title: string;
-            trace_id?: string;
+            trace_id?: string | null;
+            /** @description A page of this server. */
             type: string;
         };
         /** @description The value is encrypted, never given back, and sent to the named origins only. */
@@ -858,7 +862,7 @@ export interface components {
             can: ("read" | "message" | "answer")[];
             ttl_s: number;
             /** @default null */
-            user_id: string | null;
+            user_id?: string | null;
         };
         ToolCall: {
             arguments: {
@@ -970,6 +974,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -981,7 +986,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -995,7 +1000,9 @@ export interface operations {
     createAgent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1005,6 +1012,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1013,6 +1021,7 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
+            /** @description Done. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1021,7 +1030,7 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1043,6 +1052,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1051,7 +1061,7 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1073,13 +1083,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1102,6 +1113,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1110,7 +1122,7 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1124,7 +1136,9 @@ export interface operations {
     createApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1134,6 +1148,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1142,7 +1157,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1156,7 +1171,9 @@ export interface operations {
     advanceClock: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1166,6 +1183,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1174,7 +1192,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClockReading"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1194,6 +1212,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1205,7 +1224,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1231,13 +1250,14 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1259,13 +1279,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1294,6 +1315,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1305,7 +1327,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1319,7 +1341,9 @@ export interface operations {
     openThread: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1329,6 +1353,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1337,6 +1362,7 @@ export interface operations {
                     "application/json": components["schemas"]["Thread"];
                 };
             };
+            /** @description Done. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1345,7 +1371,7 @@ export interface operations {
                     "application/json": components["schemas"]["Thread"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1369,6 +1395,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1377,7 +1404,7 @@ export interface operations {
                     "application/json": components["schemas"]["Thread"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1403,6 +1430,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1411,7 +1439,7 @@ export interface operations {
                     "application/json": components["schemas"]["Thread"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1434,6 +1462,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Bytes. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1442,7 +1471,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1464,6 +1493,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1475,7 +1505,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1489,7 +1519,9 @@ export interface operations {
     answerChoice: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path: {
                 choice: string;
                 thread: string;
@@ -1502,6 +1534,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1512,7 +1545,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1526,7 +1559,9 @@ export interface operations {
     closeThread: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path: {
                 thread: string;
             };
@@ -1534,6 +1569,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1544,7 +1580,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1569,6 +1605,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1580,7 +1617,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1606,6 +1643,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1617,13 +1655,14 @@ export interface operations {
                     };
                 };
             };
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1637,7 +1676,9 @@ export interface operations {
     interruptThread: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path: {
                 thread: string;
             };
@@ -1649,6 +1690,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1659,7 +1701,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1684,6 +1726,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1695,7 +1738,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1709,7 +1752,11 @@ export interface operations {
     postMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+                /** @description `wait=30` */
+                Prefer?: string;
+            };
             path: {
                 thread: string;
             };
@@ -1721,6 +1768,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1729,6 +1777,7 @@ export interface operations {
                     "application/json": components["schemas"]["TurnAnswer"];
                 };
             };
+            /** @description Done. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1739,7 +1788,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1753,7 +1802,9 @@ export interface operations {
     retryThread: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path: {
                 thread: string;
             };
@@ -1761,6 +1812,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1771,7 +1823,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1785,7 +1837,9 @@ export interface operations {
     issueThreadToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path: {
                 thread: string;
             };
@@ -1797,6 +1851,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1805,7 +1860,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadToken"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1830,6 +1885,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1841,7 +1897,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1855,7 +1911,9 @@ export interface operations {
     cancelToolCall: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path: {
                 call: string;
                 thread: string;
@@ -1864,6 +1922,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1874,7 +1933,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1897,6 +1956,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1908,7 +1968,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1922,7 +1982,9 @@ export interface operations {
     createToolServer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1932,6 +1994,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1940,6 +2003,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolServer"];
                 };
             };
+            /** @description Done. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1948,7 +2012,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolServer"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1970,6 +2034,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1978,7 +2043,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolServer"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2000,13 +2065,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2032,6 +2098,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2040,7 +2107,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolServer"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2054,7 +2121,9 @@ export interface operations {
     pauseToolServer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path: {
                 server: string;
             };
@@ -2062,6 +2131,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2070,7 +2140,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolServer"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2084,7 +2154,9 @@ export interface operations {
     probeToolServer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path: {
                 server: string;
             };
@@ -2092,6 +2164,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2100,7 +2173,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProbeReport"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2114,7 +2187,9 @@ export interface operations {
     resumeToolServer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path: {
                 server: string;
             };
@@ -2122,6 +2197,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2130,7 +2206,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolServer"];
                 };
             };
-            /** @description problem */
+            /** @description A problem document. */
             default: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,174 @@
+// A conversation at a terminal: follows the thread, sends what is typed, asks for approvals.
+//
+// Invariants:
+//   S1. Ctrl-C stops the turn when one runs; it leaves when none does, or when it is pressed again.
+//   S2. Approvals are asked one after the other, each once; one that was settled elsewhere closes by itself.
+//   S3. Leaving leaves the thread as it is: it goes on without us.
+import { ask, type Choice, type Client, ConnectionProblem, isEvent, type StreamFrame } from '@dormouse/client';
+import { cleanLine } from '../clean-text.ts';
+import { isAtRest } from '../commands/messages.ts';
+import { explain } from '../explain.ts';
+import type { Terminal } from '../terminal.ts';
+import { type ChatScreen, createChatScreen } from './chat-screen.ts';
+import { createTurnPrinter, type TurnPrinter } from './turn-printer.ts';
+
+const help =
+  'Commands: /retry ask the model again · /interrupt stop the turn · /close end the thread · /quit leave (Ctrl-D). Everything else is said to the agent.';
+const decisions = [
+  { value: 'allow', label: 'Allow once' },
+  { value: 'allow_for_thread', label: 'Allow in this thread' },
+  { value: 'deny', label: 'Deny' },
+] as const;
+
+interface Session {
+  readonly client: Client;
+  readonly thread: string;
+  readonly screen: ChatScreen;
+  readonly printer: TurnPrinter;
+  readonly terminal: Terminal;
+  readonly leave: AbortController;
+  readonly choices: Map<string, AbortController>;
+  running: boolean;
+  interrupting: boolean;
+  asking: Promise<void>;
+}
+
+/** Resolves when the person leaves or the thread is closed. */
+export async function chatAtTerminal(client: Client, thread: string, after: number, terminal: Terminal): Promise<void> {
+  const leave = new AbortController();
+  const screen = createChatScreen(terminal, {
+    onLine: (text) => void typed(session, text),
+    onInterrupt: () => void interrupted(session),
+    onEnd: () => leave.abort(),
+  });
+  const printer = createTurnPrinter(screen, terminal.style, terminal.columns);
+  const session: Session = {
+    client,
+    thread,
+    screen,
+    printer,
+    terminal,
+    leave,
+    choices: new Map(),
+    running: false,
+    interrupting: false,
+    asking: Promise.resolve(),
+  };
+  screen.ask();
+  try {
+    const onReconnect = (reason: string): void =>
+      screen.line(terminal.style('dim', `· connection lost (${cleanLine(reason)}), trying again`));
+    for await (const frame of client.follow(thread, { after, signal: leave.signal, onReconnect })) {
+      printer.print(frame);
+      react(session, frame);
+      if (frame.frame === 'end') break;
+    }
+  } catch (error) {
+    if (!leave.signal.aborted) throw error;
+  } finally {
+    for (const open of session.choices.values()) open.abort();
+    await session.asking;
+    screen.close();
+  }
+}
+
+function react(session: Session, frame: StreamFrame): void {
+  if (frame.frame === 'status') {
+    session.running = !isAtRest(frame.status, frame.waitingOn);
+    if (!session.running) session.interrupting = false;
+    const calls =
+      frame.status === 'waiting'
+        ? frame.waitingOn.filter((wait) => wait.kind === 'tool_call' || wait.kind === 'timer')
+        : [];
+    if (calls.length > 0)
+      session.screen.line(
+        session.terminal.style(
+          'dim',
+          `· asleep until ${cleanLine(calls.map((wait) => wait.operation ?? wait.kind).join(', '))} wakes it; you may go on typing`,
+        ),
+      );
+    session.screen.ask();
+  }
+  if (frame.frame === 'choice' && frame.choice.kind === 'approval' && !session.choices.has(frame.choice.id)) {
+    const open = new AbortController();
+    session.choices.set(frame.choice.id, open);
+    session.asking = session.asking.then(() => approve(session, frame.choice, open.signal)); // (S2)
+  }
+  if (frame.frame === 'event' && isEvent(frame.event, 'choice_settled'))
+    session.choices.get(frame.event.choice_id)?.abort();
+}
+
+async function approve(session: Session, choice: Choice, settled: AbortSignal): Promise<void> {
+  if (settled.aborted) return;
+  const given = choice.arguments === undefined ? '' : `\n${cleanLine(JSON.stringify(choice.arguments), 500)}`;
+  const decision = await session.screen.choose(`${cleanLine(choice.prompt)}${given}`, decisions, settled);
+  if (settled.aborted) return;
+  if (decision === null)
+    return session.screen.line(
+      session.terminal.style(
+        'dim',
+        `· left open; answer later with: dormouse answer ${session.thread} ${choice.id} allow`,
+      ),
+    );
+  await attempt(session, () =>
+    ask(
+      session.client.api.POST('/v1/threads/{thread}/choices/{choice}', {
+        params: { path: { thread: session.thread, choice: choice.id } },
+        body: { decision },
+      }),
+    ),
+  );
+}
+
+async function typed(session: Session, line: string): Promise<void> {
+  const text = line.trim();
+  if (text === '') return session.screen.ask();
+  if (text.startsWith('/')) return command(session, text);
+  session.printer.said(text);
+  session.running = true;
+  const params = { path: { thread: session.thread } };
+  await attempt(session, () =>
+    ask(session.client.api.POST('/v1/threads/{thread}/messages', { params, body: { text } })),
+  );
+}
+
+async function command(session: Session, text: string): Promise<void> {
+  switch (text) {
+    case '/quit':
+    case '/exit':
+      return session.leave.abort();
+    case '/retry':
+    case '/close':
+    case '/interrupt':
+      await request(session, text === '/retry' ? 'retry' : text === '/close' ? 'close' : 'interrupt');
+      return session.screen.ask();
+    default:
+      session.screen.line(session.terminal.style('dim', help));
+      return session.screen.ask();
+  }
+}
+
+/** (S1) */
+async function interrupted(session: Session): Promise<void> {
+  if (!session.running || session.interrupting) return session.leave.abort();
+  session.interrupting = true;
+  session.screen.line(session.terminal.style('dim', '· stopping the turn; press Ctrl-C again to leave'));
+  await request(session, 'interrupt');
+}
+
+async function request(session: Session, verb: 'interrupt' | 'retry' | 'close'): Promise<void> {
+  const params = { path: { thread: session.thread } };
+  await attempt(session, () => ask(session.client.api.POST(`/v1/threads/{thread}/${verb}`, { params })));
+}
+
+/** A request that fails is said and survived; the stream decides whether the conversation can go on. */
+async function attempt(session: Session, send: () => Promise<unknown>): Promise<void> {
+  try {
+    await send();
+  } catch (error) {
+    const { message, next } = explain(error);
+    const hint = error instanceof ConnectionProblem || next === null ? '' : ` ${next}`;
+    session.screen.line(session.terminal.style('red', `! ${cleanLine(`${message}${hint}`)}`));
+    session.screen.ask();
+  }
+}

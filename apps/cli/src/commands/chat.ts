@@ -1,0 +1,97 @@
+// `dormouse chat`: a conversation. At a terminal with everything as it happens; otherwise one message per line of stdin
+// and one answer each, so that it works in a pipe.
+import { createInterface } from 'node:readline';
+import { isCancel, select } from '@clack/prompts';
+import { ask, type Client, everyItem, type Message, type Thread } from '@dormouse/client';
+import type { Command } from 'commander';
+import { chatAtTerminal } from '../chat/chat-session.ts';
+import { cleanLine, cleanText } from '../clean-text.ts';
+import type { RunCommand } from '../command.ts';
+import { type CliContext, progress } from '../context.ts';
+import { CliFailure, exitCodes } from '../exit-code.ts';
+import { sendAndWait, showOutcome } from './messages.ts';
+import { agentNames, noAgent, openThread } from './threads.ts';
+
+const earlierMessagesMax = 6;
+const turnMsMax = 3_600_000;
+
+interface ChatFlags {
+  readonly agent?: string;
+  readonly title?: string;
+}
+
+export function addChatCommand(program: Command, run: RunCommand): void {
+  program
+    .command('chat [thread]')
+    .description('talk with an agent; in a new thread, or go on in an old one')
+    .option('--agent <name>', 'the agent of a new thread')
+    .option('--title <title>', 'a title for a new thread')
+    .action((thread: string | undefined, flags: ChatFlags) => run((context) => chat(context, thread, flags)));
+}
+
+async function chat(context: CliContext, id: string | undefined, flags: ChatFlags): Promise<number | void> {
+  const client = await context.connect();
+  const isNew = id === undefined;
+  const thread = isNew
+    ? await openThread(client, flags.agent ?? (await chooseAgent(context, client)), flags.title)
+    : await ask(client.api.GET('/v1/threads/{thread}', { params: { path: { thread: id } } }));
+  if (thread.status === 'closed')
+    throw new CliFailure(exitCodes.failed, `${thread.id} is closed.`, 'Open a new one with: dormouse chat');
+  if (!context.terminal.interactive || context.json) return chatInPipe(context, client, thread.id);
+  context.terminal.out(
+    context.terminal.style(
+      'dim',
+      `${thread.id} · ${cleanLine(thread.agent.name)} v${thread.agent.version} · /help for commands, Ctrl-C to leave`,
+    ),
+  );
+  if (!isNew) await showEarlier(context, client, thread);
+  await chatAtTerminal(client, thread.id, thread.position, context.terminal);
+  progress(context, `It stays where it is. Go on with: dormouse chat ${thread.id}`);
+}
+
+async function chooseAgent(context: CliContext, client: Client): Promise<string> {
+  const names = await agentNames(client);
+  const [first] = names;
+  if (first === undefined) throw noAgent();
+  if (names.length === 1) return first;
+  if (!context.terminal.interactive || context.json)
+    throw new CliFailure(
+      exitCodes.usage,
+      `There are several agents: ${names.join(', ')}.`,
+      'Choose one with --agent NAME.',
+    );
+  const chosen = await select<string>({
+    message: 'Which agent?',
+    options: names.map((name) => ({ value: name, label: cleanLine(name) })),
+  });
+  if (isCancel(chosen)) throw new CliFailure(exitCodes.interrupted, 'No agent was chosen.');
+  return chosen;
+}
+
+async function showEarlier(context: CliContext, client: Client, thread: Thread): Promise<void> {
+  const path = { thread: thread.id };
+  const messages: Message[] = [];
+  for await (const message of everyItem((cursor) =>
+    ask(
+      client.api.GET('/v1/threads/{thread}/messages', {
+        params: { path, query: { ...(cursor === undefined ? {} : { cursor }) } },
+      }),
+    ),
+  )) {
+    if (message.role === 'user' || message.role === 'assistant') messages.push(message);
+    if (messages.length > earlierMessagesMax) messages.shift();
+  }
+  for (const { role, text } of messages)
+    context.terminal.out(role === 'user' ? context.terminal.style('bold', `> ${cleanText(text)}`) : cleanText(text));
+}
+
+/** Stops at the first turn that fails or waits for a person: what follows was written for its answer. */
+async function chatInPipe(context: CliContext, client: Client, thread: string): Promise<number> {
+  progress(context, thread);
+  for await (const line of createInterface({ input: context.terminal.stdin })) {
+    if (line.trim() === '') continue;
+    const exitCode = showOutcome(context, await sendAndWait(client, thread, line, AbortSignal.timeout(turnMsMax)));
+    if (exitCode !== exitCodes.done) return exitCode;
+  }
+  return exitCodes.done;
+}

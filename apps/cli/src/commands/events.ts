@@ -1,0 +1,55 @@
+// `dormouse events`: what has happened to a thread, and what happens.
+import { ask, everyItem, type ThreadEvent } from '@dormouse/client';
+import type { Command } from 'commander';
+import { answer, type CliContext, progress } from '../context.ts';
+import type { RunCommand } from '../command.ts';
+import { eventLine } from '../show-event.ts';
+import { wholeNumber } from './threads.ts';
+
+const pageSize = 200;
+
+interface EventFlags {
+  readonly follow: boolean;
+  readonly after: string;
+}
+
+export function addEventCommand(program: Command, run: RunCommand): void {
+  program
+    .command('events <thread>')
+    .description('the durable events of a thread, in order')
+    .option('-f, --follow', 'go on until the thread is closed', false)
+    .option('--after <position>', 'only later ones', '0')
+    .action((thread: string, flags: EventFlags) => run((context) => showEvents(context, thread, flags)));
+}
+
+async function showEvents(context: CliContext, thread: string, flags: EventFlags): Promise<void> {
+  const after = wholeNumber('--after', flags.after);
+  const show = (event: ThreadEvent): void => answer(context, eventLine(event, context.terminal.columns), event);
+  if (!flags.follow) return page(context, thread, after, show);
+  const client = await context.connect();
+  const onReconnect = (reason: string): void => progress(context, `connection lost (${reason}), trying again`);
+  for await (const frame of client.follow(thread, { after, onReconnect })) {
+    if (frame.frame === 'event') show(frame.event);
+    if (frame.frame === 'end') progress(context, 'the thread is closed');
+  }
+}
+
+async function page(
+  context: CliContext,
+  thread: string,
+  after: number,
+  show: (event: ThreadEvent) => void,
+): Promise<void> {
+  const { api } = await context.connect();
+  let position = after;
+  const next = async (): Promise<{ readonly data: readonly ThreadEvent[]; readonly next_cursor: string | null }> => {
+    const { data } = (await ask(
+      api.GET('/v1/threads/{thread}/events', {
+        params: { path: { thread }, query: { after: String(position), limit: String(pageSize) } },
+      }),
+    )) ?? { data: [] };
+    position = data.at(-1)?.position ?? position;
+    return { data, next_cursor: data.length < pageSize ? null : 'more' }; // this list's own cursor never ends: it is for pollers
+  };
+  for await (const event of everyItem(next)) show(event);
+}

@@ -1,0 +1,160 @@
+// `dormouse messages` and `dormouse send`: the conversation as people read it, and one more message of it.
+import { ask, type Client, everyItem, isEvent, type Message, type Schemas } from '@dormouse/client';
+import { text as readAll } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { cleanLine, cleanText } from '../clean-text.ts';
+import { answer, type CliContext, progress } from '../context.ts';
+import { parseDuration } from '../duration.ts';
+import { CliFailure, exitCodes } from '../exit-code.ts';
+import type { RunCommand } from '../command.ts';
+
+const waitStandard = '5m';
+const people = new Set(['approval', 'choice', 'oauth']);
+
+export function addMessageCommands(program: Command, run: RunCommand): void {
+  program
+    .command('messages <thread>')
+    .description('the conversation as people read it')
+    .action((thread: string) => run((context) => showMessages(context, thread)));
+  program
+    .command('send <thread> <text>')
+    .description('say something in a thread; "-" reads the text from stdin')
+    .option('-w, --wait [duration]', `wait for the answer and print it (default ${waitStandard})`)
+    .action((thread: string, text: string, flags: { readonly wait?: string | true }) =>
+      run((context) => send(context, thread, text, flags.wait)),
+    );
+}
+
+async function showMessages(context: CliContext, thread: string): Promise<void> {
+  const { api } = await context.connect();
+  const page = (
+    cursor: string | undefined,
+  ): Promise<{ readonly data: Message[]; readonly next_cursor: string | null }> =>
+    ask(
+      api.GET('/v1/threads/{thread}/messages', {
+        params: { path: { thread }, query: { ...(cursor === undefined ? {} : { cursor }) } },
+      }),
+    );
+  for await (const message of everyItem(page)) answer(context, describeMessage(context, message), message);
+}
+
+function describeMessage(context: CliContext, message: Message): string {
+  const { style } = context.terminal;
+  const body = cleanText(message.text);
+  if (message.role === 'user') return style('bold', `> ${body}`);
+  if (message.role === 'assistant')
+    return message.interrupted === true ? `${body} ${style('dim', '[interrupted]')}` : body;
+  return style(
+    'dim',
+    `· ${cleanLine(message.operation ?? message.role)}${message.outcome === undefined ? '' : ` (${message.outcome})`}: ${cleanLine(body, 200)}`,
+  );
+}
+
+async function send(
+  context: CliContext,
+  thread: string,
+  given: string,
+  wait: string | true | undefined,
+): Promise<number | void> {
+  const text = given === '-' ? await readAll(context.terminal.stdin) : given;
+  if (text.trim() === '') throw new CliFailure(exitCodes.usage, 'There is nothing to send.');
+  const client = await context.connect();
+  if (wait === undefined) {
+    const accepted = await ask(
+      client.api.POST('/v1/threads/{thread}/messages', { params: { path: { thread } }, body: { text } }),
+    );
+    return answer(context, accepted.id, accepted);
+  }
+  const waitMs = parseDuration(wait === true ? waitStandard : wait);
+  if (waitMs === null)
+    throw new CliFailure(exitCodes.usage, `--wait takes a duration such as 30s or 5m, not "${String(wait)}".`);
+  const outcome = await sendAndWait(client, thread, text, AbortSignal.timeout(waitMs));
+  return showOutcome(context, outcome);
+}
+
+/** How the turn of one message went, as far as it went. */
+export interface TurnOutcome {
+  readonly id: string;
+  readonly position: number;
+  readonly status: string;
+  readonly text: string | null;
+  readonly error: { readonly code: string; readonly detail: string } | null;
+  readonly waiting_on: readonly Schemas['WaitingOn'][];
+  /** False when the time was up first. */
+  readonly ended: boolean;
+}
+
+export async function sendAndWait(
+  client: Client,
+  thread: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<TurnOutcome> {
+  const path = { thread };
+  const { position } = await ask(client.api.GET('/v1/threads/{thread}', { params: { path } }));
+  const { id } = await ask(client.api.POST('/v1/threads/{thread}/messages', { params: { path }, body: { text } }));
+  let turn: TurnOutcome = { id, position, status: 'thinking', text: null, error: null, waiting_on: [], ended: false };
+  let known = false;
+  try {
+    for await (const frame of client.follow(thread, { after: position, signal })) {
+      if (frame.frame === 'event') {
+        known ||= concerns(frame.event, id);
+        if (known) turn = { ...turn, ...consequence(frame.event), position: frame.event.position };
+        if (turn.ended) return turn;
+      }
+      // A status from before our message says nothing about its turn.
+      if (frame.frame === 'status' && known)
+        turn = {
+          ...turn,
+          status: frame.status,
+          waiting_on: frame.waitingOn,
+          ended: isAtRest(frame.status, frame.waitingOn),
+        };
+      if (frame.frame === 'end' || turn.ended) return { ...turn, ended: true };
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return turn;
+}
+
+function concerns(event: Schemas['ThreadEvent'], messageId: string): boolean {
+  return (
+    (isEvent(event, 'message_accepted') || isEvent(event, 'message_queued') || isEvent(event, 'message_refused')) &&
+    event.message_id === messageId
+  );
+}
+
+function consequence(event: Schemas['ThreadEvent']): Partial<TurnOutcome> {
+  if (isEvent(event, 'completion_recorded') && event.final) return { text: event.message.text, error: null };
+  if (isEvent(event, 'completion_failed')) return { error: { code: event.code, detail: event.detail } };
+  if (isEvent(event, 'budget_exceeded'))
+    return { error: { code: 'BUDGET_EXCEEDED', detail: `${event.budget}: ${event.used} of ${event.limit}` } };
+  if (isEvent(event, 'message_refused')) return { error: { code: event.code, detail: event.detail }, ended: true };
+  return {};
+}
+
+export const isAtRest = (status: string, waitingOn: readonly Schemas['WaitingOn'][]): boolean =>
+  status === 'idle' ||
+  status === 'closed' ||
+  status === 'parked' ||
+  (status === 'waiting' && waitingOn.every((wait) => people.has(wait.kind)));
+
+export function showOutcome(context: CliContext, turn: TurnOutcome): number {
+  if (context.json) answer(context, '', turn);
+  else if (turn.text !== null) answer(context, turn.text, turn);
+  if (turn.error !== null) {
+    if (!context.json)
+      context.terminal.err(cleanText(`dormouse: the turn failed: ${turn.error.code}: ${turn.error.detail}`));
+    return exitCodes.notInOrder;
+  }
+  if (turn.ended && turn.waiting_on.length === 0) return exitCodes.done;
+  const waits = turn.waiting_on.map((wait) => `${wait.kind} ${wait.operation ?? ''} (${wait.id})`).join(', ');
+  progress(
+    context,
+    turn.ended
+      ? `It waits for a person: ${waits}\nAnswer with: dormouse answer THREAD CHOICE allow|deny`
+      : `No answer yet${waits === '' ? '' : `; it waits for ${waits}`}.`,
+  );
+  return exitCodes.waiting;
+}

@@ -1,0 +1,145 @@
+// `dormouse threads`: list, show, open, close, interrupt, retry.
+import { ask, type Client, everyItem, type Schemas, type Thread } from '@dormouse/client';
+import { type Command, Option } from 'commander';
+import { cleanLine } from '../clean-text.ts';
+import { answer, type CliContext, table } from '../context.ts';
+import { CliFailure, exitCodes } from '../exit-code.ts';
+import type { RunCommand } from '../command.ts';
+
+const statuses = ['opening', 'parked', 'closed', 'thinking', 'waiting', 'idle'] as const;
+
+interface ListFlags {
+  readonly status?: (typeof statuses)[number];
+  readonly agent?: string;
+  readonly limit: string;
+}
+
+export function addThreadCommands(program: Command, run: RunCommand): void {
+  const threads = program.command('threads').description('list, show, open and steer threads');
+  threads
+    .command('list', { isDefault: true })
+    .description('threads, newest first')
+    .addOption(new Option('--status <status>', 'only these').choices(statuses))
+    .option('--agent <name>', 'only of this agent')
+    .option('--limit <n>', 'at most so many', '50')
+    .action((flags: ListFlags) => run((context) => list(context, flags)));
+  threads
+    .command('show <thread>')
+    .description('one thread as it is now, or as of a position')
+    .option('--at <position>', 'as of this position')
+    .action((thread: string, flags: { readonly at?: string }) => run((context) => show(context, thread, flags.at)));
+  threads
+    .command('open')
+    .description('open a thread and print its id')
+    .option('--agent <name>', 'the agent; needed where there are several')
+    .option('--title <title>', 'a title')
+    .action((flags: { readonly agent?: string; readonly title?: string }) =>
+      run(async (context) => {
+        const client = await context.connect();
+        const thread = await openThread(client, flags.agent ?? (await onlyAgent(client)), flags.title);
+        answer(context, thread.id, thread);
+      }),
+    );
+  for (const verb of ['interrupt', 'retry', 'close'] as const) {
+    threads
+      .command(`${verb} <thread>`)
+      .description(
+        { interrupt: 'stop the turn', retry: 'ask the model again after a failure', close: 'end the thread for good' }[
+          verb
+        ],
+      )
+      .action((thread: string) => run((context) => request(context, thread, verb)));
+  }
+}
+
+async function list(context: CliContext, flags: ListFlags): Promise<void> {
+  const { api } = await context.connect();
+  const limit = wholeNumber('--limit', flags.limit);
+  const query = { status: flags.status, agent: flags.agent, limit: String(Math.min(limit, 200)) };
+  const found: Schemas['ThreadSummary'][] = [];
+  for await (const thread of everyItem((cursor) =>
+    ask(api.GET('/v1/threads', { params: { query: { ...query, cursor } } })),
+  )) {
+    if (found.push(thread) >= limit) break;
+  }
+  if (context.json) return found.forEach((thread) => answer(context, '', thread));
+  if (found.length === 0) return context.terminal.err('No threads yet. Open one with: dormouse chat');
+  const rows = found.map((thread) => [
+    thread.id,
+    thread.status,
+    `${cleanLine(thread.agent.name)} v${thread.agent.version}`,
+    thread.updated_at,
+    String(thread.position),
+    cleanLine(thread.title ?? '', 60),
+  ]);
+  context.terminal.out(table([['THREAD', 'STATUS', 'AGENT', 'UPDATED', 'EVENTS', 'TITLE'], ...rows]));
+}
+
+async function show(context: CliContext, id: string, at: string | undefined): Promise<void> {
+  const { api } = await context.connect();
+  const query = at === undefined ? {} : { at: String(wholeNumber('--at', at)) };
+  const thread = await ask(api.GET('/v1/threads/{thread}', { params: { path: { thread: id }, query } }));
+  answer(context, describeThread(thread), thread);
+}
+
+function describeThread(thread: Thread): string {
+  const lines = [
+    `${thread.id}  ${thread.status}`,
+    `agent     ${cleanLine(thread.agent.name)} v${thread.agent.version}`,
+    `title     ${cleanLine(thread.title ?? '-')}`,
+    `opened    ${thread.created_at}`,
+    `changed   ${thread.updated_at}  (${thread.position} events)`,
+    `usage     ${thread.usage.completions} completions, ${thread.usage.tool_calls} tool calls, ${thread.usage.input_tokens} + ${thread.usage.output_tokens} tokens`,
+    ...thread.waiting_on.map(
+      (wait) =>
+        `waits for ${wait.kind} ${cleanLine(wait.operation ?? wait.id)} since ${wait.since}${wait.deadline === undefined ? '' : ` until ${wait.deadline}`}`,
+    ),
+    ...thread.problems.map((problem) => `problem   ${problem.code}: ${cleanLine(problem.detail)}`),
+  ];
+  if (thread.last_error !== null)
+    lines.push(`error     ${thread.last_error.code}: ${cleanLine(thread.last_error.detail)}`);
+  return lines.join('\n');
+}
+
+async function request(context: CliContext, thread: string, verb: 'interrupt' | 'retry' | 'close'): Promise<void> {
+  const { api } = await context.connect();
+  const { id } = await ask(api.POST(`/v1/threads/{thread}/${verb}`, { params: { path: { thread } } }));
+  answer(context, `${verb} requested (${id})`, { id });
+}
+
+export async function openThread(client: Client, agent: string, title?: string): Promise<Thread> {
+  return ask(client.api.POST('/v1/threads', { body: { agent, ...(title === undefined ? {} : { title }) } }));
+}
+
+export async function agentNames(client: Client): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const agent of everyItem((cursor) => ask(client.api.GET('/v1/agents', { params: { query: { cursor } } }))))
+    names.push(agent.name);
+  return names;
+}
+
+/** The one agent there is. */
+export async function onlyAgent(client: Client): Promise<string> {
+  const names = await agentNames(client);
+  const [name] = names;
+  if (name !== undefined && names.length === 1) return name;
+  throw name === undefined
+    ? noAgent()
+    : new CliFailure(
+        exitCodes.usage,
+        `There are several agents: ${names.join(', ')}.`,
+        'Choose one with --agent NAME.',
+      );
+}
+
+export const noAgent = (): CliFailure =>
+  new CliFailure(
+    exitCodes.failed,
+    'There is no agent yet.',
+    'Make one with: dormouse agents create FILE (see api.md, "Agents").',
+  );
+
+export function wholeNumber(flag: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new CliFailure(exitCodes.usage, `${flag} takes a whole number, not "${text}".`);
+}

@@ -1,0 +1,31 @@
+// What every command gets: the terminal, the connection, and the two ways of answering.
+import type { Client } from '@dormouse/client';
+import { cleanJson, cleanText } from './clean-text.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface CliContext {
+  readonly terminal: Terminal;
+  readonly json: boolean;
+  /** Reads URL and key, once. @throws CliFailure when there is no key. */
+  connect(): Promise<Client>;
+}
+
+/** Answers with words for people, or with the data as one line of JSON. */
+export function answer(context: CliContext, words: string, data: unknown): void {
+  context.terminal.out(context.json ? cleanJson(data) : cleanText(words));
+}
+
+/** Progress: for people only, and never on stdout. */
+export function progress(context: CliContext, words: string): void {
+  if (!context.json) context.terminal.err(context.terminal.style('dim', cleanText(words)));
+}
+
+/** Rows as aligned columns; the last one may be of any length. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows
+    .map((row) =>
+      row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join('  '),
+    )
+    .join('\n');
+}

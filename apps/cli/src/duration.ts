@@ -1,0 +1,14 @@
+// Spans of time as people type them: 90s, 2h30m, +3d, 1w.
+const unitMs = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const;
+
+const isUnit = (unit: string | undefined): unit is keyof typeof unitMs => unit !== undefined && unit in unitMs;
+
+/** Milliseconds; null when it is no span of time. */
+export function parseDuration(text: string): number | null {
+  if (!/^\+?(\d+(\.\d+)?(ms|[wdhms]))+$/.test(text)) return text === '0' || text === '+0' ? 0 : null;
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[wdhms])/g)) {
+    if (isUnit(unit)) total += Number(amount) * unitMs[unit];
+  }
+  return Math.round(total);
+}

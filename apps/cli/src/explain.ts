@@ -1,0 +1,72 @@
+// Errors in words, with what to do about them and the exit code that goes with them.
+import { ApiProblem, ConnectionProblem } from '@dormouse/client';
+import { cleanJson, cleanText } from './clean-text.ts';
+import { CliFailure, type ExitCode, exitCodes } from './exit-code.ts';
+import type { Terminal } from './terminal.ts';
+
+interface Explanation {
+  readonly exitCode: ExitCode;
+  readonly code: string;
+  readonly message: string;
+  readonly next: string | null;
+}
+
+export function explain(error: unknown): Explanation {
+  if (error instanceof CliFailure)
+    return { exitCode: error.exitCode, code: error.name, message: error.message, next: error.next };
+  if (error instanceof ConnectionProblem) {
+    return {
+      exitCode: exitCodes.unreachable,
+      code: error.name,
+      message: `${error.message}.`,
+      next: 'Is it running? Start it with: npm start. Is it elsewhere? Pass --url.',
+    };
+  }
+  if (error instanceof ApiProblem) return explainProblem(error);
+  return {
+    exitCode: exitCodes.failed,
+    code: 'UNEXPECTED',
+    message: error instanceof Error ? error.message : String(error),
+    next: null,
+  };
+}
+
+function explainProblem(error: ApiProblem): Explanation {
+  const fields = (error.problem.errors ?? []).map((each) => `\n  ${each.pointer || '/'} ${each.detail}`).join('');
+  const explained = { code: error.code, message: `${error.message}${fields}` };
+  switch (error.status) {
+    case 401:
+      return {
+        ...explained,
+        exitCode: exitCodes.key,
+        next: 'The key was not accepted. Pass --key KEY, set DORMOUSE_KEY, or name the data directory with --data DIR.',
+      };
+    case 403:
+      return { ...explained, exitCode: exitCodes.key, next: 'This key may not do that; use one with more scopes.' };
+    case 404:
+      return {
+        ...explained,
+        exitCode: exitCodes.failed,
+        next: '"dormouse threads list" and "dormouse agents list" show what there is.',
+      };
+    case 503:
+      return {
+        ...explained,
+        exitCode: exitCodes.unreachable,
+        next: 'It is busy or still starting; try again in a moment.',
+      };
+    default:
+      return {
+        ...explained,
+        exitCode: exitCodes.failed,
+        next: error.problem.type.startsWith('http') ? `More about it: ${error.problem.type}` : null,
+      };
+  }
+}
+
+export function report(terminal: Terminal, json: boolean, error: unknown): ExitCode {
+  const { exitCode, code, message, next } = explain(error);
+  if (json) terminal.err(cleanJson({ error: { code, message, next, exit_code: exitCode } }));
+  else terminal.err(cleanText(next === null ? `dormouse: ${message}` : `dormouse: ${message}\n${next}`));
+  return exitCode;
+}
