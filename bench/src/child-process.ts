@@ -47,7 +47,7 @@ export async function start(options: StartOptions): Promise<Started> {
   const from = readFileSync(file).length;
   const child = spawn(options.command, options.args, {
     cwd: options.cwd,
-    env: { ...process.env, ...options.environment },
+    env: { ...inheritedEnvironment(), ...options.environment },
     stdio: ['ignore', output, output, 'ipc'],
   });
   closeSync(output);
@@ -77,6 +77,11 @@ export async function start(options: StartOptions): Promise<Started> {
       return null;
     },
   };
+}
+
+/** Settings of Dormouse and flags of Node that a person has in the shell are not those of a measurement. */
+function inheritedEnvironment(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DORMOUSE_') && name !== 'NODE_OPTIONS'));
 }
 
 async function readyText(child: ChildProcess, options: StartOptions, ready: RegExp, text: () => string): Promise<RegExpExecArray> {

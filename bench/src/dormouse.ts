@@ -51,7 +51,7 @@ export async function startDormouse(options: DormouseOptions): Promise<RunningDo
   const child = await startNode('dormouse', app, options.directory, {
     nodeFlags,
     args: ['--data', dataDirectory, '--port', String(port)],
-    environment: { DORMOUSE_LOG_LEVEL: 'warn', ...(options.probe === 'statements' ? { DORMOUSE_BENCH_PROBE_FILE: probeFile } : {}) },
+    environment: { DORMOUSE_LOG_LEVEL: 'warn', ...(options.probe === 'statements' ? { BENCH_PROBE_FILE: probeFile } : {}) },
     ready: /^ready (\S+)/m,
   });
   const url = child.matched?.[1]?.replace(/\/$/, '') ?? '';

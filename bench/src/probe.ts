@@ -13,7 +13,7 @@ import { isMainThread } from 'node:worker_threads';
 import type { ProbeAnswer, StatementCounts } from './probe-answer.ts';
 
 const layers = ['thread-processor', 'ingress', 'tool-dispatcher', 'callback-gateway', 'notifier', 'host'];
-const file = process.env['DORMOUSE_BENCH_PROBE_FILE'];
+const file = process.env['BENCH_PROBE_FILE'];
 const statements: StatementCounts = {};
 let timersAlive = 0;
 
