@@ -16,10 +16,17 @@
 //   C4. The token is in no log line and in no answer.
 import { createHash } from 'node:crypto';
 import { Fault, type Blobs, type Clock, type Dedup, type InputBus, type Logger } from '@dormouse/ports';
-import { callbackBytesMax, readCallback, resultContent, type Callback, type CallbackReading } from '@dormouse/protocol';
+import {
+  callbackBytesMax,
+  opensSubscription,
+  readCallback,
+  resultContent,
+  type Callback,
+  type CallbackReading,
+} from '@dormouse/protocol';
 import { inputIds, type CallbackRejection, type ThreadInput } from '@dormouse/thread';
 import type { CallbackScope, CallbackTokens } from './callback-token.ts';
-import { storeResult } from './result-content.ts';
+import { cleanItem, storeResult } from './result-content.ts';
 
 export interface CallbackRequest {
   readonly contentType: string | null | undefined;
@@ -138,13 +145,15 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     const { tenant, toolCallId, toolServer } = scope;
     const id = inputIds.result(toolCallId);
     await publish(scope, id, async () => {
+      const items = resultContent(callback).map(cleanItem); // R49
       const stored = await storeResult(
         { blobs: deps.blobs, inlineBytesMax: settings.inlineBytesMax },
         tenant,
-        resultContent(callback),
+        items,
         callback.displayAs,
       );
-      return { kind: 'ToolResult', id, toolCallId, toolServer, ...stored, subscription: callback.subscription };
+      const subscription = opensSubscription({ content: items, subscription: callback.subscription });
+      return { kind: 'ToolResult', id, toolCallId, toolServer, ...stored, subscription };
     });
     return { status: 200 };
   }

@@ -38,10 +38,14 @@ export async function storeResult(
   return { content, displayAs };
 }
 
+/** Text without control characters; images are bytes and stay. */
+export const cleanItem = (item: WireItem): WireItem =>
+  item.type === 'text' ? { type: 'text', text: cleanText(item.text) } : item;
+
 function toItem(item: WireItem, checking: Checking): ContentItem {
   if (item.type === 'image')
     return { type: 'image', mediaType: item.mediaType, ...putBase64(item.data, item.mediaType, checking) };
-  const text = cleanText(item.text);
+  const { text } = item;
   if (takes(checking, text)) return { type: 'text', text };
   const bytes = Buffer.from(text, 'utf8');
   return {

@@ -1,6 +1,7 @@
 import { Fault, type SendRequest } from '@dormouse/ports';
 import { parseInvocation, type ToolInvocation } from '@dormouse/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { faulty } from './spec/faulty.ts';
 import { broken, createStage, invoke, key, never, type Peer, type Stage, status, weather } from './spec/stage.ts';
 
 let stage: Stage;
@@ -18,7 +19,9 @@ function read(request: SendRequest | undefined): ToolInvocation {
   return parsed.invocation;
 }
 const failures = (): readonly unknown[] =>
-  stage.inputs.map((input) => (input.kind === 'DispatchFailure' ? { id: input.id, outcome: input.outcome, code: input.code } : input.kind));
+  stage.inputs.map((input) =>
+    input.kind === 'DispatchFailure' ? { id: input.id, outcome: input.outcome, code: input.code } : input.kind,
+  );
 const told = (): string => stage.inputs.map((input) => (input.kind === 'DispatchFailure' ? input.detail : '')).join();
 const ledger = async (): Promise<unknown> => (await stage.ports.ledger.read(key, 'call_1'))?.outcome ?? null;
 const statuses = async (): Promise<readonly unknown[]> =>
@@ -42,7 +45,10 @@ describe('an invocation', () => {
     });
     expect(callbackUrl).toMatch(/^https:\/\/agents\.example\/hooks\/callback\/[\w-]+$/);
     const verdict = stage.tokens.verify(callbackUrl.split('/').at(-1) ?? '', 0);
-    expect(verdict).toMatchObject({ ok: true, scope: { ...key, toolCallId: 'call_1', toolServer: 'weather', expiresAt: null } });
+    expect(verdict).toMatchObject({
+      ok: true,
+      scope: { ...key, toolCallId: 'call_1', toolServer: 'weather', expiresAt: null },
+    });
     expect(peer.posts[0]?.headers).toEqual({ 'idempotency-key': 'call_1' });
     expect(peer.posts[0]?.timeoutMs).toBe(10_000);
   });
@@ -107,7 +113,13 @@ describe('at least once', () => {
       expect(gap).toBeGreaterThanOrEqual(500 * 2 ** index);
       expect(gap).toBeLessThanOrEqual(1_000 * 2 ** index);
     });
-    expect(await statuses()).toEqual([[1, 503], [2, 'ECONNREFUSED'], [3, 'TIMEOUT'], [4, 500], [5, 200]]);
+    expect(await statuses()).toEqual([
+      [1, 503],
+      [2, 'ECONNREFUSED'],
+      [3, 'TIMEOUT'],
+      [4, 500],
+      [5, 200],
+    ]);
   });
 
   it('honours Retry-After', async () => {
@@ -120,17 +132,20 @@ describe('at least once', () => {
     expect(peer.posts).toHaveLength(2);
   });
 
-  it.each([300, 302, 307, 400, 401, 404, 408, 422, 425, 429])('R6 R14 never repeats after %s, and tells the model', async (code) => {
-    peer.answers = [status(code, 1_000)];
-    await stage.dispatcher();
-    const debt = await stage.owe(invoke());
-    await advance(3_600_000);
-    expect(peer.posts).toHaveLength(1);
-    expect(debt.paid).toBe(true);
-    expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'error', code: 'DISPATCH_FAILED' }]);
-    expect(told()).toContain(`HTTP ${code}`);
-    expect(await ledger()).toBe('refused');
-  });
+  it.each([300, 302, 307, 400, 401, 404, 408, 422, 425, 429])(
+    'R6 R14 never repeats after %s, and tells the model',
+    async (code) => {
+      peer.answers = [status(code, 1_000)];
+      await stage.dispatcher();
+      const debt = await stage.owe(invoke());
+      await advance(3_600_000);
+      expect(peer.posts).toHaveLength(1);
+      expect(debt.paid).toBe(true);
+      expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'error', code: 'DISPATCH_FAILED' }]);
+      expect(told()).toContain(`HTTP ${code}`);
+      expect(await ledger()).toBe('refused');
+    },
+  );
 
   it('R14 R56 gives up after ten minutes, and tells the model', async () => {
     peer.answers = [status(500)];
@@ -199,8 +214,7 @@ describe('at least once', () => {
 
   it('insists on the ledger when it fails after the POST', async () => {
     let down = 3;
-    const { settle } = stage.ports.ledger;
-    const ledgerOf = { ...stage.ports.ledger, settle: (...given: Parameters<typeof settle>) => (down-- > 0 ? Promise.reject(new Fault('UNAVAILABLE', 'down')) : settle(...given)) };
+    const ledgerOf = faulty(stage.ports.ledger, 'settle', () => (down-- > 0 ? new Fault('UNAVAILABLE', 'down') : null));
     await stage.dispatcher({}, { ledger: ledgerOf });
     const debt = await stage.owe(invoke());
     await advance(10_000);
@@ -249,8 +263,7 @@ describe('a call that cannot be sent', () => {
 
   it('is not decided by a store that fails: the debt stays', async () => {
     let down = true;
-    const { get } = stage.ports.toolServers;
-    const toolServers = { ...stage.ports.toolServers, get: (...given: Parameters<typeof get>) => (down ? Promise.reject(new Fault('UNAVAILABLE', 'down')) : get(...given)) };
+    const toolServers = faulty(stage.ports.toolServers, 'get', () => (down ? new Fault('UNAVAILABLE', 'down') : null));
     await stage.dispatcher({}, { toolServers });
     const debt = await stage.owe(invoke());
     expect([debt.paid, stage.inputs, await ledger()]).toEqual([false, [], null]);
@@ -265,7 +278,10 @@ describe('a toolset that has changed', () => {
   const next = {
     ...weather,
     toolset_version: '2',
-    tools: [{ name: 'forecast', description: 'The weather', inputSchema: { type: 'object', required: ['place'] } }, { name: 'radar', description: '', inputSchema: {} }],
+    tools: [
+      { name: 'forecast', description: 'The weather', inputSchema: { type: 'object', required: ['place'] } },
+      { name: 'radar', description: '', inputSchema: {} },
+    ],
   };
 
   it('R107 409: one POST, one GET, and an error that names the change', async () => {
@@ -309,19 +325,20 @@ describe('at most once', () => {
     expect(await stage.ports.ledger.read(key, 'call_1')).toMatchObject({ outcome: 'sent', nonce: expect.any(String) });
   });
 
-  it.each([['500', status(500)], ['a timeout', broken('TIMEOUT', true)], ['a broken connection', broken('ECONNRESET', true)]])(
-    'I-07 %s: one POST, and after the grace the outcome is unknown',
-    async (_what, answer) => {
-      peer.answers = [answer, status(200)];
-      await stage.dispatcher();
-      const debt = await stage.owe(once);
-      await advance(29_999);
-      expect(stage.inputs).toEqual([]);
-      await advance(1);
-      expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'unknown', code: 'OUTCOME_UNKNOWN' }]);
-      expect([debt.paid, peer.posts.length, await ledger()]).toEqual([true, 1, 'unknown']);
-    },
-  );
+  it.each([
+    ['500', status(500)],
+    ['a timeout', broken('TIMEOUT', true)],
+    ['a broken connection', broken('ECONNRESET', true)],
+  ])('I-07 %s: one POST, and after the grace the outcome is unknown', async (_what, answer) => {
+    peer.answers = [answer, status(200)];
+    await stage.dispatcher();
+    const debt = await stage.owe(once);
+    await advance(29_999);
+    expect(stage.inputs).toEqual([]);
+    await advance(1);
+    expect(failures()).toEqual([{ id: 'd:call_1', outcome: 'unknown', code: 'OUTCOME_UNKNOWN' }]);
+    expect([debt.paid, peer.posts.length, await ledger()]).toEqual([true, 1, 'unknown']);
+  });
 
   it('does not count a connection that failed before a byte was sent', async () => {
     peer.answers = [broken('ECONNREFUSED', false), broken('ENOTFOUND', false), status(202)];
@@ -361,20 +378,9 @@ describe('at most once', () => {
   });
 
   it('V7 recognises its own claim after an outcome that was unknown', async () => {
-    const { claim } = stage.ports.ledger;
-    let lost = true;
-    const ledgerOf = {
-      ...stage.ports.ledger,
-      claim: async (...given: Parameters<typeof claim>) => {
-        const won = await claim(...given);
-        if (lost) {
-          lost = false;
-          throw new Fault('UNKNOWN_OUTCOME', 'the answer was lost');
-        }
-        return won;
-      },
-    };
-    await stage.dispatcher({}, { ledger: ledgerOf });
+    let lost = 1;
+    const unheard = (): Error | null => (lost-- > 0 ? new Fault('UNKNOWN_OUTCOME', 'the answer was lost') : null);
+    await stage.dispatcher({}, { ledger: faulty(stage.ports.ledger, 'claim', unheard, 'after') });
     const debt = await stage.owe(once);
     await advance(1_000);
     expect([debt.paid, peer.posts.length, await ledger()]).toEqual([true, 1, 'sent']);
@@ -451,10 +457,13 @@ describe('one server among many', () => {
     const other = await stage.register('calm');
     peer.answers = [never];
     await stage.dispatcher({ perServerConcurrentMax: 2 });
-    for (let index = 0; index < 50; index += 1) await stage.owe(invoke({ id: `call_h${index}`, toolCallId: `call_h${index}` }));
+    for (let index = 0; index < 50; index += 1)
+      await stage.owe(invoke({ id: `call_h${index}`, toolCallId: `call_h${index}` }));
     expect(peer.posts).toHaveLength(2);
     const calm = { ...weather, endpoint: 'https://calm.example/invoke' };
-    expect(await stage.owe(invoke({ toolServer: 'calm', toolsetSha256: await stage.store(calm) }))).toEqual({ paid: true });
+    expect(await stage.owe(invoke({ toolServer: 'calm', toolsetSha256: await stage.store(calm) }))).toEqual({
+      paid: true,
+    });
     expect(other.posts).toHaveLength(1);
   });
 
@@ -462,7 +471,8 @@ describe('one server among many', () => {
     peer.answers = [status(500)];
     await stage.dispatcher();
     const debts: { paid: boolean }[] = [];
-    for (let index = 0; index < 20; index += 1) debts.push(await stage.owe(invoke({ id: `call_${index}`, toolCallId: `call_${index}` })));
+    for (let index = 0; index < 20; index += 1)
+      debts.push(await stage.owe(invoke({ id: `call_${index}`, toolCallId: `call_${index}` })));
     await advance(30_000);
     const before = peer.posts.length;
     await advance(60_000);

@@ -28,14 +28,20 @@ import { createToolDispatcher } from '../tool-dispatcher.ts';
 
 export const key: ThreadKey = { tenant: 'acme', thread: 'thr_1' };
 
-export type Answer = SendOutcome | Promise<SendOutcome> | ((request: SendRequest) => SendOutcome | Promise<SendOutcome>);
+export type Answer =
+  SendOutcome | Promise<SendOutcome> | ((request: SendRequest) => SendOutcome | Promise<SendOutcome>);
 
 export const status = (code: number, retryAfterMs: number | null = null): SendOutcome => ({
   sent: true,
   status: code,
   retryAfterMs,
 });
-export const broken = (code: string, reached: boolean): SendOutcome => ({ sent: false, reached, code, detail: `it says ${code}` });
+export const broken = (code: string, reached: boolean): SendOutcome => ({
+  sent: false,
+  reached,
+  code,
+  detail: `it says ${code}`,
+});
 export const never: Promise<SendOutcome> = new Promise(() => {});
 
 export interface Peer {
@@ -63,17 +69,27 @@ export interface Stage {
   store(manifest: object): Promise<string>;
   dispatcher(settings?: Partial<DispatcherSettings>, ports?: Partial<MemoryPorts>): Promise<Service>;
   /** Hands a debt to the work bus; resolves to a flag that turns true when it was paid. */
-  owe(effect: WorkTopics['dispatches']['effect'], fields?: { readonly trace?: string; readonly thread?: string }): Promise<{ paid: boolean }>;
+  owe(
+    effect: WorkTopics['dispatches']['effect'],
+    fields?: { readonly trace?: string; readonly thread?: string },
+  ): Promise<{ paid: boolean }>;
 }
 
 export const weather = {
   name: 'weather',
   endpoint: 'https://weather.example/rap/invoke',
   toolset_version: '1',
-  tools: [{ name: 'forecast', description: 'The weather', inputSchema: { type: 'object', properties: { city: { type: 'string' } } } }],
+  tools: [
+    {
+      name: 'forecast',
+      description: 'The weather',
+      inputSchema: { type: 'object', properties: { city: { type: 'string' } } },
+    },
+  ],
 };
 
-export const sha256Of = (manifest: object): string => createHash('sha256').update(canonicalJson(manifest)).digest('hex');
+export const sha256Of = (manifest: object): string =>
+  createHash('sha256').update(canonicalJson(manifest)).digest('hex');
 
 export function invoke(fields: Partial<InvokeTool> = {}): InvokeTool {
   return {
@@ -99,6 +115,7 @@ export function createStage(): Stage {
   const inputs: ThreadInput[] = [];
   const lines: { event: string; fields: LogFields }[] = [];
   const say = (event: string, fields: LogFields = {}): void => void lines.push({ event, fields });
+  let lives = 0;
   const tokens = createCallbackTokens({
     keys: [{ id: 'k1', secret: Buffer.alloc(32, 7), since: 0, revoked: false }],
     publicBase: 'https://agents.example/hooks/',
@@ -117,7 +134,7 @@ export function createStage(): Stage {
         if (stage.publishFails !== null) throw stage.publishFails;
         inputs.push(input);
       },
-      consume: ports.inputs.consume,
+      consume: (consumer) => ports.inputs.consume(consumer),
     },
     async register(name, fields = {}) {
       const baseUrl = fields.baseUrl ?? `https://${name}.example`;
@@ -150,14 +167,17 @@ export function createStage(): Stage {
         inputs: stage.inputBus,
         callbackTokens: tokens,
         clock,
-        entropy: createSeededEntropy(1),
+        entropy: createSeededEntropy(1, `life${(lives += 1)}`),
         logger: stage.logger,
         settings: settings ?? {},
       });
       await service.start();
       return service;
     },
-    async owe(effect, { trace = null, thread = key.thread }: { readonly trace?: string | null; readonly thread?: string } = {}) {
+    async owe(
+      effect,
+      { trace = null, thread = key.thread }: { readonly trace?: string | null; readonly thread?: string } = {},
+    ) {
       const receipt = await ports.work.publish('dispatches', { tenant: key.tenant, thread, effect, at: 1_000, trace });
       const debt = { paid: false };
       void receipt.handled?.then(() => (debt.paid = true));

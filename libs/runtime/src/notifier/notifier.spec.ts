@@ -1,0 +1,141 @@
+import { createSeededEntropy } from '@dormouse/adapter-memory';
+import { Fault } from '@dormouse/ports';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Service } from '../service.ts';
+import { broken, createStage, key, never, type Peer, type Stage, status } from '../tool-dispatcher/spec/stage.ts';
+import { faulty } from '../tool-dispatcher/spec/faulty.ts';
+import { createNotifier } from './notifier.ts';
+
+let stage: Stage;
+let peers: Peer[];
+let notifier: Service;
+let lives = 0;
+const toolServers = ['one', 'two', 'three'];
+
+beforeEach(async () => {
+  stage = createStage();
+  peers = [];
+  for (const name of toolServers)
+    peers.push(
+      await stage.register(name, {
+        baseUrl: `https://${name}.example/base/`,
+        endpointOverride: 'https://elsewhere.example/',
+      }),
+    );
+  notifier = await start();
+});
+
+async function start(ports: Partial<Stage['ports']> = {}): Promise<Service> {
+  const service = createNotifier({
+    ...stage.ports,
+    ...ports,
+    clock: stage.clock,
+    entropy: createSeededEntropy(2, `life${(lives += 1)}`),
+    logger: stage.logger,
+  });
+  await service.start();
+  return service;
+}
+async function owe(
+  effect: { readonly do: 'SendCloseNotices' } | { readonly do: 'SendCancelNotices'; readonly toolCallId: string },
+  id = 'ntc_1',
+): Promise<{ paid: boolean }> {
+  const receipt = await stage.ports.work.publish('notices', {
+    ...key,
+    effect: { ...effect, id, toolServers },
+    at: 1,
+    trace: null,
+  });
+  const debt = { paid: false };
+  void receipt.handled?.then(() => (debt.paid = true));
+  await stage.clock.advance(0);
+  return debt;
+}
+const close = { do: 'SendCloseNotices' } as const;
+const cancel = { do: 'SendCancelNotices', toolCallId: 'call_1' } as const;
+const counts = (): readonly number[] => peers.map(({ posts }) => posts.length);
+
+describe('close notices', () => {
+  it('R59 R60 go to the base of every listed server, used or not', async () => {
+    expect(await owe(close)).toEqual({ paid: true });
+    expect(peers.map(({ posts }) => posts.map(({ url, body }) => [url, JSON.parse(body)]))).toEqual(
+      toolServers.map((name) => [[`https://${name}.example/base/close_thread`, { thread_id: 'thr_1' }]]),
+    );
+  });
+
+  it.each([status(500), status(404), status(302), broken('ECONNRESET', true), broken('ECONNREFUSED', false)])(
+    'R61 R63 are never repeated, whatever comes back',
+    async (answer) => {
+      for (const peer of peers) peer.answers = [answer];
+      expect(await owe(close)).toEqual({ paid: true });
+      await owe(close); // the same debt, paid again
+      await stage.clock.advance(3_600_000);
+      expect(counts()).toEqual([1, 1, 1]);
+    },
+  );
+
+  it('R62 reach the others at once when one hangs', async () => {
+    if (peers[0] !== undefined) peers[0].answers = [never];
+    await owe(close);
+    expect(counts()).toEqual([1, 1, 1]);
+  });
+
+  it('R62 a server that is not registered any more stops no other', async () => {
+    await stage.ports.toolServers.remove(key.tenant, 'one');
+    expect(await owe(close)).toEqual({ paid: true });
+    expect(counts()).toEqual([0, 1, 1]);
+  });
+});
+
+describe('cancel notices', () => {
+  it('R64 R65 go to the base of every listed server with thread and call', async () => {
+    await owe(cancel);
+    expect(peers.map(({ posts }) => posts.map(({ url, body }) => [url, JSON.parse(body)]))).toEqual(
+      toolServers.map((name) => [
+        [`https://${name}.example/base/cancel_tool_call`, { thread_id: 'thr_1', tool_call_id: 'call_1' }],
+      ]),
+    );
+  });
+
+  it('R66 R68 are never repeated, not even by another life', async () => {
+    for (const peer of peers) peer.answers = [status(503)];
+    await owe(cancel);
+    await notifier.stop(0);
+    await start();
+    await owe(cancel);
+    await stage.clock.advance(3_600_000);
+    expect(counts()).toEqual([1, 1, 1]);
+  });
+
+  it('R67 each notice is its own: two calls, two notices', async () => {
+    await owe(cancel);
+    await owe({ ...cancel, toolCallId: 'call_2' }, 'ntc_2');
+    expect(counts()).toEqual([2, 2, 2]);
+  });
+
+  it('R67 an unclaimed one is sent later when the store fails for one server, and no other is repeated', async () => {
+    await notifier.stop(0);
+    let down = true;
+    const isTwo = ([, subject]: readonly unknown[]): boolean => String(subject).endsWith(':two');
+    const reason = (given: readonly unknown[]): Error | null =>
+      down && isTwo(given) ? new Fault('UNAVAILABLE', 'down') : null;
+    const ledger = faulty(stage.ports.ledger, 'claim', reason);
+    await start({ ledger });
+    const debt = await owe(cancel);
+    expect([debt.paid, counts()]).toEqual([false, [1, 0, 1]]);
+    down = false;
+    await stage.clock.advance(60_000);
+    expect([debt.paid, counts()]).toEqual([true, [1, 1, 1]]);
+  });
+});
+
+describe('stopping', () => {
+  it('ends what hangs', async () => {
+    for (const peer of peers) peer.answers = [never];
+    await owe(close);
+    const stopped = notifier.stop(1_000);
+    await stage.clock.advance(1_000);
+    await stopped;
+    expect(counts()).toEqual([1, 1, 1]);
+  });
+});

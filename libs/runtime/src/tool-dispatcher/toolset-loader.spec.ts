@@ -1,0 +1,255 @@
+import { Fault, type FetchOutcome } from '@dormouse/ports';
+import type { ToolsetsResult } from '@dormouse/thread';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { faulty } from './spec/faulty.ts';
+import { createStage, key, sha256Of, type Stage, weather } from './spec/stage.ts';
+
+let stage: Stage;
+
+beforeEach(() => {
+  stage = createStage();
+});
+
+const tool = (name: string, annotations?: object): object => ({
+  name,
+  description: `does ${name}`,
+  inputSchema: { type: 'object' },
+  annotations,
+});
+const manifest = (name: string, ...tools: readonly object[]): typeof weather => ({
+  ...weather,
+  name,
+  tools: tools as typeof weather.tools,
+});
+const unreachable: FetchOutcome = { ok: false, code: 'TOOLSET_UNREACHABLE', detail: 'nobody listens there' };
+
+async function load(toolServers: readonly string[], loadId = 'tsl_1'): Promise<ToolsetsResult> {
+  await stage.owe({ do: 'LoadToolsets', id: `ts:${loadId}`, loadId, toolServers });
+  const result = stage.inputs.at(-1);
+  if (result?.kind !== 'ToolsetsResult') throw new Error('no answer');
+  return result;
+}
+
+describe('loading toolsets', () => {
+  it('R20 R24 asks every server and answers with what each offers', async () => {
+    const [first, second] = [await stage.register('weather'), await stage.register('files')];
+    second.manifest = manifest('Files', tool('read'), tool('delete', { destructive: true }));
+    await stage.dispatcher();
+    const result = await load(['weather', 'files']);
+    expect(result).toEqual({
+      kind: 'ToolsetsResult',
+      id: 'ts:tsl_1',
+      loadId: 'tsl_1',
+      toolsets: [
+        {
+          toolServer: 'weather',
+          name: 'weather',
+          sha256: sha256Of(weather),
+          tools: ['forecast'],
+          destructive: [],
+          atMostOnce: [],
+          stale: false,
+        },
+        {
+          toolServer: 'files',
+          name: 'Files',
+          sha256: sha256Of(second.manifest as object),
+          tools: ['read', 'delete'],
+          destructive: ['delete'],
+          atMostOnce: ['delete'],
+          stale: false,
+        },
+      ],
+      withheld: [],
+      rejected: [],
+    });
+    expect([first.gets.length, second.gets.length]).toEqual([1, 1]);
+    expect(await stage.ports.toolsets.lastGood(key.tenant, 'weather')).toBe(sha256Of(weather));
+    expect((await stage.ports.toolsets.get(key.tenant, sha256Of(weather)))?.manifest).toContain('"forecast"');
+  });
+
+  it.each([
+    ['https://a.example', 'https://a.example/.well-known/rap-toolset'],
+    ['https://a.example/', 'https://a.example/.well-known/rap-toolset'],
+    ['https://a.example/tools/v1', 'https://a.example/tools/v1/.well-known/rap-toolset'],
+    ['https://a.example/tools/v1/', 'https://a.example/tools/v1/.well-known/rap-toolset'],
+  ])('R16 R17 discovers %s at %s', async (baseUrl, url) => {
+    const peer = await stage.register('weather', { baseUrl });
+    await stage.dispatcher();
+    await load(['weather']);
+    expect(peer.gets).toEqual([url]);
+  });
+
+  it('R24 a new session sees a changed manifest, and the old one stays stored', async () => {
+    const peer = await stage.register('weather');
+    await stage.dispatcher();
+    await load(['weather']);
+    peer.manifest = manifest('weather', tool('radar'));
+    expect((await load(['weather'], 'tsl_2')).toolsets[0]?.tools).toEqual(['radar']);
+    expect(peer.gets).toHaveLength(2);
+    expect(await stage.ports.toolsets.get(key.tenant, sha256Of(weather))).not.toBeNull();
+  });
+
+  it('R18 R19 a manifest with one bad tool of three gives nothing, with the reason', async () => {
+    const peer = await stage.register('weather');
+    peer.manifest = manifest('weather', tool('a'), { name: 'b c', description: '', inputSchema: {} }, tool('d'));
+    await stage.dispatcher();
+    const { toolsets, rejected } = await load(['weather']);
+    expect(toolsets).toEqual([]);
+    expect(rejected).toEqual([
+      { toolServer: 'weather', code: 'TOOLSET_INVALID', problems: [expect.stringContaining('/tools/1/name')] },
+    ]);
+  });
+
+  it.each(['not json', '', '[]', '<html>', '{"name":"a","name":"b"}', `${'['.repeat(40)}${']'.repeat(40)}`])(
+    'R19 refuses the manifest %s',
+    async (text) => {
+      (await stage.register('weather')).manifest = text;
+      await stage.dispatcher();
+      expect((await load(['weather'])).rejected).toMatchObject([{ code: 'TOOLSET_INVALID' }]);
+    },
+  );
+
+  it('R19 an invalid manifest gives nothing even when an older one was good', async () => {
+    const peer = await stage.register('weather');
+    await stage.dispatcher();
+    await load(['weather']);
+    peer.manifest = '{}';
+    const { toolsets, rejected } = await load(['weather'], 'tsl_2');
+    expect([toolsets, rejected.length]).toEqual([[], 1]);
+  });
+
+  it.each([unreachable, { ok: true, status: 503, body: '' } as const, { ok: true, status: 302, body: '' } as const])(
+    'R25 a server that cannot be reached gives its last good manifest, marked stale',
+    async (answer) => {
+      const peer = await stage.register('weather');
+      await (await stage.dispatcher()).stop(0);
+      await stage.dispatcher();
+      await load(['weather']);
+      peer.manifest = answer;
+      const { toolsets, rejected } = await load(['weather'], 'tsl_2');
+      expect(toolsets).toMatchObject([{ toolServer: 'weather', tools: ['forecast'], stale: true }]);
+      expect(rejected).toEqual([]);
+    },
+  );
+
+  it('R25 a server that never answered is reported', async () => {
+    (await stage.register('weather')).manifest = unreachable;
+    await stage.dispatcher();
+    const { toolsets, rejected } = await load(['weather', 'unheard']);
+    expect(toolsets).toEqual([]);
+    expect(rejected).toEqual([
+      { toolServer: 'weather', code: 'TOOLSET_UNREACHABLE', problems: ['nobody listens there'] },
+      { toolServer: 'unheard', code: 'TOOLSET_UNREACHABLE', problems: ['the tool server is not registered'] },
+    ]);
+  });
+
+  it('I-22 a forbidden address gives nothing, not even the last good manifest', async () => {
+    const peer = await stage.register('weather');
+    await stage.dispatcher();
+    await load(['weather']);
+    peer.manifest = { ok: false, code: 'OUTBOUND_FORBIDDEN', detail: 'not there' };
+    expect(await load(['weather'], 'tsl_2')).toMatchObject({
+      toolsets: [],
+      rejected: [{ code: 'OUTBOUND_FORBIDDEN' }],
+    });
+  });
+
+  it('R21 the same tool name in two toolsets: neither is offered, the others stay', async () => {
+    (await stage.register('one')).manifest = manifest('one', tool('search'), tool('read'));
+    (await stage.register('two')).manifest = manifest('two', tool('search', { destructive: true }), tool('Search'));
+    await stage.dispatcher();
+    const { toolsets, withheld } = await load(['one', 'two']);
+    expect(toolsets.map(({ tools, destructive, atMostOnce }) => [tools, destructive, atMostOnce])).toEqual([
+      [['read'], [], []],
+      [['Search'], [], []],
+    ]);
+    expect(withheld).toEqual([{ tool: 'search', reason: 'offered by "one" and "two"' }]);
+  });
+
+  it('R21 a server that is listed twice does not clash with itself', async () => {
+    await stage.register('weather');
+    await stage.dispatcher();
+    expect((await load(['weather', 'weather'])).toolsets).toHaveLength(1);
+  });
+
+  it.each(['sleep', 'close_thread', 'cancel_subscription'])(
+    'R72 a tool that has the name of ours (%s) is not offered',
+    async (name) => {
+      (await stage.register('one')).manifest = manifest('one', tool(name), tool('read'));
+      await stage.dispatcher();
+      const { toolsets, withheld } = await load(['one']);
+      expect(toolsets[0]?.tools).toEqual(['read']);
+      expect(withheld).toEqual([{ tool: name, reason: 'the name is reserved; offered by "one"' }]);
+    },
+  );
+
+  it('R72 a manifest with the reserved name is refused', async () => {
+    (await stage.register('one')).manifest = manifest('one', tool('receive_event__injected'));
+    await stage.dispatcher();
+    expect((await load(['one'])).rejected).toMatchObject([{ code: 'TOOLSET_INVALID' }]);
+  });
+
+  it('R30 a pin that matches is used; one that does not is refused and not remembered', async () => {
+    const pinned = sha256Of(weather);
+    const peer = await stage.register('weather', { pinnedSha256: pinned });
+    await stage.dispatcher();
+    expect((await load(['weather'])).toolsets).toMatchObject([{ sha256: pinned }]);
+    peer.manifest = manifest('weather', tool('forecast', { destructive: false }));
+    const { rejected } = await load(['weather'], 'tsl_2');
+    expect(rejected).toMatchObject([{ code: 'TOOLSET_INVALID', problems: [expect.stringContaining('pinned hash')] }]);
+    expect(await stage.ports.toolsets.lastGood(key.tenant, 'weather')).toBe(pinned);
+  });
+
+  it('R30 an unpinned last good manifest is no way around a pin', async () => {
+    const peer = await stage.register('weather');
+    await stage.dispatcher();
+    await load(['weather']);
+    const server = await stage.ports.toolServers.get(key.tenant, 'weather');
+    if (server !== null) await stage.ports.toolServers.replace({ ...server, pinnedSha256: 'f'.repeat(64) });
+    await stage.clock.advance(2_000);
+    peer.manifest = unreachable;
+    expect((await load(['weather'], 'tsl_2')).rejected).toMatchObject([{ code: 'TOOLSET_UNREACHABLE' }]);
+  });
+
+  it.each([
+    [{ destructive: true }, false, true],
+    [{ destructive: true, idempotent: true }, false, true],
+    [{ destructive: true, idempotent: true }, true, false],
+    [{ idempotent: true }, true, false],
+    [{ destructive: false }, false, false],
+  ])(
+    'annotations only tighten: %j with trust %s is at most once: %s',
+    async (annotations, trustAnnotations, expected) => {
+      (await stage.register('one', { trustAnnotations })).manifest = manifest('one', tool('act', annotations));
+      await stage.dispatcher();
+      expect((await load(['one'])).toolsets[0]?.atMostOnce).toEqual(expected ? ['act'] : []);
+    },
+  );
+
+  it('R28 tolerates annotations it does not know', async () => {
+    (await stage.register('one')).manifest = manifest('one', tool('act', { 'x-acme-foo': { deep: [1] } }));
+    await stage.dispatcher();
+    expect((await load(['one'])).toolsets).toHaveLength(1);
+  });
+
+  it('a paused server is not asked', async () => {
+    const peer = await stage.register('weather', { paused: true });
+    await stage.dispatcher();
+    expect((await load(['weather'])).rejected).toMatchObject([
+      { problems: ['the tool server is paused by an operator'] },
+    ]);
+    expect(peer.gets).toEqual([]);
+  });
+
+  it('answers in the end when a store fails for a while', async () => {
+    await stage.register('weather');
+    let down = 2;
+    const toolsets = faulty(stage.ports.toolsets, 'put', () => (down-- > 0 ? new Fault('UNAVAILABLE', 'down') : null));
+    await stage.dispatcher({}, { toolsets });
+    const debt = await stage.owe({ do: 'LoadToolsets', id: 'ts:tsl_1', loadId: 'tsl_1', toolServers: ['weather'] });
+    expect([debt.paid, stage.inputs]).toEqual([false, []]);
+    await stage.clock.advance(60_000);
+    expect([debt.paid, stage.inputs.length]).toEqual([true, 1]);
+  });
+});
