@@ -123,7 +123,13 @@ async function settleDuplicates(
   const found: InputItem[] = [];
   for (const [index, item] of items.entries()) {
     const commit = commits[index] ?? null;
-    if (commit !== null) found.push(await settleDecided(deps, lane, item, commit));
+    if (commit === null) continue;
+    try {
+      found.push(await settleDecided(deps, lane, item, commit));
+    } catch (error) {
+      if (found.length === 0) throw error;
+      return found; // those are finished and must not be finished again; this one and the rest come again
+    }
   }
   return deps.protocol.finishedByDuplicate(found, items);
 }
