@@ -35,7 +35,7 @@ export function createCommitAppender(database: DatabaseSync): CommitAppender {
   const insertCommit = database.prepare(
     'INSERT INTO commits (number, version, count, inputs, at, nonce, trace, kid, prev, hash, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
-  const insertOwed = database.prepare('INSERT INTO owed (commit_id, number, version) VALUES (?, ?, ?)');
+  const insertOwed = database.prepare('INSERT INTO owed (number, version) VALUES (?, ?)');
 
   // Two generations: the older one is dropped when the younger is full. Bounded, and cheap to keep.
   let young = new Map<string, Head>();
@@ -78,20 +78,8 @@ export function createCommitAppender(database: DatabaseSync): CommitAppender {
       if (!claimInputs(head.number, commit.version, commit.inputs)) return 'duplicate';
       const { version, count, at, nonce, trace, kid, prev, hash, body } = commit;
       const inputs = JSON.stringify(commit.inputs);
-      const id = insertCommit.run(
-        head.number,
-        version,
-        count,
-        inputs,
-        at,
-        nonce,
-        trace,
-        kid,
-        prev,
-        hash,
-        body,
-      ).lastInsertRowid;
-      if (owes) insertOwed.run(id, head.number, version);
+      insertCommit.run(head.number, version, count, inputs, at, nonce, trace, kid, prev, hash, body);
+      if (owes) insertOwed.run(head.number, version);
       head.version = version + count;
       return 'appended';
     },

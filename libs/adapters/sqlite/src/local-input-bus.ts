@@ -34,7 +34,7 @@ interface Published extends ThreadKey {
 
 type Queued =
   | { readonly what: 'input'; readonly published: Published }
-  | { readonly what: 'recovery'; readonly key: ThreadKey; readonly versions: readonly number[] };
+  | { readonly what: 'recovery'; readonly key: ThreadKey; readonly from: number };
 
 interface Owner {
   readonly assignment: Assignment;
@@ -110,50 +110,45 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
   }
 
   function deliveryOf(to: Owner, queued: Queued): ThreadDelivery {
-    if (queued.what === 'recovery') return recoveryOf(to, queued.key, queued.versions);
+    if (queued.what === 'recovery')
+      return { what: 'recovery', ...handle(to, queued.key, null, queued.from), from: queued.from };
     const { published } = queued;
-    let committed: number | null = null;
+    return { what: 'input', ...handle(to, published, published), input: published.input };
+  }
+
+  /** What every delivery can be told. Nothing is listened to once its assignment is over. (B3) */
+  function handle(
+    to: Owner,
+    key: ThreadKey,
+    published: Published | null,
+    from: number | null = null,
+  ): Omit<ThreadDelivery, 'what'> {
+    const holder = {};
+    owed.hold(key, holder);
+    if (from !== null) owed.decided(key, holder, from);
     return {
-      what: 'input',
-      tenant: published.tenant,
-      thread: published.thread,
-      input: published.input,
-      trace: published.trace,
+      tenant: key.tenant,
+      thread: key.thread,
+      trace: published?.trace ?? null,
       decided: (version) => {
         if (to.revoked) return;
-        committed = version;
-        if (version !== null) owed.hold(published, [version]);
-        published.decided();
+        if (published) owed.decided(key, holder, version);
+        published?.decided();
       },
       release: () => {
         if (to.revoked) return;
-        if (committed !== null) owed.letGo(published, [committed]);
+        owed.release(key, holder);
         deliverAll();
       },
     };
   }
 
-  function recoveryOf(to: Owner, key: ThreadKey, versions: readonly number[]): ThreadDelivery {
-    return {
-      what: 'recovery',
-      ...key,
-      from: versions[0] ?? 0,
-      trace: null,
-      decided: () => undefined,
-      release: () => {
-        if (to.revoked) return;
-        owed.letGo(key, versions);
-        deliverAll();
-      },
-    };
-  }
-
-  /** (Q3) Recoveries hold every commit they stand for: a duplicate released early must not release it. */
+  /** (Q3) */
   async function takeOver(consumer: InputConsumer): Promise<Owner> {
     const recoveries = await owed.takeOver();
     generation += 1;
-    const waiting: Queued[] = [...undecided].map((published) => ({ what: 'input', published }));
-    queue = [...recoveries.map((recovery): Queued => ({ what: 'recovery', ...recovery })), ...waiting];
+    queue = recoveries.map(({ key, from }) => ({ what: 'recovery', key, from }));
+    for (const published of undecided) queue.push({ what: 'input', published });
     first = 0;
     return { assignment: { partition, generation }, consumer, revoked: false };
   }

@@ -124,12 +124,12 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
   });
   const sweeper = startSweeper(writer, clock);
   return {
-    log: createThreadLog(writer, reader),
+    log: createThreadLog(writer, reader, owed),
     inputs,
     work,
     snapshots: createSnapshots(writer, reader),
     timers: createTimers(writer, reader),
-    directory: createThreadDirectory(writer, reader, 25),
+    directory: createThreadDirectory(writer, reader),
     ledger: createDispatchLedger(writer, reader),
     blobs: createBlobs(writer, reader),
     agents: createAgents(writer, reader),

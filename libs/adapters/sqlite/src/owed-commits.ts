@@ -1,25 +1,34 @@
 // What commits still owe: the durable half of the local bus (V10). A row is written by the commit's own transaction and
-// deleted, lazily and in batches, when every delivery that stands for the commit has been released.
+// deleted, lazily and in batches, when nobody depends on it any more.
 //
 // Invariants:
-//   R1. A commit may be held by several deliveries (its inputs, a duplicate, a recovery): the last one deletes its row.
-//   R2. A row that is not deleted before a crash costs a recovery, never a debt.
+//   R1. A row is deleted only below every unreleased delivery of its thread that was decided: what a delivery led to (the
+//       answer of its completion has no delivery of its own) lies above it and is paid before it is released.
+//   R2. While a delivery is undecided, rows above everything decided stay: one of them may be its commit.
+//   R3. A row that is not deleted before a crash costs a recovery, never a debt.
 import type { ThreadKey } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
 
 export interface OwedByThread {
   readonly key: ThreadKey;
-  /** Versions of the commits that owe, ascending. */
-  readonly versions: readonly number[];
+  /** Version of the first commit that owes. */
+  readonly from: number;
 }
 
+/** An unreleased delivery, by identity. */
+export type Holder = object;
+
 export interface OwedCommits {
-  hold(key: ThreadKey, versions: readonly number[]): void;
-  letGo(key: ThreadKey, versions: readonly number[]): void;
-  /** Forgets who held what; answers, and holds, what is still owed, by thread. */
+  /** A commit that owes is on disk, or may be. */
+  appended(key: ThreadKey, version: number): void;
+  /** A delivery was handed over. */
+  hold(key: ThreadKey, holder: Holder): void;
+  decided(key: ThreadKey, holder: Holder, version: number | null): void;
+  release(key: ThreadKey, holder: Holder): void;
+  /** Forgets all holders; answers what is owed, by thread. */
   takeOver(): Promise<readonly OwedByThread[]>;
-  /** Resolves when everything let go so far is deleted. */
+  /** Resolves when every deletion so far is on disk, or has failed. (R3) */
   flush(): Promise<void>;
 }
 
@@ -29,27 +38,50 @@ interface OwedRow {
   readonly version: number;
 }
 
+/** One thread: its rows, and who holds them. */
+interface Owing {
+  readonly key: ThreadKey;
+  versions: number[];
+  readonly holders: Map<Holder, 'undecided' | 'refused' | number>;
+  decidedMax: number;
+}
+
 const selectOwed =
   'SELECT tenant, thread, version FROM owed JOIN thread_numbers USING (number) ORDER BY number, version';
 const deleteOwed =
-  'DELETE FROM owed WHERE commit_id = (SELECT id FROM commits WHERE number = ' +
-  '(SELECT number FROM thread_numbers WHERE tenant = ? AND thread = ?) AND version = ?)';
+  'DELETE FROM owed WHERE number = (SELECT number FROM thread_numbers WHERE tenant = ? AND thread = ?) AND version = ?';
 
 export function createOwedCommits(writer: GroupWriter, reader: Reader, flushMs: number): OwedCommits {
-  const held = new Map<string, number>();
+  const threads = new Map<string, Owing>();
   let paid: [string, string, number][] = [];
   let timer: NodeJS.Timeout | null = null;
   let flushing: Promise<void> = Promise.resolve();
 
-  const nameOf = (key: ThreadKey, version: number): string => `${key.tenant} ${key.thread} ${version}`;
+  const nameOf = (key: ThreadKey): string => `${key.tenant} ${key.thread}`;
 
-  function letGo(key: ThreadKey, version: number): void {
-    const name = nameOf(key, version);
-    const left = (held.get(name) ?? 1) - 1;
-    if (left > 0) return void held.set(name, left);
-    held.delete(name);
-    paid.push([key.tenant, key.thread, version]);
-    timer ??= setTimeout(() => void flush(), flushMs);
+  function owingOf(key: ThreadKey): Owing {
+    const name = nameOf(key);
+    const known = threads.get(name);
+    if (known) return known;
+    const owing: Owing = {
+      key: { tenant: key.tenant, thread: key.thread },
+      versions: [],
+      holders: new Map(),
+      decidedMax: -1,
+    };
+    threads.set(name, owing);
+    return owing;
+  }
+
+  function deleteFree(owing: Owing): void {
+    const bound = boundOf(owing);
+    const free = owing.versions.filter((version) => version < bound);
+    if (free.length > 0) {
+      owing.versions = owing.versions.filter((version) => version >= bound);
+      for (const version of free) paid.push([owing.key.tenant, owing.key.thread, version]);
+      timer ??= setTimeout(() => void flush(), flushMs);
+    }
+    if (owing.holders.size === 0 && owing.versions.length === 0) threads.delete(nameOf(owing.key));
   }
 
   function flush(): Promise<void> {
@@ -57,39 +89,41 @@ export function createOwedCommits(writer: GroupWriter, reader: Reader, flushMs: 
     timer = null;
     const batch = paid;
     paid = [];
-    // A deletion that fails costs a recovery at the next start. (R2)
-    const deleted = writer.rows('lazy', deleteOwed, batch).then(
-      () => undefined,
-      () => undefined,
-    );
-    flushing = Promise.all([flushing, deleted]).then(() => undefined);
+    const done = (): void => undefined;
+    flushing = Promise.all([flushing, writer.rows('lazy', deleteOwed, batch).then(done, done)]).then(done);
     return flushing;
   }
 
   return {
-    hold: (key, versions) => {
-      for (const version of versions) held.set(nameOf(key, version), (held.get(nameOf(key, version)) ?? 0) + 1);
+    appended: (key, version) => void owingOf(key).versions.push(version),
+    hold: (key, holder) => void owingOf(key).holders.set(holder, 'undecided'),
+    decided: (key, holder, version) => {
+      const owing = owingOf(key);
+      owing.holders.set(holder, version ?? 'refused');
+      owing.decidedMax = Math.max(owing.decidedMax, version ?? -1);
     },
-    letGo: (key, versions) => {
-      for (const version of versions) letGo(key, version);
+    release: (key, holder) => {
+      const owing = owingOf(key);
+      if (owing.holders.delete(holder)) deleteFree(owing);
     },
     takeOver: async () => {
       await flush();
-      held.clear();
-      const threads = byThread(reader.all<OwedRow>(selectOwed));
-      for (const { key, versions } of threads) for (const version of versions) held.set(nameOf(key, version), 1);
-      return threads;
+      threads.clear();
+      for (const { tenant, thread, version } of reader.all<OwedRow>(selectOwed)) {
+        owingOf({ tenant, thread }).versions.push(version);
+      }
+      return [...threads.values()].map(({ key, versions }) => ({ key, from: Math.min(...versions) }));
     },
     flush,
   };
 }
 
-function byThread(rows: readonly OwedRow[]): readonly OwedByThread[] {
-  const threads: { key: ThreadKey; versions: number[] }[] = [];
-  for (const { tenant, thread, version } of rows) {
-    const last = threads.at(-1);
-    if (last?.key.tenant === tenant && last.key.thread === thread) last.versions.push(version);
-    else threads.push({ key: { tenant, thread }, versions: [version] });
+/** Rows below this depend on nobody. (R1, R2) */
+function boundOf({ holders, decidedMax }: Owing): number {
+  let bound = Number.POSITIVE_INFINITY;
+  for (const state of holders.values()) {
+    if (state === 'undecided') bound = Math.min(bound, decidedMax + 1);
+    else if (state !== 'refused') bound = Math.min(bound, state);
   }
-  return threads;
+  return bound;
 }

@@ -42,10 +42,10 @@ const firstStep = `
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE owed (
-    commit_id INTEGER PRIMARY KEY,
     number INTEGER NOT NULL,
-    version INTEGER NOT NULL
-  ) STRICT;
+    version INTEGER NOT NULL,
+    PRIMARY KEY (number, version)
+  ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE ledger (
     tenant TEXT NOT NULL,

@@ -2,13 +2,12 @@
 //
 // Invariants:
 //   Y1. A row moves forward only: a projection of an older position changes nothing.
-//   Y2. Projections of one thread that come within `projectionDelayMs` are written as one, the newest.
-//   Y3. Every filter has an index that ends in (created_at, thread), the order of the list, newest first.
-import type { ThreadDirectory, ThreadKey, ThreadRow } from '@dormouse/ports';
+//   Y2. Every filter has an index that ends in (created_at, thread), the order of the list, newest first.
+import type { ThreadDirectory, ThreadKey, ThreadProjection, ThreadRow } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
+import type { SQLInputValue } from 'node:sqlite';
 import type { Statement } from './write-operation.ts';
-import { createProjections } from './projections.ts';
 import { listThreads } from './thread-list.ts';
 import { rowColumns, rowOf, type StoredThreadRow } from './thread-row.ts';
 
@@ -21,6 +20,10 @@ const deleteMetadata =
   'DELETE FROM thread_metadata WHERE (tenant, key, value, created_at, thread) IN ' +
   '(SELECT threads.tenant, json_each.key, json_each.value, created_at, thread FROM threads, json_each(metadata) ' +
   'WHERE threads.tenant = ? AND thread = ?)';
+// A projection without a title says nothing about the title. An opening is of no use once the thread is open. (Y1)
+const project =
+  'UPDATE threads SET status = ?1, title = ifnull(?2, title), updated_at = ?3, position = ?4, ' +
+  'opening = iif(?4 > 0, NULL, opening) WHERE tenant = ?5 AND thread = ?6 AND position <= ?4';
 const touch = 'UPDATE threads SET thread = thread WHERE tenant = ? AND thread = ?';
 const setTitle = 'UPDATE threads SET title = ? WHERE tenant = ? AND thread = ?';
 const setMetadata = 'UPDATE threads SET metadata = ? WHERE tenant = ? AND thread = ?';
@@ -29,9 +32,7 @@ const selectByExternalId = `SELECT ${rowColumns} FROM threads WHERE tenant = ? A
 const selectStuck = `SELECT ${rowColumns} FROM threads WHERE status = 'opening' AND created_at < ? ORDER BY created_at LIMIT ?`;
 const selectUses = "SELECT 1 AS uses FROM threads WHERE tenant = ? AND agent = ? AND status <> 'closed' LIMIT 1";
 
-export function createThreadDirectory(writer: GroupWriter, reader: Reader, projectionDelayMs: number): ThreadDirectory {
-  const projections = createProjections(writer, projectionDelayMs);
-
+export function createThreadDirectory(writer: GroupWriter, reader: Reader): ThreadDirectory {
   function find(sql: string, tenant: string, name: string): ThreadRow | null {
     const row = reader.one<StoredThreadRow>(sql, tenant, name);
     return row && rowOf(row);
@@ -51,11 +52,22 @@ export function createThreadDirectory(writer: GroupWriter, reader: Reader, proje
       await writer.steps('prompt', patching(key, patch));
       return find(selectRow, key.tenant, key.thread);
     },
-    project: (rows) => projections.add(rows),
+    project: async (projections) => {
+      await writer.rows('lazy', project, projections.map(projected));
+    },
     stuckOpenings: async (before, limit) => reader.all<StoredThreadRow>(selectStuck, before, limit).map(rowOf),
     usesAgent: async (tenant, agent) => reader.one(selectUses, tenant, agent) !== null,
   };
 }
+
+const projected = ({ status, title, updatedAt, position, tenant, thread }: ThreadProjection): SQLInputValue[] => [
+  status,
+  title,
+  updatedAt,
+  position,
+  tenant,
+  thread,
+];
 
 function insertion(row: ThreadRow): readonly Statement[] {
   const {

@@ -1,4 +1,4 @@
-// One page of threads, newest first: a condition per filter, and a cursor that is the last row's place in the order. (Y3)
+// One page of threads, newest first: a condition per filter, and a cursor that is the last row's place in the order. (Y2)
 import type { Page, PageRequest, ThreadFilter, ThreadRow } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from './database.ts';

@@ -1,7 +1,8 @@
 // The log of every thread, in one table. Contract: ports/thread-log.ts (L1..L6).
-import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { Append, AppendOutcome, Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
+import type { OwedCommits } from './owed-commits.ts';
 
 interface CommitRow {
   readonly version: number;
@@ -28,9 +29,16 @@ const selectByInput =
   `SELECT ${columns} FROM commits WHERE number = ${number} AND version = ` +
   `(SELECT version FROM inputs WHERE number = ${number} AND input = ?)`;
 
-export function createThreadLog(writer: GroupWriter, reader: Reader): ThreadLog {
+export function createThreadLog(writer: GroupWriter, reader: Reader, owed: OwedCommits): ThreadLog {
+  async function appendOne(append: Append): Promise<AppendOutcome> {
+    const outcome = await writer.append(append);
+    if (append.owes && (outcome === 'appended' || outcome === 'unknown'))
+      owed.appended(append.commit, append.commit.version);
+    return outcome;
+  }
+
   return {
-    append: (group) => Promise.all(group.map((append) => writer.append(append))),
+    append: (group) => Promise.all(group.map((append) => appendOne(append))),
     read: async (key, from, limit = Number.MAX_SAFE_INTEGER) => {
       const commits: Commit[] = [];
       let next = from;

@@ -1,0 +1,152 @@
+// The contract of `DispatchLedger` (D1..D3), for every adapter.
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Attempt, DispatchLedger, DispatchOutcome } from '../index.ts';
+import { freshKey } from './samples.ts';
+
+export interface DispatchLedgerUnderTest {
+  readonly ledger: DispatchLedger;
+  close(): Promise<void>;
+  /** For ledgers that outlive their process. */
+  reopen?(): Promise<DispatchLedgerUnderTest>;
+}
+
+const outcomes: readonly DispatchOutcome[] = ['sent', 'refused', 'exhausted', 'unknown', 'cancelled'];
+
+export function dispatchLedgerContract(name: string, make: () => Promise<DispatchLedgerUnderTest>): void {
+  describe(`DispatchLedger contract: ${name}`, () => {
+    let opened: DispatchLedgerUnderTest | null = null;
+    const open = async (): Promise<DispatchLedger> => (opened ??= await make()).ledger;
+    afterAll(async () => opened?.close());
+
+    it('D1: a claim is won by one nonce for ever, and the winner wins again', async () => {
+      const ledger = await open();
+      const key = freshKey();
+      expect(await ledger.claim(key, 'call-1', 'mine', 1_000)).toBe(true);
+      expect(await ledger.claim(key, 'call-1', 'theirs', 2_000)).toBe(false);
+      expect(await ledger.claim(key, 'call-1', 'mine', 3_000)).toBe(true);
+      expect(await ledger.read(key, 'call-1')).toEqual({
+        nonce: 'mine',
+        outcome: null,
+        detail: null,
+        claimedAt: 1_000,
+      });
+    });
+
+    it('D1: of many who claim at once exactly one wins', async () => {
+      const ledger = await open();
+      const key = freshKey();
+      const won = await Promise.all(
+        Array.from({ length: 50 }, (_, index) => ledger.claim(key, 'call-1', `nonce-${index}`, index)),
+      );
+      expect(won.filter(Boolean)).toHaveLength(1);
+      expect((await ledger.read(key, 'call-1'))?.nonce).toBe(`nonce-${won.indexOf(true)}`);
+    });
+
+    it('D1: a call that has an outcome can still be claimed, once', async () => {
+      const ledger = await open();
+      const key = freshKey();
+      await ledger.settle(key, 'call-1', 'cancelled', null);
+      expect(await ledger.claim(key, 'call-1', 'mine', 5)).toBe(true);
+      expect(await ledger.claim(key, 'call-1', 'theirs', 6)).toBe(false);
+      expect(await ledger.read(key, 'call-1')).toEqual({
+        nonce: 'mine',
+        outcome: 'cancelled',
+        detail: null,
+        claimedAt: 5,
+      });
+    });
+
+    it('D2: the first outcome stays, whoever recorded it', async () => {
+      const ledger = await open();
+      const key = freshKey();
+      expect(await ledger.settle(key, 'call-1', 'refused', '404')).toBe('refused');
+      expect(await ledger.settle(key, 'call-1', 'sent', '200')).toBe('refused');
+      expect(await ledger.read(key, 'call-1')).toMatchObject({ outcome: 'refused', detail: '404' });
+    });
+
+    it('D2: of many who settle at once all are answered the same', async () => {
+      const ledger = await open();
+      const key = freshKey();
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, index) =>
+          ledger.settle(key, 'call-1', outcomes[index % outcomes.length] ?? 'sent', `${index}`),
+        ),
+      );
+      expect(new Set(answers).size).toBe(1);
+      expect((await ledger.read(key, 'call-1'))?.outcome).toBe(answers[0]);
+    });
+
+    it('D2: settling does not touch the claim', async () => {
+      const ledger = await open();
+      const key = freshKey();
+      await ledger.claim(key, 'call-1', 'mine', 7);
+      await ledger.settle(key, 'call-1', 'sent', '202');
+      expect(await ledger.read(key, 'call-1')).toEqual({ nonce: 'mine', outcome: 'sent', detail: '202', claimedAt: 7 });
+    });
+
+    it('D1 and D2: any order of claims and outcomes ends as the first of each', async () => {
+      const ledger = await open();
+      const step = fc.oneof(
+        fc.record({ nonce: fc.constantFrom('a', 'b', 'c') }),
+        fc.record({ outcome: fc.constantFrom(...outcomes) }),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+          const key = freshKey();
+          let nonce: string | null = null;
+          let outcome: DispatchOutcome | null = null;
+          for (const each of steps) {
+            if ('nonce' in each) {
+              nonce ??= each.nonce;
+              expect(await ledger.claim(key, 'call', each.nonce, 1)).toBe(each.nonce === nonce);
+            } else {
+              outcome ??= each.outcome;
+              expect(await ledger.settle(key, 'call', each.outcome, null)).toBe(outcome);
+            }
+          }
+          expect(await ledger.read(key, 'call')).toMatchObject({ nonce, outcome });
+        }),
+        { numRuns: 30 },
+      );
+    });
+
+    it('D3: claims and outcomes outlive the process', async (context) => {
+      opened ??= await make();
+      if (!opened.reopen) return context.skip('this ledger does not outlive its process');
+      const key = freshKey();
+      await opened.ledger.claim(key, 'call-1', 'mine', 9);
+      await opened.ledger.settle(key, 'call-1', 'sent', null);
+      opened = await opened.reopen();
+      expect(await opened.ledger.claim(key, 'call-1', 'theirs', 10)).toBe(false);
+      expect(await opened.ledger.settle(key, 'call-1', 'unknown', null)).toBe('sent');
+    });
+
+    it('D3: subjects and threads do not mix, and nothing is recorded about the others', async () => {
+      const ledger = await open();
+      const [key, other] = [freshKey(), freshKey()];
+      await ledger.claim(key, 'notice:server-a', 'mine', 1);
+      expect(await ledger.claim(key, 'notice:server-b', 'theirs', 1)).toBe(true);
+      expect(await ledger.claim(other, 'notice:server-a', 'theirs', 1)).toBe(true);
+      expect(await ledger.read(key, 'call-1')).toBeNull();
+      expect(await ledger.read({ ...key, tenant: 'zenith' }, 'notice:server-a')).toBeNull();
+    });
+
+    it('attempts come back as recorded, by call and number; recording twice is recording once', async () => {
+      const ledger = await open();
+      const key = freshKey();
+      const first: Attempt = { toolCallId: 'call-1', number: 1, at: 100, status: 503, durationMs: 12 };
+      const second: Attempt = { toolCallId: 'call-1', number: 2, at: 200, status: 'ECONNREFUSED', durationMs: 1 };
+      const other: Attempt = { toolCallId: 'call-2', number: 1, at: 150, status: 200, durationMs: 3 };
+      await Promise.all([first, second, other, first].map((attempt) => ledger.record(key, attempt)));
+      await ledger.record(freshKey(), { ...first, status: 500 });
+      expect(await ledger.attempts(key, ['call-1'])).toEqual([first, second]);
+      expect([...(await ledger.attempts(key, ['call-2', 'call-1']))].sort(byCall)).toEqual([first, second, other]);
+      expect(await ledger.attempts(key, ['call-3'])).toEqual([]);
+      expect(await ledger.attempts(key, [])).toEqual([]);
+    });
+  });
+}
+
+const byCall = (left: Attempt, right: Attempt): number =>
+  left.toolCallId.localeCompare(right.toolCallId) || left.number - right.number;

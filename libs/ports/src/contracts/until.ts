@@ -1,0 +1,25 @@
+// Waits until something is so. A world whose clock stands still is moved on meanwhile.
+
+/** Moves the clock of the world under test by some milliseconds; worlds on real time have none. */
+export type Advance = (ms: number) => Promise<void>;
+
+const realStepMs = 2;
+const worldStepMs = 25;
+
+export async function until(condition: () => boolean, advance?: Advance, withinMs = 5_000): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`not so within ${withinMs} ms: ${condition.toString()}`);
+    await pass(advance);
+  }
+}
+
+/** Lets whatever could still happen happen: for saying that something does not. */
+export async function settle(advance?: Advance): Promise<void> {
+  for (let step = 0; step < 10; step += 1) await pass(advance);
+}
+
+async function pass(advance?: Advance): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, realStepMs));
+  await advance?.(worldStepMs);
+}
