@@ -55,14 +55,10 @@ const settingsSchema = z.object({
     description:
       'address that tool servers use; keep it stable, callback URLs live long. Default: PUBLIC_URL, else where it listens',
   }),
-  OUTBOUND_ALLOW: z
-    .string()
-    .default('')
-    .superRefine(allowProblems)
-    .meta({
-      description:
-        'private or plain-http destinations: comma-separated [http://](host-suffix | CIDR)[:port]; standalone adds loopback',
-    }),
+  OUTBOUND_ALLOW: z.string().default('').superRefine(allowProblems).meta({
+    description:
+      'private or plain-http destinations: comma-separated [http://](host-suffix | CIDR)[:port]; standalone adds loopback',
+  }),
   TOOL_ACK_TIMEOUT_MS: milliseconds(10_000).meta({
     description: 'how long a tool server may take to acknowledge a call',
   }),

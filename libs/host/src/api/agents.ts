@@ -5,25 +5,16 @@ import { z } from 'zod';
 import { httpUrl, listOf, listQuery, name, time } from './field.ts';
 import { admin, operation, reader } from './operation.ts';
 
-const needsNoName: readonly string[] = ['demo', 'scripted'];
-
-const model = z
-  .strictObject({
-    provider: z.enum(providerNames),
-    name: z.string().max(200).default(''),
-    base_url: httpUrl.nullable().default(null),
-    api_key_secret: name.nullable().default(null),
-    context_window_tokens: z.int().min(1_000).max(100_000_000).default(128_000),
-    output_tokens_max: z.int().min(1).max(10_000_000).nullable().default(null),
-    images: z.boolean().default(false),
-    parameters: z.record(z.string(), z.unknown()).default({}),
-  })
-  .superRefine((given, context) => {
-    const required = (field: string): void =>
-      context.addIssue({ code: 'custom', path: [field], message: 'required, but absent' });
-    if (given.name === '' && !needsNoName.includes(given.provider)) required('name');
-    if (given.base_url === null && given.provider === 'openai-compatible') required('base_url');
-  });
+const model = z.strictObject({
+  provider: z.enum(providerNames),
+  name: z.string().max(200).default(''),
+  base_url: httpUrl.nullable().default(null),
+  api_key_secret: name.nullable().default(null),
+  context_window_tokens: z.int().min(1_000).max(100_000_000).default(128_000),
+  output_tokens_max: z.int().min(1).max(10_000_000).nullable().default(null),
+  images: z.boolean().default(false),
+  parameters: z.record(z.string(), z.unknown()).default({}),
+});
 
 const interruptPolicy = z.enum(['cancel', 'keep', 'queue', 'reject']);
 

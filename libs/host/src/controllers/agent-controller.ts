@@ -1,4 +1,5 @@
-import type { Agent } from '@dormouse/ports';
+import { modelSettingProblems } from '@dormouse/adapter-model';
+import type { Agent, ModelConfig } from '@dormouse/ports';
 import { apiCodec, type Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { agentOperations } from '../api/agents.ts';
@@ -20,6 +21,7 @@ export class AgentController {
   @Operate(agentOperations.create)
   async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
     const { name, ...content } = apiCodec.toCode(body);
+    refuseUnusableModel(content.model);
     const { agent, created } = unwrap(await this.ingress.agents.create(tenant, name, content));
     return reply(created ? 201 : 200, shown(agent));
   }
@@ -46,6 +48,13 @@ export class AgentController {
     unwrap(await this.ingress.agents.remove(tenant, params.agent));
     return noContent;
   }
+}
+
+/** What only the provider itself can judge: its script, its endpoint. */
+function refuseUnusableModel(model: ModelConfig): void {
+  const errors = modelSettingProblems(model).map(({ pointer, detail }) => ({ pointer: `/model${pointer}`, detail }));
+  if (errors.length > 0)
+    throw new HttpProblem('INVALID_BODY', 'The model cannot be used as it is; see errors.', { errors });
 }
 
 /** Everything but what is ours alone. */

@@ -2,26 +2,22 @@
 // that is no JSON or too large, because only it can tell the thread.
 //
 // Invariants:
-//   C1. At most `callbackBytesMax` and one chunk are held; what follows is thrown away unread, and not for ever.
-//   C2. The path holds a credential: nothing here logs it, and no answer repeats it.
+//   C1. The path holds a credential: nothing here logs it, and no answer repeats it.
+import type { IncomingMessage } from 'node:http';
 import { callbackBytesMax } from '@dormouse/protocol';
 import type { Logger } from '@dormouse/ports';
 import type { CallbackAnswer, CallbackGateway } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { IncomingMessage } from 'node:http';
-
-interface Received {
-  readonly body: Buffer;
-  readonly truncated: boolean;
-}
-
-const discardedBytesMax = 64 * 1024 * 1024;
+import { receiveBytes, type RequestBytes } from './request-bytes.ts';
 
 export function registerCallbackRoute(server: FastifyInstance, gateway: CallbackGateway): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) => receive(payload));
+  server.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) => receiveBytes(payload, callbackBytesMax));
   server.post<{ Params: { token: string } }>('/callback/:token', async (request, reply) => {
-    const { body, truncated } = (request.body as Received | undefined) ?? { body: Buffer.alloc(0), truncated: false };
+    const { bytes: body, truncated } = (request.body as RequestBytes | undefined) ?? {
+      bytes: Buffer.alloc(0),
+      truncated: false,
+    };
     const { headers } = request;
     return write(
       reply,
@@ -42,19 +38,4 @@ function write(reply: FastifyReply, { status, code, detail, retryAfterS }: Callb
   if (retryAfterS !== undefined) void reply.header('retry-after', String(retryAfterS));
   void reply.status(status).header('content-type', 'application/json');
   return reply.send(code === undefined ? '{}' : JSON.stringify({ code, detail }));
-}
-
-function receive(payload: IncomingMessage): Promise<Received> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    payload.on('data', (chunk: Buffer) => {
-      if (bytes <= callbackBytesMax) chunks.push(chunk); // (C1)
-      bytes += chunk.length;
-      if (bytes > discardedBytesMax) payload.destroy();
-      if (bytes > callbackBytesMax) resolve({ body: Buffer.concat(chunks), truncated: true });
-    });
-    payload.on('end', () => resolve({ body: Buffer.concat(chunks), truncated: false }));
-    payload.on('error', reject);
-  });
 }

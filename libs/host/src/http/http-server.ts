@@ -6,6 +6,7 @@
 //   H2. Every answer carries X-Request-Id; every answer that is not 2xx is a problem document (callbacks have their own).
 //   H3. Closing takes no new connection, ends streams and waits, lets requests finish, and then resolves.
 import 'reflect-metadata';
+import type { IncomingMessage } from 'node:http';
 import type { Logger } from '@dormouse/ports';
 import type { CallbackGateway } from '@dormouse/runtime';
 import { NestFactory } from '@nestjs/core';
@@ -22,6 +23,7 @@ import { registerMessageRoute } from './message-route.ts';
 import { type OpenRouteDeps, registerOpenRoutes } from './open-routes.ts';
 import { HttpProblem } from './problem.ts';
 import { ProblemFilter, sendProblem } from './problem-filter.ts';
+import { receiveBytes } from './request-bytes.ts';
 
 export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   /** Null in a process that takes no callbacks. */
@@ -58,7 +60,6 @@ function createFastify(logger: Logger): FastifyInstance {
   let requests = 0;
   const start = Date.now().toString(36);
   const server = fastify({
-    bodyLimit: bodyBytesMax,
     routerOptions: { maxParamLength: paramCharactersMax },
     genReqId: () => `req-${start}-${(++requests).toString(36)}`,
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -66,7 +67,7 @@ function createFastify(logger: Logger): FastifyInstance {
     frameworkErrors: (error, request, reply) => sendProblem(reply, request.id, error, logger),
   });
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, keepBytes);
+  server.addContentTypeParser('application/json', bodyBytes);
   server.addHook('onRequest', (request, reply, done) => {
     reply.raw.setHeader('x-request-id', request.id); // (H2)
     reply.raw.setHeader('x-content-type-options', 'nosniff');
@@ -76,14 +77,12 @@ function createFastify(logger: Logger): FastifyInstance {
 }
 
 /** The body stays bytes until its schema is known; another charset than UTF-8 is another media type. */
-function keepBytes(
-  request: FastifyRequest,
-  body: string | Buffer,
-  done: (error: Error | null, body?: unknown) => void,
-): void {
+async function bodyBytes(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> {
+  const { bytes, truncated } = await receiveBytes(payload, bodyBytesMax);
+  if (truncated) throw new HttpProblem('BODY_TOO_LARGE', 'The body exceeds 8 MiB.');
   const charset = /charset\s*=\s*"?([^;"\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
-  if (charset === undefined || /^utf-?8$/i.test(charset)) done(null, body);
-  else done(new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8.'));
+  if (charset === undefined || /^utf-?8$/i.test(charset)) return bytes;
+  throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8.');
 }
 
 async function registerPlainRoutes(

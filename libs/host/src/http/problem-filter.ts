@@ -26,7 +26,7 @@ export function sendProblem(reply: FastifyReply, requestId: string, thrown: unkn
   void reply
     .status(problem.status)
     .header('content-type', 'application/problem+json')
-    .send(problemJson(problem, requestId));
+    .send(Buffer.from(problemJson(problem, requestId))); // bytes: Fastify adds a charset to texts
 }
 
 function logFailure(problem: HttpProblem, requestId: string, logger: Logger): void {

@@ -5,7 +5,7 @@
 //   P2. No detail quotes what the client sent, and none tells what is inside: an unknown failure is INTERNAL and nothing more.
 import type { Problem as FieldProblem } from '@dormouse/protocol';
 import { Fault } from '@dormouse/ports';
-import type { Answered, Refusal } from '@dormouse/runtime';
+import { type Answered, apiJson, type Refusal } from '@dormouse/runtime';
 import { codeEntry, isProblemCode, type ProblemCode } from './problem-codes.ts';
 
 export interface ProblemAbout {
@@ -79,7 +79,7 @@ export function problemJson(problem: HttpProblem, requestId: string): string {
     instance: requestId,
     code: problem.code,
     ...(errors === undefined ? {} : { errors }),
-    ...(settled === undefined ? {} : { settled }),
+    ...(settled === undefined ? {} : { settled: apiJson(settled) }),
     trace_id: null,
   });
 }

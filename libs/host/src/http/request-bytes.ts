@@ -1,0 +1,33 @@
+// The bytes of a request, as they come, within a limit.
+//
+// Invariants:
+//   R1. At most `bytesMax` and one chunk are held. What follows is thrown away unread, so that the sender gets to read the
+//       answer instead of a broken connection; but not for ever.
+import type { IncomingMessage } from 'node:http';
+
+export interface RequestBytes {
+  readonly bytes: Buffer;
+  /** True when there was more than `bytesMax`: `bytes` is only the beginning. */
+  readonly truncated: boolean;
+}
+
+const discardedBytesMax = 64 * 1024 * 1024;
+
+export function receiveBytes(payload: IncomingMessage, bytesMax: number): Promise<RequestBytes> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let received = 0;
+    payload.on('data', (chunk: Buffer) => {
+      if (received <= bytesMax) chunks.push(chunk); // (R1)
+      received += chunk.length;
+      if (received > discardedBytesMax) payload.destroy();
+    });
+    payload.on('end', () =>
+      resolve({
+        bytes: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks),
+        truncated: received > bytesMax,
+      }),
+    );
+    payload.on('error', reject);
+  });
+}

@@ -1,0 +1,114 @@
+import { request as httpRequest } from 'node:http';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openThread } from './conversation.ts';
+import { cleanUp, type Standalone, startStandalone } from './standalone-process.ts';
+
+let at: Standalone;
+beforeAll(async () => {
+  at = await startStandalone({ env: { DORMOUSE_BOOTSTRAP_KEY: 'a-bootstrap-key-of-some-length' } });
+});
+afterAll(cleanUp);
+
+/** fetch would not let us send these headers. */
+function statusWith(headers: Readonly<Record<string, string>>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(
+      {
+        host: '127.0.0.1',
+        port: at.port,
+        path: '/v1/agents',
+        headers: { authorization: `Bearer ${at.key}`, ...headers },
+      },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      },
+    );
+    sent.on('error', reject).end();
+  });
+}
+
+describe('access', () => {
+  it('needs a key, always', async () => {
+    for (const key of [null, 'wrong', `${at.key}x`]) {
+      const answer = await at.request('GET', '/v1/agents', undefined, { key });
+      expect([answer.status, answer.json.code]).toEqual([401, 'UNAUTHENTICATED']);
+    }
+    expect((await at.request('GET', '/v1/agents', undefined, { key: 'a-bootstrap-key-of-some-length' })).status).toBe(
+      200,
+    );
+  });
+
+  it('keeps its keys in files that only their owner reads', async () => {
+    for (const file of ['key', 'master-key']) expect((await stat(join(at.dataDir, file))).mode & 0o777).toBe(0o600);
+  });
+
+  it('answers to its own names only, so that no page can reach it through a name of its own', async () => {
+    expect(await statusWith({ host: `localhost:${at.port}` })).toBe(200);
+    expect(await statusWith({ host: 'evil.example' })).toBe(403);
+    expect(await statusWith({ origin: 'https://evil.example' })).toBe(403);
+    expect(await statusWith({ origin: 'null' })).toBe(403);
+    expect(await statusWith({ origin: `http://127.0.0.1:${at.port}` })).toBe(200);
+  });
+
+  it('gives a key no more than its scopes, and nothing after it expired', async () => {
+    const make = async (body: object): Promise<string> =>
+      (await at.request('POST', '/v1/api-keys', { name: 'k', ...body })).json.key;
+    const reader = await make({ scopes: ['read'] });
+    expect((await at.request('GET', '/v1/agents', undefined, { key: reader })).status).toBe(200);
+    const refused = await at.request('POST', '/v1/threads', { agent: 'assistant' }, { key: reader });
+    expect([refused.status, refused.json.code]).toEqual([403, 'FORBIDDEN']);
+    const expired = await make({ scopes: ['read'], expires_at: '2020-01-01T00:00:00.000Z' });
+    expect((await at.request('GET', '/v1/agents', undefined, { key: expired })).status).toBe(401);
+  });
+
+  it('lets a thread token do what it can, in its thread only', async () => {
+    const [thread, other] = [await openThread(at), await openThread(at)];
+    const { token: key } = (
+      await at.request('POST', `/v1/threads/${thread}/tokens`, { can: ['read', 'message'], ttl_s: 60, user_id: 'ann' })
+    ).json;
+    const status = async (method: string, path: string, body?: unknown): Promise<number> =>
+      (await at.request(method, path, body, { key })).status;
+    expect(await status('GET', `/v1/threads/${thread}`)).toBe(200);
+    expect(await status('POST', `/v1/threads/${thread}/messages`, { text: 'hi' })).toBe(202);
+    expect(await status('POST', `/v1/threads/${thread}/choices/chc_1`, { decision: 'allow' })).toBe(403);
+    expect(await status('POST', `/v1/threads/${thread}/close`)).toBe(403);
+    expect(await status('GET', `/v1/threads/${other}`)).toBe(403);
+    expect(await status('GET', '/v1/threads')).toBe(403);
+    expect(await status('POST', `/v1/threads/${thread}/tokens`, { can: ['answer'], ttl_s: 60 })).toBe(403);
+  });
+
+  it('never gives a secret back, and keeps it sealed', async () => {
+    const value = 'canary-secret-value';
+    expect((await at.request('PUT', '/v1/secrets/llm', { value, origins: ['https://models.example'] })).status).toBe(
+      204,
+    );
+    const list = await at.request('GET', '/v1/secrets');
+    expect(list.json.data).toMatchObject([{ name: 'llm', origins: ['https://models.example'] }]);
+    expect(list.text).not.toContain(value);
+    for (const file of ['dormouse.db', 'dormouse.db-wal'])
+      expect((await readFile(join(at.dataDir, file))).includes(value)).toBe(false);
+    await at.request('POST', '/v1/tool-servers', {
+      name: 'uses',
+      base_url: 'https://models.example',
+      auth: { type: 'bearer', secret: 'llm' },
+    });
+    expect((await at.request('DELETE', '/v1/secrets/llm')).json.code).toBe('SECRET_IN_USE');
+    expect((await at.request('DELETE', '/v1/tool-servers/uses')).status).toBe(204);
+    expect((await at.request('DELETE', '/v1/secrets/llm')).status).toBe(204);
+  });
+
+  it('keeps an agent that threads use', async () => {
+    expect((await at.request('DELETE', '/v1/agents/assistant')).json.code).toBe('AGENT_IN_USE');
+  });
+
+  it('probes a tool server on demand', async () => {
+    const report = (await at.request('POST', '/v1/tool-servers/example-tools/probe')).json;
+    expect(report).toMatchObject({ ok: true, problems: [], toolset: { name: 'example-tools' } });
+    expect(report.sha256).toMatch(/^[0-9a-f]{64}$/);
+    await at.request('POST', '/v1/tool-servers', { name: 'gone', base_url: 'http://127.0.0.1:9' });
+    expect((await at.request('POST', '/v1/tool-servers/gone/probe')).json).toMatchObject({ ok: false, toolset: null });
+  });
+});

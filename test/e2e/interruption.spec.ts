@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf, openThread, say, scriptedAgent, untilStatus } from './conversation.ts';
+import { cleanUp, type Standalone, startStandalone } from './standalone-process.ts';
+
+let at: Standalone;
+beforeAll(async () => {
+  at = await startStandalone();
+});
+afterAll(cleanUp);
+
+const slow = [[{ tool_call: { name: 'slow_job', arguments: { seconds: 30 } } }], [{ text: 'understood' }]];
+
+async function waiting(more: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  const thread = await openThread(at, await scriptedAgent(at, slow, more));
+  await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'begin' });
+  await untilStatus(at, thread, 'waiting');
+  return thread;
+}
+
+describe('interruption', () => {
+  it('R52 serves the person who writes while a tool runs', async () => {
+    const thread = await waiting();
+    expect(await say(at, thread, 'never mind')).toMatchObject({ status: 'idle', message: { text: 'understood' } });
+    const calls = (await at.request('GET', `/v1/threads/${thread}/tool-calls`)).json.data;
+    expect(calls).toMatchObject([{ state: 'settled', outcome: 'interrupted' }]);
+  });
+
+  it('stops the turn on request, and records a second request as refused', async () => {
+    const thread = await waiting();
+    expect((await at.request('POST', `/v1/threads/${thread}/interrupt`)).status).toBe(202);
+    await untilStatus(at, thread, 'idle');
+    const second = await at.request('POST', `/v1/threads/${thread}/interrupt`, { include_human: true });
+    expect(second.status).toBe(202);
+    const refused = (await eventsOf(at, thread)).find(({ type }) => type === 'request_refused');
+    expect(refused).toMatchObject({ request_id: second.json.id, request: 'interrupt', code: 'NOTHING_TO_STOP' });
+  });
+
+  it('cancels one call and asks the model again', async () => {
+    const thread = await waiting();
+    const { waiting_on: waitingOn } = (await at.request('GET', `/v1/threads/${thread}`)).json;
+    expect((await at.request('POST', `/v1/threads/${thread}/tool-calls/${waitingOn[0].id}/cancel`)).status).toBe(202);
+    await untilStatus(at, thread, 'idle');
+    const messages = (await at.request('GET', `/v1/threads/${thread}/messages`)).json.data;
+    expect(messages.at(-1)).toMatchObject({ role: 'assistant', text: 'understood' });
+  });
+
+  it('refuses a message under the policy reject, and says so to who waits', async () => {
+    const thread = await waiting({ policies: { on_interrupt: 'reject' } });
+    expect(await say(at, thread, 'hello?')).toMatchObject({ last_error: { code: 'CALLS_PENDING' } });
+  });
+
+  it('settles what is open when a thread closes', async () => {
+    const thread = await waiting();
+    await at.request('POST', `/v1/threads/${thread}/close`);
+    await untilStatus(at, thread, 'closed');
+    const calls = (await at.request('GET', `/v1/threads/${thread}/tool-calls`)).json.data;
+    expect(calls).toMatchObject([{ outcome: 'interrupted' }]);
+  });
+});

@@ -1,0 +1,214 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { eventsOf, openThread, say, scriptedAgent, untilStatus } from './conversation.ts';
+import { openStream } from './event-stream.ts';
+import {
+  cleanUp,
+  freePort,
+  scratchDirectory,
+  spawnStandalone,
+  type Standalone,
+  startStandalone,
+} from './standalone-process.ts';
+
+afterAll(cleanUp);
+
+/** Runs until it ends by itself: the exit code and everything it said. */
+async function failedStart(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const child = spawnStandalone(args, env);
+  const code = await child.exit;
+  return { code, output: child.output() };
+}
+
+/** Starts up to three times and gives the quickest: the machine may be busy with other tests. */
+async function quickestStart(earlier: Standalone): Promise<Standalone & { readonly startMs: number }> {
+  for (let attempt = 1; ; attempt++) {
+    const began = performance.now();
+    const at = await startStandalone({ dataDir: earlier.dataDir, port: earlier.port });
+    const startMs = performance.now() - began;
+    if (startMs < 3_000 || attempt === 3) return { ...at, startMs };
+    await at.stop();
+  }
+}
+
+const clear = (output: string): void => {
+  expect(output).not.toMatch(/\n\s+at .+:\d+/);
+  expect(output).not.toMatch(/^ready /m);
+};
+
+describe('a standalone process', () => {
+  it('says where it is, where the key is and what to type; the last line is for programs', async () => {
+    const at = await startStandalone();
+    expect(at.output()).toContain(at.url);
+    expect(at.output()).toContain(join(at.dataDir, 'key'));
+    expect(at.output()).toContain(at.key);
+    expect(at.output().trimEnd().split('\n').at(-1)).toBe(`ready ${at.url}`);
+    await at.stop();
+    const again = await startStandalone({ dataDir: at.dataDir, port: at.port });
+    expect(again.key).toBe(at.key);
+    expect(again.output()).not.toContain(at.key);
+    await again.stop();
+  });
+
+  it('starts again in less than three seconds with everything it had', async () => {
+    const at = await startStandalone();
+    const thread = await openThread(at);
+    await say(at, thread, 'What is the weather in Lisbon?');
+    const before = await eventsOf(at, thread);
+    expect(await at.stop()).toBe(0);
+    const again = await quickestStart(at);
+    expect(again.startMs).toBeLessThan(3_000);
+    expect(await eventsOf(again, thread)).toEqual(before);
+    expect(await say(again, thread, 'What is the weather in Oslo?')).toMatchObject({ status: 'idle' });
+    await again.stop();
+  });
+
+  it('goes on after a kill with what was pending', async () => {
+    const at = await startStandalone();
+    const agent = await scriptedAgent(at, [
+      [{ tool_call: { name: 'weather', arguments: { city: 'Oslo' } } }],
+      [{ wait_ms: 2_000 }, { text: 'it is cold' }],
+    ]);
+    const thread = await openThread(at, agent);
+    expect((await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'go' })).status).toBe(202);
+    await at.stop('SIGKILL');
+    const again = await startStandalone({ dataDir: at.dataDir, port: at.port });
+    await untilStatus(again, thread, 'idle');
+    const messages = (await again.request('GET', `/v1/threads/${thread}/messages`)).json.data;
+    expect(messages.filter(({ role }: { role: string }) => role === 'assistant')).toMatchObject([
+      { text: 'it is cold' },
+    ]);
+    await again.stop();
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'drains on %s and exits with 0, with streams and waits open',
+    async (signal) => {
+      const at = await startStandalone();
+      const agent = await scriptedAgent(at, [
+        [{ tool_call: { name: 'slow_job', arguments: { seconds: 60 } } }],
+        [{ text: 'late' }],
+      ]);
+      const thread = await openThread(at, agent);
+      const stream = await openStream(at, thread);
+      const waits = at.request(
+        'POST',
+        `/v1/threads/${thread}/messages`,
+        { text: 'go' },
+        { headers: { prefer: 'wait=60' } },
+      );
+      await untilStatus(at, thread, 'waiting');
+      const began = Date.now();
+      const code = await at.stop(signal);
+      expect(code).toBe(0);
+      expect(Date.now() - began).toBeLessThan(5_000);
+      expect((await waits).status).toBe(202);
+      stream.close();
+    },
+  );
+
+  it('refuses a port that is taken', async () => {
+    const port = await freePort();
+    const other = createServer().listen(port, '127.0.0.1');
+    const { code, output } = await failedStart(['--data', await scratchDirectory(), '--port', String(port)]);
+    other.close();
+    expect(code).toBe(1);
+    expect(output).toContain(`port ${port} is in use`);
+    expect(output).toContain('--port');
+    clear(output);
+  });
+
+  it('refuses a data directory that another process uses', async () => {
+    const at = await startStandalone();
+    const { code, output } = await failedStart(['--data', at.dataDir, '--port', '0']);
+    expect(code).toBe(1);
+    expect(output).toContain('DATA_DIR_IN_USE');
+    clear(output);
+    expect((await at.request('GET', '/v1/agents')).status).toBe(200);
+    await at.stop();
+  });
+
+  it('refuses a data directory that is no directory', async () => {
+    const file = join(await scratchDirectory(), 'file');
+    await writeFile(file, '');
+    const { code, output } = await failedStart(['--data', file, '--port', '0']);
+    expect(code).toBe(1);
+    expect(output).toContain('DATA_DIR_UNWRITABLE');
+    clear(output);
+  });
+
+  it('refuses a database that is damaged', async () => {
+    const at = await startStandalone();
+    await at.stop();
+    const file = join(at.dataDir, 'dormouse.db');
+    const bytes = await readFile(file);
+    await chmod(file, 0o600);
+    await writeFile(file, Buffer.concat([Buffer.from('this is not a database'), bytes.subarray(22)]));
+    const { code, output } = await failedStart(['--data', at.dataDir, '--port', '0']);
+    expect(code).toBe(1);
+    expect(output).toContain('DATABASE_CORRUPT');
+    clear(output);
+  });
+
+  it('names every setting that is wrong, and repeats no value', async () => {
+    const { code, output } = await failedStart(['--port', 'harbour', '--colour', 'red'], {
+      DORMOUSE_LOG_LEVEL: 'loud-canary',
+      DORMOUSE_PROT: '1',
+    });
+    expect(code).toBe(1);
+    for (const name of ['--port', '--colour', 'DORMOUSE_LOG_LEVEL', 'DORMOUSE_PROT']) expect(output).toContain(name);
+    expect(output).not.toMatch(/harbour|canary/);
+    clear(output);
+  });
+
+  it('refuses cluster settings with a clear word', async () => {
+    const { code, output } = await failedStart(['--data', await scratchDirectory(), '--port', '0'], {
+      DORMOUSE_KAFKA_BROKERS: 'k:9092',
+    });
+    expect(code).toBe(1);
+    expect(output).toContain('DORMOUSE_KAFKA_BROKERS');
+    clear(output);
+  });
+
+  it('prints every setting with its default on --help', async () => {
+    const { code, output } = await failedStart(['--help']);
+    expect(code).toBe(0);
+    for (const name of [
+      'DORMOUSE_PORT',
+      '--port',
+      '7420',
+      'DORMOUSE_DATA_DIR',
+      'DORMOUSE_OUTBOUND_ALLOW',
+      'DORMOUSE_TOOL_RETRY_TOTAL_MS',
+    ])
+      expect(output).toContain(name);
+  });
+
+  it('moves time for who develops', async () => {
+    const at = await startStandalone();
+    const now = (): Promise<number> =>
+      at.request('POST', '/v1/dev/clock', { advance_ms: 0 }).then(({ json }) => Date.parse(json.now));
+    const before = await now();
+    await at.request('POST', '/v1/dev/clock', { advance_ms: 3 * 86_400_000 });
+    expect((await now()) - before).toBeGreaterThanOrEqual(3 * 86_400_000);
+    const agent = await scriptedAgent(
+      at,
+      [[{ tool_call: { name: 'slow_job', arguments: { seconds: 60 } } }], [{ text: 'gave up' }]],
+      { limits: { tool_timeout_ms: { slow_job: 86_400_000 } } },
+    );
+    const thread = await openThread(at, agent);
+    await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'go' });
+    await untilStatus(at, thread, 'waiting');
+    await at.request('POST', '/v1/dev/clock', { advance_ms: 2 * 86_400_000 });
+    await untilStatus(at, thread, 'idle');
+    expect((await at.request('GET', `/v1/threads/${thread}/tool-calls`)).json.data).toMatchObject([
+      { outcome: 'timed_out' },
+    ]);
+    await at.stop();
+  });
+});
