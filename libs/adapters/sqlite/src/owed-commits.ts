@@ -89,8 +89,7 @@ export function createOwedCommits(writer: GroupWriter, reader: Reader, flushMs: 
     timer = null;
     const batch = paid;
     paid = [];
-    const done = (): void => undefined;
-    flushing = Promise.all([flushing, writer.rows('lazy', deleteOwed, batch).then(done, done)]).then(done);
+    flushing = afterwards(flushing, writer.rows('lazy', deleteOwed, batch));
     return flushing;
   }
 
@@ -116,6 +115,10 @@ export function createOwedCommits(writer: GroupWriter, reader: Reader, flushMs: 
     },
     flush,
   };
+}
+
+async function afterwards(earlier: Promise<void>, deletion: Promise<number>): Promise<void> {
+  await Promise.allSettled([earlier, deletion]);
 }
 
 /** Rows below this depend on nobody. (R1, R2) */

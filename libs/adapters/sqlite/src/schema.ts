@@ -66,7 +66,7 @@ const firstStep = `
     at INTEGER NOT NULL,
     status ANY NOT NULL,
     duration_ms INTEGER NOT NULL,
-    PRIMARY KEY (tenant, thread, tool_call, number)
+    PRIMARY KEY (tenant, thread, tool_call, number, at)
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE timers (

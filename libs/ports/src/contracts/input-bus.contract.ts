@@ -4,13 +4,15 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { InputBus, Subscription, ThreadDelivery, ThreadKey, ThreadLog } from '../index.ts';
 import { createInputRecorder, type InputRecorder } from './input-recorder.ts';
 import { commitOf, freshKey, messageOf } from './samples.ts';
-import { type Advance, settle, until } from './until.ts';
+import { type Advance, ended, settle, until } from './until.ts';
 
 export interface InputBusUnderTest {
   readonly inputs: InputBus;
   /** The log that belongs to this bus. */
   readonly log: ThreadLog;
   readonly advance?: Advance;
+  /** False when a second owner is always a second process: its queue died with the first one. */
+  readonly handsOver?: boolean;
   close(): Promise<void>;
   /** Ends the process, releases that were given included, and begins another one with what is durable. */
   reopen(): Promise<InputBusUnderTest>;
@@ -45,7 +47,7 @@ export function inputBusContract(name: string, make: () => Promise<InputBusUnder
     };
     const passed = (condition: () => boolean): Promise<void> => until(condition, world?.advance);
     afterEach(async () => {
-      for (const subscription of subscriptions.splice(0)) await subscription.close(100);
+      for (const subscription of subscriptions.splice(0)) await ended(subscription.close(100), world?.advance);
       await world?.close();
       world = null;
     });
@@ -165,22 +167,24 @@ export function inputBusContract(name: string, make: () => Promise<InputBusUnder
         );
       });
 
-      it('B2: what one owner did not decide the next owner gets, in the same order', async () => {
+      it('B2: what one owner did not decide the next owner gets, in the same order', async (context) => {
         await open();
+        if (world?.handsOver === false) return context.skip('a second owner is always a second process');
         const key = freshKey();
         const first = createInputRecorder();
         const subscription = await consume(first);
         for (const id of ['a', 'b', 'c']) publish(key, id);
         await passed(() => first.inputs(key).length === 3);
-        await subscription.close(1_000);
+        await ended(subscription.close(1_000), world?.advance);
         const second = createInputRecorder();
         await consume(second);
         await passed(() => second.inputs(key).length >= 3);
         expect(second.ids(key)).toEqual(['a', 'b', 'c']);
       });
 
-      it('B2: what was decided but not released comes again before anything newer of its thread', async () => {
+      it('B2: what was decided but not released comes again before anything newer of its thread', async (context) => {
         const { log } = await open();
+        if (world?.handsOver === false) return context.skip('a second owner is always a second process');
         const key = freshKey();
         const first = createInputRecorder();
         const subscription = await consume(first);
@@ -188,7 +192,7 @@ export function inputBusContract(name: string, make: () => Promise<InputBusUnder
         publish(key, 'waiting');
         await passed(() => first.inputs(key).length === 2);
         await decideOnly(log, first.inputs(key)[0]);
-        await subscription.close(1_000);
+        await ended(subscription.close(1_000), world?.advance);
         const second = createInputRecorder();
         await consume(second);
         await passed(() => second.ids(key).includes('waiting'));
@@ -332,13 +336,14 @@ export function inputBusContract(name: string, make: () => Promise<InputBusUnder
     });
 
     describe('B3: an assignment ends', () => {
-      it('B3: after `revoked` nothing is delivered to it, and the next owner has a newer assignment', async () => {
+      it('B3: after `revoked` nothing is delivered to it, and the next owner has a newer assignment', async (context) => {
         await open();
+        if (world?.handsOver === false) return context.skip('a second owner is always a second process');
         const key = freshKey();
         const first = createInputRecorder();
         const subscription = await consume(first);
         await passed(() => first.assignments.length > 0);
-        await subscription.close(1_000);
+        await ended(subscription.close(1_000), world?.advance);
         expect(first.revocations).toEqual(first.assignments);
         publish(key, 'late');
         await settle(world?.advance);
@@ -352,8 +357,9 @@ export function inputBusContract(name: string, make: () => Promise<InputBusUnder
         for (const { assignment } of second.received) expect(second.assignments).toContainEqual(assignment);
       });
 
-      it('B3: the release of an assignment that is over is ignored', async () => {
+      it('B3: the release of an assignment that is over is ignored', async (context) => {
         const { log } = await open();
+        if (world?.handsOver === false) return context.skip('a second owner is always a second process');
         const key = freshKey();
         const first = createInputRecorder();
         const subscription = await consume(first);
@@ -361,7 +367,7 @@ export function inputBusContract(name: string, make: () => Promise<InputBusUnder
         await passed(() => first.inputs(key).length === 1);
         const [zombie] = first.inputs(key);
         await decideOnly(log, zombie);
-        await subscription.close(1_000);
+        await ended(subscription.close(1_000), world?.advance);
         zombie?.release();
         const second = createInputRecorder();
         await consume(second);
@@ -408,11 +414,12 @@ export function inputBusContract(name: string, make: () => Promise<InputBusUnder
         const key = freshKey();
         const recorder = createInputRecorder();
         recorder.onDelivery = () => {
-          recorder.full = recorder.inputs(key).length === 2;
+          recorder.full ||= recorder.inputs(key).length === 2;
         };
         await consume(recorder);
-        for (const id of ['a', 'b', 'c', 'd']) publish(key, id);
+        for (const id of ['a', 'b']) publish(key, id);
         await passed(() => recorder.ids(key).length === 2);
+        for (const id of ['c', 'd']) publish(key, id);
         await settle(world?.advance);
         expect(recorder.ids(key)).toEqual(['a', 'b']);
         recorder.full = false;

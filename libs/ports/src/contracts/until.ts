@@ -19,6 +19,14 @@ export async function settle(advance?: Advance): Promise<void> {
   for (let step = 0; step < 10; step += 1) await pass(advance);
 }
 
+/** Waits for something that takes time to end, such as closing. */
+export async function ended(work: Promise<unknown>, advance?: Advance): Promise<void> {
+  const state = { ended: false };
+  const finished = work.finally(() => (state.ended = true));
+  await Promise.race([finished, until(() => state.ended, advance)]);
+  await finished;
+}
+
 async function pass(advance?: Advance): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, realStepMs));
   await advance?.(worldStepMs);

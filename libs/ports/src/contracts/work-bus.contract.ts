@@ -2,11 +2,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Subscription, WorkBus, WorkTopics } from '../index.ts';
 import { freshKey } from './samples.ts';
-import { type Advance, settle, until } from './until.ts';
+import { type Advance, ended, settle, until } from './until.ts';
 
 export interface WorkBusUnderTest {
   readonly work: WorkBus;
   readonly advance?: Advance;
+  /** False when a second consumer is always a second process: what was not handled is produced again from the log. */
+  readonly handsOver?: boolean;
   close(): Promise<void>;
 }
 
@@ -36,7 +38,7 @@ export function workBusContract(name: string, make: () => Promise<WorkBusUnderTe
     };
     const passed = (condition: () => boolean): Promise<void> => until(condition, world?.advance);
     afterEach(async () => {
-      for (const subscription of subscriptions.splice(0)) await subscription.close(50);
+      for (const subscription of subscriptions.splice(0)) await ended(subscription.close(50), world?.advance);
       await world?.close();
       world = null;
     });
@@ -82,8 +84,9 @@ export function workBusContract(name: string, make: () => Promise<WorkBusUnderTe
       await passed(() => seen.handled);
     });
 
-    it('W1: what one consumer did not finish the next one gets', async () => {
+    it('W1: what one consumer did not finish the next one gets', async (context) => {
       const work = await open();
+      if (world?.handsOver === false) return context.skip('a second consumer is always a second process');
       const begun: string[] = [];
       const first = await consume(work, async (message) => {
         begun.push(message.effect.id);
@@ -91,9 +94,7 @@ export function workBusContract(name: string, make: () => Promise<WorkBusUnderTe
       });
       await work.publish('dispatches', dispatchOf('unfinished'));
       await passed(() => begun.length === 1);
-      const closing = { done: false };
-      void first.close(20).then(() => (closing.done = true));
-      await passed(() => closing.done);
+      await ended(first.close(20), world?.advance);
       const handled: string[] = [];
       await consume(work, async (message) => void handled.push(message.effect.id));
       await passed(() => handled.length > 0);

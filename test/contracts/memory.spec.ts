@@ -1,0 +1,76 @@
+// The memory adapter passes the same contracts, in both of its topologies. A process that was closed reaches nothing.
+import {
+  createManualClock,
+  createMemoryWorld,
+  type Gate,
+  type MemoryPorts,
+  type Topology,
+} from '@dormouse/adapter-memory';
+import { Fault } from '@dormouse/ports';
+import {
+  type Advance,
+  dispatchLedgerContract,
+  inputBusContract,
+  threadLogContract,
+  workBusContract,
+} from '@dormouse/ports/contracts';
+
+type UnderTest<Part> = Part & {
+  readonly advance: Advance;
+  readonly handsOver: boolean;
+  close(): Promise<void>;
+  reopen(): Promise<UnderTest<Part>>;
+};
+
+/** A world of its own; `reopen` is the next life of the same process. */
+function fresh<Part>(topology: Topology, part: (ports: MemoryPorts) => Part): () => Promise<UnderTest<Part>> {
+  return async () => {
+    const clock = createManualClock();
+    const closed = new Set<string>();
+    const gate: Gate = {
+      pass: async (node, _operation, apply) => {
+        if (closed.has(node)) throw new Fault('UNAVAILABLE', 'this process has ended');
+        return apply();
+      },
+    };
+    const world = createMemoryWorld({ clock, gate, topology, partitions: 1 });
+    const live = (life: number): UnderTest<Part> => {
+      const node = `process-${life}`;
+      const close = async (): Promise<void> => {
+        closed.add(node);
+        world.durable.broker.expire(node);
+        world.durable.broker.forget(node);
+      };
+      return {
+        ...part(world.ports(node)),
+        handsOver: topology === 'durable',
+        advance: (ms) => clock.advance(ms),
+        close,
+        reopen: async () => {
+          await close();
+          return live(life + 1);
+        },
+      };
+    };
+    return live(1);
+  };
+}
+
+for (const topology of ['standalone', 'durable'] as const) {
+  threadLogContract(
+    `memory, ${topology}`,
+    fresh(topology, ({ log }) => ({ log })),
+  );
+  inputBusContract(
+    `memory, ${topology}`,
+    fresh(topology, ({ inputs, log }) => ({ inputs, log })),
+  );
+  workBusContract(
+    `memory, ${topology}`,
+    fresh(topology, ({ work }) => ({ work })),
+  );
+  dispatchLedgerContract(
+    `memory, ${topology}`,
+    fresh(topology, ({ ledger }) => ({ ledger })),
+  );
+}
