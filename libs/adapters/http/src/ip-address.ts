@@ -5,6 +5,7 @@
 //   A1. Metadata services and all of link-local are `never`, whatever an allow-list says, and so is every IPv6 form that
 //       carries such an IPv4 address inside.
 //   A2. An address is `public` only when it is known to be: everything else needs a rule.
+import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export type AddressClass = 'public' | 'private' | 'never';
@@ -46,11 +47,12 @@ const nat64Local = range('64:ff9b:1::/48');
 const sixToFour = range('2002::/16');
 const teredo = range('2001::/32');
 
-/** Judges a literal in its usual notation; null when the text is not an IP address. */
+/** Judges a literal in its usual notation; null when the text is not an IP address, or has a zone. */
 export function judgeAddress(text: string): JudgedAddress | null {
-  if (!ipaddr.isValid(text) || (text.includes('.') && !text.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(text)))
-    return null;
-  return judge(ipaddr.parse(text));
+  if (isIPv4(text)) return judge(ipaddr.IPv4.parse(text));
+  // ipaddr.js reads `::1.2.3.4` as a mapped address, which it is not; the URL parser writes it in groups.
+  if (!isIPv6(text) || !URL.canParse(`http://[${text}]`)) return null;
+  return judge(ipaddr.IPv6.parse(new URL(`http://[${text}]`).hostname.slice(1, -1)));
 }
 
 /** True when the block covers the address; families never mix. */
@@ -59,10 +61,14 @@ export function contains([network, bits]: AddressRange, address: string): boolea
   return inRange(parsed, [network, bits]);
 }
 
+/** A CIDR block, or a single address; null when the text is neither. */
 export function parseRange(text: string): AddressRange | null {
-  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
-  const alone = judgeAddress(text);
-  return alone === null ? null : [ipaddr.parse(alone.address), alone.family === 4 ? 32 : 128];
+  const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const judged = judgeAddress(address);
+  if (judged === null) return null;
+  const longest = judged.family === 4 ? 32 : 128;
+  const length = bits === undefined ? longest : Number(bits);
+  return length > longest ? null : [ipaddr.parse(judged.address), length];
 }
 
 function judge(parsed: Address): JudgedAddress {

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { judgeAddress } from './ip-address.ts';
+
+describe('an address', () => {
+  it.each([
+    ['93.184.216.34', 'public'],
+    ['1.1.1.1', 'public'],
+    ['2606:4700::1111', 'public'],
+    ['127.0.0.1', 'private'],
+    ['127.255.255.254', 'private'],
+    ['10.0.0.1', 'private'],
+    ['172.16.0.1', 'private'],
+    ['172.32.0.1', 'public'],
+    ['192.168.1.1', 'private'],
+    ['100.64.0.1', 'private'],
+    ['192.0.2.1', 'private'],
+    ['198.18.0.1', 'private'],
+    ['203.0.113.7', 'private'],
+    ['240.0.0.1', 'private'],
+    ['::1', 'private'],
+    ['fd12:3456::1', 'private'],
+    ['fc00::1', 'private'],
+    ['fec0::1', 'private'],
+    ['2001:db8::1', 'private'],
+    ['100::1', 'private'],
+    ['4000::1', 'private'],
+    ['::ffff:10.0.0.1', 'private'],
+    ['::ffff:93.184.216.34', 'public'],
+    ['::127.0.0.1', 'private'],
+    ['::93.184.216.34', 'private'],
+    ['64:ff9b::93.184.216.34', 'private'],
+    ['64:ff9b:1::a00:1', 'private'],
+    ['2002:5db8:d822::1', 'private'],
+    ['2001:0:4136:e378:8000:63bf:3fff:fdd2', 'private'],
+    ['2001:db9::5efe:10.0.0.1', 'private'],
+    ['0.0.0.0', 'never'],
+    ['0.1.2.3', 'never'],
+    ['::', 'never'],
+    ['169.254.169.254', 'never'],
+    ['169.254.170.2', 'never'],
+    ['100.100.100.200', 'never'],
+    ['168.63.129.16', 'never'],
+    ['192.0.0.192', 'never'],
+    ['fd00:ec2::254', 'never'],
+    ['fd20:ce::254', 'never'],
+    ['fe80::1', 'never'],
+    ['febf::1', 'never'],
+    ['224.0.0.1', 'never'],
+    ['255.255.255.255', 'never'],
+    ['ff02::1', 'never'],
+    ['::ffff:169.254.169.254', 'never'],
+    ['::169.254.169.254', 'never'],
+    ['64:ff9b::169.254.169.254', 'never'],
+    ['2002:a9fe:a9fe::1', 'never'],
+    ['2001:0:4136:e378:8000:63bf:5601:5601', 'never'],
+    ['2001:db9::5efe:169.254.169.254', 'never'],
+  ])('%s is %s', (text, is) => {
+    expect(judgeAddress(text)?.is).toBe(is);
+  });
+
+  it.each([
+    '',
+    'a.example',
+    '127.1',
+    '0x7f.0.0.1',
+    '2130706433',
+    '017700000001',
+    '1.2.3',
+    '256.1.1.1',
+    ':::',
+    'fe80::1%lo',
+    '1.2.3.4/8',
+  ])('%j is none', (text) => {
+    expect(judgeAddress(text)).toBeNull();
+  });
+});
