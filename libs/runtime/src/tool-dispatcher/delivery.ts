@@ -5,7 +5,8 @@
 //   D1. The ledger is read before the first POST and again before every later one; an outcome in it ends the matter, so a
 //       call that was withdrawn before it was begun never begins.
 //   D2. An outcome is in the ledger before anybody is told of it; the first one stays, and what it says is what counts.
-//   D3. Every attempt is recorded before its outcome is.
+//   D3. Every attempt is recorded before the call leaves these hands, and before it is repeated; its record and an outcome
+//       go to the store together.
 //   D4. At least once: repeated on 5xx, timeouts and broken connections until the end of the schedule, never after an
 //       answer of another kind.
 //   D5. At most once: a durable claim, read back, then one POST. A connection that failed before a byte was sent does not
@@ -73,7 +74,7 @@ interface Progress {
 }
 
 /** Asked when the turn has come, right before a POST. */
-type Begin = (attempt: number) => Promise<'go' | 'lost' | Conclusion>;
+type Begin = () => Promise<'go' | 'lost' | Conclusion>;
 
 /** A ledger that was read this short a time ago is not read again. */
 const freshMs = 1_000;
@@ -104,12 +105,17 @@ async function send(
 ): Promise<Conclusion> {
   const { toolServer, delivery } = errand.call.effect;
   for (;;) {
-    const outcome = await attempt(deps, errand, invocation, progress, begin);
-    if (outcome === 'lost') return waitForOther(deps, errand);
-    if ('outcome' in outcome) return outcome;
+    const tried = await attempt(deps, errand, invocation, progress, begin);
+    if (tried === 'lost') return waitForOther(deps, errand);
+    if ('failure' in tried) return tried;
+    const { outcome } = tried;
     const ended = endOf(outcome);
-    if (ended === 'sent') return conclude(deps, errand, 'sent', null);
-    if (ended === 'refused') return conclude(deps, errand, 'refused', refusal(toolServer, outcome));
+    if (ended !== null) {
+      const failure = ended === 'sent' ? null : refusal(toolServer, outcome);
+      const [conclusion] = await Promise.all([conclude(deps, errand, ended, failure), tried.recorded]); // (D3)
+      return conclusion;
+    }
+    await tried.recorded;
     if (delivery === 'at_most_once' && (outcome.sent || outcome.reached)) {
       await rest(deps, errand, deps.settings.unknownOutcomeGraceMs); // (D5)
       return conclude(deps, errand, 'unknown', unknownOutcome(toolServer, describe(outcome)));
@@ -120,14 +126,20 @@ async function send(
   }
 }
 
-/** One POST, when the server's gate lets it through, and its record. */
+/** A POST that was made, and its record on the way to the store. */
+interface Tried {
+  readonly outcome: SendOutcome;
+  readonly recorded: Promise<void>;
+}
+
+/** One POST, when the server's gate lets it through. */
 async function attempt(
   deps: DeliveryDeps,
   errand: Errand,
   invocation: Invocation,
   progress: Progress,
   begin: Begin,
-): Promise<SendOutcome | 'lost' | Conclusion> {
+): Promise<Tried | 'lost' | Conclusion> {
   const { clock, hardStop, settings } = deps;
   const { tenant, effect } = errand.call;
   const leave = await deps.gates.enter(tenant, effect.toolServer, errand.rest);
@@ -135,7 +147,7 @@ async function attempt(
   let outcome: SendOutcome | null = null;
   let at = 0;
   try {
-    const may = await begin(progress.made + 1);
+    const may = await begin();
     if (may !== 'go') return may;
     at = clock.now();
     outcome = await deps.transport.post({ ...invocation, timeoutMs: settings.ackTimeoutMs, signal: hardStop });
@@ -153,8 +165,7 @@ async function attempt(
     status,
     durationMs: Math.max(0, clock.now() - at),
   };
-  await insist(deps, errand, () => deps.ledger.record(errand.key, record)); // (D3)
-  return outcome;
+  return { outcome, recorded: insist(deps, errand, () => deps.ledger.record(errand.key, record)) };
 }
 
 /** At least once: the ledger was read a moment ago, unless the turn came late or this is a repetition. (D1) */

@@ -53,6 +53,9 @@ interface InHand {
   readonly done: Promise<void>;
 }
 
+/** After the POSTs have been ended. */
+const abandonMs = 1_000;
+
 type Dispatch = WorkTopics['dispatches'];
 type Withdrawal = Dispatch & { readonly effect: WithdrawCall };
 
@@ -182,8 +185,11 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
       for (const { rest } of inHand.values()) rest.abort();
       await subscription?.close(withinMs);
       hardStop.abort();
-      const rest = Promise.allSettled([...[...inHand.values()].map(({ done }) => done), ...others]);
-      await Promise.race([rest, clock.sleep(withinMs)]);
+      // What still waits for a bus that stopped first is not waited for: it touches nothing any more.
+      const waited = new AbortController();
+      const quiet = Promise.allSettled([...[...inHand.values()].map(({ done }) => done), ...others]);
+      await Promise.race([quiet, clock.sleep(abandonMs, waited.signal)]);
+      waited.abort();
     },
   };
 }
