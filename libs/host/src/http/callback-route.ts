@@ -12,7 +12,9 @@ import { receiveBytes, type RequestBytes } from './request-bytes.ts';
 
 export function registerCallbackRoute(server: FastifyInstance, gateway: CallbackGateway): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) => receiveBytes(payload, callbackBytesMax));
+  server.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
+    receiveBytes(payload, callbackBytesMax),
+  );
   server.post<{ Params: { token: string } }>('/callback/:token', async (request, reply) => {
     const { bytes: body, truncated } = (request.body as RequestBytes | undefined) ?? {
       bytes: Buffer.alloc(0),

@@ -2,7 +2,7 @@
 // failure, or on the terminal. One registry: the pages under /errors and docs/errors are written from it.
 //
 // Invariants:
-//   C1. A code is here if and only if the source can give it; test/e2e compares both with the pages.
+//   C1. Every code that the source can give is here; test/docs compares registry, source and pages.
 //   C2. `status` is the HTTP status of a problem document; null for codes that only appear in events or on a terminal.
 
 export interface CodeEntry {
@@ -38,12 +38,6 @@ const requestCodes = {
     'Not found',
     'There is no such resource, or it belongs to another tenant.',
     'Check the id and the key you use.',
-  ),
-  METHOD_NOT_ALLOWED: entry(
-    405,
-    'Method not allowed',
-    'The path exists, but not with this method.',
-    'See /openapi.json.',
   ),
   INVALID_JSON: entry(
     400,
@@ -196,12 +190,6 @@ const toolCodes = {
     'The model’s arguments are not an object or do not match the tool’s schema. Nothing was sent.',
     'Usually nothing: the model is told what is wrong.',
   ),
-  TOOL_ERROR: entry(
-    null,
-    'The tool says error',
-    'The tool answered with a text that begins with `Error: `.',
-    'Usually nothing: the model sees the text.',
-  ),
   DISPATCH_FAILED: entry(
     null,
     'Could not be sent',
@@ -220,24 +208,48 @@ const toolCodes = {
     'The tool did not answer within the agent’s `tool_timeout_ms`.',
     'Raise the limit, or look at the tool.',
   ),
-  INTERRUPTED: entry(
-    null,
-    'Interrupted',
-    'The call was stopped by a message, a request, or the closing of its thread.',
-    'Nothing.',
-  ),
   DENIED: entry(null, 'Denied', 'A person denied the call, or nobody allowed it in time.', 'Nothing.'),
-  RESULT_TOO_LARGE: entry(
+  TOOLSET_CHANGED: entry(
     null,
+    'Toolset changed',
+    'The tool server refused the call with 409: its toolset is another one than the call was made for. The manifest was fetched again and the model was told what changed.',
+    'Usually nothing: new threads, and the next call, use the new toolset.',
+  ),
+  SECRET_UNUSABLE: entry(
+    null,
+    'Secret unusable',
+    'The tool server’s registration names a secret that does not exist or may not be sent to its origin. Nothing was sent.',
+    'Set the secret with this origin: `PUT /v1/secrets/{name}`.',
+  ),
+  NAME_NOT_RESOLVED: entry(
+    null,
+    'Name not resolved',
+    'The host name of a tool server or model could not be resolved.',
+    'Check the address; the call is tried again for a while.',
+  ),
+  RESULT_TOO_LARGE: entry(
+    413,
     'Result too large',
     'The tool’s result exceeds what is accepted; the call is settled with an error.',
     'Let the tool return less, or a link.',
   ),
   RESULT_UNREADABLE: entry(
-    null,
+    400,
     'Result unreadable',
     'The tool’s result could not be decoded; the call is settled with an error.',
     'Correct the tool server.',
+  ),
+  CALLBACK_EXPIRED: entry(
+    410,
+    'Callback expired',
+    'The callback URL is one of ours, but it has expired or its key was revoked. Nothing was stored.',
+    'Let the tool answer sooner, or raise the agent’s `callback_ttl_s`.',
+  ),
+  CALLBACK_TYPE_UNSUPPORTED: entry(
+    422,
+    'Callback type unsupported',
+    'This version takes `tool_result` only; the message was recorded as rejected and the call stays open.',
+    'Send a `tool_result`.',
   ),
   AUTH_UNSUPPORTED: entry(
     null,
@@ -288,6 +300,19 @@ const startCodes = {
     'Database is newer',
     'The data directory was written by a newer version of Dormouse.',
     'Run that version, or another directory.',
+  ),
+  PORT_TAKEN: entry(
+    null,
+    'Port taken',
+    'Another process listens on the port.',
+    'Stop it, or choose another with `--port`.',
+  ),
+  PORT_FORBIDDEN: entry(null, 'Port forbidden', 'This user may not listen on the port.', 'Choose one above 1023.'),
+  HOST_UNKNOWN: entry(
+    null,
+    'Address unknown',
+    'This machine does not have the address that `DORMOUSE_HOST` names.',
+    'Use 127.0.0.1, 0.0.0.0 or an address of this machine.',
   ),
   DATABASE_CORRUPT: entry(
     null,

@@ -1,0 +1,102 @@
+// Three lists that must be one: the codes the source can give, the registry, and the pages (in docs/errors and served).
+// DORMOUSE_TEST_WRITE=1 writes the pages anew.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { codeEntry, errorPage, isProblemCode, problemCodes, type ProblemCode } from '@dormouse/host';
+import { afterAll, describe, expect, it } from 'vitest';
+import { cleanUp, startStandalone } from './standalone-process.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const pages = join(root, 'docs', 'errors');
+const codes = Object.keys(problemCodes).filter(isProblemCode);
+
+afterAll(cleanUp);
+
+/** Words in capitals that are no codes of ours: of the system, of SQL, of a decision that is never shown, of logs. */
+const otherWords = new Set([
+  ...[
+    'ABORTED',
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'EPIPE',
+    'ETIMEDOUT',
+    'ENOTFOUND',
+    'ENOENT',
+    'TIMEOUT',
+    'TOO_LARGE',
+    'UNKNOWN',
+  ],
+  ...['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'SIGINT', 'SIGTERM'],
+  ...['ALREADY_OPEN', 'NOT_OPEN', 'CLOSED', 'NOT_PENDING', 'SUPERSEDED', 'NO_TIMER', 'NOT_LOADING'],
+  ...['POISON', 'SLICE_THREW', 'COMMIT', 'ROLLBACK', 'POST', 'PATCH', 'DELETE', 'DMSE'],
+]);
+
+const notOurs = (word: string): boolean =>
+  otherWords.has(word) ||
+  /^(FST_ERR|UND_ERR|SQLITE|DORMOUSE|ERR)_/.test(word) ||
+  /_(MS|DIR|URL|KEY|PORT|TOOLS|LEVEL|ALLOW|BROKERS|PREFIX)$/.test(word);
+
+function* sources(directory: string): Generator<string> {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) {
+      if (!['node_modules', 'dist', 'spec', 'contracts', 'testing'].includes(entry.name)) yield* sources(path);
+    } else if (
+      /\.ts$/.test(entry.name) &&
+      !/\.(spec|contract)\.ts$/.test(entry.name) &&
+      entry.name !== 'problem-codes.ts'
+    ) {
+      yield readFileSync(path, 'utf8');
+    }
+  }
+}
+
+/** Codes as the source gives them: `code: 'X'`, `new Fault('X'`, an argument, a member of a union. */
+function codesInSource(): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const text of sources(join(root, 'libs'))) {
+    const code = text.replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '');
+    for (const [, word = ''] of code.matchAll(/'([A-Z][A-Z_]{3,})'|\b(?:code: '|`)([A-Z][A-Z_]{3,}): /g))
+      if (word !== '' && !notOurs(word)) found.add(word);
+    for (const [, word = ''] of code.matchAll(/`([A-Z]+_[A-Z_]+): /g)) found.add(word);
+  }
+  return found;
+}
+
+describe('error codes', () => {
+  it('that the source can give all have an entry', () => {
+    const missing = [...codesInSource()].filter((code) => !isProblemCode(code));
+    expect(missing).toEqual([]);
+  });
+
+  it('have a page each, and no page is left over', () => {
+    if (process.env['DORMOUSE_TEST_WRITE'] === '1') {
+      for (const code of codes) writeFileSync(join(pages, `${code}.md`), errorPage(code));
+      writeFileSync(join(pages, 'README.md'), indexPage());
+    }
+    const files = readdirSync(pages).filter((file) => file !== 'README.md');
+    expect(files.toSorted()).toEqual(codes.map((code) => `${code}.md`).toSorted());
+    for (const code of codes) expect(readFileSync(join(pages, `${code}.md`), 'utf8')).toBe(errorPage(code));
+    expect(readFileSync(join(pages, 'README.md'), 'utf8')).toBe(indexPage());
+  });
+
+  it('are served as they are written, to anybody', async () => {
+    const at = await startStandalone();
+    for (const code of codes) {
+      const page = await at.request('GET', `/errors/${code}`, undefined, { key: null });
+      expect(page.text).toBe(errorPage(code));
+    }
+    expect((await at.request('GET', '/errors/NO_SUCH_CODE', undefined, { key: null })).status).toBe(404);
+  });
+});
+
+function indexPage(): string {
+  const line = (code: ProblemCode): string => {
+    const { status, title } = codeEntry(code);
+    return `- [${code}](${code}.md): ${title.toLowerCase()}${status === null ? '' : ` (${status})`}`;
+  };
+  return `# Error codes\n\nA page for each code; the same pages are served under \`/errors/{CODE}\`.\n\n${codes.toSorted().map(line).join('\n')}\n`;
+}
