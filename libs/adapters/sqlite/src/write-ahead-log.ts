@@ -7,14 +7,13 @@ export interface WriteAheadLog {
   isTooLong(): boolean;
   /** True when there is nothing to carry over. */
   isClean(): boolean;
-  /** Carries over what can be carried over without waiting for anybody. */
-  checkpoint(): void;
+  /** PASSIVE carries over what it can without waiting for anybody; TRUNCATE waits, and empties the log's file. */
+  checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void;
   counters(): { readonly syncs: number; readonly checkpoints: number; readonly walFrames: number };
 }
 
 export function createWriteAheadLog(database: DatabaseSync, framesMax: number): WriteAheadLog {
   const noop = database.prepare('PRAGMA wal_checkpoint(NOOP)');
-  const passive = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   const lengths = (row: ReturnType<typeof noop.get>): { frames: number; carried: number } => ({
     frames: Math.max(0, Number(row?.['log'] ?? 0)),
     carried: Math.max(0, Number(row?.['checkpointed'] ?? 0)),
@@ -32,10 +31,10 @@ export function createWriteAheadLog(database: DatabaseSync, framesMax: number): 
       ({ frames, carried } = now);
       return !nothing;
     },
-    isTooLong: () => frames >= framesMax,
+    isTooLong: () => frames - carried >= framesMax,
     isClean: () => carried === frames,
-    checkpoint: () => {
-      ({ frames, carried } = lengths(passive.get()));
+    checkpoint: (mode) => {
+      ({ frames, carried } = lengths(database.prepare(`PRAGMA wal_checkpoint(${mode})`).get()));
       checkpoints += 1;
       syncs += 2;
     },

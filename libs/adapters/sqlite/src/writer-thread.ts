@@ -83,17 +83,16 @@ function count(each: WriteAnswer): void {
 }
 
 /** A checkpoint that fails (the disk is full) is tried again later; the log holds everything until then. */
-function checkpoint(): void {
+function checkpoint(mode: 'PASSIVE' | 'TRUNCATE' = 'PASSIVE'): void {
   try {
-    wal.checkpoint();
+    wal.checkpoint(mode);
   } catch (error) {
     if (troubleOf(failureOf(error)) === 'own') throw error;
-    Atomics.wait(signal, 0, Atomics.load(signal, 0), idleBeforeCheckpointMs);
   }
 }
 
 function finish(): void {
-  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  checkpoint('TRUNCATE');
   database.close();
   port.postMessage('closed');
   port.close();

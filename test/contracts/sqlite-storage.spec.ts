@@ -1,0 +1,206 @@
+// What happens to the data directory: full, damaged, newer, not ours, not writable, in use, and a log that grows.
+import { openSqlite } from '@dormouse/adapter-sqlite';
+import { commitOf, freshKey, messageOf } from '@dormouse/ports/contracts';
+import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import { removeScratchDirectories, scratchDirectory } from './scratch-directory.ts';
+
+removeScratchDirectories();
+
+const databaseOf = (directory: string): string => join(directory, 'dormouse.db');
+const fault = (code: string, says = ''): object => ({ name: 'Fault', code, message: expect.stringContaining(says) });
+
+describe('sqlite: a full disk', () => {
+  it('writers get UNAVAILABLE, nothing acknowledged is lost, and it works again when there is space', async () => {
+    const directory = await scratchDirectory();
+    const stores = await openSqlite({ directory });
+    const key = freshKey();
+    const stored = [];
+    for (let version = 0; version < 20; version += 1) {
+      const commit = commitOf(key, version);
+      expect(await stores.log.append([{ commit, owes: true }])).toEqual(['appended']);
+      stored.push(commit);
+    }
+    await stores.limitSize((await stat(databaseOf(directory))).size);
+    const large = commitOf(key, 20, { body: 'x'.repeat(2_000_000) });
+    await expect(stores.log.append([{ commit: large, owes: true }])).rejects.toMatchObject(
+      fault('UNAVAILABLE', 'full'),
+    );
+    await expect(stores.blobs.put('acme', 'sha', new Uint8Array(2_000_000), 'image/png')).rejects.toMatchObject(
+      fault('UNAVAILABLE'),
+    );
+    // Reading goes on, and nothing of what failed is there.
+    expect(await stores.log.read(key, 0)).toEqual(stored);
+    expect(await stores.log.findByInputs(key, large.inputs)).toEqual([null]);
+    await stores.limitSize(null);
+    expect(await stores.log.append([{ commit: large, owes: true }])).toEqual(['appended']);
+    await stores.close();
+    const again = await openSqlite({ directory });
+    expect(await again.log.read(key, 0)).toEqual([...stored, large]);
+    await again.close();
+  });
+
+  it('everybody in the group that did not fit gets UNAVAILABLE, and everybody succeeds later', async () => {
+    const directory = await scratchDirectory();
+    const stores = await openSqlite({ directory, sizeBytesMax: 400_000 });
+    const commits = Array.from({ length: 40 }, () => commitOf(freshKey(), 0, { body: 'x'.repeat(40_000) }));
+    const results = await Promise.allSettled(commits.map((commit) => stores.log.append([{ commit, owes: false }])));
+    expect(results.some((result) => result.status === 'rejected')).toBe(true);
+    for (const result of results)
+      if (result.status === 'rejected') expect(result.reason).toMatchObject(fault('UNAVAILABLE'));
+    for (const [index, commit] of commits.entries()) {
+      const there = await stores.log.head(commit);
+      expect(there).toEqual(results[index]?.status === 'fulfilled' ? commit : null);
+    }
+    await stores.limitSize(null);
+    for (const [index, commit] of commits.entries()) {
+      const expected = results[index]?.status === 'fulfilled' ? ['conflict', 'duplicate'] : ['appended'];
+      expect(expected).toContain((await stores.log.append([{ commit, owes: false }]))[0]);
+    }
+    await stores.close();
+  });
+});
+
+describe('sqlite: a directory that cannot be used', () => {
+  it('a second opening of the same directory is refused, in the same process too', async () => {
+    const directory = await scratchDirectory();
+    const stores = await openSqlite({ directory });
+    await expect(openSqlite({ directory })).rejects.toMatchObject(fault('DATA_DIR_IN_USE', directory));
+    await stores.close();
+    await (await openSqlite({ directory })).close();
+  });
+
+  it('a directory that cannot be made is DATA_DIR_UNWRITABLE', async () => {
+    const directory = await scratchDirectory();
+    await writeFile(join(directory, 'file'), '');
+    const below = join(directory, 'file', 'data');
+    await expect(openSqlite({ directory: below })).rejects.toMatchObject(fault('DATA_DIR_UNWRITABLE', below));
+  });
+
+  it('a lock that cannot be taken because it is no file is DATA_DIR_UNWRITABLE', async () => {
+    const directory = await scratchDirectory();
+    await mkdir(join(directory, 'dormouse.lock'));
+    await expect(openSqlite({ directory })).rejects.toMatchObject(fault('DATA_DIR_UNWRITABLE', directory));
+  });
+
+  it('a newer database is refused and left as it is', async () => {
+    const directory = await scratchDirectory();
+    await (await openSqlite({ directory })).close();
+    const database = new DatabaseSync(databaseOf(directory));
+    database.exec('PRAGMA user_version = 999');
+    database.close();
+    const before = await readFile(databaseOf(directory));
+    await expect(openSqlite({ directory })).rejects.toMatchObject(fault('DATABASE_NEWER', '999'));
+    expect((await readFile(databaseOf(directory))).equals(before)).toBe(true);
+  });
+
+  it('a file that is no database is DATABASE_CORRUPT, with what to do next', async () => {
+    const directory = await scratchDirectory();
+    await writeFile(databaseOf(directory), 'This is not a database, it only says so. '.repeat(500));
+    await expect(openSqlite({ directory })).rejects.toMatchObject(fault('DATABASE_CORRUPT', 'backup'));
+    // The lock is free again: the next attempt fails for the same reason.
+    await expect(openSqlite({ directory })).rejects.toMatchObject(fault('DATABASE_CORRUPT'));
+  });
+
+  it("somebody else's database is refused and left as it is", async () => {
+    const directory = await scratchDirectory();
+    const database = new DatabaseSync(databaseOf(directory));
+    database.exec('CREATE TABLE theirs (a)');
+    database.close();
+    await expect(openSqlite({ directory })).rejects.toMatchObject(fault('DATABASE_CORRUPT', 'did not make it'));
+  });
+
+  it('damage in the middle of the file is DATABASE_CORRUPT for whoever meets it, not "nothing there" (L6)', async () => {
+    const directory = await scratchDirectory();
+    const stores = await openSqlite({ directory });
+    const keys = Array.from({ length: 50 }, () => freshKey());
+    for (const key of keys)
+      await stores.log.append([{ commit: commitOf(key, 0, { body: 'y'.repeat(10_000) }), owes: false }]);
+    await stores.close();
+    const size = (await stat(databaseOf(directory))).size;
+    const file = await open(databaseOf(directory), 'r+');
+    await file.write(Buffer.alloc(size - 8_192, 0xab), 0, size - 8_192, 8_192);
+    await file.close();
+    // Met while opening, or by the first who reads: never an empty thread.
+    const outcome = async (): Promise<unknown> => {
+      const damaged = await openSqlite({ directory });
+      try {
+        return await damaged.log.read(keys[0] ?? freshKey(), 0);
+      } finally {
+        await damaged.close();
+      }
+    };
+    await expect(outcome()).rejects.toMatchObject(fault('DATABASE_CORRUPT'));
+  });
+});
+
+describe('sqlite: growth and limits', () => {
+  it('the write-ahead log stays bounded under load, and is carried over when there is rest', async () => {
+    const directory = await scratchDirectory();
+    const walFramesMax = 256;
+    const stores = await openSqlite({ directory, walFramesMax });
+    const wal = join(directory, 'dormouse.db-wal');
+    let largest = 0;
+    for (let version = 0; version < 150; version += 1) {
+      const keys = Array.from({ length: 8 }, (_, index) => ({ tenant: 'acme', thread: `thr_${index}` }));
+      await stores.log.append(
+        keys.map((key) => ({ commit: commitOf(key, version, { body: 'z'.repeat(3_000) }), owes: false })),
+      );
+      largest = Math.max(largest, (await stat(wal)).size);
+    }
+    expect(largest).toBeLessThan((walFramesMax + 300) * 4_120);
+    const busy = stores.counters().checkpoints;
+    expect(busy).toBeGreaterThan(2);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await stores.log.append([{ commit: commitOf(freshKey(), 0), owes: false }]);
+    expect(stores.counters().checkpoints).toBeGreaterThan(busy);
+    await stores.close();
+    expect((await stat(wal)).size).toBe(0);
+  });
+
+  it('one transaction and one sync carry a whole group, and nothing is counted that did not happen', async () => {
+    const stores = await openSqlite({ directory: await scratchDirectory() });
+    await stores.log.append([{ commit: commitOf(freshKey(), 0), owes: true }]);
+    const before = stores.counters();
+    const group = Array.from({ length: 64 }, () => ({ commit: commitOf(freshKey(), 0), owes: true }));
+    await stores.log.append(group);
+    const after = stores.counters();
+    expect(after.appended - before.appended).toBe(64);
+    expect(after.transactions - before.transactions).toBe(1);
+    expect(after.syncs - before.syncs).toBe(1);
+    // Only conflicts: nothing is written, nothing synced.
+    await stores.log.append(group);
+    expect(stores.counters().transactions).toBe(after.transactions);
+    expect(stores.counters().conflicts - after.conflicts).toBe(64);
+    await stores.close();
+  });
+
+  it('publishing is refused above the bounds, in all and per thread, and goes on below them', async () => {
+    const stores = await openSqlite({
+      directory: await scratchDirectory(),
+      undecidedInputsMax: 20,
+      undecidedInputsPerThreadMax: 5,
+    });
+    const key = freshKey();
+    const published = Array.from({ length: 6 }, (_, index) => stores.inputs.publish(key, messageOf(`m-${index}`)));
+    await expect(published[5]).rejects.toMatchObject(fault('UNAVAILABLE'));
+    const others = Array.from({ length: 16 }, (_, index) => stores.inputs.publish(freshKey(), messageOf(`o-${index}`)));
+    await expect(others[15]).rejects.toMatchObject(fault('UNAVAILABLE'));
+    const decideAll = {
+      assigned: () => undefined,
+      revoked: async () => undefined,
+      deliver: (_: unknown, delivery: { decided(version: null): void; release(): void }) => {
+        delivery.decided(null);
+        delivery.release();
+      },
+      busy: () => false,
+    };
+    const subscription = await stores.inputs.consume(decideAll);
+    await Promise.all([...published.slice(0, 5), ...others.slice(0, 15)]);
+    await stores.inputs.publish(key, messageOf('afterwards'));
+    await subscription.close(100);
+    await stores.close();
+  });
+});
