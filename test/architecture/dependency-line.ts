@@ -30,6 +30,7 @@ const allowedByPackage: Record<string, readonly string[]> = {
   'libs/host': [...heart, 'runtime', ...adapters],
   'libs/client': [],
   'libs/testing': [...heart, 'ports/contracts', 'runtime', ...adapters, 'client'],
+  'apps/standalone': ['host', 'example-tools'],
   'apps/cli': ['client'],
   'apps/example-tools': ['protocol'],
 };

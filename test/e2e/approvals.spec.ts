@@ -75,7 +75,7 @@ describe('approvals', () => {
     const answers = await Promise.all(
       ['allow', 'deny', 'deny'].map((decision) => at.request('POST', path, { decision })),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 409, 409]);
+    expect(answers.map(({ status }) => String(status)).toSorted()).toEqual(['202', '409', '409']);
     const settled = (await eventsOf(at, thread)).filter(({ type }) => type === 'choice_settled');
     expect(settled).toHaveLength(1);
   });

@@ -45,7 +45,7 @@ function* sources(directory: string): Generator<string> {
     if (entry.isDirectory()) {
       if (!['node_modules', 'dist', 'spec', 'contracts', 'testing'].includes(entry.name)) yield* sources(path);
     } else if (
-      /\.ts$/.test(entry.name) &&
+      entry.name.endsWith('.ts') &&
       !/\.(spec|contract)\.ts$/.test(entry.name) &&
       entry.name !== 'problem-codes.ts'
     ) {

@@ -66,7 +66,7 @@ describe('creating the same again', () => {
     const statuses = [body, body, { ...body, base_url: 'https://other.example' }].map((each) =>
       at.request('POST', '/v1/tool-servers', each),
     );
-    expect((await Promise.all(statuses)).map(({ status }) => status).toSorted()).toEqual([200, 201, 409]);
+    expect((await Promise.all(statuses)).map(({ status }) => String(status)).toSorted()).toEqual(['200', '201', '409']);
   });
 
   it('follows if_exists for a taken external id', async () => {

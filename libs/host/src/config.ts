@@ -144,7 +144,7 @@ function readFlags(args: readonly string[]): { readonly values: Record<string, s
   const values: Record<string, string> = {};
   const problems: string[] = [];
   for (let index = 0; index < args.length; index++) {
-    const [flag = '', inline] = splitOnce(args[index] ?? '', '=');
+    const [flag, inline] = splitOnce(args[index] ?? '', '=');
     if (flag === '--no-example-tools') {
       values['EXAMPLE_TOOLS'] = 'false';
       continue;

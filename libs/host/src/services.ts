@@ -35,7 +35,7 @@ export function assembleServices(config: Config, platform: Platform, callbackBas
     transport,
     clock,
     entropy,
-    seal: sealer.seal,
+    seal: (owner, value) => sealer.seal(owner, value),
     signingKey: keys.key('thread tokens'),
   });
   const callbacks = createCallbackGateway({

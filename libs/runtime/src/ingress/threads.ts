@@ -4,6 +4,7 @@
 //   T1. The row comes first, with everything its opening needs; then the opening is published. A process that dies between
 //       leaves a row that the sweeper, or the next request, opens. design §4
 //   T2. The thread's id is a function of the request when it has an idempotency key; opening it twice opens it once. (K1)
+import { canonicalJson } from '@dormouse/protocol';
 import type {
   Agent,
   Agents,
@@ -180,6 +181,6 @@ async function viewOf(ports: ThreadPorts, row: ThreadRow, at?: number): Promise<
 
 function isSame(existing: ThreadRow, wanted: ThreadRow): boolean {
   const content = ({ agent, userId, title, metadata }: ThreadRow): string =>
-    JSON.stringify([agent, userId, title, Object.entries(metadata).toSorted()]);
+    canonicalJson({ agent, userId, title, metadata });
   return content(existing) === content(wanted);
 }
