@@ -18,10 +18,12 @@ import {
   result,
   retry,
   said,
+  type Scene,
   timerFired,
   toolsLoaded,
 } from './spec/scene.ts';
 import { blockingCalls } from './thread.ts';
+import type { ThreadInput } from './input.ts';
 import { statusOf } from './status.ts';
 
 const asked = (options = {}) => [...idle(options), said('msg_1')] as const;
@@ -155,6 +157,15 @@ describe('results', () => {
 });
 
 describe('calls that are not sent', () => {
+  it('R107 a changed toolset is fetched anew before the model is asked again', () => {
+    const failed409 = (scene: Scene): ThreadInput =>
+      Object.assign(dispatchFailed()(scene), { code: 'TOOLSET_CHANGED' });
+    const changed = given(...calling({}, 'weather')).when(failed409);
+    expect(changed.types).toEqual(['ToolCallSettled', 'ToolsetsRequested']);
+    expect(changed.owes).toEqual(['LoadToolsets']);
+    expect(given(...calling({}, 'weather'), failed409).when(toolsLoaded).owes).toEqual(['RequestCompletion']);
+  });
+
   it('R7 an unknown tool is an error result and no dispatch', () => {
     const unknown = given(...asked()).when(answered('', call('teleport')));
     expect(unknown.types).toEqual([

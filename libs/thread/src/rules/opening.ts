@@ -16,7 +16,7 @@ export function openThread(draft: Draft, input: ThreadOpening): Decision {
   return draft.decided();
 }
 
-function loadToolsets(draft: Draft): void {
+export function loadToolsets(draft: Draft): void {
   const { toolServers } = draft.thread;
   const loadId = draft.mint('tsl');
   draft.emit({ type: 'ToolsetsRequested', loadId, toolServers });

@@ -11,6 +11,7 @@ import { type Call, openCalls } from '../thread.ts';
 import { needsApproval, toolsetOf } from '../tools.ts';
 import { expireApproval, requestApproval } from './approval.ts';
 import { abandon, dispatch, settle } from './call.ts';
+import { loadToolsets } from './opening.ts';
 import { wake } from './wake.ts';
 
 /** One call of an assistant message: refused at once, shown to a person, or dispatched. R7, R9, R27 */
@@ -87,6 +88,8 @@ export function takeDispatchFailure(draft: Draft, input: DispatchFailure): Decis
   const call = awaited(draft, input.toolCallId);
   if (call === null) return { committed: false, refusal: 'NOT_PENDING' };
   settle(draft, call, input.outcome === 'unknown' ? 'outcome_unknown' : 'error', input.code, input.detail);
+  // A server answered 409: its tools are fetched anew before the model is asked again. R107
+  if (input.code === 'TOOLSET_CHANGED' && draft.thread.loading === null) loadToolsets(draft);
   wake(draft);
   return draft.decided();
 }
