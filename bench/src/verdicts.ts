@@ -1,8 +1,8 @@
 // The table of issue 1, "Speed and memory": each figure from this run, beside what it must be and what we aim at.
 //
 // Invariants:
-//   B17. A figure is null when this run did not measure it; it is printed as such and never as passed.
-//   B18. A ratio of two contestants is the median of the ratios of their rounds.
+//   B19. A figure is null when this run did not measure it; it is printed as such and never as passed.
+//   B20. A ratio of two contestants is the median of the ratios of their rounds.
 import type { BenchResults } from './bench-results.ts';
 import { median } from './statistics.ts';
 
@@ -52,7 +52,7 @@ export function verdictsOf(results: BenchResults): readonly Verdict[] {
 
 function judge(figure: string, measured: number | null, unit: string, must: Bound | null, aim: Bound | null): Verdict {
   const known = measured !== null && !Number.isNaN(measured);
-  return { figure, must, aim, measured: known ? measured : null, unit, verdict: known ? verdictOf(measured, must, aim) : 'not measured' }; // (B17)
+  return { figure, must, aim, measured: known ? measured : null, unit, verdict: known ? verdictOf(measured, must, aim) : 'not measured' }; // (B19)
 }
 
 function verdictOf(measured: number, must: Bound | null, aim: Bound | null): Verdict['verdict'] {
@@ -63,7 +63,7 @@ function verdictOf(measured: number, must: Bound | null, aim: Bound | null): Ver
 
 const holds = ({ is, value }: Bound, measured: number): boolean => (is === 'at least' ? measured >= value : measured <= value);
 
-/** (B18) */
+/** (B20) */
 export function ratio(results: BenchResults, threads: number, peer: string, figure: 'turnsPerSecond' | 'p50'): number | null {
   const rounds = (results.turns ?? []).filter((measurement) => measurement.threads === threads);
   const ratios: number[] = [];
