@@ -297,6 +297,18 @@ describe('a toolset that has changed', () => {
     expect(await ledger()).toBe('refused');
   });
 
+  it('R107 the next call is decided on the new manifest and carries its version', async () => {
+    peer.answers = [status(409), status(200)];
+    peer.manifest = next;
+    await stage.dispatcher();
+    await stage.owe(invoke());
+    await stage.owe({ do: 'LoadToolsets', id: 'ts:tsl_2', loadId: 'tsl_2', toolServers: ['weather'] });
+    const loaded = stage.inputs.at(-1);
+    const toolsetSha256 = loaded?.kind === 'ToolsetsResult' ? loaded.toolsets[0]?.sha256 : undefined;
+    await stage.owe(invoke({ id: 'call_2', toolCallId: 'call_2', toolsetSha256 }));
+    expect(peer.posts.map((post) => read(post).toolsetVersion)).toEqual(['1', '2']);
+  });
+
   it('R107 says that the tool is gone', async () => {
     peer.answers = [status(409)];
     peer.manifest = { ...next, tools: next.tools.slice(1) };
