@@ -20,6 +20,7 @@ export interface IdempotencyKeys {
     now: number,
     leaseMs: number,
   ): Promise<ClaimAnswer>;
+  /** Claims from now on answer `done`; may resolve before it is durable, because losing it costs a harmless repetition. */
   finish(tenant: string, route: string, key: string, answer: KeptAnswer): Promise<void>;
   /** The request failed: the key is free again. */
   abandon(tenant: string, route: string, key: string): Promise<void>;

@@ -6,6 +6,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Fault } from '@dormouse/ports';
 import { corrupt, faultOf, unavailable } from './fault-of.ts';
+import { releaseClaims } from './idempotency-keys.ts';
 import { applicationId, schemaSteps } from './schema.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
 
@@ -20,6 +21,7 @@ export function prepareDatabase(file: string): void {
     const found = judgeVersion(database);
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     upgrade(database, found);
+    database.exec(releaseClaims); // whoever held them is gone: one process per directory
   } catch (error) {
     throw openingFault(file, error);
   } finally {
