@@ -32,6 +32,7 @@ import { createRequestBuilder } from './completion/completion-request.ts';
 import { type CompletionRunner, createCompletionRunner } from './completion/completion-runner.ts';
 import { createDueTimers, type DueTimersLoop } from './due-timers.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { idKeyOf } from './minted-ids.ts';
 import { createProjections, type Projections } from './projections.ts';
 import { type ProcessorProtocol, soundProtocol } from './protocol.ts';
 import { defaultProcessorSettings, type ProcessorSettings } from './settings.ts';
@@ -174,7 +175,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     feed,
     clock,
     entropy,
-    idKey: deps.idKey,
+    idKey: idKeyOf(deps.idKey),
     protocol,
     payment,
   };

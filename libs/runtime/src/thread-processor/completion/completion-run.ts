@@ -8,7 +8,11 @@ import type { Streamed } from '@dormouse/thread';
 import { Hold } from '../held-deliveries.ts';
 import { PartialAnswer } from './partial-answer.ts';
 
-export type RunState = 'running' | 'aborted' | 'expired';
+export type RunState = 'running' | 'answered' | 'aborted' | 'expired';
+
+/** Reasons are shared: making one per completion, with its stack, would cost more than the completion's own slice. */
+const aborted = new Error('aborted');
+const expired = new Error('expired');
 
 export class CompletionRun {
   readonly key: ThreadKey;
@@ -46,13 +50,20 @@ export class CompletionRun {
   abort(): void {
     if (this.state !== 'running') return;
     this.state = 'aborted';
-    this.breakOff(new Error('aborted'));
+    this.breakOff(aborted);
+  }
+
+  /** Its answer is on its way to the lane. False when nobody waits for one any more. */
+  finish(): boolean {
+    if (this.state === 'aborted') return false;
+    this.state = 'answered';
+    return true;
   }
 
   expire(): void {
     if (this.state !== 'running') return;
     this.state = 'expired';
-    this.breakOff(new Error('expired'));
+    this.breakOff(expired);
   }
 
   /** Begins an attempt; `interrupt` settles it from outside, because a model need not obey its signal. */
@@ -76,7 +87,7 @@ export class CompletionRun {
   breakOff(reason: Error): void {
     const interrupt = this.#interrupt;
     this.#interrupt = null;
-    this.#stop.abort();
+    this.#stop.abort(reason);
     interrupt?.(reason);
   }
 }

@@ -214,7 +214,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
         .catch((error: unknown) => failed(run, failureOf(error)))
         .then((answer) => {
           runs.delete(run);
-          if (run.state !== 'aborted') answered(answer); // (A1)
+          if (run.finish()) answered(answer); // (A1)
         });
     },
     close: () => closed.abort(),

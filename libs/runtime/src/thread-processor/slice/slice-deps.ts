@@ -2,6 +2,7 @@
 import type { Clock, LiveFeed, ThreadLog } from '@dormouse/ports';
 import type { GroupCommit } from '../group-commit.ts';
 import type { Hold } from '../held-deliveries.ts';
+import type { IdKey } from '../minted-ids.ts';
 import type { Debtor, PaymentDeps } from '../payment.ts';
 import type { Projections } from '../projections.ts';
 import type { ProcessorProtocol, Stretch } from '../protocol.ts';
@@ -19,7 +20,7 @@ export interface SliceDeps {
   readonly feed: LiveFeed;
   readonly clock: Clock;
   readonly entropy: { nonce(): string };
-  readonly idKey: Uint8Array;
+  readonly idKey: IdKey;
   readonly protocol: ProcessorProtocol;
   readonly payment: PaymentDeps;
 }

@@ -21,12 +21,14 @@ import {
 } from '@dormouse/thread';
 import { openCommit } from '../../envelope.ts';
 import type { Service } from '../../service.ts';
+import { idKeyOf } from '../minted-ids.ts';
 import type { ProcessorProtocol } from '../protocol.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import { createThreadProcessor } from '../thread-processor.ts';
 
 export const key: ThreadKey = { tenant: 'acme', thread: 'thr_1' };
-export const idKey = new TextEncoder().encode('a key for specs');
+const secret = new TextEncoder().encode('a key for specs');
+export const idKey = idKeyOf(secret);
 
 /** What the model does when asked; the default says `ok`. */
 export type Play = (request: ModelRequest) => AsyncIterable<ModelPart>;
@@ -114,7 +116,7 @@ export function createStage(options: StageOptions = {}): Stage {
         clock,
         entropy: createSeededEntropy(1, node),
         logger: logger(lines),
-        idKey,
+        idKey: secret,
         ...(protocol === undefined ? {} : { protocol }),
         ...(settings === undefined ? {} : { settings }),
       });
