@@ -1,23 +1,27 @@
 // The README's commands, pasted into a shell before a real process.
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cleanUp, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
 import { readDocument } from './document.ts';
-import { type Standalone, startStandalone } from './standalone-process.ts';
 import { isAsShown, outputsOf, scriptOf, stepsOf } from './walk-through.ts';
 
 describe('the walk-through of the README', () => {
+  let folder: string; // where the person stands
   let standalone: Standalone;
   beforeAll(async () => {
-    standalone = await startStandalone();
+    folder = await scratchDirectory();
+    standalone = await startStandalone({ dataDir: join(folder, '.dormouse') });
   });
   afterAll(async () => {
     expect(await standalone.stop()).toBe(0);
+    await cleanUp();
   });
 
   it('prints what the README shows', { timeout: 60_000 }, async () => {
     const steps = stepsOf(readDocument('README.md'));
     const script = scriptOf(steps, { 'http://127.0.0.1:7420': standalone.url });
-    const ran = await bash(script, standalone.folder);
+    const ran = await bash(script, folder);
     const outputs = outputsOf(ran.stdout);
     expect(outputs).toHaveLength(steps.length);
     for (const [index, { script: typed, shown }] of steps.entries()) {
