@@ -33,8 +33,10 @@ export function createChatScreen(terminal: Terminal, events: ChatScreenEvents): 
   let input: Interface | null = null;
   let asking = false;
   let streaming = false;
+  let choosing = false;
+  const held: (() => void)[] = [];
 
-  function openInput(): Interface {
+  function openInput(): void {
     const opened = createInterface({
       input: terminal.stdin,
       output: terminal.stdout,
@@ -49,7 +51,6 @@ export function createChatScreen(terminal: Terminal, events: ChatScreenEvents): 
       if (input === opened) events.onEnd(); // not when we closed it ourselves
     });
     input = opened;
-    return opened;
   }
 
   function closeInput(): void {
@@ -64,36 +65,51 @@ export function createChatScreen(terminal: Terminal, events: ChatScreenEvents): 
     cursorTo(terminal.stdout, 0);
   }
 
+  /** While a question is open nothing else is written: it would tear the question apart. */
+  function hold(write: () => void): boolean {
+    if (choosing) held.push(write);
+    return choosing;
+  }
+
   const screen: ChatScreen = {
     line(text) {
+      if (hold(() => screen.line(text))) return;
       screen.endStream();
       hideInput();
       terminal.write(`${text}\n`);
       if (asking) input?.prompt(true);
     },
     stream(text) {
+      if (hold(() => screen.stream(text))) return;
       if (!streaming) hideInput();
       streaming = true;
       terminal.write(cleanText(text));
     },
     endStream() {
-      if (!streaming) return;
+      if (hold(() => screen.endStream()) || !streaming) return;
       streaming = false;
       terminal.write('\n');
       if (asking) input?.prompt(true);
     },
     ask() {
+      if (hold(() => screen.ask())) return;
       asking = true;
-      if (!streaming) (input ?? openInput()).prompt(true);
+      if (!streaming) input?.prompt(true);
     },
     async choose(question, options, signal) {
       screen.endStream();
       hideInput();
       closeInput();
-      const chosen = await select<string>({ message: cleanText(question), options: [...options], signal });
-      const wasAsking = asking;
+      choosing = true;
+      // A signal of its own: the question would still close the terminal's raw mode when the outer one aborts later.
+      const open = new AbortController();
+      const forward = (): void => open.abort();
+      signal.addEventListener('abort', forward);
+      const chosen = await select<string>({ message: cleanText(question), options: [...options], signal: open.signal });
+      signal.removeEventListener('abort', forward);
+      choosing = false;
       openInput();
-      if (wasAsking) screen.ask();
+      for (const write of held.splice(0)) write();
       return isCancel(chosen) ? null : (options.find((option) => option.value === chosen)?.value ?? null);
     },
     close() {

@@ -12,6 +12,7 @@ import type { Terminal } from '../terminal.ts';
 import { type ChatScreen, createChatScreen } from './chat-screen.ts';
 import { createTurnPrinter, type TurnPrinter } from './turn-printer.ts';
 
+const patienceMs = 800;
 const help =
   'Commands: /retry ask the model again · /interrupt stop the turn · /close end the thread · /quit leave (Ctrl-D). Everything else is said to the agent.';
 const decisions = [
@@ -28,6 +29,7 @@ interface Session {
   readonly terminal: Terminal;
   readonly leave: AbortController;
   readonly choices: Map<string, AbortController>;
+  patience: NodeJS.Timeout | undefined;
   running: boolean;
   interrupting: boolean;
   asking: Promise<void>;
@@ -50,6 +52,7 @@ export async function chatAtTerminal(client: Client, thread: string, after: numb
     terminal,
     leave,
     choices: new Map(),
+    patience: undefined,
     running: false,
     interrupting: false,
     asking: Promise.resolve(),
@@ -66,6 +69,7 @@ export async function chatAtTerminal(client: Client, thread: string, after: numb
   } catch (error) {
     if (!leave.signal.aborted) throw error;
   } finally {
+    clearTimeout(session.patience);
     for (const open of session.choices.values()) open.abort();
     await session.asking;
     screen.close();
@@ -73,22 +77,7 @@ export async function chatAtTerminal(client: Client, thread: string, after: numb
 }
 
 function react(session: Session, frame: StreamFrame): void {
-  if (frame.frame === 'status') {
-    session.running = !isAtRest(frame.status, frame.waitingOn);
-    if (!session.running) session.interrupting = false;
-    const calls =
-      frame.status === 'waiting'
-        ? frame.waitingOn.filter((wait) => wait.kind === 'tool_call' || wait.kind === 'timer')
-        : [];
-    if (calls.length > 0)
-      session.screen.line(
-        session.terminal.style(
-          'dim',
-          `· asleep until ${cleanLine(calls.map((wait) => wait.operation ?? wait.kind).join(', '))} wakes it; you may go on typing`,
-        ),
-      );
-    session.screen.ask();
-  }
+  if (frame.frame === 'status') showStatus(session, frame.status, frame.waitingOn);
   if (frame.frame === 'choice' && frame.choice.kind === 'approval' && !session.choices.has(frame.choice.id)) {
     const open = new AbortController();
     session.choices.set(frame.choice.id, open);
@@ -96,6 +85,27 @@ function react(session: Session, frame: StreamFrame): void {
   }
   if (frame.frame === 'event' && isEvent(frame.event, 'choice_settled'))
     session.choices.get(frame.event.choice_id)?.abort();
+}
+
+/** The input line comes when it is the person's turn, or when a call takes longer than a person likes to wait. */
+function showStatus(
+  session: Session,
+  status: string,
+  waitingOn: Extract<StreamFrame, { frame: 'status' }>['waitingOn'],
+): void {
+  clearTimeout(session.patience);
+  session.running = !isAtRest(status, waitingOn);
+  if (!session.running) {
+    session.interrupting = false;
+    return session.screen.ask();
+  }
+  const calls = waitingOn.filter((wait) => wait.kind === 'tool_call' || wait.kind === 'timer');
+  if (calls.length === 0) return;
+  session.patience = setTimeout(() => {
+    const names = calls.map((wait) => cleanLine(wait.operation ?? wait.kind)).join(', ');
+    session.screen.line(session.terminal.style('dim', `· asleep until ${names} wakes it; you may go on typing`));
+    session.screen.ask();
+  }, patienceMs);
 }
 
 async function approve(session: Session, choice: Choice, settled: AbortSignal): Promise<void> {

@@ -84,6 +84,7 @@ export interface TurnOutcome {
   readonly ended: boolean;
 }
 
+/** Sends one message and waits until its turn has ended, waits for a person, or the signal says enough. */
 export async function sendAndWait(
   client: Client,
   thread: string,
@@ -97,25 +98,29 @@ export async function sendAndWait(
   let known = false;
   try {
     for await (const frame of client.follow(thread, { after: position, signal })) {
-      if (frame.frame === 'event') {
-        known ||= concerns(frame.event, id);
-        if (known) turn = { ...turn, ...consequence(frame.event), position: frame.event.position };
-        if (turn.ended) return turn;
-      }
-      // A status from before our message says nothing about its turn.
-      if (frame.frame === 'status' && known)
-        turn = {
-          ...turn,
-          status: frame.status,
-          waiting_on: frame.waitingOn,
-          ended: isAtRest(frame.status, frame.waitingOn),
-        };
-      if (frame.frame === 'end' || turn.ended) return { ...turn, ended: true };
+      if (frame.frame === 'end') return { ...turn, ended: true };
+      if (frame.frame !== 'event') continue;
+      known ||= concerns(frame.event, id); // what happened before says nothing about our turn
+      if (!known) continue;
+      turn = { ...turn, ...consequence(frame.event), position: frame.event.position };
+      if (!turn.ended && !goesOn.has(frame.event.type))
+        turn = { ...turn, ...(await rest(client, thread, turn.position)) };
+      if (turn.ended) return turn;
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   }
   return turn;
+}
+
+/** These are never the last event of a thread at rest. */
+const goesOn = new Set(['completion_requested', 'tool_call_requested']);
+
+/** Asks the thread itself: the stream's status frame may have come before the events that explain it. */
+async function rest(client: Client, thread: string, seen: number): Promise<Partial<TurnOutcome>> {
+  const now = await ask(client.api.GET('/v1/threads/{thread}', { params: { path: { thread } } }));
+  const ended = now.position <= seen && isAtRest(now.status, now.waiting_on); // what we have not read yet may be the answer
+  return { status: now.status, waiting_on: now.waiting_on, ended };
 }
 
 function concerns(event: Schemas['ThreadEvent'], messageId: string): boolean {
