@@ -13,14 +13,14 @@ import {
 } from '@dormouse/thread';
 import { openCommit } from './envelope.ts';
 
-/** Shape of the snapshot's JSON; a change of `Thread` or `TranscriptTail` makes it larger by one. */
-export const snapshotShape = 1;
+/** Shape of the snapshot's JSON; a change of `Thread`, `TranscriptTail` or `ModelMessage` makes it larger by one. */
+export const snapshotShape = 2;
 
 /** A thread at some version, and the messages of its transcript from `messagesFrom` on. */
 export interface LoadedThread {
   readonly thread: Thread;
   readonly tail: TranscriptTail;
-  /** Hash of the last commit folded, '' for none;. */
+  /** Hash of the last commit folded, '' for none. */
   readonly lastHash: string;
   /** Ordinal of the first message in `messages`; those before it must be read from the log when needed. */
   readonly messagesFrom: number;
@@ -31,6 +31,8 @@ export interface SnapshotState {
   readonly thread: Thread;
   readonly tail: TranscriptTail;
   readonly lastHash: string;
+  /** The last few messages of the transcript: a model that looks at the end only is served without reading the log. */
+  readonly recent: readonly ModelMessage[];
 }
 
 export const encodeSnapshot = (state: SnapshotState): string => JSON.stringify(state);
@@ -45,9 +47,11 @@ export async function loadThread(
   const usable = stored !== null && stored.shape === snapshotShape && stored.version <= upTo;
   const start: SnapshotState = usable
     ? (readJson(stored.state) as SnapshotState)
-    : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
+    : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '', recent: [] };
   const commits = await deps.log.read(key, start.thread.position);
-  return foldCommits({ ...start, messagesFrom: start.tail.length, messages: [] }, commits, upTo);
+  const { thread, tail, lastHash, recent } = start;
+  const loaded = { thread, tail, lastHash, messagesFrom: tail.length - recent.length, messages: recent };
+  return foldCommits(loaded, commits, upTo);
 }
 
 /** Folds commits that follow `loaded` directly, at most to `upTo` events. Messages are appended to a new array. */

@@ -80,16 +80,21 @@ export async function readThread(sources: ThreadSources, key: ThreadKey, debtsFr
 async function startingPoint(sources: ThreadSources, key: ThreadKey): Promise<ThreadState> {
   const stored = await sources.snapshots.latest(key);
   const usable = stored !== null && stored.shape === snapshotShape;
-  const start: SnapshotState = usable
+  const { recent, ...start }: SnapshotState = usable
     ? (readJson(stored.state) as SnapshotState)
-    : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
+    : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '', recent: [] };
+  const messages = new TranscriptWindow(start.tail.length - recent.length, sources.settings.transcriptBytesMax);
+  messages.append(recent, jsonBytes(recent));
   return {
     ...start,
-    messages: new TranscriptWindow(start.tail.length, sources.settings.transcriptBytesMax),
+    messages,
     bytes: stateBytesMin + (usable ? stored.state.length : 0),
     snapshot: { version: start.thread.position, bytesSince: 0 },
   };
 }
+
+const jsonBytes = (messages: readonly ModelMessage[]): number =>
+  messages.length === 0 ? 0 : JSON.stringify(messages).length;
 
 /** What an empty thread weighs. */
 const stateBytesMin = 2_048;

@@ -1,0 +1,76 @@
+import { createManualClock, createMemoryWorld } from '@dormouse/adapter-memory';
+import type { ModelMessage } from '@dormouse/thread';
+import { extendTranscript, text } from '@dormouse/thread';
+import { describe, expect, it } from 'vitest';
+import { createStage, key, message, opening, toolsLoaded } from '../spec/stage.ts';
+import { TranscriptWindow } from '../transcript-window.ts';
+import { promptOf } from './prompt.ts';
+
+const said = (words: string): ModelMessage => ({ role: 'user', content: [text(words)] });
+const settings = { loadPageCommits: 3 };
+const folds = { extendTranscript };
+
+function wordsOf(messages: readonly ModelMessage[]): readonly string[] {
+  return messages.map((one) =>
+    one.role === 'assistant' ? one.text : JSON.stringify(one).replace(/.*"text":"([^"]*)".*/, '$1'),
+  );
+}
+
+describe('a prompt', () => {
+  it('I-15 is the first messages for ever, whatever is appended later', async () => {
+    const ports = createMemoryWorld({ clock: createManualClock() }).ports('p1');
+    const window = new TranscriptWindow(0, 1_000);
+    window.append([said('a'), said('b')], 10);
+    const prompt = promptOf({ ...ports, folds, settings }, key, window, 2);
+    window.append([said('c')], 10);
+    expect(wordsOf(await prompt.all())).toEqual(['a', 'b']);
+    expect(wordsOf(await prompt.last(1))).toEqual(['b']);
+    expect(wordsOf(await prompt.last(9))).toEqual(['a', 'b']);
+  });
+
+  it('reads what is no longer in memory from the log, and the same as before', async () => {
+    const stage = createStage();
+    const { ports } = await stage.processor('p1', { settings: { transcriptBytesMax: 1 } });
+    await ports.inputs.publish(key, opening());
+    await stage.clock.advance(50);
+    await ports.inputs.publish(key, toolsLoaded(stage.dispatched));
+    for (const words of ['a', 'b', 'c', 'd']) {
+      await ports.inputs.publish(key, message(words));
+      await stage.clock.advance(50);
+    }
+    const last = stage.asked.at(-1);
+    expect(wordsOf((await last?.prompt.all()) ?? [])).toEqual(['a', 'ok', 'b', 'ok', 'c', 'ok', 'd']);
+    expect(wordsOf((await stage.asked[1]?.prompt.all()) ?? [])).toEqual(['a', 'ok', 'b']);
+  });
+
+  it('shows the model the payload behind a reference, never the hash', async () => {
+    const ports = createMemoryWorld({ clock: createManualClock() }).ports('p1');
+    await ports.blobs.put(key.tenant, 'h1', new TextEncoder().encode('a long text'), 'text/plain');
+    await ports.blobs.put(key.tenant, 'h2', new Uint8Array([1, 2, 3]), 'image/png');
+    const window = new TranscriptWindow(0, 1_000);
+    window.append(
+      [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', blob: 'h1', bytes: 11, preview: 'a lo' },
+            { type: 'image', mediaType: 'image/png', blob: 'h2' },
+          ],
+        },
+      ],
+      10,
+    );
+    const [shown] = await promptOf({ ...ports, folds, settings }, key, window, 1).all();
+    expect(shown).toEqual({
+      role: 'user',
+      content: [text('a long text'), { type: 'image', mediaType: 'image/png', data: 'AQID' }],
+    });
+  });
+
+  it('R54 fails when a payload is missing: it is never shown as empty', async () => {
+    const ports = createMemoryWorld({ clock: createManualClock() }).ports('p1');
+    const window = new TranscriptWindow(0, 1_000);
+    window.append([{ role: 'user', content: [{ type: 'image', mediaType: 'image/png', blob: 'gone' }] }], 10);
+    await expect(promptOf({ ...ports, folds, settings }, key, window, 1).all()).rejects.toThrow('missing');
+  });
+});
