@@ -68,6 +68,7 @@ export function assembleServices(config: Config, platform: Platform, callbackBas
       ledger,
       toolServers,
       toolsets: stores.toolsets,
+      log: stores.log,
       transport,
       callbackTokens,
       clock,

@@ -8,7 +8,7 @@
 //   D3. Every attempt is recorded before the call leaves these hands, and before it is repeated; its record and an outcome
 //       go to the store together.
 //   D4. At least once: repeated on 5xx, timeouts and broken connections until the end of the schedule, never after an
-//       answer of another kind.
+//       answer of another kind. A call whose result has come is not repeated: it was taken, whatever the server said.
 //   D5. At most once: a durable claim, read back, then one POST. A connection that failed before a byte was sent does not
 //       count. Who finds the claim taken waits longer than a POST may take, and then a grace in which a result wins.
 import {
@@ -21,8 +21,11 @@ import {
   type Logger,
   type SendOutcome,
   type ThreadKey,
+  type ThreadLog,
   type ToolTransport,
 } from '@dormouse/ports';
+import { inputIds } from '@dormouse/thread';
+import { isRefusedHere } from './breaker.ts';
 import {
   describe,
   exhausted,
@@ -34,11 +37,13 @@ import {
 } from './dispatch-failure.ts';
 import type { Invocation, OwedCall } from './invocation.ts';
 import { retryDelayMs } from './retry-schedule.ts';
-import { isRefusedHere, type ServerGates } from './server-gate.ts';
+import type { ServerGates } from './server-gate.ts';
 import type { DispatcherSettings } from './settings.ts';
 
 export interface DeliveryDeps {
   readonly ledger: DispatchLedger;
+  /** Tells whether a result has come in the meantime. */
+  readonly log: Pick<ThreadLog, 'findByInputs'>;
   readonly transport: ToolTransport;
   readonly gates: ServerGates;
   readonly clock: Clock;
@@ -93,7 +98,13 @@ export async function deliver(
   const [invocation, progress] = await Promise.all([build(), earlierProgress(deps, errand)]);
   if ('code' in invocation) return conclude(deps, errand, 'refused', invocation);
   const once = errand.call.effect.delivery === 'at_most_once';
-  return send(deps, errand, invocation, progress, once ? claim(deps, errand) : lookAgain(deps, errand, readAt));
+  return send(
+    deps,
+    errand,
+    invocation,
+    progress,
+    once ? claim(deps, errand) : lookAgain(deps, errand, progress, readAt),
+  );
 }
 
 async function send(
@@ -168,13 +179,16 @@ async function attempt(
   return { outcome, recorded: insist(deps, errand, () => deps.ledger.record(errand.key, record)) };
 }
 
-/** At least once: the ledger was read a moment ago, unless the turn came late or this is a repetition. (D1) */
-function lookAgain(deps: DeliveryDeps, errand: Errand, readAt: number): Begin {
-  let first = true;
+/** At least once: the ledger was read a moment ago, unless the turn came late; a repetition looks again. (D1, D4) */
+function lookAgain(deps: DeliveryDeps, errand: Errand, progress: Progress, readAt: number): Begin {
+  const { toolCallId } = errand.call.effect;
   return async () => {
-    const fresh = first && deps.clock.now() - readAt <= freshMs;
-    first = false;
-    return fresh ? 'go' : (concluded(await readLedger(deps, errand)) ?? 'go');
+    const first = progress.made === 0;
+    if (first && deps.clock.now() - readAt <= freshMs) return 'go';
+    const known = concluded(await readLedger(deps, errand));
+    if (known !== null || first) return known ?? 'go';
+    const [result] = await insist(deps, errand, () => deps.log.findByInputs(errand.key, [inputIds.result(toolCallId)]));
+    return result === undefined || result === null ? 'go' : conclude(deps, errand, 'sent', null);
   };
 }
 
@@ -197,8 +211,9 @@ function claim(deps: DeliveryDeps, errand: Errand): Begin {
 async function waitForOther(deps: DeliveryDeps, errand: Errand): Promise<Conclusion> {
   const { ackTimeoutMs, unknownOutcomeGraceMs } = deps.settings;
   const entry = await readLedger(deps, errand);
-  const claimedAt = entry?.claimedAt ?? deps.clock.now();
-  await rest(deps, errand, claimedAt + 2 * ackTimeoutMs + unknownOutcomeGraceMs - deps.clock.now());
+  const fullMs = 2 * ackTimeoutMs + unknownOutcomeGraceMs;
+  const passedMs = deps.clock.now() - (entry?.claimedAt ?? deps.clock.now());
+  await rest(deps, errand, fullMs - Math.max(0, passedMs)); // never longer, also when the clock has jumped back
   const why = 'whoever was sending it has not come back';
   return (
     concluded(await readLedger(deps, errand)) ??
@@ -220,7 +235,13 @@ function delayAfter(
   outcome: SendOutcome,
 ): number | null {
   const retryAfterMs = outcome.sent ? outcome.retryAfterMs : null;
-  return retryDelayMs(settings, progress.made, clock.now() - progress.firstAt, retryAfterMs, entropy.fraction());
+  return retryDelayMs(
+    settings,
+    progress.made,
+    Math.max(0, clock.now() - progress.firstAt),
+    retryAfterMs,
+    entropy.fraction(),
+  );
 }
 
 async function earlierProgress({ ledger, clock }: DeliveryDeps, { key, call }: Errand): Promise<Progress> {

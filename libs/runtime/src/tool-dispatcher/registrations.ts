@@ -10,15 +10,16 @@ export interface Registrations {
 const keptMax = 1_000;
 
 export function createRegistrations(toolServers: ToolServers, clock: Clock, ttlMs: number): Registrations {
-  const known = createKept<{ readonly server: ToolServer; readonly until: number }>(keptMax);
+  const known = createKept<{ readonly server: ToolServer; readonly readAt: number }>(keptMax);
   return {
     async get(tenant, name) {
       const key = `${tenant} ${name}`;
       const entry = known.get(key);
-      if (entry !== undefined && clock.now() < entry.until) return entry.server;
+      const age = entry === undefined ? -1 : clock.now() - entry.readAt;
+      if (entry !== undefined && age >= 0 && age < ttlMs) return entry.server;
       const server = await toolServers.get(tenant, name);
       if (server === null) known.drop(key);
-      else known.set(key, { server, until: clock.now() + ttlMs });
+      else known.set(key, { server, readAt: clock.now() });
       return server;
     },
   };

@@ -201,6 +201,15 @@ describe('at least once', () => {
     expect((attempts.at(-1)?.at ?? 0) - (attempts[0]?.at ?? 0)).toBeLessThanOrEqual(600_000);
   });
 
+  it('does not repeat a call whose result has come, though it was never acknowledged', async () => {
+    peer.answers = [broken('TIMEOUT', true)];
+    await stage.dispatcher();
+    const debt = await stage.owe(invoke());
+    await stage.decide('r:call_1');
+    await advance(600_000);
+    expect([debt.paid, peer.posts.length, stage.inputs, await ledger()]).toEqual([true, 1, [], 'sent']);
+  });
+
   it('T2 posts a call once that is delivered twice at a time', async () => {
     let answer: (outcome: ReturnType<typeof status>) => void = () => {};
     peer.answers = [new Promise((resolve) => (answer = resolve))];

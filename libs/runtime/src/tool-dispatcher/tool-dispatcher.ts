@@ -14,6 +14,7 @@ import {
   type InputBus,
   type Logger,
   type Subscription,
+  type ThreadLog,
   type Toolsets,
   type ToolServers,
   type ToolTransport,
@@ -37,6 +38,7 @@ export interface ToolDispatcherDeps {
   readonly work: WorkBus;
   readonly inputs: InputBus;
   readonly ledger: DispatchLedger;
+  readonly log: Pick<ThreadLog, 'findByInputs'>;
   readonly toolServers: ToolServers;
   readonly toolsets: Toolsets;
   readonly transport: ToolTransport;
@@ -69,7 +71,6 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     ...deps,
     concurrentMax: settings.perServerConcurrentMax,
     breaker: settings.breaker,
-    attemptMs: settings.ackTimeoutMs,
   });
   const delivery = { ...deps, gates, settings, hardStop: hardStop.signal };
   const inHand = new Map<string, InHand>();

@@ -19,9 +19,10 @@ import type {
   WorkTopics,
 } from '@dormouse/ports';
 import { canonicalJson } from '@dormouse/protocol';
-import type { InvokeTool, ThreadInput } from '@dormouse/thread';
+import type { InvokeTool, RecordedEvent, ThreadInput } from '@dormouse/thread';
 import { createHash } from 'node:crypto';
 import { createCallbackTokens, type CallbackTokens } from '../../callback-gateway/callback-token.ts';
+import { sealCommit } from '../../envelope.ts';
 import type { Service } from '../../service.ts';
 import type { DispatcherSettings } from '../settings.ts';
 import { createToolDispatcher } from '../tool-dispatcher.ts';
@@ -67,6 +68,8 @@ export interface Stage {
   register(name: string, fields?: Partial<ToolServer>): Promise<Peer>;
   /** Stores the manifest as the server's and answers its hash. */
   store(manifest: object): Promise<string>;
+  /** Appends a commit that has decided this input. */
+  decide(input: string): Promise<void>;
   dispatcher(settings?: Partial<DispatcherSettings>, ports?: Partial<MemoryPorts>): Promise<Service>;
   /** Hands a debt to the work bus; resolves to a flag that turns true when it was paid. */
   owe(
@@ -87,6 +90,8 @@ export const weather = {
     },
   ],
 };
+
+const opened: RecordedEvent = { type: 'ThreadClosed', by: 'a spec', turnId: 't', cause: { kind: 'request', id: 'c' } };
 
 export const sha256Of = (manifest: object): string =>
   createHash('sha256').update(canonicalJson(manifest)).digest('hex');
@@ -159,6 +164,20 @@ export function createStage(): Stage {
       const sha256 = sha256Of(manifest);
       await ports.toolsets.put({ tenant: key.tenant, sha256, manifest: canonicalJson(manifest) });
       return sha256;
+    },
+    async decide(input) {
+      const commit = sealCommit({
+        key,
+        version: 0,
+        inputs: [input],
+        at: 1,
+        nonce: 'n',
+        trace: null,
+        prev: '',
+        events: [opened],
+        effects: [],
+      });
+      await ports.log.append([{ commit, owes: false }]);
     },
     async dispatcher(settings, other) {
       const service = createToolDispatcher({

@@ -1,0 +1,91 @@
+// Holds attempts back while a server keeps failing, so that it is asked by one call at a time instead of by all. It delays
+// and never refuses. Time comes from the clock port, so that the simulator can move it.
+//
+// Invariants:
+//   K1. After `failuresMax` failures in a row attempts are held; when a hold is over, one attempt goes through to find out.
+//   K2. Each hold is twice as long as the one before, up to `holdMaxMs`. Failures of attempts that were on their way when
+//       the hold began make nothing longer.
+//   K3. The first success lets everybody go.
+//   K4. A clock that jumps back holds nobody longer than the longest hold.
+import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
+import type { BreakerSettings } from './settings.ts';
+
+/** What an attempt carries from `wait` to `learn`. */
+export type Pass = 'free' | 'probe';
+
+export interface Breaker {
+  /** Null when the signal ended the wait. */
+  wait(signal: AbortSignal): Promise<Pass | null>;
+  /** What came of the attempt; null when nothing was sent. */
+  learn(pass: Pass, outcome: SendOutcome | null): void;
+  readonly isClosed: boolean;
+}
+
+export function createBreaker(
+  { clock, entropy }: { readonly clock: Clock; readonly entropy: Entropy },
+  settings: BreakerSettings,
+): Breaker {
+  let failures = 0;
+  let holds = 0;
+  let heldUntil = 0;
+  let probing = false;
+  let changed = new AbortController();
+
+  function announce(): void {
+    const before = changed;
+    changed = new AbortController();
+    before.abort();
+  }
+
+  function hold(): void {
+    const holdMs = Math.min(settings.holdMaxMs, settings.holdFirstMs * 2 ** Math.min(holds, 30)); // (K2)
+    holds += 1;
+    heldUntil = clock.now() + Math.round(holdMs * (1 - entropy.fraction() / 4));
+  }
+
+  function succeed(): void {
+    failures = 0;
+    if (holds === 0) return;
+    holds = 0;
+    announce(); // (K3)
+  }
+
+  return {
+    async wait(signal) {
+      while (holds > 0) {
+        if (signal.aborted) return null;
+        const leftMs = heldUntil - clock.now();
+        const isOver = leftMs <= 0 || leftMs > settings.holdMaxMs; // (K4)
+        if (isOver && !probing) {
+          probing = true; // (K1)
+          return 'probe';
+        }
+        await clock.sleep(isOver ? settings.holdMaxMs : leftMs, AbortSignal.any([signal, changed.signal]));
+      }
+      return signal.aborted ? null : 'free';
+    },
+    learn(pass, outcome) {
+      if (pass === 'probe') probing = false;
+      if (outcome !== null && isWell(outcome)) succeed();
+      else if (outcome !== null) {
+        failures += 1;
+        if (pass === 'probe' || (holds === 0 && failures >= settings.failuresMax)) hold();
+      }
+      if (pass === 'probe') announce();
+    },
+    get isClosed() {
+      return failures === 0 && holds === 0;
+    },
+  };
+}
+
+/** A 4xx is an answer of a server that works. What never left us says nothing about the server. */
+function isWell(outcome: SendOutcome): boolean {
+  if (outcome.sent) return outcome.status < 500;
+  return outcome.code === 'ABORTED' || isRefusedHere(outcome.code);
+}
+
+/** Codes of a transport that will not send this request, now or later. */
+export function isRefusedHere(code: string): boolean {
+  return code === 'OUTBOUND_FORBIDDEN' || code === 'SECRET_UNUSABLE' || code === 'AUTH_UNSUPPORTED';
+}

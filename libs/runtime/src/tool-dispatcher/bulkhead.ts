@@ -1,0 +1,45 @@
+// So many at a time, the others wait in the order in which they came.
+//
+// Invariants:
+//   B1. At most `max` places are taken. A place that becomes free goes to whoever waits for longest, never to a newcomer.
+//   B2. Whoever stops waiting has taken no place.
+export interface Bulkhead {
+  /** True with a place, which must be given back; false when the signal ended the wait. */
+  enter(signal: AbortSignal): Promise<boolean>;
+  leave(): void;
+  readonly isEmpty: boolean;
+}
+
+export function createBulkhead(max: number): Bulkhead {
+  let taken = 0;
+  const waiting = new Set<(placed: boolean) => void>();
+
+  function wait(signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (placed: boolean): void => {
+        waiting.delete(end);
+        signal.removeEventListener('abort', giveUp);
+        resolve(placed);
+      };
+      const giveUp = (): void => end(false); // (B2)
+      waiting.add(end);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  return {
+    enter(signal) {
+      if (signal.aborted) return Promise.resolve(false);
+      if (taken >= max) return wait(signal);
+      taken += 1;
+      return Promise.resolve(true);
+    },
+    leave() {
+      for (const end of waiting) return end(true); // (B1) the place changes hands
+      taken -= 1;
+    },
+    get isEmpty() {
+      return taken === 0 && waiting.size === 0;
+    },
+  };
+}
