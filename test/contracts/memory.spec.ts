@@ -9,21 +9,33 @@ import {
 import { Fault } from '@dormouse/ports';
 import {
   type Advance,
+  agentsContract,
+  apiKeysContract,
+  blobsContract,
+  dedupContract,
   dispatchLedgerContract,
+  idempotencyKeysContract,
   inputBusContract,
+  liveFeedContract,
+  secretsContract,
+  snapshotsContract,
+  threadDirectoryContract,
   threadLogContract,
+  timersContract,
+  toolServersContract,
+  toolsetsContract,
   workBusContract,
 } from '@dormouse/ports/contracts';
 
-type UnderTest<Part> = Part & {
+type Living<Part> = Part & {
   readonly advance: Advance;
   readonly handsOver: boolean;
   close(): Promise<void>;
-  reopen(): Promise<UnderTest<Part>>;
+  reopen(): Promise<Living<Part>>;
 };
 
 /** A world of its own; `reopen` is the next life of the same process. */
-function fresh<Part>(topology: Topology, part: (ports: MemoryPorts) => Part): () => Promise<UnderTest<Part>> {
+function fresh<Part>(topology: Topology, part: (ports: MemoryPorts) => Part): () => Promise<Living<Part>> {
   return async () => {
     const clock = createManualClock();
     const closed = new Set<string>();
@@ -34,7 +46,7 @@ function fresh<Part>(topology: Topology, part: (ports: MemoryPorts) => Part): ()
       },
     };
     const world = createMemoryWorld({ clock, gate, topology, partitions: 1 });
-    const live = (life: number): UnderTest<Part> => {
+    const live = (life: number): Living<Part> => {
       const node = `process-${life}`;
       const close = async (): Promise<void> => {
         closed.add(node);
@@ -74,3 +86,51 @@ for (const topology of ['standalone', 'durable'] as const) {
     fresh(topology, ({ ledger }) => ({ ledger })),
   );
 }
+agentsContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.agents })),
+);
+apiKeysContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.apiKeys })),
+);
+blobsContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.blobs })),
+);
+dedupContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.dedup })),
+);
+idempotencyKeysContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.idempotency })),
+);
+liveFeedContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.feed })),
+);
+secretsContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.secrets })),
+);
+snapshotsContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.snapshots })),
+);
+threadDirectoryContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.directory })),
+);
+timersContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.timers })),
+);
+toolServersContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.toolServers })),
+);
+toolsetsContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.toolsets })),
+);

@@ -1,22 +1,34 @@
 // The SQLite adapter passes the contract of every port.
 import { openSqlite, type SqliteStores } from '@dormouse/adapter-sqlite';
 import {
+  agentsContract,
+  apiKeysContract,
+  blobsContract,
+  dedupContract,
   dispatchLedgerContract,
+  idempotencyKeysContract,
   inputBusContract,
+  liveFeedContract,
+  secretsContract,
+  snapshotsContract,
+  threadDirectoryContract,
   threadLogContract,
+  timersContract,
+  toolServersContract,
+  toolsetsContract,
   workBusContract,
 } from '@dormouse/ports/contracts';
 import { removeScratchDirectories, scratchDirectory } from './scratch-directory.ts';
 
 removeScratchDirectories();
 
-type UnderTest<Part> = Part & { close(): Promise<void>; reopen(): Promise<UnderTest<Part>> };
+type Living<Part> = Part & { close(): Promise<void>; reopen(): Promise<Living<Part>> };
 
 /** Opens a fresh directory; `reopen` closes and opens the same one again. */
-function fresh<Part>(part: (stores: SqliteStores) => Part): () => Promise<UnderTest<Part>> {
-  const open = async (directory: string): Promise<UnderTest<Part>> => {
+function fresh<Part>(part: (stores: SqliteStores) => Part): () => Promise<Living<Part>> {
+  const open = async (directory: string): Promise<Living<Part>> => {
     const stores = await openSqlite({ directory });
-    const reopen = async (): Promise<UnderTest<Part>> => {
+    const reopen = async (): Promise<Living<Part>> => {
       await stores.close();
       return open(directory);
     };
@@ -40,4 +52,52 @@ workBusContract(
 dispatchLedgerContract(
   'sqlite',
   fresh(({ ledger }) => ({ ledger })),
+);
+agentsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.agents })),
+);
+apiKeysContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.apiKeys })),
+);
+blobsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.blobs })),
+);
+dedupContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.dedup })),
+);
+idempotencyKeysContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.idempotency })),
+);
+liveFeedContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.feed })),
+);
+secretsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.secrets })),
+);
+snapshotsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.snapshots })),
+);
+threadDirectoryContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.directory })),
+);
+timersContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.timers })),
+);
+toolServersContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.toolServers })),
+);
+toolsetsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.toolsets })),
 );

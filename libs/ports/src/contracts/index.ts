@@ -1,7 +1,22 @@
-export type { Advance } from './until.ts';
+export { blobsContract } from './blobs.contract.ts';
+export { dedupContract } from './dedup.contract.ts';
 export { dispatchLedgerContract, type DispatchLedgerUnderTest } from './dispatch-ledger.contract.ts';
-export { createInputRecorder, type InputRecorder } from './input-recorder.ts';
+export { idempotencyKeysContract } from './idempotency.contract.ts';
 export { inputBusContract, type InputBusUnderTest } from './input-bus.contract.ts';
-export { threadLogContract, type ThreadLogUnderTest } from './thread-log.contract.ts';
-export { workBusContract, type WorkBusUnderTest } from './work-bus.contract.ts';
+export { createInputRecorder, type InputRecorder } from './input-recorder.ts';
+export { liveFeedContract } from './live-feed.contract.ts';
+export {
+  agentsContract,
+  apiKeysContract,
+  secretsContract,
+  toolServersContract,
+  toolsetsContract,
+} from './registry.contract.ts';
 export { commitOf, freshKey, messageOf } from './samples.ts';
+export { snapshotsContract } from './snapshots.contract.ts';
+export { threadDirectoryContract } from './thread-directory.contract.ts';
+export { threadLogContract, type ThreadLogUnderTest } from './thread-log.contract.ts';
+export { timersContract } from './timers.contract.ts';
+export type { UnderTest } from './under-test.ts';
+export type { Advance } from './until.ts';
+export { workBusContract, type WorkBusUnderTest } from './work-bus.contract.ts';

@@ -1,0 +1,38 @@
+// The contract of `Blobs`, for every adapter: content-addressed, so putting twice is putting once.
+import { describe, expect, it } from 'vitest';
+import type { Blobs } from '../index.ts';
+import { openedOnce, type UnderTest } from './under-test.ts';
+
+export function blobsContract(name: string, make: () => Promise<UnderTest<Blobs>>): void {
+  describe(`Blobs contract: ${name}`, () => {
+    const opened = openedOnce(make);
+
+    it('every byte comes back, for this tenant only', async () => {
+      const blobs = await opened.get();
+      const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => index % 256);
+      await Promise.all([
+        blobs.put('acme', 'hash-1', bytes, 'image/png'),
+        blobs.put('acme', 'hash-1', bytes, 'image/png'),
+      ]);
+      const found = await blobs.get('acme', 'hash-1');
+      expect(found?.mediaType).toBe('image/png');
+      expect(Buffer.compare(Buffer.from(found?.bytes ?? []), Buffer.from(bytes))).toBe(0);
+      expect(await blobs.get('zenith', 'hash-1')).toBeNull();
+      expect(await blobs.get('acme', 'hash-2')).toBeNull();
+    });
+
+    it('what was put cannot be changed through the caller’s array', async () => {
+      const blobs = await opened.get();
+      const bytes = Uint8Array.of(1, 2, 3);
+      await blobs.put('acme', 'hash-3', bytes, 'text/plain');
+      bytes[0] = 9;
+      expect([...((await blobs.get('acme', 'hash-3'))?.bytes ?? [])]).toEqual([1, 2, 3]);
+    });
+
+    it('an empty blob is a blob', async () => {
+      const blobs = await opened.get();
+      await blobs.put('acme', 'hash-4', new Uint8Array(), 'text/plain');
+      expect([...((await blobs.get('acme', 'hash-4'))?.bytes ?? [1])]).toEqual([]);
+    });
+  });
+}

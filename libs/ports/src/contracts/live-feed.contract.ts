@@ -1,0 +1,124 @@
+// The contract of `LiveFeed`, for every adapter. Hints may be lost; these are the ones a healthy feed does not lose.
+//
+//   H1. Whoever subscribed hears of his thread, in order, until he ends it; nobody hears of another thread.
+//   H2. `soFar` tells a late client what the running completion has said: of its last attempt only, and nothing once a
+//       commit has decided the completion.
+import { describe, expect, it } from 'vitest';
+import type { Delta, Hint, LiveFeed } from '../index.ts';
+import { commitOf, freshKey } from './samples.ts';
+import { openedOnce, type UnderTest } from './under-test.ts';
+import { until } from './until.ts';
+
+const delta = (text: string, offset: number, changes: Partial<Delta> = {}): Delta => ({
+  completionId: 'cmp_1',
+  attempt: 1,
+  offset,
+  kind: 'text',
+  index: 0,
+  text,
+  ...changes,
+});
+
+const said = (deltas: readonly Delta[], kind: Delta['kind'] = 'text'): string =>
+  deltas
+    .filter((each) => each.kind === kind)
+    .map((each) => each.text)
+    .join('');
+
+export function liveFeedContract(name: string, make: () => Promise<UnderTest<LiveFeed>>): void {
+  describe(`LiveFeed contract: ${name}`, () => {
+    const opened = openedOnce(make);
+    const soon = async (check: () => Promise<boolean>): Promise<void> => {
+      const state = { so: false };
+      await until(() => {
+        void check().then((so) => (state.so = so));
+        return state.so;
+      });
+    };
+
+    it('H1: subscribers hear of their thread, in order', async () => {
+      const feed = await opened.get();
+      const key = freshKey();
+      const heard: Hint[][] = [[], []];
+      const others: Hint[] = [];
+      await feed.subscribe(key, (hint) => heard[0]?.push(hint));
+      await feed.subscribe(key, (hint) => heard[1]?.push(hint));
+      await feed.subscribe(freshKey(), (hint) => others.push(hint));
+      await feed.subscribe({ ...key, tenant: 'zenith' }, (hint) => others.push(hint));
+      const hints: Hint[] = [
+        { hint: 'delta', delta: delta('Hel', 0) },
+        { hint: 'delta', delta: delta('lo', 3) },
+        { hint: 'committed', commit: commitOf(key, 0) },
+      ];
+      for (const hint of hints) feed.publish(key, hint);
+      await until(() => heard.every((each) => each.length === 3));
+      expect(heard).toEqual([hints, hints]);
+      expect(others).toEqual([]);
+    });
+
+    it('H1: who has ended his subscription hears nothing more; the others do', async () => {
+      const feed = await opened.get();
+      const key = freshKey();
+      const [gone, here]: [Hint[], Hint[]] = [[], []];
+      const end = await feed.subscribe(key, (hint) => gone.push(hint));
+      await feed.subscribe(key, (hint) => here.push(hint));
+      end();
+      end();
+      feed.publish(key, { hint: 'committed', commit: commitOf(key, 0) });
+      await until(() => here.length === 1);
+      expect(gone).toEqual([]);
+    });
+
+    it('H1: publishing where nobody listens is no error', async () => {
+      const feed = await opened.get();
+      const key = freshKey();
+      feed.publish(key, { hint: 'committed', commit: commitOf(key, 0) });
+      expect(await feed.soFar(key)).toEqual([]);
+    });
+
+    it('H2: a late client gets what was said so far, of the last attempt, without gaps', async () => {
+      const feed = await opened.get();
+      const key = freshKey();
+      feed.publish(key, { hint: 'delta', delta: delta('discarded', 0) });
+      feed.publish(key, { hint: 'delta', delta: delta('Good ', 0, { attempt: 2 }) });
+      feed.publish(key, { hint: 'delta', delta: delta('hm', 0, { attempt: 2, kind: 'reasoning' }) });
+      feed.publish(key, { hint: 'delta', delta: delta('morning', 5, { attempt: 2 }) });
+      await soon(async () => said(await feed.soFar(key)) === 'Good morning');
+      const deltas = await feed.soFar(key);
+      expect(said(deltas, 'reasoning')).toBe('hm');
+      expect(deltas.every((each) => each.attempt === 2)).toBe(true);
+      let end = 0;
+      for (const each of deltas.filter(({ kind }) => kind === 'text')) {
+        expect(each.offset).toBe(end);
+        end += each.text.length;
+      }
+      expect(await feed.soFar(freshKey())).toEqual([]);
+    });
+
+    it('H2: another completion replaces what the one before has said', async () => {
+      const feed = await opened.get();
+      const key = freshKey();
+      feed.publish(key, { hint: 'delta', delta: delta('old', 0) });
+      feed.publish(key, { hint: 'delta', delta: delta('new', 0, { completionId: 'cmp_2' }) });
+      await soon(async () => said(await feed.soFar(key)) === 'new');
+    });
+
+    it('H2: once the completion is decided there is nothing so far', async () => {
+      const feed = await opened.get();
+      const key = freshKey();
+      feed.publish(key, { hint: 'delta', delta: delta('answer', 0) });
+      await soon(async () => said(await feed.soFar(key)) === 'answer');
+      const body = JSON.stringify({ events: [{ type: 'CompletionRecorded', completionId: 'cmp_1' }], effects: [] });
+      feed.publish(key, { hint: 'committed', commit: commitOf(key, 0, { inputs: ['m:cmp_1'], body }) });
+      await soon(async () => (await feed.soFar(key)).length === 0);
+    });
+
+    it('H2: a commit about something else does not end it', async () => {
+      const feed = await opened.get();
+      const key = freshKey();
+      feed.publish(key, { hint: 'delta', delta: delta('thinking', 0) });
+      feed.publish(key, { hint: 'committed', commit: commitOf(key, 0, { inputs: ['r:call_1'] }) });
+      await soon(async () => said(await feed.soFar(key)) === 'thinking');
+    });
+  });
+}

@@ -1,0 +1,272 @@
+// The contracts of what operators configure: `Agents`, `ToolServers`, `Toolsets`, `Secrets`, and of `ApiKeys`.
+//
+//   G1. Agent versions are immutable and unique by name; the latest is the one with the largest number.
+//   G2. Names and ids are both accepted where one of them is asked for.
+//   G3. Lists are ordered by name, and their pages, one after the other, are the list.
+//   G4. Everything belongs to its tenant.
+import { describe, expect, it } from 'vitest';
+import type {
+  Agent,
+  Agents,
+  ApiKey,
+  ApiKeys,
+  Page,
+  PageRequest,
+  SealedSecret,
+  Secrets,
+  ToolServer,
+  ToolServers,
+  Toolsets,
+} from '../index.ts';
+import { openedOnce, type UnderTest } from './under-test.ts';
+
+let names = 0;
+const freshTenant = (): string => `tenant-${(names += 1)}-${Math.random().toString(36).slice(2, 8)}`;
+
+function agentOf(tenant: string, name: string, version: number): Agent {
+  return {
+    tenant,
+    id: `agt_${tenant}_${name}`,
+    name,
+    version,
+    createdAt: 1_700_000_000_000 + version,
+    instructions: `Be kind. Version ${version} 🐢`,
+    model: {
+      provider: 'demo',
+      name: '',
+      baseUrl: null,
+      apiKeySecret: null,
+      contextWindowTokens: 8_000,
+      outputTokensMax: null,
+      images: false,
+      parameters: { temperature: 0.5 },
+    },
+    toolServers: ['tools'],
+    policies: {
+      onInterrupt: 'cancel',
+      onInterruptHuman: 'keep',
+      eventStyle: 'kind',
+      eventChildren: 'keep',
+      approve: { mode: 'destructive', tools: { drop: 'always' } },
+      cancelSubscriptionsOnClose: false,
+    },
+    limits: {
+      completionsPerWakeMax: 50,
+      toolTimeoutMs: { default: null, slow: 5 },
+      tokensPerDayMax: null,
+      eventWaitMsMax: 1,
+      callbackTtlS: null,
+    },
+    contentSha256: `sha-${version}`,
+  };
+}
+
+function serverOf(tenant: string, name: string, changes: Partial<ToolServer> = {}): ToolServer {
+  return {
+    tenant,
+    id: `tsv_${tenant}_${name}`,
+    name,
+    createdAt: 1,
+    updatedAt: 1,
+    baseUrl: 'http://127.0.0.1:9000',
+    endpointOverride: null,
+    auth: { type: 'bearer', secret: 'token' },
+    forwardUserId: false,
+    trustAnnotations: false,
+    pinnedSha256: null,
+    paused: false,
+    ...changes,
+  };
+}
+
+async function namesOfAll(
+  list: (page: PageRequest) => Promise<Page<{ readonly name: string }>>,
+  limit: number,
+): Promise<string[]> {
+  const found: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Page<{ readonly name: string }> = await list({ limit, cursor });
+    expect(page.data.length).toBeLessThanOrEqual(limit);
+    found.push(...page.data.map(({ name }) => name));
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return found;
+}
+
+export function agentsContract(name: string, make: () => Promise<UnderTest<Agents>>): void {
+  describe(`Agents contract: ${name}`, () => {
+    const opened = openedOnce(make);
+
+    it('G1: a version is inserted once, and the latest is the largest', async () => {
+      const agents = await opened.get();
+      const tenant = freshTenant();
+      const [one, two] = [agentOf(tenant, 'support', 1), agentOf(tenant, 'support', 2)];
+      expect(await agents.insert(one)).toBe(true);
+      expect(await agents.insert({ ...one, instructions: 'changed' })).toBe(false);
+      expect(await agents.insert(two)).toBe(true);
+      expect(await agents.latest(tenant, 'support')).toEqual(two);
+      expect(await agents.version(tenant, 'support', 1)).toEqual(one);
+      expect(await agents.version(tenant, 'support', 3)).toBeNull();
+    });
+
+    it('G1: of many who insert one version at once exactly one wins', async () => {
+      const agents = await opened.get();
+      const tenant = freshTenant();
+      const won = await Promise.all(Array.from({ length: 10 }, () => agents.insert(agentOf(tenant, 'support', 1))));
+      expect(won.filter(Boolean)).toHaveLength(1);
+    });
+
+    it('G2: an id is as good as a name', async () => {
+      const agents = await opened.get();
+      const tenant = freshTenant();
+      const agent = agentOf(tenant, 'support', 1);
+      await agents.insert(agent);
+      expect(await agents.latest(tenant, agent.id)).toEqual(agent);
+      expect(await agents.version(tenant, agent.id, 1)).toEqual(agent);
+      expect(await agents.latest(tenant, 'nobody')).toBeNull();
+    });
+
+    it('G3: the list has the latest of each, by name', async () => {
+      const agents = await opened.get();
+      const tenant = freshTenant();
+      for (const each of ['mia', 'adam', 'zoe', 'bea'])
+        for (const version of [1, 2, 3]) await agents.insert(agentOf(tenant, each, version));
+      const { data } = await agents.list(tenant, { limit: 10, cursor: null });
+      expect(data).toEqual(['adam', 'bea', 'mia', 'zoe'].map((each) => agentOf(tenant, each, 3)));
+      for (const limit of [1, 2, 3, 4])
+        expect(await namesOfAll((page) => agents.list(tenant, page), limit)).toEqual(['adam', 'bea', 'mia', 'zoe']);
+    });
+
+    it('G4: tenants do not see each other, and a removed agent is gone with all its versions', async () => {
+      const agents = await opened.get();
+      const [ours, theirs] = [freshTenant(), freshTenant()];
+      await agents.insert(agentOf(ours, 'support', 1));
+      await agents.insert(agentOf(ours, 'support', 2));
+      expect(await agents.latest(theirs, 'support')).toBeNull();
+      expect((await agents.list(theirs, { limit: 10, cursor: null })).data).toEqual([]);
+      expect(await agents.remove(theirs, 'support')).toBe(false);
+      expect(await agents.remove(ours, 'support')).toBe(true);
+      expect(await agents.remove(ours, 'support')).toBe(false);
+      expect(await agents.version(ours, 'support', 1)).toBeNull();
+    });
+  });
+}
+
+export function toolServersContract(name: string, make: () => Promise<UnderTest<ToolServers>>): void {
+  describe(`ToolServers contract: ${name}`, () => {
+    const opened = openedOnce(make);
+
+    it('G2: a server comes back by name and by id; its name is taken once', async () => {
+      const servers = await opened.get();
+      const tenant = freshTenant();
+      const server = serverOf(tenant, 'weather');
+      expect(await servers.insert(server)).toBe(true);
+      expect(await servers.insert({ ...server, id: `${server.id}_2`, baseUrl: 'http://elsewhere' })).toBe(false);
+      expect(await servers.get(tenant, 'weather')).toEqual(server);
+      expect(await servers.get(tenant, server.id)).toEqual(server);
+      expect(await servers.get(tenant, 'nobody')).toBeNull();
+    });
+
+    it('G3: the list is by name, page by page', async () => {
+      const servers = await opened.get();
+      const tenant = freshTenant();
+      for (const each of ['c', 'a', 'b']) await servers.insert(serverOf(tenant, each));
+      for (const limit of [1, 2, 3, 10])
+        expect(await namesOfAll((page) => servers.list(tenant, page), limit)).toEqual(['a', 'b', 'c']);
+    });
+
+    it('G4: replacing and removing touch the server of this tenant, and say whether there was one', async () => {
+      const servers = await opened.get();
+      const [ours, theirs] = [freshTenant(), freshTenant()];
+      await servers.insert(serverOf(ours, 'weather'));
+      const changed = serverOf(ours, 'weather', { auth: null, paused: true, updatedAt: 9 });
+      expect(await servers.replace(serverOf(theirs, 'weather'))).toBe(false);
+      expect(await servers.replace(changed)).toBe(true);
+      expect(await servers.get(ours, 'weather')).toEqual(changed);
+      expect(await servers.remove(theirs, 'weather')).toBe(false);
+      expect(await servers.remove(ours, 'weather')).toBe(true);
+      expect(await servers.get(ours, 'weather')).toBeNull();
+      expect(await servers.remove(ours, 'weather')).toBe(false);
+    });
+  });
+}
+
+export function toolsetsContract(name: string, make: () => Promise<UnderTest<Toolsets>>): void {
+  describe(`Toolsets contract: ${name}`, () => {
+    const opened = openedOnce(make);
+
+    it('G4: a manifest is found by tenant and hash; putting twice is putting once', async () => {
+      const toolsets = await opened.get();
+      const tenant = freshTenant();
+      const toolset = { tenant, sha256: 'abc', manifest: '{"tools":[]}' };
+      await Promise.all([toolsets.put(toolset), toolsets.put(toolset)]);
+      expect(await toolsets.get(tenant, 'abc')).toEqual(toolset);
+      expect(await toolsets.get(freshTenant(), 'abc')).toBeNull();
+      expect(await toolsets.get(tenant, 'abd')).toBeNull();
+    });
+
+    it('the last good manifest of a server is the one put last', async () => {
+      const toolsets = await opened.get();
+      const tenant = freshTenant();
+      expect(await toolsets.lastGood(tenant, 'weather')).toBeNull();
+      await toolsets.putLastGood(tenant, 'weather', 'one');
+      await toolsets.putLastGood(tenant, 'weather', 'two');
+      expect(await toolsets.lastGood(tenant, 'weather')).toBe('two');
+      expect(await toolsets.lastGood(tenant, 'clock')).toBeNull();
+      expect(await toolsets.lastGood(freshTenant(), 'weather')).toBeNull();
+    });
+  });
+}
+
+export function secretsContract(name: string, make: () => Promise<UnderTest<Secrets>>): void {
+  describe(`Secrets contract: ${name}`, () => {
+    const opened = openedOnce(make);
+
+    it('G4: a secret is replaced by name, listed by name, removed once, and nobody else’s', async () => {
+      const secrets = await opened.get();
+      const [ours, theirs] = [freshTenant(), freshTenant()];
+      const secretOf = (each: string, sealed: string): SealedSecret => ({
+        tenant: ours,
+        name: each,
+        origins: ['https://api.example'],
+        sealed,
+        createdAt: 5,
+      });
+      await secrets.put(secretOf('token', 'one'));
+      await secrets.put(secretOf('token', 'two'));
+      await secrets.put(secretOf('key', 'three'));
+      expect(await secrets.get(ours, 'token')).toEqual(secretOf('token', 'two'));
+      expect(await secrets.list(ours)).toEqual([secretOf('key', 'three'), secretOf('token', 'two')]);
+      expect(await secrets.get(theirs, 'token')).toBeNull();
+      expect(await secrets.list(theirs)).toEqual([]);
+      expect(await secrets.remove(theirs, 'token')).toBe(false);
+      expect(await secrets.remove(ours, 'token')).toBe(true);
+      expect(await secrets.remove(ours, 'token')).toBe(false);
+      expect(await secrets.get(ours, 'token')).toBeNull();
+    });
+  });
+}
+
+export function apiKeysContract(name: string, make: () => Promise<UnderTest<ApiKeys>>): void {
+  describe(`ApiKeys contract: ${name}`, () => {
+    const opened = openedOnce(make);
+
+    it('G4: a key is found by its hash, whole, and by nothing else', async () => {
+      const apiKeys = await opened.get();
+      const key: ApiKey = {
+        id: `key_${freshTenant()}`,
+        tenant: freshTenant(),
+        name: 'laptop',
+        keySha256: freshTenant(),
+        scopes: ['read', 'threads:write'],
+        createdAt: 1,
+        expiresAt: null,
+      };
+      await apiKeys.insert(key);
+      expect(await apiKeys.bySha256(key.keySha256)).toEqual(key);
+      expect(await apiKeys.bySha256(key.id)).toBeNull();
+      expect(await apiKeys.bySha256('')).toBeNull();
+    });
+  });
+}

@@ -1,0 +1,326 @@
+// The contract of `ThreadDirectory`, for every adapter.
+//
+//   R1. A thread id and, per tenant, an external id are taken once; whoever comes later gets the row that has it.
+//   R2. A list is newest first and complete: its pages, one after the other, are the list.
+//   R3. Every filter holds for every row given, and no row that passes all of them is left out.
+//   R4. A projection of an older position changes nothing; one without a title keeps the title.
+//   R5. An opening is kept until the thread has a position.
+//   R6. A client's title and metadata replace what was there, and nothing else.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ThreadDirectory, ThreadFilter, ThreadRow } from '../index.ts';
+import { freshKey } from './samples.ts';
+import { openedOnce, type UnderTest } from './under-test.ts';
+
+let tenants = 0;
+
+/** A tenant that no other test uses. */
+const freshTenant = (): string => `tenant-${(tenants += 1)}-${Math.random().toString(36).slice(2, 8)}`;
+
+function rowOf(changes: Partial<ThreadRow> = {}): ThreadRow {
+  const key = freshKey(changes.tenant ?? 'acme');
+  return {
+    ...key,
+    status: 'idle',
+    agent: 'support',
+    agentVersion: 3,
+    parent: null,
+    family: key.thread,
+    userId: null,
+    externalId: null,
+    title: null,
+    metadata: {},
+    createdAt: 1_700_000_000_000,
+    updatedAt: 1_700_000_000_000,
+    position: 5,
+    opening: null,
+    ...changes,
+  };
+}
+
+const opening: ThreadRow['opening'] = {
+  kind: 'ThreadOpening',
+  id: 'open:x',
+  agent: {
+    name: 'support',
+    version: 3,
+    model: 'demo',
+    toolServers: ['tools'],
+    policies: {
+      onInterrupt: 'cancel',
+      onInterruptHuman: 'keep',
+      eventStyle: 'kind',
+      eventChildren: 'keep',
+      approve: { mode: 'none', tools: {} },
+      cancelSubscriptionsOnClose: false,
+    },
+    limits: {
+      completionsPerWakeMax: 50,
+      toolTimeoutMs: { default: null },
+      tokensPerDayMax: null,
+      eventWaitMsMax: 60_000,
+      callbackTtlS: null,
+    },
+  },
+  userId: null,
+  title: 'Hello',
+  message: { messageId: 'msg_1', content: [{ type: 'text', text: 'Hi "there" 🐢' }] },
+};
+
+export function threadDirectoryContract(name: string, make: () => Promise<UnderTest<ThreadDirectory>>): void {
+  describe(`ThreadDirectory contract: ${name}`, () => {
+    const opened = openedOnce(make);
+
+    async function listAll(
+      directory: ThreadDirectory,
+      tenant: string,
+      filter: ThreadFilter,
+      limit: number,
+    ): Promise<ThreadRow[]> {
+      const rows: ThreadRow[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: Awaited<ReturnType<ThreadDirectory['list']>> = await directory.list(tenant, filter, {
+          limit,
+          cursor,
+        });
+        expect(page.data.length).toBeLessThanOrEqual(limit);
+        if (page.nextCursor !== null) expect(page.data.length).toBeGreaterThan(0);
+        rows.push(...page.data);
+        cursor = page.nextCursor;
+      } while (cursor !== null);
+      return rows;
+    }
+
+    it('R1: a row comes back as it was inserted', async () => {
+      const directory = await opened.get();
+      const row = rowOf({
+        title: 'Rückfrage 🐢',
+        metadata: { order: '7', 'a.b': 'c' },
+        userId: 'u-1',
+        externalId: `x-${Math.random()}`,
+        parent: 'thr_p',
+        opening,
+        position: 0,
+        status: 'opening',
+      });
+      expect(await directory.insert(row)).toEqual({ inserted: true });
+      expect(await directory.get(row)).toEqual(row);
+      expect(await directory.get(freshKey())).toBeNull();
+      expect(await directory.get({ ...row, tenant: 'zenith' })).toBeNull();
+    });
+
+    it('R1: a thread id is taken once, and the row that has it is told', async () => {
+      const directory = await opened.get();
+      const row = rowOf();
+      await directory.insert(row);
+      expect(await directory.insert({ ...row, agent: 'other' })).toEqual({ inserted: false, existing: row });
+      expect(await directory.get(row)).toEqual(row);
+    });
+
+    it('R1: an external id is taken once per tenant, and the row that has it is told', async () => {
+      const directory = await opened.get();
+      const tenant = freshTenant();
+      const row = rowOf({ tenant, externalId: 'order-7' });
+      await directory.insert(row);
+      const late = rowOf({ tenant, externalId: 'order-7' });
+      expect(await directory.insert(late)).toEqual({ inserted: false, existing: row });
+      expect(await directory.get(late)).toBeNull();
+      expect(await directory.insert(rowOf({ tenant: freshTenant(), externalId: 'order-7' }))).toEqual({
+        inserted: true,
+      });
+      expect(await directory.insert(rowOf({ tenant }))).toEqual({ inserted: true });
+      expect(await directory.insert(rowOf({ tenant }))).toEqual({ inserted: true });
+    });
+
+    it('R1: of many who insert one external id at once exactly one wins', async () => {
+      const directory = await opened.get();
+      const tenant = freshTenant();
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => directory.insert(rowOf({ tenant, externalId: 'wanted' }))),
+      );
+      expect(answers.filter((answer) => answer.inserted)).toHaveLength(1);
+      const existing = new Set(answers.map((answer) => (answer.inserted ? null : answer.existing.thread)));
+      existing.delete(null);
+      expect(existing.size).toBe(1);
+    });
+
+    it('R2: the list is newest first, and its pages are the list', async () => {
+      const directory = await opened.get();
+      const tenant = freshTenant();
+      // Several of the same moment: the order among them is anybody's, but it is one order.
+      const rows = [5, 3, 3, 9, 1, 3, 7].map((createdAt) => rowOf({ tenant, createdAt }));
+      for (const row of rows) await directory.insert(row);
+      await directory.insert(rowOf({ tenant: freshTenant() }));
+      const whole = await listAll(directory, tenant, {}, 100);
+      expect(whole.map((row) => row.createdAt)).toEqual([9, 7, 5, 3, 3, 3, 1]);
+      expect(new Set(whole.map((row) => row.thread)).size).toBe(rows.length);
+      for (const limit of [1, 2, 3, 7]) expect(await listAll(directory, tenant, {}, limit)).toEqual(whole);
+    });
+
+    it('R2: threads that are new do not disturb who is turning pages', async () => {
+      const directory = await opened.get();
+      const tenant = freshTenant();
+      for (const createdAt of [1, 2, 3, 4]) await directory.insert(rowOf({ tenant, createdAt }));
+      const first = await directory.list(tenant, {}, { limit: 2, cursor: null });
+      await directory.insert(rowOf({ tenant, createdAt: 5 }));
+      const second = await directory.list(tenant, {}, { limit: 2, cursor: first.nextCursor });
+      expect(second.data.map((row) => row.createdAt)).toEqual([2, 1]);
+      expect(second.nextCursor).toBeNull();
+    });
+
+    it('R3: every combination of filters gives exactly the rows that pass all of them', async () => {
+      const directory = await opened.get();
+      const tenant = freshTenant();
+      const rows: ThreadRow[] = [];
+      for (let index = 0; index < 36; index += 1) {
+        const row = rowOf({
+          tenant,
+          status: (['idle', 'waiting', 'closed'] as const)[index % 3],
+          agent: index % 2 === 0 ? 'support' : 'sales',
+          parent: index % 4 === 0 ? 'thr_parent' : null,
+          userId: index % 3 === 0 ? 'u-1' : 'u-2',
+          externalId: index === 5 ? 'x-5' : null,
+          metadata: index % 2 === 0 ? { city: 'Kraków', tier: `${index % 4}` } : { tier: '1' },
+          createdAt: 1_000 + index,
+        });
+        rows.push(row);
+        await directory.insert(row);
+      }
+      const maybe = <T>(...values: T[]): fc.Arbitrary<T | undefined> =>
+        fc.option(fc.constantFrom(...values), { nil: undefined });
+      const filters: fc.Arbitrary<ThreadFilter> = fc.record({
+        status: maybe('idle' as const, 'waiting' as const, 'opening' as const),
+        agent: maybe('support', 'sales', 'nobody'),
+        parent: maybe('thr_parent'),
+        userId: maybe('u-1', 'u-2'),
+        externalId: maybe('x-5'),
+        metadata: maybe<Record<string, string>>(
+          { city: 'Kraków' },
+          { tier: '1' },
+          { city: 'Kraków', tier: '2' },
+          { city: 'nowhere' },
+        ),
+        createdAfter: maybe(1_000, 1_020),
+      });
+      await fc.assert(
+        fc.asyncProperty(filters, async (filter) => {
+          const expected = rows
+            .filter((row) => passes(row, filter))
+            .sort((left, right) => right.createdAt - left.createdAt);
+          expect(await listAll(directory, tenant, filter, 4)).toEqual(expected);
+        }),
+        { numRuns: 60 },
+      );
+    });
+
+    it('R4: a projection moves a row forward, never back, and says nothing about a title it does not have', async () => {
+      const directory = await opened.get();
+      const row = rowOf({ position: 4, title: 'Mine' });
+      const { tenant, thread } = row;
+      await directory.insert(row);
+      await directory.project([{ tenant, thread, status: 'thinking', title: null, updatedAt: 100, position: 8 }]);
+      expect(await directory.get(row)).toEqual({ ...row, status: 'thinking', updatedAt: 100, position: 8 });
+      await directory.project([{ tenant, thread, status: 'idle', title: 'Old', updatedAt: 50, position: 7 }]);
+      expect(await directory.get(row)).toMatchObject({ status: 'thinking', title: 'Mine', position: 8 });
+      await directory.project([
+        { tenant, thread, status: 'waiting', title: 'Named', updatedAt: 200, position: 9 },
+        { ...freshKey(tenant), status: 'idle', title: null, updatedAt: 1, position: 1 },
+      ]);
+      expect(await directory.get(row)).toMatchObject({ status: 'waiting', title: 'Named', position: 9 });
+      expect(await listAll(directory, tenant, { status: 'waiting' }, 200)).toContainEqual(await directory.get(row));
+      await directory.project([]);
+    });
+
+    it('R4: of projections that race the newest stays', async () => {
+      const directory = await opened.get();
+      const row = rowOf({ position: 0 });
+      const { tenant, thread } = row;
+      await directory.insert(row);
+      const positions = [5, 2, 9, 7, 1, 8, 3];
+      await Promise.all(
+        positions.map((position) =>
+          directory.project([
+            { tenant, thread, status: 'idle', title: `at ${position}`, updatedAt: position, position },
+          ]),
+        ),
+      );
+      expect(await directory.get(row)).toMatchObject({ position: 9, title: 'at 9', updatedAt: 9 });
+    });
+
+    it('R5: threads stuck in `opening` are found with their openings, oldest first, until they are open', async () => {
+      const directory = await opened.get();
+      const tenant = freshTenant();
+      const rows = [30, 10, 20].map((createdAt) =>
+        rowOf({ tenant, createdAt, status: 'opening', position: 0, opening }),
+      );
+      for (const row of rows) await directory.insert(row);
+      await directory.insert(rowOf({ tenant, createdAt: 5 }));
+      const ours = async (before: number): Promise<readonly ThreadRow[]> =>
+        (await directory.stuckOpenings(before, 1_000)).filter((row) => row.tenant === tenant);
+      expect((await ours(30)).map((row) => row.createdAt)).toEqual(expect.arrayContaining([10, 20]));
+      expect(await ours(30)).toHaveLength(2);
+      expect((await ours(31))[0]?.opening).toEqual(opening);
+      expect((await directory.stuckOpenings(1_000, 1)).length).toBe(1);
+      const [thread] = rows.map((row) => row.thread);
+      await directory.project([
+        { tenant, thread: thread ?? '', status: 'idle', title: null, updatedAt: 40, position: 1 },
+      ]);
+      expect(await ours(31)).toHaveLength(2);
+      expect((await directory.get({ tenant, thread: thread ?? '' }))?.opening).toBeNull();
+    });
+
+    it('R6: a patch replaces title or metadata, and the filters know it', async () => {
+      const directory = await opened.get();
+      const tenant = freshTenant();
+      const row = rowOf({ tenant, title: 'Before', metadata: { a: '1', b: '2' } });
+      await directory.insert(row);
+      expect(await directory.patch(row, { title: 'After' })).toEqual({ ...row, title: 'After' });
+      expect(await directory.patch(row, { metadata: { b: '3' } })).toEqual({
+        ...row,
+        title: 'After',
+        metadata: { b: '3' },
+      });
+      expect(await directory.patch(row, { title: null })).toEqual({ ...row, title: null, metadata: { b: '3' } });
+      expect(await directory.patch(row, {})).toEqual({ ...row, title: null, metadata: { b: '3' } });
+      expect(await listAll(directory, tenant, { metadata: { a: '1' } }, 10)).toEqual([]);
+      expect(await listAll(directory, tenant, { metadata: { b: '3' } }, 10)).toHaveLength(1);
+      expect(await directory.patch(freshKey(), { title: 'nobody' })).toBeNull();
+    });
+
+    it('an agent is used while a thread of it is not closed', async () => {
+      const directory = await opened.get();
+      const tenant = freshTenant();
+      const row = rowOf({ tenant, agent: 'busy' });
+      expect(await directory.usesAgent(tenant, 'busy')).toBe(false);
+      await directory.insert(row);
+      expect(await directory.usesAgent(tenant, 'busy')).toBe(true);
+      expect(await directory.usesAgent(freshTenant(), 'busy')).toBe(false);
+      await directory.project([
+        { tenant, thread: row.thread, status: 'closed', title: null, updatedAt: 9, position: 9 },
+      ]);
+      expect(await directory.usesAgent(tenant, 'busy')).toBe(false);
+    });
+
+    it('rows outlive the process', async (context) => {
+      const row = rowOf({ metadata: { a: 'b' } });
+      await (await opened.get()).insert(row);
+      const again = await opened.reopened();
+      if (!again) return context.skip('this directory does not outlive its process');
+      expect(await again.get(row)).toEqual(row);
+    });
+  });
+}
+
+function passes(row: ThreadRow, filter: ThreadFilter): boolean {
+  const same = <T>(wanted: T | undefined, has: T | null): boolean => wanted === undefined || wanted === has;
+  return (
+    same(filter.status, row.status) &&
+    same(filter.agent, row.agent) &&
+    same(filter.parent, row.parent) &&
+    same(filter.userId, row.userId) &&
+    same(filter.externalId, row.externalId) &&
+    (filter.createdAfter === undefined || row.createdAt > filter.createdAfter) &&
+    Object.entries(filter.metadata ?? {}).every(([key, value]) => row.metadata[key] === value)
+  );
+}
