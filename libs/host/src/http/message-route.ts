@@ -3,7 +3,7 @@
 //
 // Invariant:
 //   M1. What the guard and the interceptor do for other routes is done here too, by the same functions.
-import type { Ingress, MessageItem, RequestOrigin, TurnAnswer } from '@dormouse/runtime';
+import type { Ingress, MessageItem, RequestOrigin } from '@dormouse/runtime';
 import { apiCodec } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -46,16 +46,22 @@ interface Posting {
   readonly bytes: unknown;
 }
 
-async function post(
-  { ingress, stopping }: MessageRouteDeps,
-  { thread, origin, waitMs, bytes }: Posting,
-): Promise<Reply> {
-  const key = { tenant: origin.tenant, thread };
-  const posted = unwrap(await ingress.messages.post(key, itemsOf(readBody(bytes, bodySchema)), origin));
-  if (waitMs === null) return { status: 202, json: `{"id":"${posted.id}"}` };
-  const ended: TurnAnswer | null = await ingress.turnEnd(key, posted, waitMs, stopping);
-  return ended === null ? { status: 202, json: `{"id":"${posted.id}"}` } : jsonReply(200, ended);
+async function post({ ingress, stopping }: MessageRouteDeps, posting: Posting): Promise<Reply> {
+  const { origin, waitMs } = posting;
+  const key = { tenant: origin.tenant, thread: posting.thread };
+  const items = itemsOf(readBody(posting.bytes, bodySchema));
+  if (waitMs === null) return accepted(unwrap(await ingress.messages.post(key, items, origin)).id);
+  const turn = await ingress.watchTurn(key, waitMs, stopping);
+  try {
+    const posted = unwrap(await ingress.messages.post(key, items, origin));
+    const ended = await turn.end(posted);
+    return ended === null ? accepted(posted.id) : jsonReply(200, ended);
+  } finally {
+    turn.drop();
+  }
 }
+
+const accepted = (id: string): Reply => ({ status: 202, json: `{"id":"${id}"}` });
 
 async function runOnce(
   deps: MessageRouteDeps,

@@ -1,4 +1,5 @@
 // What a person sees when it is up: where it is, where the key is, what to type next. The last line is for programs.
+import { resolve } from 'node:path';
 import type { SeededKey } from './standalone-seed.ts';
 
 export interface Running {
@@ -14,20 +15,20 @@ export function bannerText({ url, dataDir, key, toolsUrl }: Running): string {
     `  Dormouse is up at ${url}`,
     `  data   ${dataDir}`,
     `  key    ${key.file}${key.isNew ? `   (${key.key}; printed this once)` : ''}`,
-    ...(toolsUrl === null ? [] : [`  tools  ${toolsUrl}   (examples; the agent "assistant" uses them)`]),
+    ...(toolsUrl === null ? [] : [`  tools  ${toolsUrl}   (examples, used by the agent "assistant")`]),
     '',
-    '  Say something:',
-    ...(toolsUrl === null ? [`    curl ${url}/openapi.json`] : conversation(url, key.file)),
+    '  Type next, in another terminal:',
+    `    npx dormouse chat${whereFlags(url, dataDir)}`,
+    '  or see the API:',
+    `    curl ${url}/openapi.json`,
     '',
     `ready ${url}`,
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function conversation(url: string, keyFile: string): readonly string[] {
-  const auth = `-H "Authorization: Bearer $(cat ${keyFile})" -H 'Content-Type: application/json'`;
-  return [
-    `    THREAD=$(curl -s ${url}/v1/threads ${auth} -d '{"agent":"assistant"}' | sed 's/.*"id":"\\(thr_[^"]*\\)".*/\\1/')`,
-    `    curl -s ${url}/v1/threads/$THREAD/messages ${auth} -H 'Prefer: wait=30' -d '{"text":"What is the weather in Lisbon?"}'`,
-  ];
+/** What the command line client would not find by itself. */
+function whereFlags(url: string, dataDir: string): string {
+  const atUrl = url === 'http://127.0.0.1:7420' ? '' : ` --url ${url}`;
+  return atUrl + (dataDir === resolve('.dormouse') ? '' : ` --data ${dataDir}`);
 }

@@ -24,6 +24,20 @@ export interface FollowPorts {
 const waitingHintsMax = 5_000;
 const pollMs = 15_000;
 
+/** A subscription that holds its hints until they are read. */
+export interface HintStream {
+  /** The next hint; 'nothing' when it is time to look at the log, or when the signal has aborted. */
+  take(): Promise<Hint | 'nothing' | 'lagged'>;
+}
+
+/** Subscribes until the signal aborts. Resolves when the subscription is in force. (F1) */
+export async function holdHints(ports: FollowPorts, key: ThreadKey, signal: AbortSignal): Promise<HintStream> {
+  const inbox = new HintInbox();
+  const unsubscribe = await ports.feed.subscribe(key, (hint) => inbox.put(hint));
+  void tick(ports.clock, inbox, signal).finally(unsubscribe);
+  return inbox;
+}
+
 /** Follows from the commit that holds the event after `after` until the signal aborts. */
 export async function* followCommits(
   ports: FollowPorts,
@@ -31,53 +45,61 @@ export async function* followCommits(
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<Followed> {
-  const inbox = new HintInbox(ports.clock, signal);
-  const unsubscribe = await ports.feed.subscribe(key, (hint) => inbox.put(hint)); // (F1)
-  try {
-    let position = after;
-    for await (const commit of commitsAfter(ports.log, key, position)) {
-      yield { what: 'commit', commit };
-      position = commit.version + commit.count;
+  const hints = await holdHints(ports, key, signal);
+  let position = after;
+  for await (const commit of commitsAfter(ports.log, key, position)) {
+    yield { what: 'commit', commit };
+    position = commit.version + commit.count;
+  }
+  yield { what: 'caught_up', soFar: await ports.feed.soFar(key) };
+  for await (const item of followHints(ports, key, position, hints, signal)) yield item;
+}
+
+/** Goes on from a position up to which everything is known, with hints that were held since before that was so. */
+export async function* followHints(
+  ports: FollowPorts,
+  key: ThreadKey,
+  after: number,
+  hints: HintStream,
+  signal: AbortSignal,
+): AsyncGenerator<Exclude<Followed, { readonly what: 'caught_up' }>> {
+  let position = after;
+  while (!signal.aborted) {
+    const hint = await hints.take();
+    if (hint === 'lagged') {
+      yield { what: 'lagged' }; // (F3)
+      return;
     }
-    yield { what: 'caught_up', soFar: await ports.feed.soFar(key) };
-    while (!signal.aborted) {
-      const hint = await inbox.take();
-      if (hint === 'lagged') {
-        yield { what: 'lagged' }; // (F3)
-        return;
-      }
-      if (hint !== 'nothing' && hint.hint === 'delta') {
-        yield { what: 'delta', delta: hint.delta };
-      } else if (hint !== 'nothing' && joins(hint.commit, position)) {
-        yield { what: 'commit', commit: hint.commit };
-        position = hint.commit.version + hint.commit.count;
-      } else if (hint === 'nothing' || hint.commit.version > position) {
-        for await (const commit of commitsAfter(ports.log, key, position)) {
-          yield { what: 'commit', commit }; // (F2)
-          position = commit.version + commit.count;
-        }
+    if (hint !== 'nothing' && hint.hint === 'delta') {
+      yield { what: 'delta', delta: hint.delta };
+    } else if (hint !== 'nothing' && joins(hint.commit, position)) {
+      yield { what: 'commit', commit: hint.commit };
+      position = endOf(hint.commit);
+    } else if (hint === 'nothing' || hint.commit.version > position) {
+      for await (const commit of commitsAfter(ports.log, key, position)) {
+        yield { what: 'commit', commit }; // (F2)
+        position = endOf(commit);
       }
     }
-  } finally {
-    unsubscribe();
   }
 }
 
-const joins = (commit: Commit, position: number): boolean =>
-  commit.version <= position && commit.version + commit.count > position;
+const endOf = (commit: Commit): number => commit.version + commit.count;
+const joins = (commit: Commit, position: number): boolean => commit.version <= position && endOf(commit) > position;
+
+async function tick(clock: Clock, inbox: HintInbox, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(pollMs, signal);
+    inbox.poke();
+  }
+}
 
 /** Hints that wait for the reader, in order. */
-class HintInbox {
+class HintInbox implements HintStream {
   private readonly hints: Hint[] = [];
-  private readonly clock: Clock;
-  private readonly signal: AbortSignal;
   private wake: (() => void) | null = null;
   private lagged = false;
-
-  constructor(clock: Clock, signal: AbortSignal) {
-    this.clock = clock;
-    this.signal = signal;
-  }
+  private poked = false;
 
   put(hint: Hint): void {
     if (this.hints.length >= waitingHintsMax) this.lagged = true;
@@ -85,20 +107,20 @@ class HintInbox {
     this.wake?.();
   }
 
-  /** The next hint; 'nothing' after `pollMs` or when the signal aborts. */
-  async take(): Promise<Hint | 'nothing' | 'lagged'> {
-    if (this.lagged) return 'lagged';
-    const next = this.hints.shift();
-    if (next !== undefined || this.signal.aborted) return next ?? 'nothing';
-    await this.waited();
-    return this.lagged ? 'lagged' : (this.hints.shift() ?? 'nothing');
+  poke(): void {
+    this.poked = true;
+    this.wake?.();
   }
 
-  private async waited(): Promise<void> {
-    const stop = new AbortController();
-    const signal = AbortSignal.any([stop.signal, this.signal]);
-    await Promise.race([new Promise<void>((resolve) => (this.wake = resolve)), this.clock.sleep(pollMs, signal)]);
-    this.wake = null;
-    stop.abort();
+  async take(): Promise<Hint | 'nothing' | 'lagged'> {
+    if (this.hints.length === 0 && !this.poked && !this.lagged) {
+      await new Promise<void>((resolve) => (this.wake = resolve));
+      this.wake = null;
+    }
+    if (this.lagged) return 'lagged';
+    const next = this.hints.shift();
+    if (next !== undefined) return next;
+    this.poked = false;
+    return 'nothing';
   }
 }

@@ -34,7 +34,7 @@ import { createThreadTokens, type ThreadTokens } from './thread-token.ts';
 import { createThreadDesk, type ThreadDesk } from './threads.ts';
 import { createToolCallDesk, type ToolCallDesk } from './tool-calls.ts';
 import { createToolServerDesk, type ToolServerDesk } from './tool-servers.ts';
-import { createTurnWait, type TurnWait } from './turn-wait.ts';
+import { createTurnWait, type WatchTurn } from './turn-wait.ts';
 
 export interface IngressPorts {
   readonly bus: InputBus;
@@ -67,7 +67,7 @@ export interface Ingress {
   readonly probe: Probe;
   readonly threads: ThreadDesk;
   readonly messages: MessageDesk;
-  readonly turnEnd: TurnWait;
+  readonly watchTurn: WatchTurn;
   readonly readable: ReadableDesk;
   readonly requests: RequestDesk;
   readonly choices: ChoiceDesk;
@@ -89,7 +89,7 @@ export function createIngress(given: IngressPorts): Ingress {
     probe: createProbe(ports),
     threads: createThreadDesk(ports),
     messages: createMessageDesk(ports),
-    turnEnd: createTurnWait(ports),
+    watchTurn: createTurnWait(ports),
     readable: createReadableDesk(ports),
     requests: createRequestDesk(ports),
     choices: createChoiceDesk(ports),

@@ -14,6 +14,8 @@ export interface PostedMessage {
   /** The public id, `msg_…`. */
   readonly id: string;
   readonly inputId: string;
+  /** Sent with an idempotency key: it may have been decided long ago. */
+  readonly mayBeOld: boolean;
 }
 
 export interface MessageDesk {
@@ -35,7 +37,7 @@ export function createMessageDesk(ports: MessagePorts): MessageDesk {
       if (!found.ok) return found;
       const name = mintName(origin);
       const content = await storeContent(ports, key.tenant, items);
-      const posted = { id: publicId('msg', name), inputId: inputIdOf(name) };
+      const posted = { id: publicId('msg', name), inputId: inputIdOf(name), mayBeOld: origin.idempotencyKey !== null };
       await bus.publish(key, { kind: 'UserMessage', id: posted.inputId, messageId: posted.id, content }); // (U1)
       return answered(posted);
     },

@@ -4,11 +4,12 @@
 //   Y1. The answer is about the thread after this message was decided, never about the rest before it.
 //   Y2. A turn has ended when the thread is at rest: idle, failed, closed, or waiting for a person; then the answer is given
 //       at once. Waiting longer than asked answers null, and nothing is lost: the message is in the log.
-import type { Clock, Commit, Snapshots, ThreadKey } from '@dormouse/ports';
+//   Y3. A thread that was waited for before is known up to there: what is newer comes with the hints, and nothing is read.
+import type { Commit, Snapshots, ThreadKey } from '@dormouse/ports';
 import { evolve, isAtRest, type OpenStatus, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
-import { followCommits, type FollowPorts } from './follow-commits.ts';
-import { placedEvents } from './log-scan.ts';
+import { followHints, type FollowPorts, holdHints, type HintStream } from './follow-commits.ts';
+import { commitsAfter, placedEvents } from './log-scan.ts';
 import type { PostedMessage } from './messages.ts';
 
 export interface TurnAnswer {
@@ -20,47 +21,94 @@ export interface TurnAnswer {
   readonly waitingOn?: readonly WaitingOn[];
 }
 
-export type TurnWait = (
-  key: ThreadKey,
-  message: PostedMessage,
-  withinMs: number,
-  signal: AbortSignal,
-) => Promise<TurnAnswer | null>;
+export interface TurnWatch {
+  /** Once, after the message was posted. Null when the turn does not end in time. */
+  end(message: PostedMessage): Promise<TurnAnswer | null>;
+  /** The message was not posted after all. */
+  drop(): void;
+}
+
+/** Begins to watch; to be called before the message is posted. Ends by itself after `withinMs`, or with the signal. */
+export type WatchTurn = (key: ThreadKey, withinMs: number, signal: AbortSignal) => Promise<TurnWatch>;
 
 export interface TurnWaitPorts extends FollowPorts {
   readonly snapshots: Snapshots;
-  readonly clock: Clock;
 }
 
-export function createTurnWait(ports: TurnWaitPorts): TurnWait {
-  return async (key, message, withinMs, signal) => {
+export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
+  const known = new KnownThreads();
+  return async (key, withinMs, signal) => {
     const stop = new AbortController();
-    const ended = AbortSignal.any([signal, stop.signal]);
-    const late = ports.clock.sleep(withinMs, ended).then(() => null);
-    try {
-      return await Promise.race([turnEnd(ports, key, message, ended), late]);
-    } finally {
-      stop.abort();
-    }
+    const end = (): void => stop.abort('over'); // a reason of our own: the standard one collects a stack
+    signal.addEventListener('abort', end, { once: true });
+    void ports.clock.sleep(withinMs, stop.signal).then(end);
+    const hints = await holdHints(ports, key, stop.signal);
+    const drop = (): void => {
+      signal.removeEventListener('abort', end);
+      end();
+    };
+    return {
+      drop,
+      async end(message) {
+        try {
+          return await turnEnd(ports, known, key, message, hints, stop.signal);
+        } finally {
+          drop();
+        }
+      },
+    };
   };
 }
 
 async function turnEnd(
   ports: TurnWaitPorts,
+  known: KnownThreads,
   key: ThreadKey,
   message: PostedMessage,
+  hints: HintStream,
   signal: AbortSignal,
 ): Promise<TurnAnswer | null> {
-  const [decided] = await ports.log.findByInputs(key, [message.inputId]);
-  const { thread } = await loadThread(ports, key, decided?.version);
-  const turn = new WatchedTurn(thread, message);
-  for await (const item of followCommits(ports, key, thread.position, signal)) {
-    if (item.what === 'lagged') return null;
-    if (item.what === 'commit') turn.see(item.commit);
-    // Nothing is judged before all that is stored has been seen: the turn may have gone on.
-    if (item.what !== 'delta' && turn.isOver()) return turn.answer();
+  const before = message.mayBeOld ? null : known.take(key); // (Y3)
+  const turn = new WatchedTurn(before ?? (await threadBefore(ports, key, message)), message);
+  try {
+    if (before === null) for await (const commit of commitsAfter(ports.log, key, turn.position)) turn.see(commit);
+    if (turn.isOver()) return turn.answer();
+    for await (const item of followHints(ports, key, turn.position, hints, signal)) {
+      if (item.what === 'lagged') return null;
+      if (item.what === 'commit') turn.see(item.commit);
+      if (item.what === 'commit' && turn.isOver()) return turn.answer();
+    }
+    return null;
+  } finally {
+    known.keep(key, turn.state);
   }
-  return null;
+}
+
+/** The thread as it was when the message was decided, or as it is when it has not been. (Y1) */
+async function threadBefore(ports: TurnWaitPorts, key: ThreadKey, message: PostedMessage): Promise<Thread> {
+  const [decided] = await ports.log.findByInputs(key, [message.inputId]);
+  return (await loadThread(ports, key, decided?.version)).thread;
+}
+
+/** Threads that were waited for lately, as far as they were seen. */
+class KnownThreads {
+  private readonly threads = new Map<string, Thread>();
+  private static readonly threadsMax = 1_000;
+  private static readonly callsMax = 16;
+
+  take({ tenant, thread }: ThreadKey): Thread | null {
+    const name = `${tenant}:${thread}`;
+    const known = this.threads.get(name) ?? null;
+    this.threads.delete(name);
+    return known;
+  }
+
+  keep({ tenant, thread }: ThreadKey, state: Thread): void {
+    if (state.queue.length > 0 || Object.keys(state.calls).length > KnownThreads.callsMax) return; // rare, and large
+    const oldest = this.threads.size >= KnownThreads.threadsMax ? this.threads.keys().next().value : undefined;
+    if (oldest !== undefined) this.threads.delete(oldest);
+    this.threads.set(`${tenant}:${thread}`, state);
+  }
 }
 
 /** What is known of the turn so far. */
@@ -74,6 +122,14 @@ class WatchedTurn {
   constructor(thread: Thread, message: PostedMessage) {
     this.thread = thread;
     this.message = message;
+  }
+
+  get position(): number {
+    return this.thread.position;
+  }
+
+  get state(): Thread {
+    return this.thread;
   }
 
   see(commit: Commit): void {
@@ -97,11 +153,11 @@ class WatchedTurn {
     const about = { id: this.message.id, position: thread.position, status: statusOf(thread) };
     const error = refusal ?? (thread.stalled ? thread.lastError : null);
     if (error !== null) return { ...about, lastError: { code: error.code, detail: error.detail } };
-    const people = waitingOn(thread);
+    const open = waitingOn(thread);
     return {
       ...about,
       ...(this.text === null ? {} : { message: { text: this.text } }),
-      ...(people.length === 0 ? {} : { waitingOn: people }),
+      ...(open.length === 0 ? {} : { waitingOn: open }),
     };
   }
 }
