@@ -32,7 +32,7 @@ export interface SnapshotState {
   readonly tail: TranscriptTail;
   readonly lastHash: string;
   /** The last few messages of the transcript: a model that looks at the end only is served without reading the log. */
-  readonly recent: readonly ModelMessage[];
+  readonly recent?: readonly ModelMessage[];
 }
 
 export const encodeSnapshot = (state: SnapshotState): string => JSON.stringify(state);
@@ -47,9 +47,9 @@ export async function loadThread(
   const usable = stored !== null && stored.shape === snapshotShape && stored.version <= upTo;
   const start: SnapshotState = usable
     ? (readJson(stored.state) as SnapshotState)
-    : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '', recent: [] };
+    : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
   const commits = await deps.log.read(key, start.thread.position);
-  const { thread, tail, lastHash, recent } = start;
+  const { thread, tail, lastHash, recent = [] } = start;
   const loaded = { thread, tail, lastHash, messagesFrom: tail.length - recent.length, messages: recent };
   return foldCommits(loaded, commits, upTo);
 }

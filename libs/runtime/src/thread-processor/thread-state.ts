@@ -80,9 +80,9 @@ export async function readThread(sources: ThreadSources, key: ThreadKey, debtsFr
 async function startingPoint(sources: ThreadSources, key: ThreadKey): Promise<ThreadState> {
   const stored = await sources.snapshots.latest(key);
   const usable = stored !== null && stored.shape === snapshotShape;
-  const { recent, ...start }: SnapshotState = usable
+  const { recent = [], ...start }: SnapshotState = usable
     ? (readJson(stored.state) as SnapshotState)
-    : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '', recent: [] };
+    : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
   const messages = new TranscriptWindow(start.tail.length - recent.length, sources.settings.transcriptBytesMax);
   messages.append(recent, jsonBytes(recent));
   return {
