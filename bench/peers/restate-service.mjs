@@ -11,7 +11,12 @@ import { Pool } from 'undici';
 import { complete } from './scripted-model.mjs';
 
 const { values: options } = parseArgs({
-  options: { tools: { type: 'string' }, port: { type: 'string' }, ingress: { type: 'string' }, lean: { type: 'boolean', default: false } },
+  options: {
+    tools: { type: 'string' },
+    port: { type: 'string' },
+    ingress: { type: 'string' },
+    lean: { type: 'boolean', default: false },
+  },
 });
 const manifest = await (await fetch(`${options.tools}/.well-known/rap-toolset`)).json();
 const headers = { 'content-type': 'application/json' };
@@ -19,7 +24,12 @@ const endpoint = new URL(manifest.endpoint);
 const pool = new Pool(endpoint.origin, { connections: 128 });
 
 async function invoke(invocation) {
-  const answer = await pool.request({ method: 'POST', path: endpoint.pathname, headers, body: JSON.stringify(invocation) });
+  const answer = await pool.request({
+    method: 'POST',
+    path: endpoint.pathname,
+    headers,
+    body: JSON.stringify(invocation),
+  });
   await answer.body.dump();
   if (answer.statusCode >= 300) throw new Error(`the tool server answered ${answer.statusCode}`);
 }

@@ -8,7 +8,9 @@ import express from 'express';
 import { Pool } from 'undici';
 import { complete } from './scripted-model.mjs';
 
-const { values: options } = parseArgs({ options: { http: { type: 'string' }, tools: { type: 'string' }, port: { type: 'string' } } });
+const { values: options } = parseArgs({
+  options: { http: { type: 'string' }, tools: { type: 'string' }, port: { type: 'string' } },
+});
 const manifest = await (await fetch(`${options.tools}/.well-known/rap-toolset`)).json();
 const callbackUrl = `http://127.0.0.1:${options.port}/callback`;
 const headers = { 'content-type': 'application/json' };
@@ -47,7 +49,13 @@ async function turn(groupId, thread) {
     if (!message.toolCall) return message.text;
     const id = randomUUID();
     const result = new Promise((resolve) => thread.pending.set(id, resolve));
-    await invoke({ operation: message.toolCall.name, arguments: message.toolCall.arguments, id, callback_url: callbackUrl, group_id: groupId });
+    await invoke({
+      operation: message.toolCall.name,
+      arguments: message.toolCall.arguments,
+      id,
+      callback_url: callbackUrl,
+      group_id: groupId,
+    });
     thread.history.push({ role: 'tool', id, text: await result });
     thread.pending.delete(id);
   }

@@ -81,10 +81,17 @@ export async function start(options: StartOptions): Promise<Started> {
 
 /** Settings of Dormouse and flags of Node that a person has in the shell are not those of a measurement. */
 function inheritedEnvironment(): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DORMOUSE_') && name !== 'NODE_OPTIONS'));
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('DORMOUSE_') && name !== 'NODE_OPTIONS'),
+  );
 }
 
-async function readyText(child: ChildProcess, options: StartOptions, ready: RegExp, text: () => string): Promise<RegExpExecArray> {
+async function readyText(
+  child: ChildProcess,
+  options: StartOptions,
+  ready: RegExp,
+  text: () => string,
+): Promise<RegExpExecArray> {
   const until = Date.now() + (options.readyWithinMs ?? 30_000);
   while (Date.now() < until) {
     const found = ready.exec(text());
@@ -112,7 +119,12 @@ async function ask(child: ChildProcess, name: string, message: object, text: () 
 }
 
 /** A TypeScript or JavaScript file as a process of the same Node. */
-export function startNode(name: string, script: string, directory: string, more: Partial<StartOptions> & { readonly nodeFlags?: readonly string[] } = {}): Promise<Started> {
+export function startNode(
+  name: string,
+  script: string,
+  directory: string,
+  more: Partial<StartOptions> & { readonly nodeFlags?: readonly string[] } = {},
+): Promise<Started> {
   const args = [...(more.nodeFlags ?? []), script, ...(more.args ?? [])];
   return start({ ...more, name, directory, command: process.execPath, args });
 }

@@ -47,11 +47,17 @@ export async function startDormouse(options: DormouseOptions): Promise<RunningDo
   const dataDirectory = join(options.directory, 'data');
   const probeFile = join(options.directory, 'writer-statements.json');
   mkdirSync(dataDirectory, { recursive: true });
-  const nodeFlags = [...(options.nodeFlags ?? []), ...(options.probe !== undefined ? ['--import', join(import.meta.dirname, 'probe.ts')] : [])];
+  const nodeFlags = [
+    ...(options.nodeFlags ?? []),
+    ...(options.probe !== undefined ? ['--import', join(import.meta.dirname, 'probe.ts')] : []),
+  ];
   const child = await startNode('dormouse', app, options.directory, {
     nodeFlags,
     args: ['--data', dataDirectory, '--port', String(port)],
-    environment: { DORMOUSE_LOG_LEVEL: 'warn', ...(options.probe === 'statements' ? { BENCH_PROBE_FILE: probeFile } : {}) },
+    environment: {
+      DORMOUSE_LOG_LEVEL: 'warn',
+      ...(options.probe === 'statements' ? { BENCH_PROBE_FILE: probeFile } : {}),
+    },
     ready: /^ready (\S+)/m,
   });
   const url = child.matched?.[1]?.replace(/\/$/, '') ?? '';
@@ -109,7 +115,13 @@ async function prepare(client: ApiClient, tools: string): Promise<void> {
   const agents: Readonly<Record<BenchAgent, object>> = {
     worker: { model: { provider: 'demo' }, tool_servers: ['bench'] },
     echo: { model: { provider: 'scripted', parameters: { script: [] } } },
-    sleeper: { model: { provider: 'scripted', parameters: { script: [[{ tool_call: { name: 'hold', arguments: { text: 'for ever' } } }]] } }, tool_servers: ['bench'] },
+    sleeper: {
+      model: {
+        provider: 'scripted',
+        parameters: { script: [[{ tool_call: { name: 'hold', arguments: { text: 'for ever' } } }]] },
+      },
+      tool_servers: ['bench'],
+    },
   };
   for (const [name, agent] of Object.entries(agents)) await client.call('POST', '/v1/agents', { name, ...agent });
 }

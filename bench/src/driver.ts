@@ -36,7 +36,8 @@ async function run(job: DriverJob): Promise<DriverResult> {
     for (let at = index; at < job.targets.length; at += lanes) {
       const target = job.targets[at];
       if (!target) continue;
-      for (let turns = 0; turns < target.turnsMax && performance.now() < until && errorCount < errorsKept; turns++) await one(target);
+      for (let turns = 0; turns < target.turnsMax && performance.now() < until && errorCount < errorsKept; turns++)
+        await one(target);
     }
   }
 
@@ -61,7 +62,8 @@ async function turn(target: Target, connections: number): Promise<string | null>
       bodyTimeout: timeoutMs,
     });
     const text = await answer.body.text();
-    if (answer.statusCode !== target.status) return `${answer.statusCode} instead of ${target.status}: ${text.slice(0, 300)}`;
+    if (answer.statusCode !== target.status)
+      return `${answer.statusCode} instead of ${target.status}: ${text.slice(0, 300)}`;
     const expected = target.expect.replaceAll('{token}', token);
     return text.includes(expected) ? null : `no "${expected}" in ${text.slice(0, 300)}`; // (B5)
   } catch (error) {

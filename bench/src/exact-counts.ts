@@ -56,10 +56,11 @@ export interface ContestantSyncs {
   readonly writesPerTurn: number;
 }
 
-const warmupTurns = 100;
+const warmupTurns = 60;
 const behindMs = 1_500;
 const hourSeconds = 3_600;
-const partOfCommit = /\b(commits|inputs|thread_numbers)\b|INSERT INTO owed\b|^(BEGIN|COMMIT|SAVEPOINT|RELEASE|ROLLBACK|PRAGMA)\b/i;
+const partOfCommit =
+  /\b(commits|inputs|thread_numbers)\b|INSERT INTO owed\b|^(BEGIN|COMMIT|SAVEPOINT|RELEASE|ROLLBACK|PRAGMA)\b/i;
 
 interface Tally {
   readonly commits: number;
@@ -68,7 +69,11 @@ interface Tally {
   readonly tools: ToolCounts;
 }
 
-export async function countExactly(stage: Stage, contestants: readonly Contestant[], plan: CountsPlan): Promise<CountsResult> {
+export async function countExactly(
+  stage: Stage,
+  contestants: readonly Contestant[],
+  plan: CountsPlan,
+): Promise<CountsResult> {
   const running = await startDormouse({ tools: stage.tools, directory: stage.room('counts'), probe: 'statements' });
   try {
     const [target] = await running.openThreads(1);
@@ -78,10 +83,18 @@ export async function countExactly(stage: Stage, contestants: readonly Contestan
     const plain = await countTurns(stage, running, target, plan.turns);
     const keyed = { ...target, headers: { ...target.headers, 'idempotency-key': 'bench-{token}' } };
     const withKey = await countTurns(stage, running, keyed, plan.turns);
-    stage.say(`${plain.logCommits} log commits, ${plain.writesOnPath} other writes on the path, ${plain.readsInSlices} reads in slices per turn`);
+    stage.say(
+      `${plain.logCommits} log commits, ${plain.writesOnPath} other writes on the path, ${plain.readsInSlices} reads in slices per turn`,
+    );
     await running.stop();
     const syncs = await countAllSyncs(stage, contestants, plan);
-    return { turns: plan.turns, plain, withKey, syncs, syncsCountedBy: syncs.length > 0 ? 'strace' : 'not counted: strace is missing or may not attach' };
+    return {
+      turns: plan.turns,
+      plain,
+      withKey,
+      syncs,
+      syncsCountedBy: syncs.length > 0 ? 'strace' : 'not counted: strace is missing or may not attach',
+    };
   } finally {
     await running.stop();
   }
@@ -97,7 +110,11 @@ async function countTurns(stage: Stage, running: RunningDormouse, target: Target
     .filter(({ perTurn }) => perTurn > 0)
     .toSorted((one, other) => other.perTurn - one.perTurn);
   const sumOf = (wanted: (statement: string, sql: string) => boolean): number =>
-    round(statements.filter(({ statement }) => wanted(statement, sqlOf(statement))).reduce((total, { perTurn }) => total + perTurn, 0));
+    round(
+      statements
+        .filter(({ statement }) => wanted(statement, sqlOf(statement)))
+        .reduce((total, { perTurn }) => total + perTurn, 0),
+    );
   const logCommits = (after.commits - before.commits) / count;
   const transactions = sumOf((_, sql) => sql === 'COMMIT');
   return {
@@ -116,22 +133,34 @@ async function countTurns(stage: Stage, running: RunningDormouse, target: Target
 
 const byWriter = (statement: string): boolean => statement.startsWith('writer: ');
 /** (B17) */
-const isInSlice = (statement: string): boolean => statement.startsWith('thread-processor: ') && !/FROM timers\b/.test(statement);
+const isInSlice = (statement: string): boolean =>
+  statement.startsWith('thread-processor: ') && !/FROM timers\b/.test(statement);
 const isRead = (sql: string): boolean => sql.startsWith('SELECT');
 const sqlOf = (statement: string): string => statement.slice(statement.indexOf(': ') + 2);
 const round = (value: number): number => Math.round(value * 1_000) / 1_000;
 
 async function tally(stage: Stage, running: RunningDormouse): Promise<Tally> {
   const probe = (await running.process.ask({ ask: 'probe' })) as ProbeAnswer;
-  const writer = existsSync(running.probeFile) ? (JSON.parse(readFileSync(running.probeFile, 'utf8')) as StatementCounts) : {};
+  const writer = existsSync(running.probeFile)
+    ? (JSON.parse(readFileSync(running.probeFile, 'utf8')) as StatementCounts)
+    : {};
   const database = new DatabaseSync(join(running.dataDirectory, 'dormouse.db'), { readOnly: true });
   const row = database.prepare('SELECT count(*) AS commits, sum(count) AS events FROM commits').get();
   database.close();
   const tools = await stage.toolCounts();
-  return { commits: Number(row?.['commits']), events: Number(row?.['events']), statements: { ...probe.statements, ...writer }, tools };
+  return {
+    commits: Number(row?.['commits']),
+    events: Number(row?.['events']),
+    statements: { ...probe.statements, ...writer },
+    tools,
+  };
 }
 
-async function countAllSyncs(stage: Stage, contestants: readonly Contestant[], plan: CountsPlan): Promise<readonly ContestantSyncs[]> {
+async function countAllSyncs(
+  stage: Stage,
+  contestants: readonly Contestant[],
+  plan: CountsPlan,
+): Promise<readonly ContestantSyncs[]> {
   const counted: ContestantSyncs[] = [];
   if (!straceIsThere()) return counted;
   for (const contestant of contestants) {
@@ -142,15 +171,26 @@ async function countAllSyncs(stage: Stage, contestants: readonly Contestant[], p
         const targets = await running.openThreads(threads);
         const turnsMax = Math.max(2, Math.ceil(plan.turns / threads));
         const each = targets.map((target) => ({ ...target, turnsMax }));
-        await stage.drive({ targets: targets.map((target) => ({ ...target, turnsMax: 2 })), warmupSeconds: 0, seconds: hourSeconds });
+        await stage.drive({
+          targets: targets.map((target) => ({ ...target, turnsMax: 2 })),
+          warmupSeconds: 0,
+          seconds: hourSeconds,
+        });
         await sleep(behindMs);
         const count = await countSyncs(directory, running.pids, async () => {
           await stage.drive({ targets: each, warmupSeconds: 0, seconds: hourSeconds });
         });
         if (count === null) return [];
         const total = turnsMax * threads;
-        counted.push({ contestant: contestant.name, threads, syncsPerTurn: round(count.syncs / total), writesPerTurn: round(count.writes / total) });
-        stage.say(`${contestant.name.padEnd(16)} ${String(threads).padStart(2)} threads: ${(count.syncs / total).toFixed(2)} syncs per turn`);
+        counted.push({
+          contestant: contestant.name,
+          threads,
+          syncsPerTurn: round(count.syncs / total),
+          writesPerTurn: round(count.writes / total),
+        });
+        stage.say(
+          `${contestant.name.padEnd(16)} ${String(threads).padStart(2)} threads: ${(count.syncs / total).toFixed(2)} syncs per turn`,
+        );
       }
     } finally {
       await running.stop();

@@ -5,7 +5,8 @@
 //
 // Invariants:
 //   B13. Warm turns of all sizes take turns in every round, one at a time. Cold is the first turn of a thread after a
-//        restart of a process that was warmed on other threads, so that it shows the thread's cost, not the process's.
+//        restart of a process that was warmed on other threads, warm and cold ones, so that it shows the thread's cost, not
+//        the process's. The sizes change places with every restart.
 import { type RunningDormouse, startDormouse } from './dormouse.ts';
 import type { Target } from './driver-job.ts';
 import type { Stage } from './stage.ts';
@@ -47,7 +48,10 @@ interface GrownSize {
 const hourSeconds = 3_600;
 const echoTurn = { body: JSON.stringify({ text: 'Please repeat "{token}"' }), expect: '{token}' };
 const warmupTurns = 400;
-const smallColdThreads = 8;
+const coldThreadsMax = 8;
+const scratchThreads = 40;
+/** About as many events as the smallest threads have. */
+const scratchTurns = 35;
 
 export async function measureGrowth(stage: Stage, plan: GrowingPlan): Promise<GrowingResult> {
   const directory = stage.room('growing');
@@ -56,13 +60,21 @@ export async function measureGrowth(stage: Stage, plan: GrowingPlan): Promise<Gr
     const began = performance.now();
     const grown = await grow(stage, running, plan);
     const buildSeconds = (performance.now() - began) / 1_000;
-    stage.say(`threads of ${plan.sizes.map(({ events }) => events).join(', ')} events grown in ${buildSeconds.toFixed(0)} s`);
+    stage.say(
+      `threads of ${plan.sizes.map(({ events }) => events).join(', ')} events grown in ${buildSeconds.toFixed(0)} s`,
+    );
     const warm = await measureWarm(stage, running, grown, plan);
+    const scratch = await running.createThreads('echo', scratchThreads);
+    await turns(
+      stage,
+      scratch.map((id) => ({ ...running.turnOf(id, echoTurn), turnsMax: scratchTurns })),
+      8,
+    );
     const cold: number[][][] = [];
     for (let restart = 0; restart < plan.restarts; restart++) {
       await running.stop();
       running = await startDormouse({ tools: stage.tools, directory });
-      cold.push(await measureCold(stage, running, grown));
+      cold.push(await measureCold(stage, running, grown, scratch, restart));
     }
     const sizes = [];
     for (const [index, size] of grown.entries()) sizes.push(await resultOf(running, size, index, warm, cold));
@@ -82,14 +94,20 @@ async function grow(stage: Stage, running: RunningDormouse, plan: GrowingPlan): 
   for (const { events, threads } of plan.sizes) {
     const ids = await running.createThreads('echo', threads);
     grown.push({ events, threads: ids });
-    for (const id of ids) targets.push({ ...running.turnOf(id, echoTurn), turnsMax: Math.ceil(events / eventsPerTurn) });
+    for (const id of ids)
+      targets.push({ ...running.turnOf(id, echoTurn), turnsMax: Math.ceil(events / eventsPerTurn) });
   }
   // The longest first: they decide when all are done.
   await turns(stage, targets.toReversed(), 16);
   return grown;
 }
 
-async function measureWarm(stage: Stage, running: RunningDormouse, grown: readonly GrownSize[], plan: GrowingPlan): Promise<number[][]> {
+async function measureWarm(
+  stage: Stage,
+  running: RunningDormouse,
+  grown: readonly GrownSize[],
+  plan: GrowingPlan,
+): Promise<number[][]> {
   const rounds: number[][] = [];
   for (let round = 0; round < plan.warmRounds; round++) {
     const medians: number[] = [];
@@ -104,18 +122,42 @@ async function measureWarm(stage: Stage, running: RunningDormouse, grown: readon
 }
 
 /** Of each size the first turns of its threads after a restart. */
-async function measureCold(stage: Stage, running: RunningDormouse, grown: readonly GrownSize[]): Promise<number[][]> {
-  const scratch = await running.createThreads('echo', 4);
-  await turns(stage, scratch.map((id) => ({ ...running.turnOf(id, echoTurn), turnsMax: warmupTurns / 4 })), 1);
+async function measureCold(
+  stage: Stage,
+  running: RunningDormouse,
+  grown: readonly GrownSize[],
+  scratch: readonly string[],
+  restart: number,
+): Promise<number[][]> {
+  const fresh = await running.createThreads('echo', 4);
+  await turns(
+    stage,
+    fresh.map((id) => ({ ...running.turnOf(id, echoTurn), turnsMax: warmupTurns / 4 })),
+    1,
+  );
+  await turns(
+    stage,
+    scratch.map((id) => ({ ...running.turnOf(id, echoTurn), turnsMax: 1 })),
+    1,
+  );
   const samples: number[][] = [];
-  for (const { threads } of grown) {
-    const targets = threads.slice(0, smallColdThreads).map((id) => ({ ...running.turnOf(id, echoTurn), turnsMax: 1 }));
-    samples.push([...(await turns(stage, targets, 1))]);
+  for (let turn = 0; turn < grown.length; turn++) {
+    const index = (turn + restart) % grown.length;
+    const targets = (grown[index]?.threads ?? [])
+      .slice(0, coldThreadsMax)
+      .map((id) => ({ ...running.turnOf(id, echoTurn), turnsMax: 1 }));
+    samples[index] = [...(await turns(stage, targets, 1))];
   }
   return samples;
 }
 
-async function resultOf(running: RunningDormouse, size: GrownSize, index: number, warm: number[][], cold: number[][][]): Promise<SizeResult> {
+async function resultOf(
+  running: RunningDormouse,
+  size: GrownSize,
+  index: number,
+  warm: number[][],
+  cold: number[][][],
+): Promise<SizeResult> {
   const [thread = ''] = size.threads;
   const position = await positionOf(running, thread);
   const prompt = await lastPrompt(running, thread, position);
@@ -134,7 +176,11 @@ async function resultOf(running: RunningDormouse, size: GrownSize, index: number
 }
 
 /** The scripted model reports the prompt's length as its input tokens, and has read the last message only. */
-async function lastPrompt(running: RunningDormouse, thread: string, position: number): Promise<{ promptMessages: number; promptBytes: number }> {
+async function lastPrompt(
+  running: RunningDormouse,
+  thread: string,
+  position: number,
+): Promise<{ promptMessages: number; promptBytes: number }> {
   const page = await running.get(`/v1/threads/${thread}/events?after=${Math.max(0, position - 4)}&limit=10`);
   const events = page['data'] as readonly Record<string, unknown>[];
   const recorded = events.findLast((event) => event['type'] === 'completion_recorded');

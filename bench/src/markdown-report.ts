@@ -27,7 +27,13 @@ function headOf({ machine, quick, tookSeconds, contestants }: BenchResults): str
 }
 
 function verdictTable(verdicts: readonly Verdict[]): string {
-  const rows = verdicts.map((each) => [each.figure, withUnit(each.measured, each.unit), boundOf(each.must), boundOf(each.aim), each.verdict]);
+  const rows = verdicts.map((each) => [
+    each.figure,
+    withUnit(each.measured, each.unit),
+    boundOf(each.must),
+    boundOf(each.aim),
+    each.verdict,
+  ]);
   return table('## Verdicts', ['figure', 'measured', 'must', 'aim', 'verdict'], rows);
 }
 
@@ -40,16 +46,37 @@ function turnsTable(results: BenchResults, turns: readonly TurnsMeasurement[]): 
       const of = (figure: (each: TurnsMeasurement) => number): number => median(rounds.map(figure));
       const cpu = median(rounds.flatMap(({ cpuMsPerTurn }) => (cpuMsPerTurn === null ? [] : [cpuMsPerTurn])));
       const beside = name === 'dormouse' ? '' : withUnit(ratio(results, threads, name, 'turnsPerSecond'), '×');
-      rows.push([String(threads), name, of((each) => each.turnsPerSecond).toFixed(0), ...[of((each) => each.p50), of((each) => each.p90), of((each) => each.p99), cpu].map((value) => value.toFixed(2)), beside]);
+      rows.push([
+        String(threads),
+        name,
+        of((each) => each.turnsPerSecond).toFixed(0),
+        ...[of((each) => each.p50), of((each) => each.p90), of((each) => each.p99), cpu].map((value) =>
+          value.toFixed(2),
+        ),
+        beside,
+      ]);
     }
   }
-  const heads = ['threads', 'contestant', 'turns/s', 'p50 ms', 'p90 ms', 'p99 ms', 'CPU ms per turn', 'Dormouse’s turns/s beside it'];
+  const heads = [
+    'threads',
+    'contestant',
+    'turns/s',
+    'p50 ms',
+    'p90 ms',
+    'p99 ms',
+    'CPU ms per turn',
+    'Dormouse’s turns/s beside it',
+  ];
   return table('## One-tool turns (medians of the rounds)', heads, rows);
 }
 
 function countsTable(counts: NonNullable<BenchResults['counts']>): string {
   const { plain, withKey } = counts;
-  const row = (name: string, of: (each: typeof plain) => number): string[] => [name, figure(of(plain)), figure(of(withKey))];
+  const row = (name: string, of: (each: typeof plain) => number): string[] => [
+    name,
+    figure(of(plain)),
+    figure(of(withKey)),
+  ];
   const rows = [
     row('log commits', (each) => each.logCommits),
     row('events', (each) => each.events),
@@ -61,8 +88,17 @@ function countsTable(counts: NonNullable<BenchResults['counts']>): string {
     row('invocations received by the tool server', (each) => each.invocations),
     row('callbacks sent by the tool server', (each) => each.callbacks),
   ];
-  const exact = table(`## Exact counts per turn (${counts.turns} turns on one warm thread)`, ['count', 'plain', 'with Idempotency-Key'], rows);
-  const syncs = counts.syncs.map((each) => [each.contestant, String(each.threads), figure(each.syncsPerTurn), figure(each.writesPerTurn)]);
+  const exact = table(
+    `## Exact counts per turn (${counts.turns} turns on one warm thread)`,
+    ['count', 'plain', 'with Idempotency-Key'],
+    rows,
+  );
+  const syncs = counts.syncs.map((each) => [
+    each.contestant,
+    String(each.threads),
+    figure(each.syncsPerTurn),
+    figure(each.writesPerTurn),
+  ]);
   if (syncs.length === 0) return `${exact}\n\nSyncs: ${counts.syncsCountedBy}.`;
   return `${exact}\n\n${table('Syncs asked of the kernel per turn, counted with strace:', ['contestant', 'threads', 'fsync + fdatasync', 'writes'], syncs)}`;
 }
@@ -77,12 +113,37 @@ function growingTable({ sizes, buildSeconds }: NonNullable<BenchResults['growing
     String(size.promptMessages),
     String(size.promptBytes),
   ]);
-  const heads = ['events', 'warm p50 ms', 'beside the first', 'cold p50 ms', 'beside the first', 'messages in the prompt', 'bytes of it rendered'];
-  return table(`## Growing thread (grown in ${buildSeconds.toFixed(0)} s; cold is the first turn after a restart)`, heads, rows);
+  const heads = [
+    'events',
+    'warm p50 ms',
+    'beside the first',
+    'cold p50 ms',
+    'beside the first',
+    'messages in the prompt',
+    'bytes of it rendered',
+  ];
+  return table(
+    `## Growing thread (grown in ${buildSeconds.toFixed(0)} s; cold is the first turn after a restart)`,
+    heads,
+    rows,
+  );
 }
 
-function sleepersTable({ threads, watchedSeconds, createdPerSecond, idle, asleep, timersPerThread }: NonNullable<BenchResults['sleepers']>): string {
-  const row = (name: string, each: typeof idle): string[] => [name, withUnit(each.cpuPercent, '%'), withUnit(each.rssMib, 'MiB'), each.heapMib.toFixed(0), String(each.timers)];
+function sleepersTable({
+  threads,
+  watchedSeconds,
+  createdPerSecond,
+  idle,
+  asleep,
+  timersPerThread,
+}: NonNullable<BenchResults['sleepers']>): string {
+  const row = (name: string, each: typeof idle): string[] => [
+    name,
+    withUnit(each.cpuPercent, '%'),
+    withUnit(each.rssMib, 'MiB'),
+    each.heapMib.toFixed(0),
+    String(each.timers),
+  ];
   const heads = ['', 'CPU of one core', 'RSS', 'heap MiB', 'timers alive'];
   const rows = [row('no threads', idle), row(`${threads} asleep`, asleep)];
   return `${table(`## Sleepers (watched ${watchedSeconds} s)`, heads, rows)}\n\nCreated and put to sleep at ${createdPerSecond.toFixed(0)} per second; ${figure(timersPerThread)} timers per thread.`;
@@ -94,5 +155,7 @@ function table(title: string, heads: readonly string[], rows: readonly (readonly
 }
 
 const figure = (value: number): string => (Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 2 : 1));
-const withUnit = (value: number | null, unit: string): string => (value === null ? '–' : `${figure(value)}${unit === '' || unit === '×' ? unit : ` ${unit}`}`);
-const boundOf = (bound: Bound | null): string => (bound === null ? 'report' : `${bound.is === 'at least' ? '≥' : '≤'} ${bound.value}`);
+const withUnit = (value: number | null, unit: string): string =>
+  value === null ? '–' : `${figure(value)}${unit === '' || unit === '×' ? unit : ` ${unit}`}`;
+const boundOf = (bound: Bound | null): string =>
+  bound === null ? 'report' : `${bound.is === 'at least' ? '≥' : '≤'} ${bound.value}`;

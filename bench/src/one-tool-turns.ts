@@ -28,7 +28,11 @@ export interface TurnsMeasurement extends Summary {
 
 const settleMs = 300;
 
-export async function measureTurns(stage: Stage, contestants: readonly Contestant[], plan: TurnsPlan): Promise<readonly TurnsMeasurement[]> {
+export async function measureTurns(
+  stage: Stage,
+  contestants: readonly Contestant[],
+  plan: TurnsPlan,
+): Promise<readonly TurnsMeasurement[]> {
   const all: Running[] = [];
   const measured: TurnsMeasurement[] = [];
   try {
@@ -54,7 +58,13 @@ export async function measureTurns(stage: Stage, contestants: readonly Contestan
   return measured;
 }
 
-async function measureOne(stage: Stage, running: Running, plan: TurnsPlan, round: number, threads: number): Promise<TurnsMeasurement> {
+async function measureOne(
+  stage: Stage,
+  running: Running,
+  plan: TurnsPlan,
+  round: number,
+  threads: number,
+): Promise<TurnsMeasurement> {
   const { seconds, warmupSeconds } = plan;
   pause(running, false); // (B11)
   await sleep(settleMs);
@@ -68,7 +78,9 @@ async function measureOne(stage: Stage, running: Running, plan: TurnsPlan, round
   const cpuMsPerTurn = before && after ? ((after.cpuSeconds - before.cpuSeconds) * 1_000) / turns : null;
   const result = { contestant: running.name, round, threads, turnsPerSecond, cpuMsPerTurn, ...summaryOf(latenciesMs) };
   const { p50, p99 } = result;
-  stage.say(`round ${round + 1}  ${String(threads).padStart(2)} threads  ${running.name.padEnd(16)} ${turnsPerSecond.toFixed(0).padStart(6)} turns/s  p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms`);
+  stage.say(
+    `round ${round + 1}  ${String(threads).padStart(2)} threads  ${running.name.padEnd(16)} ${turnsPerSecond.toFixed(0).padStart(6)} turns/s  p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms`,
+  );
   return result;
 }
 

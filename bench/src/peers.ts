@@ -9,7 +9,14 @@ const peers = join(import.meta.dirname, '..', 'peers');
 const json = { 'content-type': 'application/json' };
 
 export const peersAreInstalled = (): boolean => existsSync(join(peers, 'node_modules', 'express'));
-const restateBinary = join(peers, 'node_modules', '@restatedev', `restate-server-${process.platform}-${process.arch}`, 'bin', 'restate-server');
+const restateBinary = join(
+  peers,
+  'node_modules',
+  '@restatedev',
+  `restate-server-${process.platform}-${process.arch}`,
+  'bin',
+  'restate-server',
+);
 
 /** What the lock says, from the registry that npm is configured for; no install scripts. */
 export function installPeers(): void {
@@ -17,8 +24,15 @@ export function installPeers(): void {
   const flags = ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];
   const byNpm = npm?.endsWith('.js') === true && existsSync(npm);
   const [command, args] = byNpm ? [process.execPath, [npm, ...flags]] : ['npm', flags];
-  const environment = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^npm_(lifecycle|package)_/i.test(key)));
-  const ran = spawnSync(command, args, { cwd: peers, stdio: ['ignore', 2, 2], env: environment, shell: process.platform === 'win32' && !byNpm });
+  const environment = Object.fromEntries(
+    Object.entries(process.env).filter(([key]) => !/^npm_(lifecycle|package)_/i.test(key)),
+  );
+  const ran = spawnSync(command, args, {
+    cwd: peers,
+    stdio: ['ignore', 2, 2],
+    env: environment,
+    shell: process.platform === 'win32' && !byNpm,
+  });
   if (ran.status !== 0) throw new Error('npm ci in bench/peers failed (above)');
 }
 
@@ -49,7 +63,9 @@ function restate(lean: boolean): Contestant {
   const name = lean ? 'restate-lean' : 'restate';
   return {
     name,
-    is: lean ? 'Restate without history and with completions not journaled' : 'Restate server and TypeScript SDK, one virtual object per thread',
+    is: lean
+      ? 'Restate without history and with completions not journaled'
+      : 'Restate server and TypeScript SDK, one virtual object per thread',
     durable: lean ? 'the invocation and the tool call' : 'the invocation, every step and the history',
     start: (setting) => startRestate(name, lean, setting),
   };
@@ -71,7 +87,14 @@ async function startRestate(name: string, lean: boolean, { tools, directory }: S
     RESTATE_LOG_FILTER: 'warn',
     DO_NOT_TRACK: '1',
   };
-  const server = await start({ name: `${name}-server`, command: restateBinary, args: ['--no-logo'], directory, environment, cwd: base });
+  const server = await start({
+    name: `${name}-server`,
+    command: restateBinary,
+    args: ['--no-logo'],
+    directory,
+    environment,
+    cwd: base,
+  });
   await answers(`http://127.0.0.1:${admin}/health`, server);
   await answers(`http://127.0.0.1:${ingress}/restate/health`, server);
   const url = `http://127.0.0.1:${ingress}`;
@@ -105,7 +128,7 @@ function running(name: string, children: readonly Started[], open: () => Promise
 }
 
 async function answers(url: string, server: Started): Promise<void> {
-  for (const until = Date.now() + 30_000; Date.now() < until; ) {
+  for (const until = Date.now() + 30_000; Date.now() < until;) {
     const answer = await fetch(url).catch(() => null); // not listening yet
     if (answer?.ok === true) return;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -15,20 +15,31 @@ export async function runBench(options: BenchOptions, say: (line: string) => voi
   const began = performance.now();
   if (options.withPeers && !peersAreInstalled()) installPeers();
   const contestants = contestantsOf(options);
-  if (!peersAreInstalled()) say('bench/peers is not installed: Dormouse runs alone. For the comparison: npm run bench -- --with-peers');
+  if (!peersAreInstalled())
+    say('bench/peers is not installed: Dormouse runs alone. For the comparison: npm run bench -- --with-peers');
   const stage = await openStage(say);
   try {
     const machine = describeMachine(stage.directory);
     const measured = await runScenarios(stage, contestants, options);
     const tookSeconds = (performance.now() - began) / 1_000;
-    return { machine, quick: options.quick, tookSeconds, contestants: contestants.map(({ name, is, durable }) => ({ name, is, durable })), ...measured };
+    return {
+      machine,
+      quick: options.quick,
+      tookSeconds,
+      contestants: contestants.map(({ name, is, durable }) => ({ name, is, durable })),
+      ...measured,
+    };
   } finally {
     await stage.close(options.keep);
     if (options.keep) say(`data and output of this run: ${stage.directory}`);
   }
 }
 
-async function runScenarios(stage: Stage, contestants: readonly Contestant[], options: BenchOptions): Promise<Pick<BenchResults, 'turns' | 'counts' | 'growing' | 'sleepers'>> {
+async function runScenarios(
+  stage: Stage,
+  contestants: readonly Contestant[],
+  options: BenchOptions,
+): Promise<Pick<BenchResults, 'turns' | 'counts' | 'growing' | 'sleepers'>> {
   const { quick, rounds, seconds, threads } = options;
   const wants = (name: BenchOptions['scenarios'][number]): boolean => options.scenarios.includes(name);
   const warmupSeconds = quick ? 0.5 : 1;
@@ -64,7 +75,8 @@ function contestantsOf({ contestants }: BenchOptions): readonly Contestant[] {
   if (contestants === null) return there.filter(({ name }) => name !== 'restate-lean');
   return contestants.map((wanted) => {
     const found = there.find(({ name }) => name === wanted);
-    if (found === undefined) throw new TypeError(`--contestant ${wanted}: there are ${there.map(({ name }) => name).join(', ')}`);
+    if (found === undefined)
+      throw new TypeError(`--contestant ${wanted}: there are ${there.map(({ name }) => name).join(', ')}`);
     return found;
   });
 }

@@ -2,6 +2,8 @@
 //
 // Invariants:
 //   B14. CPU time is the kernel's for the whole process over the whole time watched; nobody asks it anything meanwhile.
+//   B18. Timers per thread are those that came with the second half of the threads: what connections and pools have for
+//        themselves is there already when the first half sleeps.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDormouse, type RunningDormouse } from './dormouse.ts';
 import type { ProbeAnswer } from './probe-answer.ts';
@@ -20,6 +22,7 @@ export interface SleepersResult {
   /** Without a thread, and with all of them asleep. CPU in percent of one core. */
   readonly idle: Resting;
   readonly asleep: Resting;
+  /** (B18) */
   readonly timersPerThread: number;
 }
 
@@ -41,12 +44,19 @@ export async function measureSleepers(stage: Stage, plan: SleepersPlan): Promise
     await sleep(settleMs);
     const idle = await rest(running, Math.min(plan.seconds, 10));
     const began = performance.now();
-    await putToSleep(stage, running, plan.threads);
-    const createdPerSecond = (plan.threads * 1_000) / (performance.now() - began);
+    const firstHalf = Math.ceil(plan.threads / 2);
+    await putToSleep(stage, running, firstHalf);
+    await sleep(settleMs);
+    const halfWay = (await askProbe(running)).timersAlive;
+    await putToSleep(stage, running, plan.threads - firstHalf);
+    const createdPerSecond = (plan.threads * 1_000) / (performance.now() - began - settleMs);
     stage.say(`${plan.threads} threads asleep, ${createdPerSecond.toFixed(0)} per second`);
     await sleep(settleMs);
     const asleep = await rest(running, plan.seconds);
-    const timersPerThread = Math.max(0, asleep.timers - idle.timers) / plan.threads;
+    const timersPerThread = Math.max(
+      0,
+      Math.round(((asleep.timers - halfWay) * 100) / (plan.threads - firstHalf)) / 100,
+    );
     return { threads: plan.threads, watchedSeconds: plan.seconds, createdPerSecond, idle, asleep, timersPerThread };
   } finally {
     await running.stop();
@@ -76,7 +86,7 @@ async function rest(running: RunningDormouse, seconds: number): Promise<Resting>
   await sleep(seconds * 1_000);
   const after = figuresOf(running.pids);
   const elapsed = (performance.now() - began) / 1_000;
-  const probe = (await running.process.ask({ ask: 'probe' })) as ProbeAnswer;
+  const probe = await askProbe(running);
   return {
     cpuPercent: before && after ? ((after.cpuSeconds - before.cpuSeconds) * 100) / elapsed : null,
     rssMib: after?.rssMib ?? null,
@@ -84,3 +94,6 @@ async function rest(running: RunningDormouse, seconds: number): Promise<Resting>
     timers: probe.timersAlive,
   };
 }
+
+const askProbe = async (running: RunningDormouse): Promise<ProbeAnswer> =>
+  (await running.process.ask({ ask: 'probe' })) as ProbeAnswer;

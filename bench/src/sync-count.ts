@@ -20,10 +20,24 @@ export function straceIsThere(): boolean {
 }
 
 /** Runs `work` while the processes are traced; null when strace cannot attach. Slows them down: nothing else is measured. */
-export async function countSyncs(directory: string, pids: readonly number[], work: () => Promise<void>): Promise<SyncCount | null> {
+export async function countSyncs(
+  directory: string,
+  pids: readonly number[],
+  work: () => Promise<void>,
+): Promise<SyncCount | null> {
   const file = join(directory, `strace-${Date.now()}.txt`);
   const calls = [...syncCalls, ...writeCalls].join(',');
-  const args = ['-f', '-c', '-U', 'calls,name', '-e', `trace=${calls}`, '-o', file, ...pids.flatMap((pid) => ['-p', String(pid)])];
+  const args = [
+    '-f',
+    '-c',
+    '-U',
+    'calls,name',
+    '-e',
+    `trace=${calls}`,
+    '-o',
+    file,
+    ...pids.flatMap((pid) => ['-p', String(pid)]),
+  ];
   const strace = await start({ name: 'strace', command: 'strace', args, directory });
   const attached = await isTraced(pids);
   if (attached) await work();

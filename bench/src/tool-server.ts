@@ -21,7 +21,13 @@ interface Invocation {
 
 const connectionsPerOrigin = 128;
 const pools = new Map<string, Pool>();
-const counted: { -readonly [name in keyof ToolCounts]: number } = { invocations: 0, held: 0, callbacks: 0, callbacksRefused: 0, others: 0 };
+const counted: { -readonly [name in keyof ToolCounts]: number } = {
+  invocations: 0,
+  held: 0,
+  callbacks: 0,
+  callbacksRefused: 0,
+  others: 0,
+};
 
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
   if (request.method === 'POST' && request.url === '/invoke') invoke(request, response);

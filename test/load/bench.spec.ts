@@ -1,42 +1,75 @@
 // The bench must not rot: its scenarios run small, on the built app. Nothing here asserts a time.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseOptions } from '../../bench/src/bench-options.ts';
 import type { BenchResults } from '../../bench/src/bench-results.ts';
+import { dormouse } from '../../bench/src/dormouse.ts';
+import { countExactly } from '../../bench/src/exact-counts.ts';
+import { measureGrowth } from '../../bench/src/growing-thread.ts';
+import { describeMachine } from '../../bench/src/machine.ts';
 import { markdownOf } from '../../bench/src/markdown-report.ts';
-import { runBench } from '../../bench/src/run-bench.ts';
+import { measureTurns } from '../../bench/src/one-tool-turns.ts';
+import { measureSleepers } from '../../bench/src/sleepers.ts';
+import { openStage, type Stage } from '../../bench/src/stage.ts';
 import { verdictsOf } from '../../bench/src/verdicts.ts';
 
 const app = join(import.meta.dirname, '..', '..', 'apps', 'standalone', 'dist', 'main.js');
+const timeout = 60_000;
 
-async function bench(args: string): Promise<BenchResults> {
-  const options = parseOptions(args.split(' '));
-  if (options === 'help') throw new Error('not a run');
-  return runBench(options, () => {});
-}
-
-describe('npm run bench', () => {
+describe('the command line of the bench', () => {
   it('refuses what it does not know, in a sentence', () => {
     expect(() => parseOptions(['--scenario', 'everything'])).toThrow('--scenario everything: there are turns, counts');
     expect(() => parseOptions(['--rounds', 'none'])).toThrow('--rounds none: a number above 0 is wanted');
     expect(() => parseOptions(['--fast'])).toThrow('--fast');
   });
+});
 
-  it.skipIf(!existsSync(app))('measures turns, counts what they write, and never calls passed what it did not measure', { timeout: 60_000 }, async () => {
-    const results = await bench('--quick --scenario turns --scenario counts --rounds 1 --seconds 0.5 --threads 1,4 --contestant dormouse');
-    expect(results.turns?.map(({ threads }) => threads)).toEqual([1, 4]);
-    expect(results.turns?.every(({ turnsPerSecond }) => turnsPerSecond > 0)).toBe(true);
-    expect(results.counts?.plain).toMatchObject({ logCommits: 4, readsInSlices: 0, invocations: 1, callbacks: 1 });
-    const verdicts = verdictsOf(results);
-    expect(verdicts.find(({ figure }) => figure === 'log commits per one-tool turn')?.verdict).toBe('aim met');
-    expect(verdicts.filter(({ measured }) => measured === null).every(({ verdict }) => verdict === 'not measured')).toBe(true);
+describe.skipIf(!existsSync(app))('npm run bench', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage(() => {});
+  });
+  afterAll(() => stage.close(false));
+
+  const resultsOf = (measured: Partial<BenchResults>): BenchResults => {
+    const machine = describeMachine(stage.directory);
+    const none = { turns: null, counts: null, growing: null, sleepers: null };
+    return { machine, quick: true, tookSeconds: 1, contestants: [], ...none, ...measured };
+  };
+
+  it('measures turns, and calls nothing passed that it did not measure', { timeout }, async () => {
+    const plan = { rounds: 1, seconds: 0.5, warmupSeconds: 0.5, threads: [1, 4] };
+    const turns = await measureTurns(stage, [dormouse], plan);
+    expect(turns.map(({ threads }) => threads)).toEqual([1, 4]);
+    expect(turns.every(({ turnsPerSecond, p50 }) => turnsPerSecond > 0 && p50 > 0)).toBe(true);
+    const verdicts = verdictsOf(resultsOf({ turns }));
+    expect(new Set(verdicts.map(({ verdict }) => verdict))).toEqual(new Set(['not measured']));
+  });
+
+  it('counts four log commits per turn and no read in a slice', { timeout }, async () => {
+    const counts = await countExactly(stage, [], { turns: 20, manyThreads: 2 });
+    expect(counts.plain).toMatchObject({ logCommits: 4, readsInSlices: 0, invocations: 1, callbacks: 1 });
+    const results = resultsOf({ counts });
+    expect(verdictsOf(results).find(({ figure }) => figure === 'log commits per one-tool turn')?.verdict).toBe(
+      'aim met',
+    );
     expect(markdownOf(results)).toContain('| log commits | 4 | 4 |');
   });
 
-  it.skipIf(!existsSync(app))('puts threads to sleep and wakes a thread with a past', { timeout: 60_000 }, async () => {
-    const results = await bench('--quick --scenario growing --scenario sleepers --sleepers 50 --sleep-seconds 1 --contestant dormouse');
-    expect(results.growing?.sizes.every(({ position, events }) => position >= events)).toBe(true);
-    expect(results.sleepers?.timersPerThread).toBe(0);
+  it('talks to a thread with a past, warm and after a restart', { timeout }, async () => {
+    const sizes = [
+      { events: 30, threads: 2 },
+      { events: 300, threads: 1 },
+    ];
+    const growing = await measureGrowth(stage, { sizes, warmRounds: 1, turnsPerRound: 5, restarts: 1 });
+    expect(growing.sizes.every(({ position, events }) => position >= events)).toBe(true);
+    expect(growing.sizes.every(({ coldSamples }) => coldSamples > 0)).toBe(true);
+  });
+
+  it('puts threads to sleep without a timer for each', { timeout }, async () => {
+    const sleepers = await measureSleepers(stage, { threads: 400, seconds: 1 });
+    expect(sleepers.timersPerThread).toBeLessThan(1);
+    expect(sleepers.asleep.heapMib).toBeGreaterThan(0);
   });
 });
