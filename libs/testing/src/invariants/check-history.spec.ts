@@ -89,7 +89,12 @@ const goodHistory: History = {
       snapshot: {
         version: good.thread.position,
         shape: 1,
-        state: encodeSnapshot({ thread: good.thread, tail: tailOf(good), lastHash: good.commits.at(-1)?.hash ?? '' }),
+        state: encodeSnapshot({
+          thread: good.thread,
+          tail: tailOf(good),
+          lastHash: good.commits.at(-1)?.hash ?? '',
+          recent: transcript(eventsOf(good)).slice(-2),
+        }),
       },
     },
   ],
@@ -279,7 +284,12 @@ describe('each checker has been seen red', () => {
             snapshot: {
               version: 3,
               shape: 1,
-              state: encodeSnapshot({ thread: unopenedThread('acme', 'thr_1'), tail: emptyTail, lastHash: '' }),
+              state: encodeSnapshot({
+                thread: unopenedThread('acme', 'thr_1'),
+                tail: emptyTail,
+                lastHash: '',
+                recent: [],
+              }),
             },
           },
         ],

@@ -128,7 +128,8 @@ export interface History {
   readonly posts: readonly ReceivedPost[];
   readonly notices: readonly ReceivedNotice[];
   readonly recordedRefusals: readonly RecordedRefusal[];
-  readonly finalRefusals: readonly FinalRefusal[];
+  /** Null when nobody watched. */
+  readonly finalRefusals: readonly FinalRefusal[] | null;
   readonly prompts: readonly SeenPrompt[];
   readonly snapshots: readonly SeenSnapshot[];
   readonly wipes: readonly Wipe[];
@@ -152,7 +153,7 @@ export const emptyHistory: History = {
   posts: [],
   notices: [],
   recordedRefusals: [],
-  finalRefusals: [],
+  finalRefusals: null,
   prompts: [],
   snapshots: [],
   wipes: [],

@@ -68,15 +68,23 @@ function transcriptOf({ events }: ReadingThread): Transcript {
 }
 
 const isTranscript = (prompt: SeenPrompt, expected: readonly ModelMessage[]): boolean =>
-  prompt.messages.length === expected.length && stableText(asReferences(prompt.messages, expected)) === stableText(expected);
+  prompt.messages.length === expected.length &&
+  stableText(asReferences(prompt.messages, expected)) === stableText(expected);
 
 /** A payload that the log keeps by reference reaches the model whole: it is compared by its preview. */
 function asReferences(shown: readonly ModelMessage[], logged: readonly ModelMessage[]): readonly ModelMessage[] {
   return shown.map((message, index) => {
     const original = logged[index];
-    if (message.role === 'user' && original?.role === 'user') return { ...message, content: itemsAsReferences(message.content, original.content) };
+    if (message.role === 'user' && original?.role === 'user')
+      return { ...message, content: itemsAsReferences(message.content, original.content) };
     if (message.role !== 'tool' || original?.role !== 'tool') return message;
-    return { ...message, results: message.results.map((result, at) => ({ ...result, content: itemsAsReferences(result.content, original.results[at]?.content ?? []) })) };
+    return {
+      ...message,
+      results: message.results.map((result, at) => ({
+        ...result,
+        content: itemsAsReferences(result.content, original.results[at]?.content ?? []),
+      })),
+    };
   });
 }
 

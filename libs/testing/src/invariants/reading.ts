@@ -1,7 +1,7 @@
 // A history with its commits opened once: events with their places, calls with what became of them, the state at the end.
 // Every checker reads this; none of them parses.
 import type { Commit, ThreadKey } from '@dormouse/ports';
-import { openCommit } from '@dormouse/runtime';
+import { type CommitBody, openCommit } from '@dormouse/runtime';
 import { evolve, type RecordedEvent, type Thread, type ThreadEffect, unopenedThread } from '@dormouse/thread';
 import type { History } from './history.ts';
 
@@ -53,12 +53,23 @@ export function readHistory(history: History): Reading {
   };
 }
 
+const opened = new WeakMap<Commit, CommitBody>();
+
+/** Commits never change: each is parsed once, whoever asks. */
+export function openOnce(commit: Commit): CommitBody {
+  const known = opened.get(commit);
+  if (known !== undefined) return known;
+  const body = openCommit(commit);
+  opened.set(commit, body);
+  return body;
+}
+
 function readThread({ key, commits }: History['threads'][number]): ReadingThread {
   const events: PlacedEvent[] = [];
   const effects: ThreadEffect[] = [];
   const decided = new Map<string, number>();
   for (const commit of commits) {
-    const body = openCommit(commit);
+    const body = openOnce(commit);
     for (const [index, event] of body.events.entries())
       events.push({ event, commit, position: commit.version + index + 1 });
     effects.push(...body.effects);

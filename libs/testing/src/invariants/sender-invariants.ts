@@ -1,10 +1,11 @@
 // What senders were promised: once, in order, or visibly refused. I-01, I-02, I-04, V3
+import { inputIds } from '@dormouse/thread';
 import type { SentRequest } from './history.ts';
 import { ofType, type Reading, type ReadingThread, threadName } from './reading.ts';
 
 /** I-01: everything a client or tool was answered 2xx for takes effect exactly once, or is refused for good. */
 export function acknowledgedIsDecidedOnce(reading: Reading): readonly string[] {
-  const { history, byName, calls } = reading;
+  const { history, byName } = reading;
   if (history.unrest === null) return [];
   const bad: string[] = [];
   for (const request of history.requests) {
@@ -14,19 +15,39 @@ export function acknowledgedIsDecidedOnce(reading: Reading): readonly string[] {
     else if (request.messageId !== null && endsOf(byName.get(threadName(request.key)), request.messageId) !== 1)
       bad.push(`${nameOf(request)} is not accepted or refused exactly once`);
   }
-  for (const callback of history.callbacks) {
-    if (callback.status !== 200 || callback.type !== 'tool_result' || !callback.legitimate) continue;
-    const call = calls.get(callback.toolCallId);
-    if (call !== undefined && call.settled.length === 0)
-      bad.push(`the result of ${callback.toolCallId} was answered 200 and its call is open`);
-  }
+  bad.push(...lostResults(reading));
   return bad;
+}
+
+/** A result that was answered 200 is in the log, or was refused for good: its call was settled by something else before. */
+function lostResults({ history, calls, byName }: Reading): readonly string[] {
+  const refused =
+    history.finalRefusals === null
+      ? null
+      : new Set(history.finalRefusals.map(({ key, inputId }) => `${threadName(key)} ${inputId}`));
+  const taken = history.callbacks.filter(
+    ({ status, type, legitimate }) => status === 200 && type === 'tool_result' && legitimate,
+  );
+  return taken.flatMap(({ key, toolCallId }) => {
+    const inputId = inputIds.result(toolCallId);
+    if (calls.get(toolCallId)?.settled.length === 0)
+      return [`the result of ${toolCallId} was answered 200 and its call is open`];
+    const isKnown =
+      byName.get(threadName(key))?.decided.has(inputId) === true ||
+      refused === null ||
+      refused.has(`${threadName(key)} ${inputId}`);
+    return isKnown ? [] : [`the result of ${toolCallId} was answered 200 and is neither in the log nor refused`];
+  });
 }
 
 /** How often a message was accepted or refused, or is still in the queue. */
 function endsOf(thread: ReadingThread | undefined, messageId: string): number {
   if (thread === undefined) return 0;
-  const ends = [...ofType(thread, 'MessageAccepted'), ...ofType(thread, 'MessageRefused'), ...(thread.end?.queue ?? [])];
+  const ends = [
+    ...ofType(thread, 'MessageAccepted'),
+    ...ofType(thread, 'MessageRefused'),
+    ...(thread.end?.queue ?? []),
+  ];
   return ends.filter((end) => end.messageId === messageId).length;
 }
 
@@ -70,7 +91,7 @@ function placesOf({ commits }: ReadingThread): ReadonlyMap<string, number> {
 
 /** V3: what was refused for good without a commit never enters. */
 export function refusalsAreFinal({ history, byName }: Reading): readonly string[] {
-  return history.finalRefusals
+  return (history.finalRefusals ?? [])
     .filter(({ key, inputId }) => byName.get(threadName(key))?.decided.has(inputId) === true)
     .map(({ key, inputId }) => `${threadName(key)}: ${inputId} was refused for good and is in the log`);
 }

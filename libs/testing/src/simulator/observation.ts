@@ -2,7 +2,6 @@
 // checks on the spot what can only be judged at the moment it happens.
 import type { MemoryWorld, Operation } from '@dormouse/adapter-memory';
 import type { Commit, ThreadDelivery, ThreadKey, WorkTopics } from '@dormouse/ports';
-import { openCommit } from '@dormouse/runtime';
 import { decide, evolve, type Moment, type Thread, unopenedThread } from '@dormouse/thread';
 import type {
   History,
@@ -15,7 +14,7 @@ import type {
   Violation,
   Wipe,
 } from '../invariants/history.ts';
-import { threadName } from '../invariants/reading.ts';
+import { openOnce, threadName } from '../invariants/reading.ts';
 
 /** Per tenant a text that only its own people and tools say. */
 export const tenants = ['acme', 'zen'] as const;
@@ -71,7 +70,7 @@ export function createObservation(
     const fold = folds.get(threadName(key)) ?? { thread: unopenedThread(key.tenant, key.thread), commits: 0 };
     folds.set(threadName(key), fold);
     for (const commit of commits.slice(fold.commits)) {
-      for (const event of openCommit(commit).events) fold.thread = evolve(fold.thread, event, commit.at);
+      for (const event of openOnce(commit).events) fold.thread = evolve(fold.thread, event, commit.at);
     }
     fold.commits = commits.length;
     return fold.thread;
@@ -100,7 +99,7 @@ export function createObservation(
     appended: (commit) => {
       sightings.push(commit);
       if (commit.inputs.length > 1) counted('commit of several inputs');
-      for (const effect of openCommit(commit).effects) if (effect.do === 'InvokeTool') invocable.add(effect.toolCallId);
+      for (const effect of openOnce(commit).effects) if (effect.do === 'InvokeTool') invocable.add(effect.toolCallId);
     },
     decided: (_node, delivery, version) => {
       if (version === null && delivery.what === 'input') refused(delivery);

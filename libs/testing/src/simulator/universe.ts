@@ -333,7 +333,9 @@ function lagging({ durable: { broker } }: MemoryWorld): readonly string[] {
   return (['inputs', 'dispatches', 'notices'] as const).flatMap((topic) =>
     broker.topics[topic].flatMap((records, partition) => {
       const waitsFor = records[broker.groups[topic].committed[partition] ?? 0];
-      return waitsFor === undefined ? [] : [`${topic} ${partition} waits for ${waitsFor.thread} ${waitsFor.value.slice(0, 120)}`];
+      return waitsFor === undefined
+        ? []
+        : [`${topic} ${partition} waits for ${waitsFor.thread} ${waitsFor.value.slice(0, 120)}`];
     }),
   );
 }

@@ -1,0 +1,5 @@
+// Which installation a seed is searched in: both, in a fixed rhythm, unless one is asked for.
+export type Topology = 'durable' | 'standalone';
+
+/** Three of five seeds in the cluster's shape, two of five in one process. */
+export const topologyOf = (seed: number): Topology => (seed % 5 < 3 ? 'durable' : 'standalone');
