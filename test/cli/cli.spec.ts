@@ -1,0 +1,309 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cleanUp, freePort, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
+import { type CliRun, connectionFlags, hasTerminal, runCli, startCli, startInTerminal } from './cli-process.ts';
+
+let at: Standalone;
+beforeAll(async () => {
+  at = await startStandalone();
+  await scripted('shouting', [[{ text: '\u001b[2J\u001b]0;owned\u0007Loud\u009b31m \u202eanswer' }]]);
+  await scripted('failing', [[{ fail: { status: 400 } }]]);
+});
+afterAll(cleanUp);
+
+const cli = (...args: readonly string[]): Promise<CliRun> => runCli([...connectionFlags(at), ...args]);
+
+async function scripted(name: string, script: unknown): Promise<void> {
+  const body = { name, model: { provider: 'scripted', parameters: { script } } };
+  expect((await at.request('POST', '/v1/agents', body)).status).toBe(201);
+}
+
+async function ok(...args: readonly string[]): Promise<string> {
+  const run = await cli(...args);
+  expect(run, run.stderr).toMatchObject({ code: 0 });
+  return run.stdout;
+}
+
+const open = async (agent = 'assistant'): Promise<string> => (await ok('threads', 'open', '--agent', agent)).trim();
+
+/** NDJSON. */
+const values = (text: string): readonly Record<string, unknown>[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+describe('the command line tool', () => {
+  it('explains itself, and wrong usage ends with 2', async () => {
+    const help = await runCli(['--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    for (const word of ['chat', 'events', 'verify', 'Exit codes']) expect(help.stdout).toContain(word);
+    expect(await runCli(['nonsense'])).toMatchObject({ code: 2, stdout: '' });
+    expect(await cli('threads', 'list', '--status', 'bogus')).toMatchObject({ code: 2, stdout: '' });
+    expect(await cli('threads', 'show', 'x', '--at', 'y')).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('says what to do when nobody answers, when there is no key, and when the key is wrong', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const nobody = await runCli(['--url', url, '--data', at.dataDir, 'threads']);
+    expect(nobody).toMatchObject({ code: 3, stdout: '' });
+    expect(nobody.stderr).toMatch(/does not answer \(ECONNREFUSED\)[^]*npm start/);
+    const keyless = await runCli(['--url', at.url, '--data', join(at.dataDir, 'nowhere'), 'threads']);
+    expect(keyless).toMatchObject({ code: 4, stdout: '' });
+    expect(keyless.stderr).toContain('npm start');
+    expect(await runCli(['--url', at.url, '--key', 'wrong', 'threads'])).toMatchObject({ code: 4, stdout: '' });
+  });
+
+  it('takes URL and key from the environment, and prints errors as JSON where JSON was asked for', async () => {
+    const env = { DORMOUSE_URL: at.url, DORMOUSE_KEY: at.key };
+    expect(await runCli(['agents'], { env })).toMatchObject({ code: 0, stdout: expect.stringContaining('assistant') });
+    const missing = await runCli(['--json', 'threads', 'show', 'thr_missing'], { env });
+    expect(missing).toMatchObject({ code: 1, stdout: '' });
+    expect(JSON.parse(missing.stderr)).toMatchObject({ error: { code: 'NOT_FOUND', exit_code: 1 } });
+  });
+});
+
+describe('a conversation by commands', () => {
+  it('sends, waits and prints the answer of a turn that called a tool', async () => {
+    const thread = await open();
+    expect(await ok('send', thread, 'What is the weather in Lisbon?', '--wait')).toContain('Lisbon, Portugal: 18 °C');
+    const [turn] = values(await ok('--json', 'send', thread, 'And in Oslo and Rome? The weather, please.', '--wait'));
+    expect(turn).toMatchObject({ status: 'idle', ended: true, error: null, waiting_on: [] });
+    expect(turn?.['text']).toMatch(/Oslo[^]*Rome/);
+    const messages = values(await ok('--json', 'messages', thread));
+    expect(messages.map((message) => message['role'])).toEqual([
+      ...['user', 'tool', 'assistant'],
+      ...['user', 'tool', 'tool', 'assistant'],
+    ]);
+  });
+
+  it('reads the text from stdin, and only says that it was accepted without --wait', async () => {
+    const thread = await open();
+    const run = await runCli([...connectionFlags(at), 'send', thread, '-'], { input: 'roll a die' });
+    expect(run).toMatchObject({ code: 0 });
+    expect(run.stdout).toMatch(/^msg_\w+\n$/);
+    expect(await runCli([...connectionFlags(at), 'send', thread, '-'], { input: ' ' })).toMatchObject({ code: 2 });
+  });
+
+  it('ends with 6 when the time is up, with 6 when it waits for a person, with 5 when the turn failed', async () => {
+    const slow = await open();
+    expect(await cli('send', slow, 'slow job of 60 s', '--wait', '500ms')).toMatchObject({ code: 6, stdout: '' });
+    const asked = await cli('send', await open(), 'delete everything', '--wait');
+    expect(asked).toMatchObject({ code: 6, stdout: '' });
+    expect(asked.stderr).toContain('dormouse answer');
+    const failed = await cli('send', await open('failing'), 'hello', '--wait');
+    expect(failed).toMatchObject({ code: 5, stdout: '' });
+    expect(failed.stderr).toContain('MODEL_FAILED');
+  });
+
+  it('lists what waits for a person and takes the answer', async () => {
+    const thread = await open();
+    await cli('send', thread, 'delete everything', '--wait');
+    const [choice] = values(await ok('--json', 'choices', thread));
+    expect(await ok('choices', thread)).toContain('delete_everything');
+    await ok('answer', thread, String(choice?.['id']), 'deny', '--reason', 'not today');
+    const again = await cli('answer', thread, String(choice?.['id']), 'allow');
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('dormouse: ') });
+    expect(await ok('messages', thread)).toContain('not today');
+  });
+
+  it('works in a pipe: one message per line, one answer each, nothing asked', async () => {
+    const run = await runCli([...connectionFlags(at), 'chat', '--agent', 'assistant'], {
+      input: 'roll 2 dice\n\nWhat time is it in Rome?\n',
+    });
+    expect(run).toMatchObject({ code: 0 });
+    expect(run.stdout).toMatch(/^roll_dice says: [^\n]*\nclock says: [^\n]*Rome[^\n]*\n$/);
+    expect(await cli('chat')).toMatchObject({ code: 2, stderr: expect.stringContaining('--agent') });
+  });
+
+  it('shows threads, also as of a position, and closes one', async () => {
+    const thread = await open();
+    await cli('send', thread, 'roll a die', '--wait');
+    expect(values(await ok('--json', 'threads')).map((each) => each['id'])).toContain(thread);
+    expect(values(await ok('--json', 'threads', 'list', '--limit', '1')).length).toBe(1);
+    expect(await ok('threads', 'show', thread)).toMatch(/idle\n[^]*2 completions, 1 tool calls/);
+    expect(values(await ok('--json', 'threads', 'show', thread, '--at', '1'))[0]).toMatchObject({ position: 1 });
+    await ok('threads', 'close', thread);
+    expect(await cli('chat', thread)).toMatchObject({ code: 1, stderr: expect.stringContaining('is closed') });
+  });
+});
+
+describe('R100 what an agent says', () => {
+  it('cannot reach the terminal with control characters, and loses nothing in JSON', async () => {
+    const thread = await open('shouting');
+    const outputs = [
+      await ok('send', thread, 'hello', '--wait'),
+      await ok('messages', thread),
+      await ok('events', thread),
+      await ok('--json', 'messages', thread),
+      await ok('--json', 'events', thread),
+      await ok('export', thread),
+    ];
+    for (const output of outputs) {
+      expect(output).toContain('Loud');
+      expect(output).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
+    }
+    const [, said] = values(outputs[3] ?? '');
+    expect(said?.['text']).toBe('\u001b[2J\u001b]0;owned\u0007Loud\u009b31m \u202eanswer');
+  });
+});
+
+describe('events', () => {
+  it('are printed in order, once, in lines or in JSON, from a position on', async () => {
+    const thread = await open();
+    await cli('send', thread, 'roll a die', '--wait');
+    const events = values(await ok('--json', 'events', thread));
+    expect(events.map((event) => event['position'])).toEqual(events.map((_, index) => index + 1));
+    expect(events.at(-1)).toMatchObject({ type: 'completion_recorded', final: true });
+    expect((await ok('events', thread, '--after', '3')).trim().split('\n').length).toBe(events.length - 3);
+  });
+
+  it('I-19 are followed without a gap through a restart of the runtime, until the thread is closed', async () => {
+    const first = await startStandalone();
+    const flags = connectionFlags(first);
+    const run = (...args: readonly string[]): Promise<CliRun> => runCli([...flags, ...args]);
+    const thread = (await run('threads', 'open')).stdout.trim();
+    const following = startCli([...flags, '--json', 'events', thread, '--follow']);
+    await run('send', thread, 'roll a die', '--wait');
+    expect(await first.stop()).toBe(0);
+    const second = await startStandalone({ dataDir: first.dataDir, port: first.port });
+    await run('send', thread, 'roll 2 dice', '--wait');
+    await run('threads', 'close', thread);
+    const { code, stdout } = await following.done;
+    expect(code).toBe(0);
+    const followed = values(stdout);
+    expect(followed).toEqual(values((await run('--json', 'events', thread)).stdout));
+    expect(followed.at(-1)).toMatchObject({ type: 'thread_closed' });
+    await second.stop();
+  });
+
+  it('end quietly when the reader has seen enough', async () => {
+    const thread = await open();
+    const following = startCli([...connectionFlags(at), 'events', thread, '--follow']);
+    while (!following.stdout().includes('thread_opened')) await new Promise((resolve) => setTimeout(resolve, 20));
+    following.closeOutput();
+    await cli('send', thread, 'roll a die', '--wait');
+    await cli('send', thread, 'roll a die', '--wait');
+    expect(await following.done).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('I-03 the log of a thread', () => {
+  it('verifies online, and offline from an export', async () => {
+    const thread = await open();
+    await cli('send', thread, 'roll a die', '--wait');
+    const file = join(await scratchDirectory(), 'thread.ndjson');
+    expect(await ok('verify', thread)).toContain('The chain holds');
+    expect(await ok('export', thread, file)).toBe('');
+    expect(await cli('export', thread, file)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('overwritten'),
+    });
+    expect((await runCli(['verify', file])).stdout).toContain('The chain holds');
+    expect(await ok('export', thread)).toBe(await readFile(file, 'utf8'));
+  });
+
+  it('does not verify after any change of an export', async () => {
+    const thread = await open();
+    await cli('send', thread, 'roll a die', '--wait');
+    const text = await ok('export', thread);
+    const lines = text.trimEnd().split('\n');
+    const file = join(await scratchDirectory(), 'forged.ndjson');
+    const verdictOf = async (forged: string): Promise<CliRun> => {
+      await writeFile(file, forged);
+      return runCli(['verify', file]);
+    };
+    expect(await verdictOf(text)).toMatchObject({ code: 0 });
+    expect(await verdictOf(text.replace('roll a die', 'roll a dye'))).toMatchObject({ code: 5 });
+    expect(await verdictOf(lines.toSpliced(1, 1).join('\n'))).toMatchObject({ code: 5 });
+    expect(await verdictOf([...lines, lines.at(-1)].join('\n'))).toMatchObject({ code: 5 });
+    expect(await verdictOf('not a commit')).toMatchObject({ code: 5, stderr: expect.stringContaining('line 1') });
+  });
+});
+
+describe('tools, agents and the clock', () => {
+  it('probes a tool server by URL or name, and leaves nothing behind', async () => {
+    const servers = values(await ok('--json', 'tools'));
+    const known = String(servers[0]?.['base_url']);
+    expect(await ok('tools', 'probe', known)).toMatch(/is fine[^]*\(destructive\)/);
+    expect(await ok('tools', 'probe', String(servers[0]?.['name']))).toContain('weather');
+    const dead = await cli('tools', 'probe', `http://127.0.0.1:${await freePort()}`);
+    expect(dead).toMatchObject({ code: 5, stdout: expect.stringContaining('cannot be used') });
+    expect(values(await ok('--json', 'tools'))).toEqual(servers);
+  });
+
+  it('makes an agent from a file and says what is wrong with one', async () => {
+    const file = join(await scratchDirectory(), 'agent.json');
+    await writeFile(file, JSON.stringify({ name: 'from-file', model: { provider: 'demo' } }));
+    expect(await ok('agents', 'create', file)).toMatch(/^from-file v1/);
+    expect(await ok('agents')).toContain('from-file');
+    await writeFile(file, JSON.stringify({ name: 'from-file', model: { provider: 'nobody' } }));
+    expect(await cli('agents', 'create', file)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('/model/provider'),
+    });
+    await writeFile(file, '{');
+    expect(await cli('agents', 'create', file)).toMatchObject({ code: 2 });
+  });
+
+  it('moves the development clock and wakes what is due', async () => {
+    const own = await startStandalone();
+    const run = async (...args: readonly string[]): Promise<string> =>
+      (await runCli([...connectionFlags(own), ...args])).stdout;
+    const thread = (await run('threads', 'open')).trim();
+    await run('send', thread, 'delete everything', '--wait');
+    const before = String(values(await run('--json', 'clock'))[0]?.['now']);
+    const after = String(values(await run('--json', 'clock', '+3d'))[0]?.['now']);
+    expect(Date.parse(after) - Date.parse(before)).toBeGreaterThanOrEqual(3 * 86_400_000);
+    const followed = startCli([...connectionFlags(own), '--json', 'events', thread, '--follow']);
+    while (!followed.stdout().includes('"final":true')) await new Promise((resolve) => setTimeout(resolve, 20));
+    followed.kill('SIGKILL');
+    expect(followed.stdout()).toContain('"decision":"expired"');
+    expect(await runCli([...connectionFlags(own), 'clock', 'tomorrow'])).toMatchObject({ code: 2 });
+    await own.stop();
+  });
+});
+
+describe('a conversation at a terminal', () => {
+  it.skipIf(!hasTerminal)(
+    'shows tool calls and answers, asks for approvals, and Ctrl-C stops the turn, then leaves',
+    async () => {
+      const chat = startInTerminal([...connectionFlags(at), 'chat', '--agent', 'assistant']);
+      await chat.shows('> ');
+      chat.type('What is the weather in Lisbon?\r');
+      await chat.shows('· weather {"city":"Lisbon"}');
+      await chat.shows('weather says: Lisbon, Portugal');
+      await chat.shows('> ');
+      chat.type('delete everything\r');
+      await chat.shows('Allow delete_everything of example-tools?');
+      await chat.shows('Deny');
+      chat.type('\u001b[B\u001b[B\r');
+      await chat.shows('so I left it alone');
+      await chat.shows('> ');
+      chat.type('slow job of 60 s\r');
+      await chat.shows('asleep until slow_job');
+      chat.type('\u0003');
+      await chat.shows('slow_job → interrupted');
+      await chat.shows('> ');
+      chat.type('\u0003');
+      expect(await chat.done).toBe(0);
+      expect(chat.screen()).toContain('Go on with: dormouse chat thr_');
+    },
+  );
+});
+
+describe("the client's types", () => {
+  it('are those of the OpenAPI document that the runtime serves', async () => {
+    const root = new URL('../../libs/client/', import.meta.url);
+    const generator: unknown = await import(new URL('tools/client-types.mjs', root).href);
+    const { clientTypes } = generator as { readonly clientTypes: (document: unknown) => Promise<string> };
+    const document = (await at.request('GET', '/openapi.json')).json as unknown;
+    const checkedIn = await readFile(new URL('src/generated/openapi.ts', root), 'utf8');
+    expect(
+      await clientTypes(document),
+      `regenerate with libs/client/tools/generate.mjs ${pathToFileURL(at.url).href}`,
+    ).toBe(checkedIn);
+  });
+});
