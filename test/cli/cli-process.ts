@@ -1,7 +1,10 @@
-// Runs the real command line tool in a process of its own, with or without a terminal.
+// Runs the command line tool: in this process where only its answers matter, in one of its own where signals, pipes and
+// the environment do, and at a terminal.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { runCli as runTool } from '@dormouse/cli';
 import type { Standalone } from '../e2e/standalone-process.ts';
 
 const launcher = fileURLToPath(new URL('../../apps/cli/bin/dormouse.mjs', import.meta.url));
@@ -45,7 +48,25 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
   };
 }
 
-export const runCli = (args: readonly string[], options?: CliOptions): Promise<CliRun> => startCli(args, options).done;
+export const runProcess = (args: readonly string[], options?: CliOptions): Promise<CliRun> =>
+  startCli(args, options).done;
+
+/** The same without a process: most of what a command costs is starting one. */
+export async function runCli(args: readonly string[], options: { readonly input?: string } = {}): Promise<CliRun> {
+  let stdout = '';
+  let stderr = '';
+  const code = await runTool(args, {
+    stdin: Readable.from([options.input ?? '']),
+    stdout: new Writable(),
+    interactive: false,
+    columns: 120,
+    write: (text) => (stdout += text),
+    out: (line) => (stdout += `${line}\n`),
+    err: (line) => (stderr += `${line}\n`),
+    style: (_format, text) => text,
+  });
+  return { code, stdout, stderr };
+}
 
 /** `script` of util-linux lends a terminal to a program. */
 const scriptProgram = '/usr/bin/script';

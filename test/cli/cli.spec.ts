@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cleanUp, freePort, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
-import { type CliRun, connectionFlags, hasTerminal, runCli, startCli, startInTerminal } from './cli-process.ts';
+import {
+  type CliRun,
+  connectionFlags,
+  hasTerminal,
+  runCli,
+  runProcess,
+  startCli,
+  startInTerminal,
+} from './cli-process.ts';
 
 let at: Standalone;
 beforeAll(async () => {
@@ -37,10 +45,10 @@ const values = (text: string): readonly Record<string, unknown>[] =>
 
 describe('the command line tool', () => {
   it('explains itself, and wrong usage ends with 2', async () => {
-    const help = await runCli(['--help']);
+    const help = await runProcess(['--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
     for (const word of ['chat', 'events', 'verify', 'Exit codes']) expect(help.stdout).toContain(word);
-    expect(await runCli(['nonsense'])).toMatchObject({ code: 2, stdout: '' });
+    expect(await runProcess(['nonsense'])).toMatchObject({ code: 2, stdout: '' });
     expect(await cli('threads', 'list', '--status', 'bogus')).toMatchObject({ code: 2, stdout: '' });
     expect(await cli('threads', 'show', 'x', '--at', 'y')).toMatchObject({ code: 2, stdout: '' });
   });
@@ -58,8 +66,11 @@ describe('the command line tool', () => {
 
   it('takes URL and key from the environment, and prints errors as JSON where JSON was asked for', async () => {
     const env = { DORMOUSE_URL: at.url, DORMOUSE_KEY: at.key };
-    expect(await runCli(['agents'], { env })).toMatchObject({ code: 0, stdout: expect.stringContaining('assistant') });
-    const missing = await runCli(['--json', 'threads', 'show', 'thr_missing'], { env });
+    expect(await runProcess(['agents'], { env })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('assistant'),
+    });
+    const missing = await runProcess(['--json', 'threads', 'show', 'thr_missing'], { env });
     expect(missing).toMatchObject({ code: 1, stdout: '' });
     expect(JSON.parse(missing.stderr)).toMatchObject({ error: { code: 'NOT_FOUND', exit_code: 1 } });
   });
@@ -110,7 +121,7 @@ describe('a conversation by commands', () => {
   });
 
   it('works in a pipe: one message per line, one answer each, nothing asked', async () => {
-    const run = await runCli([...connectionFlags(at), 'chat', '--agent', 'assistant'], {
+    const run = await runProcess([...connectionFlags(at), 'chat', '--agent', 'assistant'], {
       input: 'roll 2 dice\n\nWhat time is it in Rome?\n',
     });
     expect(run).toMatchObject({ code: 0 });
