@@ -73,7 +73,8 @@ export const streams =
     response.end();
   };
 
-export const fails =
+/** Answers with a body and a status, an error mostly. */
+export const answersWith =
   (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): ChatAnswer =>
   (response) => {
     response

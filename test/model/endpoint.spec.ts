@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, openThread, say } from '../e2e/conversation.ts';
 import { cleanUp, type Json, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
-import { type ChatServer, chunk, done, fails, startChatServer, streams, usage } from './chat-server.ts';
+import { answersWith, type ChatServer, chunk, done, startChatServer, streams, usage } from './chat-server.ts';
 
 const key = 'canary-key-0123456789';
 let at: Standalone;
@@ -86,13 +86,17 @@ describe('an OpenAI-compatible endpoint as the model of an agent', () => {
   it('is asked again after a 429 and after a stream that broke off, and the turn goes on', async () => {
     const thread = await talkingTo(`${endpoint.url}/v1`);
     const broken = streams(chunk({ content: 'Half an ans' }));
-    endpoint.answers(fails(429, { error: { message: 'slow down' } }, { 'retry-after': '0' }), broken, says('Whole.'));
+    endpoint.answers(
+      answersWith(429, { error: { message: 'slow down' } }, { 'retry-after': '0' }),
+      broken,
+      says('Whole.'),
+    );
     expect(await say(at, thread, 'hello')).toMatchObject({ status: 'idle', message: { text: 'Whole.' } });
   });
 
   it('that does not take the key fails the turn at once, visibly, and the key is nowhere', async () => {
     const thread = await talkingTo(`${endpoint.url}/v1`);
-    endpoint.answers(fails(401, { error: { message: `Incorrect API key provided: ${key}` } }));
+    endpoint.answers(answersWith(401, { error: { message: `Incorrect API key provided: ${key}` } }));
     expect(await say(at, thread, 'hello')).toMatchObject({ last_error: { code: 'MODEL_REFUSED' } });
     const events = await eventsOf(at, thread);
     expect(events.at(-1)).toMatchObject({ type: 'completion_failed', code: 'MODEL_REFUSED', retryable: false });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createModel } from '@dormouse/adapter-model';
 import { Fault, ModelFault, type ModelConfig, type ModelPart, type ModelRequest } from '@dormouse/ports';
 import type { ModelMessage } from '@dormouse/thread';
-import { type ChatServer, chunk, done, fails, startChatServer, streams, usage } from './chat-server.ts';
+import { answersWith, type ChatServer, chunk, done, startChatServer, streams, usage } from './chat-server.ts';
 
 const key = 'canary-0123456789abcdef';
 let server: ChatServer;
@@ -155,6 +155,35 @@ describe('a completion of an OpenAI-compatible endpoint', () => {
       { part: 'finish', reason: 'stop', usage: { inputTokens: 0, outputTokens: 2 } },
     ]);
     expect(sent()).not.toHaveProperty('stream_options');
+  });
+
+  it('understands an endpoint that does not stream, and asks it so where that is configured', async () => {
+    const message = {
+      role: 'assistant',
+      content: 'Whole.',
+      tool_calls: [{ id: 'a', type: 'function', function: { name: 'weather', arguments: '{"city":"Oslo"}' } }],
+    };
+    const whole = {
+      id: 'c',
+      choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+      usage: { prompt_tokens: 5, completion_tokens: 6 },
+    };
+    server.answers(answersWith(200, whole));
+    expect(await parts({ model: { parameters: { compatibility: { stream: false } } } })).toEqual([
+      { part: 'text', text: 'Whole.' },
+      { part: 'tool_input', index: 0, text: '{"city":"Oslo"}' },
+      { part: 'tool_call', providerCallId: 'a', operation: 'weather', arguments: '{"city":"Oslo"}' },
+      { part: 'finish', reason: 'tool_calls', usage: { inputTokens: 5, outputTokens: 6 } },
+    ]);
+    expect(sent()).toMatchObject({ stream: false });
+    expect(sent()).not.toHaveProperty('stream_options');
+    server.answers(answersWith(200, { error: { message: 'no such model', type: 'invalid_request_error' } }));
+    expect(await faultOf()).toMatchObject({
+      retryable: false,
+      message: expect.stringContaining('no such model') as string,
+    });
+    server.answers(answersWith(200, '<html>'));
+    expect(await faultOf()).toMatchObject({ code: 'MODEL_FAILED', retryable: true });
   });
 
   it('survives characters and lines that are split anywhere between two packets', async () => {
@@ -325,20 +354,20 @@ describe('tool calls', () => {
 
 describe('a failure of the endpoint', () => {
   it('429 is retryable after the time it names', async () => {
-    server.answers(fails(429, { error: { message: 'slow down' } }, { 'retry-after': '7' }));
+    server.answers(answersWith(429, { error: { message: 'slow down' } }, { 'retry-after': '7' }));
     expect(await faultOf()).toMatchObject({ code: 'MODEL_FAILED', retryable: true, status: 429, retryAfterMs: 7_000 });
   });
 
   it('500 and a page that is no JSON are retryable, and asked once', async () => {
     const before = server.requests.length;
-    server.answers(fails(500, '<html>oops</html>'));
+    server.answers(answersWith(500, '<html>oops</html>'));
     expect(await faultOf()).toMatchObject({ code: 'MODEL_FAILED', retryable: true, status: 500, retryAfterMs: null });
     expect(server.requests.length).toBe(before + 1);
   });
 
   it('401 and 403 are refusals, and the key is in no word of them', async () => {
     for (const status of [401, 403]) {
-      server.answers(fails(status, { error: { message: `Incorrect API key provided: ${key}.` } }));
+      server.answers(answersWith(status, { error: { message: `Incorrect API key provided: ${key}.` } }));
       const fault = await faultOf();
       expect(fault).toMatchObject({ code: 'MODEL_REFUSED', retryable: false, status });
       expect(`${fault.message} ${fault.stack ?? ''} ${JSON.stringify(fault)}`).not.toContain('canary');
@@ -346,14 +375,14 @@ describe('a failure of the endpoint', () => {
   });
 
   it('404 and 400 are not retryable and say why', async () => {
-    server.answers(fails(404, { error: { message: 'The model `some-model` does not exist' } }));
+    server.answers(answersWith(404, { error: { message: 'The model `some-model` does not exist' } }));
     expect(await faultOf()).toMatchObject({
       code: 'MODEL_FAILED',
       retryable: false,
       status: 404,
       message: expect.stringContaining('does not exist') as string,
     });
-    server.answers(fails(400, { error: { message: 'blocked', code: 'content_filter' } }));
+    server.answers(answersWith(400, { error: { message: 'blocked', code: 'content_filter' } }));
     expect(await faultOf()).toMatchObject({ code: 'MODEL_REFUSED', retryable: false });
   });
 

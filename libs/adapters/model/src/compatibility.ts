@@ -4,6 +4,8 @@ import { z } from 'zod';
 import type { SettingProblem } from './script.ts';
 
 const compatibility = z.strictObject({
+  /** Whether the endpoint streams. One that answers whole is understood in any case; some must also be asked so. */
+  stream: z.boolean().default(true),
   /** Ask for token counts at the end of the stream; a few servers refuse the unknown field. */
   stream_usage: z.boolean().default(true),
   /** Send earlier reasoning back as `reasoning_content`; a few models need it between tool calls, most refuse it. */

@@ -16,6 +16,7 @@ import { toModelFault } from './provider-fault.ts';
 import { modelParts } from './provider-parts.ts';
 import { providerPrompt } from './provider-prompt.ts';
 import { toolNames, type ToolNames } from './provider-tool-names.ts';
+import { streamingFetch } from './whole-answer.ts';
 
 const ownFields = new Set(['model', 'messages', 'tools', 'stream']);
 
@@ -94,11 +95,11 @@ function languageModel(
   const provider = createOpenAICompatible({
     name: 'openai-compatible',
     baseURL: endpoint.baseUrl,
-    fetch: dependencies.fetch,
-    includeUsage: compatibility.stream_usage,
+    fetch: streamingFetch(dependencies.fetch),
+    includeUsage: compatibility.stream && compatibility.stream_usage,
     ...(Object.keys(endpoint.query).length === 0 ? {} : { queryParams: { ...endpoint.query } }),
     ...(key === null ? {} : { apiKey: key }),
-    transformRequestBody: (body) => withParameters(body, request.model.parameters),
+    transformRequestBody: (body) => withParameters({ ...body, stream: compatibility.stream }, request.model.parameters),
   });
   return provider.chatModel(request.model.name);
 }
