@@ -42,7 +42,7 @@ export function createSnapshotWriter(deps: {
       const written = write(key, version, encoded);
       writing.add(written);
       void written.then(() => writing.delete(written));
-      return { ...state, bytes: encoded.length, snapshot: { version, bytesSince: 0 } };
+      return { ...state, snapshot: { version, bytesSince: 0 } };
     },
     settled: async () => {
       await Promise.all(writing);

@@ -1,47 +1,59 @@
-import { emptyTail, unopenedThread } from '@dormouse/thread';
+import { emptyTail, text, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { StateCache } from './state-cache.ts';
 import type { ThreadState } from './thread-state.ts';
 import { TranscriptWindow } from './transcript-window.ts';
 
-function state(name: string, bytes: number): ThreadState {
+/** A thread that weighs a little more than `characters`. */
+function state(name: string, characters: number): ThreadState {
+  const messages = new TranscriptWindow(0, 10_000_000);
+  messages.append([{ role: 'user', content: [text('x'.repeat(characters))] }]);
   return {
     thread: unopenedThread('acme', name),
     tail: emptyTail,
     lastHash: '',
-    messages: new TranscriptWindow(0, 1_000),
-    bytes,
+    messages,
     snapshot: { version: 0, bytesSince: 0 },
   };
 }
 
 describe('the state cache', () => {
   it('I-25 stays within its budget: least recently used goes first', () => {
-    const cache = new StateCache(3_000);
-    cache.put('a', state('a', 300));
-    cache.put('b', state('b', 300));
-    cache.put('c', state('c', 300));
+    const cache = new StateCache(400_000);
+    for (const name of ['a', 'b', 'c']) cache.put(name, state(name, 100_000));
     cache.get('a');
-    cache.put('d', state('d', 300));
+    cache.put('d', state('d', 100_000));
     expect(['a', 'b', 'c', 'd'].map((name) => cache.get(name)?.thread.id ?? null)).toEqual(['a', null, 'c', 'd']);
-    expect(cache.bytes).toBeLessThanOrEqual(3_000);
+    expect(cache.bytes).toBeLessThanOrEqual(400_000);
+    expect(cache.bytes).toBeGreaterThan(300_000);
   });
 
   it('counts an entry that is put again once', () => {
-    const cache = new StateCache(10_000);
-    for (let round = 0; round < 50; round++) cache.put('a', state('a', 300));
+    const cache = new StateCache(1_000_000);
+    for (let round = 0; round < 50; round++) cache.put('a', state('a', 100_000));
     expect(cache.size).toBe(1);
-    expect(cache.bytes).toBe(900);
+    expect(cache.bytes).toBeLessThan(110_000);
     cache.drop('a');
     expect(cache.bytes).toBe(0);
   });
 
   it('does not keep what is larger than the budget, and what was kept before under that name is gone', () => {
-    const cache = new StateCache(1_000);
+    const cache = new StateCache(50_000);
     cache.put('a', state('a', 100));
-    cache.put('a', state('a', 5_000));
+    cache.put('a', state('a', 100_000));
     expect(cache.get('a')).toBeNull();
     expect(cache.bytes).toBe(0);
+  });
+
+  it('weighs what a thread carries: calls, queue, tools and the round that is not over', () => {
+    const weigh = (change: Partial<ThreadState['thread']>): number => {
+      const cache = new StateCache(10_000_000);
+      const plain = state('a', 0);
+      cache.put('a', { ...plain, thread: { ...plain.thread, ...change } });
+      return cache.bytes;
+    };
+    const queued = { messageId: 'm', content: [text('x'.repeat(50_000))] };
+    expect(weigh({ queue: [queued] }) - weigh({})).toBeGreaterThan(50_000);
   });
 
   it('V6 forgets everything of one assignment', () => {

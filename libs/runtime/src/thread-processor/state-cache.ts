@@ -4,10 +4,12 @@
 //   C1. Losing an entry costs a read, never correctness. I-17
 //   C2. Entries belong to one assignment; it takes them along when it ends. (V6)
 //   C3. The estimate covers state and messages; one entry larger than the whole budget is not kept.
+import type { LoadedToolset } from '@dormouse/thread';
+import { heapBytesOf } from './heap-weight.ts';
 import type { ThreadState } from './thread-state.ts';
 
-/** Parsed objects weigh about this much more than their JSON. */
-const heapBytesPerJsonByte = 3;
+/** A thread without calls, queue and tools. */
+const threadBytes = 3_072;
 
 interface Entry {
   state: ThreadState;
@@ -16,6 +18,8 @@ interface Entry {
 
 export class StateCache {
   readonly #entries = new Map<string, Entry>();
+  /** Toolsets are the same object for as long as the state lives. */
+  readonly #weights = new WeakMap<readonly LoadedToolset[], number>();
   readonly #bytesMax: number;
   #bytes = 0;
 
@@ -41,7 +45,7 @@ export class StateCache {
 
   put(key: string, state: ThreadState): void {
     this.drop(key);
-    const bytes = (state.bytes + state.snapshot.bytesSince + state.messages.bytes) * heapBytesPerJsonByte;
+    const bytes = this.#weigh(state);
     if (bytes > this.#bytesMax) return; // (C3)
     this.#entries.set(key, { state, bytes });
     this.#bytes += bytes;
@@ -58,6 +62,25 @@ export class StateCache {
   /** Drops every entry whose key begins with `prefix`. (C2) */
   dropAll(prefix: string): void {
     for (const key of [...this.#entries.keys()]) if (key.startsWith(prefix)) this.drop(key);
+  }
+
+  /** Only what grows is looked at. */
+  #weigh({ thread, tail, messages }: ThreadState): number {
+    const { calls, choices, queue, problems } = thread;
+    return (
+      threadBytes +
+      messages.bytes +
+      this.#toolsetBytes(thread.toolsets) +
+      heapBytesOf([calls, choices, queue, problems, tail])
+    );
+  }
+
+  #toolsetBytes(toolsets: readonly LoadedToolset[]): number {
+    const known = this.#weights.get(toolsets);
+    if (known !== undefined) return known;
+    const bytes = heapBytesOf(toolsets);
+    this.#weights.set(toolsets, bytes);
+    return bytes;
   }
 
   #evict(): void {

@@ -29,8 +29,6 @@ export interface ThreadState {
   readonly lastHash: string;
   /** Shared: the same window in every later state of this load. */
   readonly messages: TranscriptWindow;
-  /** What the state weighed at the last snapshot, without its messages; it has grown by `bytesSince` at most. */
-  readonly bytes: number;
   /** Where the last snapshot stands, and how many bytes were committed since. */
   readonly snapshot: { readonly version: number; readonly bytesSince: number };
 }
@@ -84,20 +82,13 @@ async function startingPoint(sources: ThreadSources, key: ThreadKey): Promise<Th
     ? (readJson(stored.state) as SnapshotState)
     : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
   const messages = new TranscriptWindow(start.tail.length - recent.length, sources.settings.transcriptBytesMax);
-  messages.append(recent, jsonBytes(recent));
+  messages.append(recent);
   return {
     ...start,
     messages,
-    bytes: stateBytesMin + (usable ? stored.state.length : 0),
     snapshot: { version: start.thread.position, bytesSince: 0 },
   };
 }
-
-const jsonBytes = (messages: readonly ModelMessage[]): number =>
-  messages.length === 0 ? 0 : JSON.stringify(messages).length;
-
-/** What an empty thread weighs. */
-const stateBytesMin = 2_048;
 
 /** Commits from `from` to the head, read in pages. */
 export async function* commitsFrom(
@@ -139,13 +130,12 @@ export function afterCommit(
   commit: Commit,
 ): ThreadState {
   const bytes = commit.body.length;
-  before.messages.append(folded.messages, bytes);
+  before.messages.append(folded.messages);
   return {
     thread: folded.thread,
     tail: folded.tail,
     lastHash: commit.hash,
     messages: before.messages,
-    bytes: before.bytes,
     snapshot: { version: before.snapshot.version, bytesSince: before.snapshot.bytesSince + bytes },
   };
 }

@@ -6,6 +6,7 @@
 //   T2. Appending costs what is appended. Beyond the byte limit the older half is dropped at once, so that the cost per
 //       message stays constant and a thread of any age needs bounded memory.
 import type { ModelMessage } from '@dormouse/thread';
+import { heapBytesOf } from './heap-weight.ts';
 
 export class TranscriptWindow {
   #from: number;
@@ -24,14 +25,16 @@ export class TranscriptWindow {
     return this.#from;
   }
 
-  /** Estimate, from the size of the commits that the messages came with. */
+  /** Estimated heap bytes of the messages kept. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  append(messages: readonly ModelMessage[], bytes: number): void {
-    for (const message of messages) this.#messages.push(message);
-    this.#bytes += bytes;
+  append(messages: readonly ModelMessage[]): void {
+    for (const message of messages) {
+      this.#messages.push(message);
+      this.#bytes += heapBytesOf(message);
+    }
     if (this.#bytes > this.#bytesMax) this.#dropOlderHalf();
   }
 
@@ -41,7 +44,8 @@ export class TranscriptWindow {
   }
 
   /** Puts messages back that were dropped; `older` ends where the window begins. Ignored when they would not fit. */
-  restore(older: readonly ModelMessage[], bytes: number): void {
+  restore(older: readonly ModelMessage[]): void {
+    const bytes = heapBytesOf(older);
     if (older.length !== this.#from || this.#bytes + bytes > this.#bytesMax) return;
     this.#messages = [...older, ...this.#messages];
     this.#bytes += bytes;
@@ -49,9 +53,9 @@ export class TranscriptWindow {
   }
 
   #dropOlderHalf(): void {
-    const dropped = Math.ceil(this.#messages.length / 2);
+    const dropped = Math.floor(this.#messages.length / 2); // the newest stays, whatever it weighs
     this.#messages = this.#messages.slice(dropped); // (T2)
     this.#from += dropped;
-    this.#bytes = Math.floor(this.#bytes / 2);
+    this.#bytes = heapBytesOf(this.#messages);
   }
 }

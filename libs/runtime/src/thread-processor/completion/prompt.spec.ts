@@ -19,10 +19,10 @@ function wordsOf(messages: readonly ModelMessage[]): readonly string[] {
 describe('a prompt', () => {
   it('I-15 is the first messages for ever, whatever is appended later', async () => {
     const ports = createMemoryWorld({ clock: createManualClock() }).ports('p1');
-    const window = new TranscriptWindow(0, 1_000);
-    window.append([said('a'), said('b')], 10);
+    const window = new TranscriptWindow(0, 100_000);
+    window.append([said('a'), said('b')]);
     const prompt = promptOf({ ...ports, folds, settings }, key, window, 2);
-    window.append([said('c')], 10);
+    window.append([said('c')]);
     expect(wordsOf(await prompt.all())).toEqual(['a', 'b']);
     expect(wordsOf(await prompt.last(1))).toEqual(['b']);
     expect(wordsOf(await prompt.last(9))).toEqual(['a', 'b']);
@@ -47,19 +47,16 @@ describe('a prompt', () => {
     const ports = createMemoryWorld({ clock: createManualClock() }).ports('p1');
     await ports.blobs.put(key.tenant, 'h1', new TextEncoder().encode('a long text'), 'text/plain');
     await ports.blobs.put(key.tenant, 'h2', new Uint8Array([1, 2, 3]), 'image/png');
-    const window = new TranscriptWindow(0, 1_000);
-    window.append(
-      [
-        {
-          role: 'user',
-          content: [
-            { type: 'text', blob: 'h1', bytes: 11, preview: 'a lo' },
-            { type: 'image', mediaType: 'image/png', blob: 'h2' },
-          ],
-        },
-      ],
-      10,
-    );
+    const window = new TranscriptWindow(0, 100_000);
+    window.append([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', blob: 'h1', bytes: 11, preview: 'a lo' },
+          { type: 'image', mediaType: 'image/png', blob: 'h2' },
+        ],
+      },
+    ]);
     const [shown] = await promptOf({ ...ports, folds, settings }, key, window, 1).all();
     expect(shown).toEqual({
       role: 'user',
@@ -69,8 +66,8 @@ describe('a prompt', () => {
 
   it('R54 fails when a payload is missing: it is never shown as empty', async () => {
     const ports = createMemoryWorld({ clock: createManualClock() }).ports('p1');
-    const window = new TranscriptWindow(0, 1_000);
-    window.append([{ role: 'user', content: [{ type: 'image', mediaType: 'image/png', blob: 'gone' }] }], 10);
+    const window = new TranscriptWindow(0, 100_000);
+    window.append([{ role: 'user', content: [{ type: 'image', mediaType: 'image/png', blob: 'gone' }] }]);
     await expect(promptOf({ ...ports, folds, settings }, key, window, 1).all()).rejects.toThrow('missing');
   });
 });

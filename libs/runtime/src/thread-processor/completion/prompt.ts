@@ -35,17 +35,15 @@ async function readMessages(
 ): Promise<readonly ModelMessage[]> {
   const messages: ModelMessage[] = [];
   let tail = emptyTail;
-  let olderBytes = 0;
   for await (const commit of commitsFrom(sources, key, 0)) {
     if (messages.length >= length) break;
-    if (messages.length < window.from) olderBytes += commit.body.length;
     for (const event of openCommit(commit).events) {
       const step = sources.folds.extendTranscript(tail, event);
       tail = step.tail;
       messages.push(...step.messages);
     }
   }
-  window.restore(messages.slice(0, window.from), olderBytes);
+  window.restore(messages.slice(0, window.from));
   return messages.slice(0, length);
 }
 

@@ -1,0 +1,19 @@
+// What JSON-like values weigh on the heap, roughly: for budgets, not for accounting. Counts each value as if it were alone;
+// shared structure is counted once per owner.
+
+const objectBytes = 56;
+const memberBytes = 16;
+const stringBytes = 24;
+
+/** Estimated heap bytes. */
+export function heapBytesOf(value: unknown): number {
+  if (typeof value === 'string') return stringBytes + value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  let bytes = objectBytes;
+  if (Array.isArray(value)) {
+    for (const item of value) bytes += 8 + heapBytesOf(item);
+    return bytes;
+  }
+  for (const key in value) bytes += memberBytes + heapBytesOf((value as Readonly<Record<string, unknown>>)[key]);
+  return bytes;
+}
