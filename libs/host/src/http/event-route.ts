@@ -60,7 +60,7 @@ async function stream(
   if (frames === 'nothing_newer') return reply.status(204).send();
   reply.hijack();
   const { raw } = reply;
-  raw.on('close', () => gone.abort());
+  raw.on('close', () => gone.abort('gone'));
   raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
@@ -80,6 +80,7 @@ async function stream(
     }
   } finally {
     clearInterval(comments);
+    gone.abort('over');
     raw.end();
   }
   return reply;

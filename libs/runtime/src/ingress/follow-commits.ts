@@ -38,7 +38,7 @@ export async function holdHints(ports: FollowPorts, key: ThreadKey, signal: Abor
   return inbox;
 }
 
-/** Follows from the commit that holds the event after `after` until the signal aborts. */
+/** Follows from the commit that holds the event after `after` until the signal aborts; whoever stops earlier aborts it too. */
 export async function* followCommits(
   ports: FollowPorts,
   key: ThreadKey,

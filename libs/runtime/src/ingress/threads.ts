@@ -146,7 +146,7 @@ async function newRow(
       limits,
     },
     userId,
-    title,
+    title: null, // the row's title is the client's to change; the log has none of its own to bring back
     message,
   };
   return {

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { openApiDocument } from './openapi.ts';
+import { allOperations } from './operations.ts';
+
+const text = JSON.stringify(openApiDocument('1.2.3'));
+const document = JSON.parse(text);
+
+describe('the OpenAPI document', () => {
+  it('describes every operation once, under a name of its own', () => {
+    const described = Object.values<Record<string, { operationId: string }>>(document.paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId),
+    );
+    expect(described.toSorted()).toEqual(allOperations.map(({ id }) => id).toSorted());
+    expect(new Set(described).size).toBe(described.length);
+  });
+
+  it('refers only to schemas it has', () => {
+    const names = Object.keys(document.components.schemas);
+    for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) expect(names).toContain(name);
+    expect(text).not.toMatch(/\$defs|"\$id"/);
+  });
+
+  it('has wire names only', () => {
+    const properties = [...text.matchAll(/"properties":\{"([^"]+)"/g)].map(([, name]) => name);
+    for (const name of properties) expect(name).toMatch(/^[a-z0-9_]+$/);
+  });
+
+  it('refuses unknown fields in every request body', () => {
+    for (const { body, id } of allOperations) {
+      if (body === undefined) continue;
+      const parsed = body.safeParse({ surprise: true });
+      expect({
+        id,
+        refused: parsed.success ? null : JSON.stringify(parsed.error.issues).includes('unrecognized_keys'),
+      }).toEqual({ id, refused: true });
+    }
+  });
+});

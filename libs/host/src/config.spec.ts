@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { readConfig } from './config.ts';
+
+describe('settings', () => {
+  it('have defaults for everything', () => {
+    expect(readConfig([], {})).toMatchObject({
+      ok: true,
+      config: { PORT: 7420, HOST: '127.0.0.1', DATA_DIR: './.dormouse', LOG_LEVEL: 'warn', EXAMPLE_TOOLS: true },
+    });
+  });
+
+  it('come from the environment, and a flag of the same name wins', () => {
+    const environment = {
+      DORMOUSE_PORT: '1',
+      DORMOUSE_TOOL_RETRY_TOTAL_MS: '5',
+      DORMOUSE_DATA_DIR: '/a',
+      PATH: '/bin',
+    };
+    expect(readConfig(['--port', '2', '--data=/b', '--no-example-tools'], environment)).toMatchObject({
+      config: { PORT: 2, TOOL_RETRY_TOTAL_MS: 5, DATA_DIR: '/b', EXAMPLE_TOOLS: false },
+    });
+  });
+
+  it('are all judged at once, by name and without their values', () => {
+    const reading = readConfig(['--port', '99999', '--flavour', 'sweet'], {
+      DORMOUSE_LOG_LEVEL: 'canary',
+      DORMOUSE_PUBLIC_URL: 'ftp://canary',
+      DORMOUSE_BOOTSTRAP_KEY: 'short',
+      DORMOUSE_DATADIR: 'canary',
+    });
+    const problems = reading.ok === false ? reading.problems : [];
+    for (const name of [
+      '--port',
+      '--flavour',
+      'DORMOUSE_LOG_LEVEL',
+      'DORMOUSE_PUBLIC_URL',
+      'DORMOUSE_BOOTSTRAP_KEY',
+      'DORMOUSE_DATADIR',
+    ]) {
+      expect(problems.filter((problem) => problem.startsWith(`${name}: `))).toHaveLength(1);
+    }
+    expect(problems.join()).not.toMatch(/canary|99999/);
+  });
+
+  it('refuse an allow-list that cannot be read', () => {
+    expect(readConfig([], { DORMOUSE_OUTBOUND_ALLOW: 'corp.example,10.0.0.0/99' })).toMatchObject({ ok: false });
+    expect(readConfig([], { DORMOUSE_OUTBOUND_ALLOW: 'http://corp.example:8080,10.0.0.0/8' })).toMatchObject({
+      ok: true,
+    });
+  });
+
+  it('are explained with name, flag, default and meaning', () => {
+    const help = readConfig(['--help'], {});
+    const text = help.ok === 'help' ? help.text : '';
+    expect(text).toMatch(/DORMOUSE_PORT, --port \[7420\]\n\s+port of the client API/);
+    expect(text).not.toMatch(/undefined/);
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { createDevelopmentClock } from './development-clock.ts';
+
+describe('the clock of a process', () => {
+  it('wakes who is due when it is moved, and nobody else', async () => {
+    const clock = createDevelopmentClock(() => 1_000);
+    const woken: string[] = [];
+    const leave = new AbortController();
+    void clock.sleep(86_400_000).then(() => woken.push('a day'));
+    void clock.sleep(3 * 86_400_000, leave.signal).then(() => woken.push('three days'));
+    await clock.advance(2 * 86_400_000);
+    expect(woken).toEqual(['a day']);
+    expect(clock.now()).toBe(1_000 + 2 * 86_400_000);
+    leave.abort();
+    await Promise.resolve();
+    expect(woken).toEqual(['a day', 'three days']);
+  });
+
+  it('never goes back, whatever the machine’s clock does', () => {
+    let machine = 5_000;
+    const clock = createDevelopmentClock(() => machine);
+    expect(clock.now()).toBe(5_000);
+    machine = 1_000;
+    expect(clock.now()).toBe(5_000);
+    machine = 6_000;
+    expect(clock.now()).toBe(6_000);
+  });
+
+  it('does not begin a sleep that is over already', async () => {
+    await createDevelopmentClock().sleep(1_000_000, AbortSignal.abort());
+  });
+});

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { redacted } from './json-logger.ts';
+
+describe('log fields', () => {
+  it('I-23 lose whatever could be a credential', () => {
+    const fields = {
+      url: 'POST /callback/AbC-123_x?y',
+      stream: '/events?access_token=dtt_a.b&x=1',
+      header: 'Bearer dmk_12',
+      count: 3,
+    };
+    expect(redacted(fields)).toEqual({
+      url: 'POST /callback/[redacted]',
+      stream: '/events?access_token=[redacted]&x=1',
+      header: 'Bearer [redacted]',
+      count: 3,
+    });
+  });
+});

@@ -1,0 +1,88 @@
+import { settle } from '@dormouse/adapter-memory';
+import { describe, expect, it } from 'vitest';
+import { followCommits, type Followed } from './follow-commits.ts';
+import { key, spoken, stage, type Stage } from './spec/stage.ts';
+
+/** Reads a stream in the background; `seen` grows. */
+function reading(at: Stage, after: number): { readonly seen: Followed[]; readonly stop: () => void } {
+  const stop = new AbortController();
+  const seen: Followed[] = [];
+  void (async () => {
+    for await (const item of followCommits({ ...at.ports, clock: at.clock }, key, after, stop.signal)) seen.push(item);
+  })();
+  return { seen, stop: () => stop.abort() };
+}
+
+const versions = (seen: readonly Followed[]): number[] =>
+  seen.flatMap((item) => (item.what === 'commit' ? [item.commit.version] : []));
+
+describe('following a log', () => {
+  it('I-19 gives what is stored, then what comes, each once and in order', async () => {
+    const at = stage();
+    await at.commit(key, [spoken('a'), spoken('b')]);
+    await at.commit(key, [spoken('c')]);
+    const { seen, stop } = reading(at, 0);
+    await settle();
+    await at.commit(key, [spoken('d')]);
+    await settle();
+    stop();
+    expect(seen.map(({ what }) => what)).toEqual(['commit', 'commit', 'caught_up', 'commit']);
+    expect(versions(seen)).toEqual([0, 2, 3]);
+  });
+
+  it('I-19 begins inside a commit when asked to', async () => {
+    const at = stage();
+    await at.commit(key, [spoken('a'), spoken('b')]);
+    const { seen, stop } = reading(at, 1);
+    await settle();
+    stop();
+    expect(versions(seen)).toEqual([0]);
+  });
+
+  it('reads the log when a hint shows that others were lost', async () => {
+    const at = stage();
+    const { seen, stop } = reading(at, 0);
+    await settle();
+    await at.commit(key, [spoken('a')], undefined, true);
+    await at.commit(key, [spoken('b')], undefined, true);
+    await at.commit(key, [spoken('c')]);
+    await settle();
+    stop();
+    expect(versions(seen)).toEqual([0, 1, 2]);
+  });
+
+  it('reads the log after a while when every hint is lost', async () => {
+    const at = stage();
+    const { seen, stop } = reading(at, 0);
+    await settle();
+    await at.commit(key, [spoken('a')], undefined, true);
+    await settle();
+    expect(versions(seen)).toEqual([]);
+    await at.clock.advance(15_000);
+    stop();
+    expect(versions(seen)).toEqual([0]);
+  });
+
+  it('forgets a hint about what it has given', async () => {
+    const at = stage();
+    const commit = await at.commit(key, [spoken('a')]);
+    const { seen, stop } = reading(at, 0);
+    await settle();
+    at.ports.feed.publish(key, { hint: 'committed', commit });
+    await settle();
+    stop();
+    expect(versions(seen)).toEqual([0]);
+  });
+
+  it('says lagged to a reader who does not read, and ends', async () => {
+    const at = stage();
+    const stop = new AbortController();
+    const stream = followCommits({ ...at.ports, clock: at.clock }, key, 0, stop.signal);
+    await stream.next();
+    const text = { completionId: 'cmp_1', attempt: 1, offset: 0, kind: 'text', index: 0, text: 'x' } as const;
+    for (let count = 0; count <= 5_000; count++) at.ports.feed.publish(key, { hint: 'delta', delta: text });
+    await settle();
+    expect((await stream.next()).value).toEqual({ what: 'lagged' });
+    expect((await stream.next()).done).toBe(true);
+  });
+});
