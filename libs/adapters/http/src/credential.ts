@@ -1,13 +1,13 @@
 // What proves to a tool server that it is us who call: headers made from the registration's secret. R42
 // Not here: keeping secrets; where a credential may go is decided by origin in tool-transport.ts.
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { ToolServerAuth } from '@dormouse/ports';
 
 /** Secrets by value, for as long as the caller keeps them. */
 export type Credential =
   | { readonly type: 'none' }
   | { readonly type: 'bearer'; readonly token: string }
-  | { readonly type: 'hmac'; readonly key: Buffer };
+  | { readonly type: 'hmac'; readonly key: KeyObject };
 
 export const noCredential: Credential = { type: 'none' };
 
@@ -18,7 +18,7 @@ export function toCredential(auth: PresentableAuth, secret: string): Credential 
   if (auth.type === 'bearer') return { type: 'bearer', token: secret };
   // Standard Webhooks: `whsec_` and base64; anything else is taken as the key itself.
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
-  return { type: 'hmac', key: encoded === undefined ? Buffer.from(secret, 'utf8') : Buffer.from(encoded, 'base64') };
+  return { type: 'hmac', key: createSecretKey(encoded ?? secret, encoded === undefined ? 'utf8' : 'base64') };
 }
 
 /** Adds the headers (names and values in turn) that present the credential with this body. */

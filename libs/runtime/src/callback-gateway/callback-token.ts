@@ -7,7 +7,7 @@
 //       chosen by the time of the commit, not by what is newest now.
 //   K3. A key that is retired still verifies; a revoked one answers "gone", and only to whoever really held a token of it.
 //   K4. One spelling per token: base64url that decodes to the same bytes in another spelling is refused.
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 
 export interface CallbackScope {
   readonly tenant: string;
@@ -43,6 +43,11 @@ export interface CallbackTokens {
   verify(token: string, now: number): TokenVerdict;
 }
 
+/** A key as it is used: made ready once, because that costs more than a MAC. */
+interface ReadyKey extends Omit<CallbackKey, 'secret'> {
+  readonly secret: KeyObject;
+}
+
 const formatVersion = 1;
 const macBytes = 32;
 const expiryBytes = 6;
@@ -54,11 +59,13 @@ export function createCallbackTokens(options: {
   readonly keys: readonly CallbackKey[];
   /** `https://host[/prefix]` */ readonly publicBase: string;
 }): CallbackTokens {
-  const keys = options.keys.toSorted((left, right) => right.since - left.since);
+  if (options.keys.some(({ secret }) => secret.length < secretBytesMin))
+    throw new RangeError(`a callback key needs ${secretBytesMin} bytes or more`);
+  const keys = options.keys
+    .toSorted((left, right) => right.since - left.since)
+    .map((key): ReadyKey => ({ ...key, secret: createSecretKey(key.secret) }));
   const byId = new Map(keys.map((key) => [key.id, key]));
   if (byId.size !== keys.length) throw new RangeError('two callback keys have one id');
-  if (keys.some(({ secret }) => secret.length < secretBytesMin))
-    throw new RangeError(`a callback key needs ${secretBytesMin} bytes or more`);
   const usable = keys.filter(({ revoked }) => !revoked);
   const oldest = usable.at(-1);
   if (oldest === undefined) throw new RangeError('there is no callback key that is not revoked');
@@ -72,12 +79,12 @@ export function createCallbackTokens(options: {
   };
 }
 
-function sign(scope: CallbackScope, key: CallbackKey): string {
+function sign(scope: CallbackScope, key: ReadyKey): string {
   const payload = encode(scope, key.id);
   return Buffer.concat([payload, mac(payload, key)]).toString('base64url');
 }
 
-function verify(token: string, now: number, keys: ReadonlyMap<string, CallbackKey>): TokenVerdict {
+function verify(token: string, now: number, keys: ReadonlyMap<string, ReadyKey>): TokenVerdict {
   if (token.length > tokenCharactersMax) return forged;
   const bytes = Buffer.from(token, 'base64url');
   if (bytes.length <= macBytes || bytes.toString('base64url') !== token) return forged; // (K4)
@@ -100,7 +107,7 @@ const forged: TokenVerdict = {
 };
 const gone = (detail: string): TokenVerdict => ({ ok: false, status: 410, code: 'CALLBACK_EXPIRED', detail });
 
-function mac(payload: Uint8Array, key: CallbackKey): Buffer {
+function mac(payload: Uint8Array, key: ReadyKey): Buffer {
   return createHmac('sha256', key.secret).update('dormouse callback\n').update(payload).digest();
 }
 
