@@ -39,6 +39,10 @@ describe('opening', () => {
     expect(given(opening(), said('msg_1')).when(toolsLoaded).types).toEqual(['ToolsetsLoaded', 'CompletionRequested']);
   });
 
+  it('R23 loads toolsets once for all its turns', () => {
+    expect(given(...asked(), answered('done')).when(said('msg_2')).owes).toEqual(['RequestCompletion']);
+  });
+
   it('asks at once when the agent has no tools', () => {
     expect(given(opening({ toolServers: [] })).when(said('msg_1')).types).toEqual([
       'MessageAccepted',

@@ -42,6 +42,12 @@ describe('the outbound guard', () => {
     expect(await check('http://[::1]:5000/', 'http://[::1]', never)).toMatchObject({ ok: true, literal: true });
   });
 
+  it('R41 speaks plain http only where the installation says so', async () => {
+    expect(await check('http://good.example')).toMatchObject({ ok: false, code: 'OUTBOUND_FORBIDDEN' });
+    expect(await check('http://good.example', 'good.example')).toMatchObject({ ok: false, code: 'OUTBOUND_FORBIDDEN' });
+    expect(await check('http://good.example', 'http://good.example')).toMatchObject({ ok: true });
+  });
+
   it('G1 refuses a name of which one address is bad', async () => {
     expect(await check('https://mixed.example')).toMatchObject({ ok: false, code: 'OUTBOUND_FORBIDDEN' });
   });

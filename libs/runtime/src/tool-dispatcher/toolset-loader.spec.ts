@@ -167,6 +167,18 @@ describe('loading toolsets', () => {
     expect(withheld).toEqual([{ tool: 'search', reason: 'offered by "one" and "two"' }]);
   });
 
+  it('R22 names differ by case', async () => {
+    (await stage.register('one')).manifest = manifest('one', tool('Foo'), tool('foo'));
+    await stage.dispatcher();
+    expect((await load(['one'])).toolsets[0]?.tools).toEqual(['Foo', 'foo']);
+  });
+
+  it.each([['a b'], ['x'.repeat(129)], ['foo', 'foo'], ['']])('R22 refuses the names %j', async (...names) => {
+    (await stage.register('one')).manifest = manifest('one', ...names.map((name) => tool(name)));
+    await stage.dispatcher();
+    expect((await load(['one'])).rejected).toMatchObject([{ code: 'TOOLSET_INVALID' }]);
+  });
+
   it('R21 a server that is listed twice does not clash with itself', async () => {
     await stage.register('weather');
     await stage.dispatcher();
