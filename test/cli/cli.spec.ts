@@ -36,6 +36,10 @@ async function ok(...args: readonly string[]): Promise<string> {
 
 const open = async (agent = 'assistant'): Promise<string> => (await ok('threads', 'open', '--agent', agent)).trim();
 
+async function shows(running: RunningCli, text: string): Promise<void> {
+  while (!running.stdout().includes(text)) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
 /** NDJSON. */
 const values = (text: string): readonly Record<string, unknown>[] =>
   text
@@ -178,6 +182,7 @@ describe('events', () => {
     const thread = (await run('threads', 'open')).stdout.trim();
     const following = startCli([...flags, '--json', 'events', thread, '--follow']);
     await run('send', thread, 'roll a die', '--wait');
+    await shows(following, '"final":true');
     expect(await first.stop()).toBe(0);
     const second = await startStandalone({ dataDir: first.dataDir, port: first.port });
     await run('send', thread, 'roll 2 dice', '--wait');
@@ -193,7 +198,7 @@ describe('events', () => {
   it('end quietly when the reader has seen enough', async () => {
     const thread = await open();
     const following = startCli([...connectionFlags(at), 'events', thread, '--follow']);
-    while (!following.stdout().includes('thread_opened')) await new Promise((resolve) => setTimeout(resolve, 20));
+    await shows(following, 'thread_opened');
     following.closeOutput();
     await cli('send', thread, 'roll a die', '--wait');
     await cli('send', thread, 'roll a die', '--wait');
@@ -269,7 +274,7 @@ describe('tools, agents and the clock', () => {
     const after = String(values(await run('--json', 'clock', '+3d'))[0]?.['now']);
     expect(Date.parse(after) - Date.parse(before)).toBeGreaterThanOrEqual(3 * 86_400_000);
     const followed = startCli([...connectionFlags(own), '--json', 'events', thread, '--follow']);
-    while (!followed.stdout().includes('"final":true')) await new Promise((resolve) => setTimeout(resolve, 20));
+    await shows(followed, '"final":true');
     followed.kill('SIGKILL');
     expect(followed.stdout()).toContain('"decision":"expired"');
     expect(await runCli([...connectionFlags(own), 'clock', 'tomorrow'])).toMatchObject({ code: 2 });

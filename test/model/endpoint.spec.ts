@@ -65,7 +65,7 @@ describe('an OpenAI-compatible endpoint as the model of an agent', () => {
 
     const [first] = endpoint.requests;
     expect(first?.headers.authorization).toBe(`Bearer ${key}`);
-    const offered = (first?.body['tools'] as readonly Json[]).map((tool) => tool.function.name);
+    const offered = ((first?.body['tools'] ?? []) as readonly Json[]).map((tool) => tool.function.name);
     expect(offered).toEqual(expect.arrayContaining(['clock', 'weather', 'slow_job']));
     const sent = messagesSent();
     expect(sent.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool', 'tool']);

@@ -20,6 +20,15 @@ export function progress(context: CliContext, words: string): void {
   if (!context.json) context.terminal.err(context.terminal.style('dim', cleanText(words)));
 }
 
+/** Says each thing once while it stays the same: an outage is one piece of news, however often it is met. */
+export function sayOnce(say: (words: string) => void): (words: string) => void {
+  let last = '';
+  return (words) => {
+    if (words !== last) say(words);
+    last = words;
+  };
+}
+
 /** Rows as aligned columns; the last one may be of any length. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));

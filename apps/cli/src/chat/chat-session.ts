@@ -7,6 +7,7 @@
 import { ask, type Choice, type Client, ConnectionProblem, isEvent, type StreamFrame } from '@dormouse/client';
 import { cleanLine } from '../clean-text.ts';
 import { isAtRest } from '../commands/messages.ts';
+import { sayOnce } from '../context.ts';
 import { explain } from '../explain.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ChatScreen, createChatScreen } from './chat-screen.ts';
@@ -59,8 +60,9 @@ export async function chatAtTerminal(client: Client, thread: string, after: numb
   };
   screen.ask();
   try {
-    const onReconnect = (reason: string): void =>
-      screen.line(terminal.style('dim', `· connection lost (${cleanLine(reason)}), trying again`));
+    const onReconnect = sayOnce((reason) =>
+      screen.line(terminal.style('dim', `· connection lost (${cleanLine(reason)}), trying again`)),
+    );
     for await (const frame of client.follow(thread, { after, signal: leave.signal, onReconnect })) {
       printer.print(frame);
       react(session, frame);

@@ -1,7 +1,7 @@
 // `dormouse events`: what has happened to a thread, and what happens.
 import { ask, everyItem, type ThreadEvent } from '@dormouse/client';
 import type { Command } from 'commander';
-import { answer, type CliContext, progress } from '../context.ts';
+import { answer, type CliContext, progress, sayOnce } from '../context.ts';
 import type { RunCommand } from '../command.ts';
 import { eventLine } from '../show-event.ts';
 import { wholeNumber } from './threads.ts';
@@ -27,7 +27,7 @@ async function showEvents(context: CliContext, thread: string, flags: EventFlags
   const show = (event: ThreadEvent): void => answer(context, eventLine(event, context.terminal.columns), event);
   if (!flags.follow) return page(context, thread, after, show);
   const client = await context.connect();
-  const onReconnect = (reason: string): void => progress(context, `connection lost (${reason}), trying again`);
+  const onReconnect = sayOnce((reason) => progress(context, `connection lost (${reason}), trying again`));
   for await (const frame of client.follow(thread, { after, onReconnect })) {
     if (frame.frame === 'event') show(frame.event);
     if (frame.frame === 'end') progress(context, 'the thread is closed');
