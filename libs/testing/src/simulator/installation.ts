@@ -86,7 +86,13 @@ export function createInstallation(deps: InstallationDeps): Installation {
     scheduler.revive(process);
     const { node } = process;
     const clock = scheduler.clockOf(process);
-    const context: MutantContext = { node, clock, ports: deps.world.ports(node, clock), world: deps.world, random };
+    const context: MutantContext = {
+      node,
+      clock,
+      ports: countingClaims(deps.world.ports(node, clock), deps.counted),
+      world: deps.world,
+      random,
+    };
     const ports = deps.mutant.ports === undefined ? context.ports : deps.mutant.ports(context);
     const { services, ingress, callback } = createServices(deps, context, ports, roles, tokens, settings);
     running.set(process, { ingress, callback });
@@ -116,6 +122,15 @@ export function createInstallation(deps: InstallationDeps): Installation {
     ingress: () => serving('ingress'),
     callback: () => serving('callback'),
   };
+}
+
+function countingClaims(ports: MemoryPorts, counted: (path: string) => void): MemoryPorts {
+  const claim: typeof ports.ledger.claim = async (...about) => {
+    const won = await ports.ledger.claim(...about);
+    if (!won) counted('claim lost');
+    return won;
+  };
+  return { ...ports, ledger: { ...ports.ledger, claim } };
 }
 
 async function startAll(services: readonly Service[]): Promise<void> {
@@ -185,13 +200,14 @@ function createServices(
   const has = (role: Role): boolean => roles.includes(role);
   const services: Service[] = [];
   if (has('processor')) {
-    const model = createSimulatedModel({
+    const sound = createSimulatedModel({
       random,
       clock,
       fresh: deps.fresh,
       counted,
       seen: (prompt) => deps.observation.prompt(prompt),
     });
+    const model = deps.mutant.model?.(sound, context) ?? sound;
     const protocol = countingProtocol(deps.mutant.protocol?.(context) ?? {}, counted);
     services.push(createThreadProcessor({ ...common, model, idKey: new Uint8Array(32).fill(3), settings, protocol }));
   }

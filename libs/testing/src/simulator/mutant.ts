@@ -1,8 +1,9 @@
 // A deliberately broken variant of the protocol. It replaces rules through the processor's seam, or wraps what a process or
 // the world has; everything else is the product itself.
 import type { MemoryPorts, MemoryWorld } from '@dormouse/adapter-memory';
-import type { Clock, ToolTransport } from '@dormouse/ports';
+import type { Clock, Model, ToolTransport } from '@dormouse/ports';
 import type { ProcessorProtocol } from '@dormouse/runtime';
+import type { FaultMix } from './fault-mix.ts';
 import type { Random } from './random.ts';
 
 export interface MutantContext {
@@ -18,11 +19,14 @@ export interface Mutant {
   readonly breaks: string;
   /** Why it does no harm; absent for a mutant that must be caught. */
   readonly harmlessBecause?: string;
+  /** Faults that make the interleaving it needs frequent: a directed search. */
+  readonly faults?: Partial<FaultMix>;
   /** Where it is searched; default durable. */
   readonly topology?: 'durable' | 'standalone';
   readonly protocol?: (context: MutantContext) => Partial<ProcessorProtocol>;
   readonly ports?: (context: MutantContext) => MemoryPorts;
   readonly transport?: (transport: ToolTransport, context: MutantContext) => ToolTransport;
+  readonly model?: (model: Model, context: MutantContext) => Model;
   /** Breaks the stores themselves, once. */
   readonly world?: (world: MemoryWorld) => void;
 }

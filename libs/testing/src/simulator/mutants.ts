@@ -1,8 +1,15 @@
 // The broken variants of guarantees §2 and of the table in the protocol's verification, as far as what they break exists.
 // Each must be caught by the checkers within a fixed range of seeds, or is harmless for the reason it names.
-import type { AppendOutcome, InputConsumer, InputDelivery, ThreadDelivery } from '@dormouse/ports';
+import type { AppendOutcome, InputConsumer, InputDelivery, Model, ModelRequest, ThreadDelivery } from '@dormouse/ports';
 import { type ProcessorProtocol, soundProtocol } from '@dormouse/runtime';
-import { isOwed, type Thread, type ThreadEffect, type ThreadInput } from '@dormouse/thread';
+import {
+  type CompletionResult,
+  inputIds,
+  isOwed,
+  type Thread,
+  type ThreadEffect,
+  type ThreadInput,
+} from '@dormouse/thread';
 import type { Mutant, MutantContext } from './mutant.ts';
 
 const decide: ProcessorProtocol['decide'] = (...about) => soundProtocol.decide(...about);
@@ -79,10 +86,50 @@ const withLedger =
     ledger: { ...context.ports.ledger, ...change(context) },
   });
 
+const baseId = (id: string): string => id.replace(/-\d+$/, '');
+
 const renamed = (effect: ThreadEffect, suffix: string): ThreadEffect =>
   effect.do === 'InvokeTool'
     ? { ...effect, id: `${effect.id}${suffix}`, toolCallId: `${effect.toolCallId}${suffix}` }
     : effect;
+
+/** Runs every completion to its end, whoever has aborted it, and publishes the answer. */
+function answeringOverTheBus(model: Model, { ports }: MutantContext): Model {
+  async function runToTheEnd(request: ModelRequest): Promise<void> {
+    const { completionId, tenant, thread } = request;
+    let text = '';
+    for await (const part of model.complete({ ...request, signal: new AbortController().signal }))
+      if (part.part === 'text') text += part.text;
+    const answer: CompletionResult = {
+      kind: 'CompletionResult',
+      id: inputIds.completion(completionId),
+      completionId,
+      text,
+      reasoning: null,
+      toolCalls: [],
+      finishReason: 'stop',
+      usage: { inputTokens: 0, outputTokens: 0 },
+    };
+    await ports.inputs.publish({ tenant, thread }, answer);
+  }
+  return {
+    complete: (request) => {
+      void runToTheEnd(request).catch(() => undefined);
+      return model.complete(request);
+    },
+  };
+}
+
+/** Two owners that both go on for seconds: the older one decides on what it remembers. */
+const longZombies: NonNullable<Mutant['faults']> = {
+  cutOff: 0.7,
+  crash: 0,
+  crashAfterAppend: 0,
+  pause: 0,
+  rebalance: 0,
+  outage: 0,
+  slowReadMs: 300,
+};
 
 const stores: Readonly<Record<string, Mutant>> = {
   noVersionCheck: { breaks: 'no unique (thread, version)', world: appendingWithout('version') },
@@ -149,9 +196,25 @@ const offsets: Readonly<Record<string, Mutant>> = {
       })(context);
     },
   },
-  laneOutlivesAssignment: {
-    breaks: 'lanes and caches survive a rebalance (V6)',
+  rebalanceUnheard: {
+    harmlessBecause:
+      "what a lane remembers to have paid stays true, its cache is a guess that the append checks, and the watermark is the bus's own",
+    breaks: 'the processor is not told of rebalances: lanes, caches and runs live on (V6)',
     protocol: () => ({ assignmentId: ({ partition }) => `${partition}` }),
+    ports: ({ ports }) => {
+      const known = new Set<number>();
+      const consume: typeof ports.inputs.consume = (consumer) =>
+        ports.inputs.consume({
+          assigned: (assignment) => {
+            if (!known.has(assignment.partition)) consumer.assigned(assignment);
+            known.add(assignment.partition);
+          },
+          revoked: () => Promise.resolve(),
+          busy: () => consumer.busy(),
+          deliver: (assignment, delivery) => consumer.deliver(assignment, delivery),
+        });
+      return { ...ports, inputs: { ...ports.inputs, consume } };
+    },
   },
   generationNotFenced: {
     breaks: 'offset commits of old generations are accepted',
@@ -179,6 +242,7 @@ const decisions: Readonly<Record<string, Mutant>> = {
   },
   refusalHeadNotRead: {
     breaks: 'a refusal looks the input up and does not read the head (H4)',
+    faults: longZombies,
     protocol: () => ({
       confirmRefusal: async (log, key, _decidedOn, inputId) => {
         const [commit] = await log.findByInputs(key, [inputId]);
@@ -216,7 +280,7 @@ const decisions: Readonly<Record<string, Mutant>> = {
     }),
   },
   lateCompletionAccepted: {
-    breaks: 'the answer of a superseded completion is accepted',
+    breaks: 'answers come over the bus, not through their lane, and the heart takes one of a superseded completion',
     protocol: () => ({
       decide: (thread, input, moment) => {
         const late =
@@ -230,6 +294,12 @@ const decisions: Readonly<Record<string, Mutant>> = {
         );
       },
     }),
+    model: answeringOverTheBus,
+  },
+  lateCompletionOffered: {
+    breaks: 'answers come over the bus too, also those of superseded completions',
+    harmlessBecause: 'the heart refuses a superseded answer, and an answer has one input id however it comes',
+    model: answeringOverTheBus,
   },
   randomAnswerIds: {
     breaks: 'the answers of completions have random ids, and foreign commits are not paid (H2)',
@@ -312,6 +382,8 @@ const payments: Readonly<Record<string, Mutant>> = {
   repaidUnderNewIds: {
     breaks: 'calls that are paid again get new ids',
     protocol: ({ random }) => ({
+      isOwed: (thread, effect) =>
+        isOwed(thread, effect.do === 'InvokeTool' ? { ...effect, toolCallId: baseId(effect.toolCallId) } : effect),
       repaidDebts: (debts) =>
         debts.map((debt) => ({
           ...debt,
@@ -320,16 +392,22 @@ const payments: Readonly<Record<string, Mutant>> = {
     }),
   },
   judgedByCachedState: {
-    breaks: '"still owed" is judged by a state read earlier (H5)',
+    breaks: '"still owed" is judged by the cached state (H5)',
     protocol: () => {
-      const seen = new Map<string, Awaited<ReturnType<ProcessorProtocol['readThread']>>['state']>();
+      const cached = new Map<string, Thread>();
+      const judge = new WeakMap<Thread, Thread>();
       return {
+        decide: (thread, input, moment) => {
+          cached.set(`${thread.tenant}:${thread.id}`, thread);
+          return decide(thread, input, moment);
+        },
         readThread: async (sources, key, debtsFrom) => {
           const read = await soundProtocol.readThread(sources, key, debtsFrom);
-          const earlier = seen.get(`${key.tenant}:${key.thread}`);
-          seen.set(`${key.tenant}:${key.thread}`, read.state);
-          return earlier !== undefined && debtsFrom < earlier.thread.position ? { ...read, state: earlier } : read;
+          const older = cached.get(`${key.tenant}:${key.thread}`);
+          if (older !== undefined) judge.set(read.state.thread, older);
+          return read;
         },
+        isOwed: (thread, effect) => isOwed(judge.get(thread) ?? thread, effect),
       };
     },
   },
@@ -366,6 +444,8 @@ const payments: Readonly<Record<string, Mutant>> = {
   },
   timerDroppedFirst: {
     breaks: 'a due timer is dropped before its firing is published',
+    topology: 'standalone', // elsewhere another processor fires it too
+    faults: { failBefore: 0.2 },
     protocol: () => ({
       fireTimer: async (publish, drop) => {
         await drop();

@@ -2,7 +2,7 @@
 // checks on the spot what can only be judged at the moment it happens.
 import type { MemoryWorld, Operation } from '@dormouse/adapter-memory';
 import type { Commit, ThreadDelivery, ThreadKey, WorkTopics } from '@dormouse/ports';
-import { decide, evolve, type Moment, type Thread, unopenedThread } from '@dormouse/thread';
+import { decide, evolve, type Moment, type RecordedEvent, type Thread, unopenedThread } from '@dormouse/thread';
 import type {
   History,
   InvariantId,
@@ -99,6 +99,7 @@ export function createObservation(
     appended: (commit) => {
       sightings.push(commit);
       if (commit.inputs.length > 1) counted('commit of several inputs');
+      for (const event of openOnce(commit).events) counted(pathOf(event));
       for (const effect of openOnce(commit).effects) if (effect.do === 'InvokeTool') invocable.add(effect.toolCallId);
     },
     decided: (_node, delivery, version) => {
@@ -109,6 +110,7 @@ export function createObservation(
       if (effect.do === 'InvokeTool') handed.add(effect.toolCallId);
     },
     applied: (node, { name, about }) => {
+      if (name === 'inputs.publish' && about.includes(' t:')) counted('timer fired');
       if (name === 'ledger.read' || name === 'ledger.claim') lookups.set(`${node} ${about}`, moment());
       if (name !== 'ledger.settle' || recorded.has(about)) return;
       for (const [row, { outcome }] of world().durable.ledger.entries)
@@ -158,6 +160,13 @@ export function createObservation(
       witnessed,
     }),
   };
+}
+
+/** How often things happened, where it matters how. */
+function pathOf(event: RecordedEvent): string {
+  if (event.type === 'ToolCallSettled') return `settled: ${event.outcome}`;
+  if (event.type === 'ChoiceSettled') return `approval: ${event.decision}`;
+  return event.type === 'CompletionRecorded' && event.interrupted ? 'CompletionRecorded, interrupted' : event.type;
 }
 
 /** A moment for a decision that nobody will store. */

@@ -3,6 +3,40 @@ import { type ProcessorProtocol, soundProtocol } from '@dormouse/runtime';
 
 export type Counters = Map<string, number>;
 
+/** What may happen to a thread, in either topology. */
+const outcomes: readonly string[] = [
+  'CompletionRecorded, interrupted',
+  'CompletionFailed',
+  'MessageQueued',
+  'MessageRefused',
+  'RequestRefused',
+  'TurnInterrupted',
+  'BudgetExceeded',
+  'ThreadClosed',
+  'ToolCallDetached',
+  'ToolsetRejected',
+  'CallbackRejected',
+  'settled: result',
+  'settled: error',
+  'settled: interrupted',
+  'settled: timed_out',
+  'settled: denied',
+  'settled: outcome_unknown',
+  'approval: allow',
+  'approval: deny',
+  'approval: allow_for_thread',
+  'approval: withdrawn',
+  'refused for good: ToolResult',
+  'refused for good: TimerFiring',
+  'refused for good: DispatchFailure',
+  'second, different result',
+  'tool never answers',
+  'tool ran a call twice',
+  'callback 401',
+  'callback 403',
+  'callback 422',
+];
+
 /** Paths that a sound run over many seeds must have taken, per topology. */
 export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly string[]>> = {
   durable: [
@@ -33,6 +67,7 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
     'dedup wiped',
     'timer fired',
     'client retried',
+    ...outcomes,
   ],
   standalone: [
     'crash',
@@ -50,6 +85,7 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
     'dedup wiped',
     'timer fired',
     'client retried',
+    ...outcomes,
   ],
 };
 

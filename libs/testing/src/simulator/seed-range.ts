@@ -54,7 +54,7 @@ export async function runRange(order: RangeOrder): Promise<RangeReport> {
 /** One worker takes orders until there are none. */
 function workOff(orders: RangeOrder[], done: (part: Part) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL(import.meta.url), { execArgv: [...process.execArgv, '--stack-trace-limit=8'] });
+    const worker = new Worker(new URL(import.meta.url));
     const next = (): void => {
       const order = orders.shift();
       if (order === undefined) void worker.terminate().then(() => resolve());
@@ -134,5 +134,6 @@ const zeros = (report: Growing, topology: Topology): readonly string[] =>
 
 if (!isMainThread && parentPort !== null) {
   const port = parentPort;
+  Error.stackTraceLimit = 0; // faults are everyday here, and nobody reads their stacks
   port.on('message', (order: RangeOrder) => void runPart(order).then((part) => port.postMessage(part)));
 }

@@ -80,7 +80,7 @@ function createUniverse({ seed, topology, mutant = soundInstallation, readable =
   const counted = (path: string): void => void counters.set(path, (counters.get(path) ?? 0) + 1);
   let used = 0;
   const fresh = (): number => (used += 1);
-  const faults = drawFaults(random, topology);
+  const faults = { ...drawFaults(random, topology), ...mutant.faults };
 
   const scheduler = createScheduler(random, trace, {
     counted,
