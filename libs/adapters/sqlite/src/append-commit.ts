@@ -72,14 +72,13 @@ export function createCommitAppender(database: DatabaseSync): CommitAppender {
   }
 
   return {
-    append: ({ commit, owes }) => {
-      const head = headOf(commit.tenant, commit.thread);
-      if (commit.version !== head.version) return 'conflict';
-      if (!claimInputs(head.number, commit.version, commit.inputs)) return 'duplicate';
-      const { version, count, at, nonce, trace, kid, prev, hash, body } = commit;
-      const inputs = JSON.stringify(commit.inputs);
-      insertCommit.run(head.number, version, count, inputs, at, nonce, trace, kid, prev, hash, body);
-      if (owes) insertOwed.run(head.number, version);
+    append: ({ row: [owes, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body] }) => {
+      const head = headOf(tenant, thread);
+      const { number } = head;
+      if (version !== head.version) return 'conflict';
+      if (!claimInputs(number, version, inputs)) return 'duplicate';
+      insertCommit.run(number, version, count, JSON.stringify(inputs), at, nonce, trace, kid, prev, hash, body);
+      if (owes) insertOwed.run(number, version);
       head.version = version + count;
       return 'appended';
     },

@@ -14,6 +14,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { faultOf, unavailable } from './fault-of.ts';
 import type {
+  AppendRow,
   Row,
   Statement,
   WriteAnswer,
@@ -164,7 +165,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
 
   return {
     append: async (append) => {
-      const answer = await write('prompt', { do: 'append', ...append });
+      const answer = await write('prompt', { do: 'append', row: rowOf(append) });
       return answer.did === 'append' ? answer.outcome : wrongAnswer(answer);
     },
     rows: (urgency, sql, rows) => (rows.length === 0 ? Promise.resolve(0) : change(urgency, { do: 'rows', sql, rows })),
@@ -185,6 +186,11 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
       return ended.promise;
     },
   };
+}
+
+function rowOf({ commit, owes }: Append): AppendRow {
+  const { tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body } = commit;
+  return [owes, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body];
 }
 
 function startWorker(setup: WriterSetup): Worker {

@@ -1,5 +1,5 @@
 // What crosses between the event loop and the writer's thread. Types only: nothing here runs.
-import type { Append, AppendOutcome } from '@dormouse/ports';
+import type { AppendOutcome } from '@dormouse/ports';
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { MessagePort } from 'node:worker_threads';
 import type { SqliteFailure } from './sqlite-failure.ts';
@@ -9,9 +9,27 @@ export interface Statement {
   readonly parameters: readonly SQLInputValue[];
 }
 
+/** A commit without its keys, in this order: names would be written and read once per commit, four times the cost. */
+export type AppendRow = readonly [
+  owes: boolean,
+  tenant: string,
+  thread: string,
+  version: number,
+  count: number,
+  inputs: readonly string[],
+  at: number,
+  nonce: string,
+  trace: string | null,
+  kid: string | null,
+  prev: string,
+  hash: string,
+  body: string,
+];
+
 /** Stores one commit, its inputs, and its owed row. */
-export interface AppendOperation extends Append {
+export interface AppendOperation {
   readonly do: 'append';
+  readonly row: AppendRow;
 }
 
 /** One statement, once per row of parameters. Answers the number of rows changed. */
