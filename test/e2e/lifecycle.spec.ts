@@ -1,6 +1,7 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { eventsOf, openThread, say, scriptedAgent, untilStatus } from './conversation.ts';
 import { openStream } from './event-stream.ts';
@@ -152,6 +153,18 @@ describe('a standalone process', () => {
     const { code, output } = await failedStart(['--data', at.dataDir, '--port', '0']);
     expect(code).toBe(1);
     expect(output).toContain('DATABASE_CORRUPT');
+    clear(output);
+  });
+
+  it('refuses a database of a newer version', async () => {
+    const at = await startStandalone();
+    await at.stop();
+    const database = new DatabaseSync(join(at.dataDir, 'dormouse.db'));
+    database.exec('PRAGMA user_version = 9999');
+    database.close();
+    const { code, output } = await failedStart(['--data', at.dataDir, '--port', '0']);
+    expect(code).toBe(1);
+    expect(output).toContain('DATABASE_NEWER');
     clear(output);
   });
 

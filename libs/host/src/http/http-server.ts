@@ -42,6 +42,8 @@ export interface HttpServer {
 
 const paramCharactersMax = 4_096;
 const keepAliveTimeoutMs = 65_000;
+/** A request that is still being sent when the process stops holds it up no longer than this. */
+const requestsFinishWithinMs = 10_000;
 
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const stopping = new AbortController();
@@ -53,7 +55,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     listen: (host, port) => server.listen({ host, port }),
     async close() {
       stopping.abort(); // (H3)
+      const patience = setTimeout(() => server.server.closeAllConnections(), requestsFinishWithinMs);
       await app.close();
+      clearTimeout(patience);
     },
   };
 }

@@ -68,10 +68,11 @@ async function turnEnd(
   hints: HintStream,
   signal: AbortSignal,
 ): Promise<TurnAnswer | null> {
-  const before = message.mayBeOld ? null : known.take(key); // (Y3)
-  const turn = new WatchedTurn(before ?? (await threadBefore(ports, key, message)), message);
+  const before = known.take(key); // (Y3)
+  const isNew = before !== null && !message.mayBeOld;
+  const turn = new WatchedTurn(isNew ? before : await threadBefore(ports, key, message, before), message);
   try {
-    if (before === null) for await (const commit of commitsAfter(ports.log, key, turn.position)) turn.see(commit);
+    if (!isNew) for await (const commit of commitsAfter(ports.log, key, turn.position)) turn.see(commit);
     if (turn.isOver()) return turn.answer();
     for await (const item of followHints(ports, key, turn.position, hints, signal)) {
       if (item.what === 'lagged') return null;
@@ -84,9 +85,15 @@ async function turnEnd(
   }
 }
 
-/** The thread as it was when the message was decided, or as it is when it has not been. (Y1) */
-async function threadBefore(ports: TurnWaitPorts, key: ThreadKey, message: PostedMessage): Promise<Thread> {
+/** The thread as it was at some time before the message was decided, or as it is when it has not been. (Y1) */
+async function threadBefore(
+  ports: TurnWaitPorts,
+  key: ThreadKey,
+  message: PostedMessage,
+  known: Thread | null,
+): Promise<Thread> {
   const [decided] = await ports.log.findByInputs(key, [message.inputId]);
+  if (known !== null && (decided?.version ?? Number.POSITIVE_INFINITY) >= known.position) return known;
   return (await loadThread(ports, key, decided?.version)).thread;
 }
 
