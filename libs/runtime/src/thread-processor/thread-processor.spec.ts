@@ -1,10 +1,11 @@
 // The processor in a memory world: whole turns, redelivery, recovery, zombies. A node is one process; two nodes on one world
 // are an owner and a zombie, because nothing fences the log but its own unique keys.
-import type { Commit } from '@dormouse/ports';
+import { type Commit, Fault } from '@dormouse/ports';
 import { decide, defaultLimits, evolve, inputIds, type ThreadInput, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { openCommit, sealCommit } from '../envelope.ts';
 import { momentOf } from './minted-ids.ts';
+import type { ProcessorProtocol } from './protocol.ts';
 import {
   type Actor,
   calls,
@@ -354,6 +355,60 @@ describe('releasing', () => {
     await actor.ports.inputs.publish(key, interrupt('i1'));
     await stage.clock.advance(1_000);
     expect(stage.world.durable.broker.lag('inputs')).toBe(0);
+  });
+
+  async function closedWhileNoticesAreStuck(broken: boolean): Promise<{ stuck: number; after: number }> {
+    let stuck = false;
+    const gate: StageOptions['gate'] = {
+      pass: async (_node, operation, apply) => {
+        if (stuck && operation.name === 'notices.publish') throw new Fault('UNAVAILABLE', 'bus is down');
+        return apply();
+      },
+    };
+    const protocol: Partial<ProcessorProtocol> = {
+      passOn: async (_hold, ended, pay) => {
+        if (ended?.isOpen) ended.drop();
+        await pay();
+      },
+    };
+    const stage = createStage({ topology: 'durable', play: hangs, gate });
+    const actor = await stage.processor('p1', broken ? { protocol } : {});
+    await actor.ports.inputs.publish(key, opening());
+    await stage.clock.advance(50);
+    await actor.ports.inputs.publish(key, toolsLoaded(stage.dispatched));
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(1_000);
+    stuck = true;
+    await actor.ports.inputs.publish(key, { kind: 'CloseRequest', id: 'c:close', requestId: 'close' });
+    await stage.clock.advance(5_000);
+    const held = stage.world.durable.broker.lag('inputs');
+    stuck = false;
+    await stage.clock.advance(20_000);
+    return { stuck: held, after: stage.world.durable.broker.lag('inputs') };
+  }
+
+  it('V1 a superseded completion passes on what it held, and only with the payment of what superseded it', async () => {
+    expect(await closedWhileNoticesAreStuck(false)).toEqual({ stuck: 2, after: 0 });
+  });
+
+  it('V1 would release it too early otherwise (the broken variant, to see that this can fail)', async () => {
+    expect(await closedWhileNoticesAreStuck(true)).toEqual({ stuck: 1, after: 0 });
+  });
+
+  it('V4 confirms anew after every reload', async () => {
+    const { stage, actor } = await opened({ topology: 'durable', play: hangs });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(100);
+    const [completionId, commits] = [completionOf(stage), stage.commits().length];
+    await appendAsZombie(stage, answerWithCall(completionId)); // moves the head: what the owner refuses now is refused on a stale state
+    const call = stage
+      .commits()
+      .flatMap((commit) => openCommit(commit).events)
+      .findLast((event) => event.type === 'ToolCallRequested');
+    await actor.ports.inputs.publish(key, result(call?.type === 'ToolCallRequested' ? call.toolCallId : ''));
+    await stage.clock.advance(1_000);
+    expect(stage.commits().length).toBe(commits + 2);
+    expect(stage.told()).toContain('ToolCallSettled');
   });
 
   it('V6 starts from nothing when a partition comes back: what was held is delivered again, and paid once more', async () => {

@@ -82,6 +82,8 @@ interface Load {
 
 /** How often a stopping processor looks whether it has come to rest. */
 const drainPollMs = 10;
+/** What the bus may take to let go, once everything here has come to rest. */
+const closeMsMax = 2_000;
 
 export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
   const load: Load = { queued: 0, closing: false };
@@ -118,7 +120,7 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
       load.closing = true; // (P2)
       await parts.dueTimers.stop();
       await drained(deadline);
-      await subscription?.close(Math.max(0, deadline - deps.clock.now()));
+      await subscription?.close(Math.min(closeMsMax, Math.max(0, deadline - deps.clock.now())));
       await Promise.all([...assignments.values()].map((assignment) => assignment.revoke()));
       assignments.clear();
       parts.completions.close();
