@@ -310,6 +310,37 @@ describe('a conversation at a terminal', () => {
   );
 });
 
+describe('an answer at a terminal', () => {
+  it.skipIf(!hasTerminal)(
+    'is shown while it is spoken, once, and stays as far as it came when it is interrupted',
+    async () => {
+      const pause = { wait_ms: 1_500 };
+      await scripted('slow-speaker', [
+        [{ text: 'One, ' }, pause, { text: 'two, ' }, { text: 'three.' }],
+        [{ text: 'Four, ' }, { wait_ms: 60_000 }, { text: 'five.' }],
+      ]);
+      const chat = startInTerminal([...connectionFlags(at), 'chat', '--agent', 'slow-speaker']);
+      await chat.shows('> ');
+      chat.type('count\r');
+      await chat.shows('One, ', 5_000);
+      expect(chat.screen()).not.toContain('two');
+      await chat.shows('two, three.');
+      await chat.shows('> ');
+      expect(chat.screen().split('One, ').length).toBe(2);
+      chat.type('go on\r');
+      await chat.shows('Four, ');
+      chat.type('\u0003');
+      await chat.shows('[interrupted]');
+      await chat.shows('> ');
+      chat.type('/quit\r');
+      expect(await chat.done).toBe(0);
+      const thread = /thr_\w+/.exec(chat.screen())?.[0] ?? '';
+      const last = values(await ok('--json', 'messages', thread)).at(-1);
+      expect(last).toMatchObject({ role: 'assistant', text: 'Four, ', interrupted: true });
+    },
+  );
+});
+
 describe("the client's types", () => {
   it('are those of the OpenAPI document that the runtime serves', async () => {
     const root = new URL('../../libs/client/', import.meta.url);
