@@ -153,6 +153,18 @@ describe('a POST', () => {
       (socket: { end(text: string): void }) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'),
     ],
     [
+      'wants another protocol',
+      '101',
+      (socket: { write(text: string): void }) =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+    ],
+    [
+      'has two lengths',
+      'smuggling',
+      (socket: { end(text: string): void }) =>
+        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello'),
+    ],
+    [
       'sends headers without end',
       'huge',
       (socket: { end(text: string): void }) => socket.end(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`),
@@ -336,8 +348,7 @@ describe('a manifest', () => {
   it('that is compressed is not asked for and not unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(20_000_000));
     const server = await serve(
-      (_request, response) =>
-        void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+      (_request, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
     );
     expect(await fetchFrom(server, 524_288)).toMatchObject({ ok: false, code: 'TOOLSET_INVALID' });
   });

@@ -340,6 +340,12 @@ describe('what cannot be accepted', () => {
     expect(JSON.stringify([lines, published])).not.toContain('secret-path');
   });
 
+  it('other types never settle a call: broken ones are one record, however often', async () => {
+    for (const content of [1, 2, 3, 4, 5, 6])
+      expect(await receive({ type: 'view_update', content })).toMatchObject({ status: 422 });
+    expect(rejections()).toEqual([{ code: 'INVALID_BODY', settles: false }]);
+  });
+
   it('R40 two bodies are two rejections, the same body is one', async () => {
     await receive('one');
     await receive('two');

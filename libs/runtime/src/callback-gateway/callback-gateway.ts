@@ -246,13 +246,11 @@ function refusalOf(read: Exclude<CallbackReading, { ok: true }>, body: Uint8Arra
     case 'INVALID_JSON':
     case 'BODY_TOO_DEEP':
       return unreadable(defects.join('; '), typeOf(body));
-    case 'INVALID_BODY':
-      return {
-        status: 422,
-        code: 'INVALID_BODY',
-        detail: `the tool sent a message that is not valid: ${defects.join('; ')}`,
-        settles: false,
-      };
+    case 'INVALID_BODY': {
+      const detail = `the tool sent a message that is not valid: ${defects.join('; ')}`;
+      const about = aboutType(read.type);
+      return { status: 422, code: 'INVALID_BODY', detail, settles: false, ...(about === undefined ? {} : { about }) };
+    }
   }
 }
 
@@ -277,7 +275,10 @@ function unreadable(why: string, type: string | null): Refused {
   };
 }
 
-/** One record per type and call: a stream of view updates must not settle a call as a series of broken results. */
+/** One record per call and other type: a stream of view updates must not settle a call as a series of broken results. */
+const aboutType = (type: Callback['type'] | undefined): string | undefined =>
+  type === 'tool_result' ? undefined : type;
+
 function unsupported(type: string): Refused {
   const detail = `messages of type ${type} are not supported by this version; the call stays open`;
   return { status: 422, code: 'CALLBACK_TYPE_UNSUPPORTED', detail, settles: false, about: type };
@@ -298,11 +299,11 @@ function isAbout(scope: CallbackScope, callback: Callback): boolean {
   }
 }
 
-/** The type that an unreadable body claims, from its first or last stretch. Quotes in a JSON string are escaped, so text cannot fake it. */
+/** The type that an unreadable body claims near its beginning or end. Quotes in a JSON string are escaped, so text cannot fake it. */
 function typeOf(body: Uint8Array | string): string | null {
-  const sample =
-    typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
   const claim = /"type"\s{0,16}:\s{0,16}"(tool_result|subscription_event|oauth|user_choice|view_update)"/;
   const stretch = 65_536;
-  return (claim.exec(sample.slice(0, stretch)) ?? claim.exec(sample.slice(-stretch)))?.[1] ?? null;
+  const textOf = (part: Uint8Array | string): string =>
+    typeof part === 'string' ? part : Buffer.from(part).toString('latin1');
+  return (claim.exec(textOf(body.slice(0, stretch))) ?? claim.exec(textOf(body.slice(-stretch))))?.[1] ?? null;
 }
