@@ -21,6 +21,8 @@ export interface Mutant {
   readonly harmlessBecause?: string;
   /** Faults that make the interleaving it needs frequent: a directed search. */
   readonly faults?: Partial<FaultMix>;
+  /** Seeds within which it is caught, where more than usual are needed. */
+  readonly seedsMax?: number;
   /** Where it is searched; default durable. */
   readonly topology?: 'durable' | 'standalone';
   readonly protocol?: (context: MutantContext) => Partial<ProcessorProtocol>;

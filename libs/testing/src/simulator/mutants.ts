@@ -191,7 +191,9 @@ const offsets: Readonly<Record<string, Mutant>> = {
         before.push(delivery);
         const upTo = before.length;
         return releasing(delivery, () => ({
-          release: () => void before.splice(0, upTo).forEach((earlier) => earlier.release()),
+          release: () => {
+            for (const earlier of before.splice(0, upTo)) earlier.release();
+          },
         }));
       })(context);
     },
@@ -243,6 +245,7 @@ const decisions: Readonly<Record<string, Mutant>> = {
   refusalHeadNotRead: {
     breaks: 'a refusal looks the input up and does not read the head (H4)',
     faults: longZombies,
+    seedsMax: 500,
     protocol: () => ({
       confirmRefusal: async (log, key, _decidedOn, inputId) => {
         const [commit] = await log.findByInputs(key, [inputId]);
@@ -445,7 +448,8 @@ const payments: Readonly<Record<string, Mutant>> = {
   timerDroppedFirst: {
     breaks: 'a due timer is dropped before its firing is published',
     topology: 'standalone', // elsewhere another processor fires it too
-    faults: { failBefore: 0.2 },
+    faults: { failBefore: 0.3 },
+    seedsMax: 500,
     protocol: () => ({
       fireTimer: async (publish, drop) => {
         await drop();

@@ -23,10 +23,10 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
     await clock.sleep(10 + random.below(random.chance(0.2) ? 2_500 : 250));
   }
 
-  function* fail(): Generator<never> {
+  function failure(): ModelFault {
     counted('model failed');
     const retryable = random.chance(0.6);
-    throw new ModelFault({
+    return new ModelFault({
       code: retryable ? 'MODEL_FAILED' : 'MODEL_REFUSED',
       detail: 'as the seed wishes',
       retryable,
@@ -37,7 +37,7 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
     for (let part = random.below(3); part >= 0; part -= 1) {
       yield { part: random.chance(0.15) ? 'reasoning' : 'text', text: `w${fresh()} ` };
       if (random.chance(0.4)) await pause();
-      if (random.chance(0.01)) yield* fail();
+      if (random.chance(0.01)) throw failure();
       if (request.signal.aborted) return;
     }
   }
@@ -57,7 +57,7 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
       if (messages !== null) seen({ key: { tenant, thread }, completionId, messages });
       await pause();
       if (random.chance(0.03)) await clock.sleep(30_000); // says nothing until somebody gives up
-      if (random.chance(0.05)) yield* fail();
+      if (random.chance(0.05)) throw failure();
       yield* words(request);
       const calls = request.ordinal >= talkativeAfter || random.chance(0.35) ? 0 : 1 + random.below(3);
       for (let call = 0; call < calls; call += 1) yield toolCall(request);

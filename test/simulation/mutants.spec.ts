@@ -1,0 +1,45 @@
+// A checker that cannot fail is a defect: every deliberately broken variant of the protocol is caught within a fixed range of
+// seeds, and those that are harmless say why and stay so.
+import { judgeSeed, type Mutant, mutants } from '@dormouse/testing';
+import { describe, expect, it } from 'vitest';
+
+const seedsUsually = 120;
+const seedsForHarmless = 12;
+const withinMs = 240_000;
+
+const named = Object.entries(mutants);
+const harmful = named.filter(([, { harmlessBecause }]) => harmlessBecause === undefined);
+const harmless = named.filter(([, { harmlessBecause }]) => harmlessBecause !== undefined);
+
+/** The first seed that catches it, with what it violates; null when none of them does. */
+async function caughtBy(
+  mutant: Mutant,
+  seeds: number,
+): Promise<{ readonly seed: number; readonly ids: readonly string[] } | null> {
+  const topology = mutant.topology ?? 'durable';
+  for (let seed = 0; seed < seeds; seed += 1) {
+    const { violations } = await judgeSeed({ seed, topology, mutant });
+    if (violations.length > 0) return { seed, ids: [...new Set(violations.map(({ id }) => id))] };
+  }
+  return null;
+}
+
+describe('the simulator catches a protocol in which', () => {
+  it.each(harmful.map(([name, mutant]) => ({ name, mutant, ...mutant })))(
+    '$breaks ($name)',
+    async ({ mutant, seedsMax }) => {
+      expect(await caughtBy(mutant, seedsMax ?? seedsUsually)).not.toBeNull();
+    },
+    withinMs,
+  );
+});
+
+describe('the simulator finds nothing wrong where', () => {
+  it.each(harmless.map(([name, mutant]) => ({ name, mutant, ...mutant })))(
+    '$breaks: $harmlessBecause ($name)',
+    async ({ mutant }) => {
+      expect(await caughtBy(mutant, seedsForHarmless)).toBeNull();
+    },
+    withinMs,
+  );
+});
