@@ -1,8 +1,11 @@
 // The terminal during a chat: an input line at the bottom, and everything else above it, also what arrives by itself.
-import { clearLine, createInterface, cursorTo, type Interface } from 'node:readline';
+//
+// Invariants:
+//   S1. While a question is open nothing else is written: it would tear the question apart. It is written afterwards.
 import { isCancel, select } from '@clack/prompts';
 import { cleanText } from '../clean-text.ts';
 import type { Terminal } from '../terminal.ts';
+import { createInputLine, type InputEvents } from './input-line.ts';
 
 export interface ChatScreen {
   /** Prints whole lines above the input; whoever passes text from elsewhere has cleaned it. */
@@ -15,57 +18,26 @@ export interface ChatScreen {
   /** Lets a person choose; null when they did not, or the signal came first. */
   choose<Value extends string>(
     question: string,
-    options: readonly { readonly value: Value; readonly label: string }[],
+    options: readonly Option<Value>[],
     signal: AbortSignal,
   ): Promise<Value | null>;
   close(): void;
 }
 
-export interface ChatScreenEvents {
-  onLine(text: string): void;
-  /** Ctrl-C. */
-  onInterrupt(): void;
-  /** Ctrl-D, or the input is gone. */
-  onEnd(): void;
+interface Option<Value extends string> {
+  readonly value: Value;
+  readonly label: string;
 }
 
-export function createChatScreen(terminal: Terminal, events: ChatScreenEvents): ChatScreen {
-  let input: Interface | null = null;
-  let asking = false;
+export function createChatScreen(terminal: Terminal, events: InputEvents): ChatScreen {
+  const input = createInputLine(terminal, events);
+  const held: (() => void)[] = [];
   let streaming = false;
   let choosing = false;
-  const held: (() => void)[] = [];
+  /** The input was asked for while an answer was being printed. */
+  let wanted = false;
 
-  function openInput(): void {
-    const opened = createInterface({
-      input: terminal.stdin,
-      output: terminal.stdout,
-      prompt: terminal.style('bold', '> '),
-    });
-    opened.on('line', (text) => {
-      asking = false;
-      events.onLine(text);
-    });
-    opened.on('SIGINT', () => events.onInterrupt());
-    opened.on('close', () => {
-      if (input === opened) events.onEnd(); // not when we closed it ourselves
-    });
-    input = opened;
-  }
-
-  function closeInput(): void {
-    const opened = input;
-    input = null;
-    opened?.close();
-  }
-
-  function hideInput(): void {
-    if (!asking) return;
-    clearLine(terminal.stdout, 0);
-    cursorTo(terminal.stdout, 0);
-  }
-
-  /** While a question is open nothing else is written: it would tear the question apart. */
+  /** (S1) */
   function hold(write: () => void): boolean {
     if (choosing) held.push(write);
     return choosing;
@@ -75,13 +47,13 @@ export function createChatScreen(terminal: Terminal, events: ChatScreenEvents): 
     line(text) {
       if (hold(() => screen.line(text))) return;
       screen.endStream();
-      hideInput();
+      input.hide();
       terminal.write(`${text}\n`);
-      if (asking) input?.prompt(true);
+      if (input.isShown()) input.show();
     },
     stream(text) {
       if (hold(() => screen.stream(text))) return;
-      if (!streaming) hideInput();
+      if (!streaming) input.hide();
       streaming = true;
       terminal.write(cleanText(text));
     },
@@ -89,35 +61,45 @@ export function createChatScreen(terminal: Terminal, events: ChatScreenEvents): 
       if (hold(() => screen.endStream()) || !streaming) return;
       streaming = false;
       terminal.write('\n');
-      if (asking) input?.prompt(true);
+      if (wanted || input.isShown()) input.show();
+      wanted = false;
     },
     ask() {
       if (hold(() => screen.ask())) return;
-      asking = true;
-      if (!streaming) input?.prompt(true);
+      if (streaming) wanted = true;
+      else input.show();
     },
     async choose(question, options, signal) {
       screen.endStream();
-      hideInput();
-      closeInput();
+      input.hide();
+      input.close();
       choosing = true;
-      // A signal of its own: the question would still close the terminal's raw mode when the outer one aborts later.
-      const open = new AbortController();
-      const forward = (): void => open.abort();
-      signal.addEventListener('abort', forward);
-      const chosen = await select<string>({ message: cleanText(question), options: [...options], signal: open.signal });
-      signal.removeEventListener('abort', forward);
+      const chosen = await askQuestion(question, options, signal);
       choosing = false;
-      openInput();
+      input.open();
       for (const write of held.splice(0)) write();
-      return isCancel(chosen) ? null : (options.find((option) => option.value === chosen)?.value ?? null);
+      return chosen;
     },
     close() {
       screen.endStream();
-      hideInput();
-      closeInput();
+      input.hide();
+      input.close();
     },
   };
-  openInput();
+  input.open();
   return screen;
+}
+
+async function askQuestion<Value extends string>(
+  question: string,
+  options: readonly Option<Value>[],
+  signal: AbortSignal,
+): Promise<Value | null> {
+  // A signal of its own: the question would still close the terminal's raw mode when the outer one aborts later.
+  const open = new AbortController();
+  const forward = (): void => open.abort();
+  signal.addEventListener('abort', forward);
+  const chosen = await select<string>({ message: cleanText(question), options: [...options], signal: open.signal });
+  signal.removeEventListener('abort', forward);
+  return isCancel(chosen) ? null : (options.find((option) => option.value === chosen)?.value ?? null);
 }

@@ -1,0 +1,60 @@
+// The line a person types on: can be hidden while something is printed above it, and given away to a question.
+import { clearLine, createInterface, cursorTo, type Interface } from 'node:readline';
+import type { Terminal } from '../terminal.ts';
+
+export interface InputEvents {
+  onLine(text: string): void;
+  /** Ctrl-C. */
+  onInterrupt(): void;
+  /** Ctrl-D, or the input is gone. */
+  onEnd(): void;
+}
+
+export interface InputLine {
+  open(): void;
+  close(): void;
+  /** Shows the line with what has been typed so far. */
+  show(): void;
+  /** Makes room; what was typed is kept. */
+  hide(): void;
+  /** True from `show` until a line is entered. */
+  isShown(): boolean;
+}
+
+export function createInputLine(terminal: Terminal, events: InputEvents): InputLine {
+  let reader: Interface | null = null;
+  let shown = false;
+  return {
+    open() {
+      const opened = createInterface({
+        input: terminal.stdin,
+        output: terminal.stdout,
+        prompt: terminal.style('bold', '> '),
+      });
+      opened.on('line', (text) => {
+        shown = false;
+        events.onLine(text);
+      });
+      opened.on('SIGINT', () => events.onInterrupt());
+      opened.on('close', () => {
+        if (reader === opened) events.onEnd(); // not when it was closed from here
+      });
+      reader = opened;
+    },
+    close() {
+      const opened = reader;
+      reader = null;
+      opened?.close();
+    },
+    show() {
+      shown = true;
+      reader?.prompt(true);
+    },
+    hide() {
+      if (!shown) return;
+      clearLine(terminal.stdout, 0);
+      cursorTo(terminal.stdout, 0);
+    },
+    isShown: () => shown,
+  };
+}
