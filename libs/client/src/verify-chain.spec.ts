@@ -35,8 +35,8 @@ function log(commits = 4): Commit[] {
 
 function seal(commit: Commit): Commit {
   const { prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body } = commit;
-  const fields = [prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body];
-  return { ...commit, hash: createHash('sha256').update(JSON.stringify(fields)).digest('hex') };
+  const fields = [prev, tenant, thread, version, count, inputs, at, nonce, trace, kid];
+  return { ...commit, hash: createHash('sha256').update(`${JSON.stringify(fields)}\n${body}`).digest('hex') };
 }
 
 const changed = (index: number, change: Partial<Commit>): Commit[] =>

@@ -2,8 +2,8 @@
 // that a log is not judged by the code that wrote it.
 //
 // The chain: `hash` is the SHA-256, in lower-case hex, of the UTF-8 JSON array
-//   [prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body]
-// without spaces; `prev` is the hash of the commit before, '' for the first. `version` counts the events before a commit.
+//   [prev, tenant, thread, version, count, inputs, at, nonce, trace, kid]
+// without spaces, a line feed, and the body as it is stored; `prev` is the hash of the commit before, '' for the first. `version` counts the events before a commit.
 //
 // Invariants:
 //   H1. Any changed, missing, repeated or reordered commit is found; a log cut off at its end is not, unless the head's
@@ -78,7 +78,7 @@ function contentComplaint(commit: Commit): string | null {
 async function hashComplaint(commit: Commit): Promise<string | null> {
   const { prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body } = commit;
   const bytes = new TextEncoder().encode(
-    JSON.stringify([prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body]),
+    `${JSON.stringify([prev, tenant, thread, version, count, inputs, at, nonce, trace, kid])}\n${body}`,
   );
   const digest = await crypto.subtle.digest('SHA-256', bytes);
   const hash = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');

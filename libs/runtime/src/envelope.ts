@@ -1,8 +1,9 @@
 // The commit envelope: how a decision becomes stored bytes, how bytes become events again, and the hash chain over them.
 //
 // Invariants:
-//   V1. `hash` = SHA-256 of the JSON array [prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body] in
-//       exactly this order: the chain covers the stored bytes, so contents may be made unreadable without breaking it.
+//   V1. `hash` = SHA-256 of the JSON array [prev, tenant, thread, version, count, inputs, at, nonce, trace, kid] in exactly
+//       this order, a line feed, and the stored body: the chain covers the stored bytes, so contents may be made unreadable
+//       without breaking it.
 //   V2. `body` is JSON of `{events, effects}`; whoever re-seals the same decision gets the same body.
 import { hash } from 'node:crypto';
 import type { Commit, ThreadKey } from '@dormouse/ports';
@@ -51,5 +52,8 @@ export function openCommit(commit: Commit): CommitBody {
 
 export function chainHash(commit: Omit<Commit, 'v' | 'hash'>): string {
   const { prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body } = commit;
-  return hash('sha256', JSON.stringify([prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body]));
+  return hash(
+    'sha256',
+    `${JSON.stringify([prev, tenant, thread, version, count, inputs, at, nonce, trace, kid])}\n${body}`,
+  );
 }
