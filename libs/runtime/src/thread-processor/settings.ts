@@ -7,6 +7,8 @@ export interface ProcessorSettings {
   readonly transcriptBytesMax: number;
   /** Inputs that one commit may decide. */
   readonly inputsPerSliceMax: number;
+  /** Estimated size of a commit above which it takes no further input; one input alone is bounded by its own limits. */
+  readonly commitBytesMax: number;
   /** Queued inputs of this process above which it asks for no more. */
   readonly queuedInputsMax: number;
   readonly snapshotEveryEvents: number;
@@ -44,6 +46,7 @@ export const defaultProcessorSettings: ProcessorSettings = {
   cacheBytesMax: 64 * 1024 * 1024,
   transcriptBytesMax: 4 * 1024 * 1024,
   inputsPerSliceMax: 32,
+  commitBytesMax: 4 * 1024 * 1024,
   queuedInputsMax: 10_000,
   snapshotEveryEvents: 200,
   snapshotBytes: 1024 * 1024,

@@ -178,6 +178,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     clock,
     entropy,
     idKey: idKeyOf(deps.idKey),
+    commitBytesMax: settings.commitBytesMax,
     protocol,
     payment,
   };

@@ -52,8 +52,9 @@ const heart: Heart = {
   },
 };
 
-const decided = (...ids: string[]): ReturnType<typeof decideSlice> =>
-  decideSlice(heart, { thread: unopenedThread('acme', 't'), tail: emptyTail }, ids.map(item), moment);
+const bounded = (commitBytesMax: number, ...ids: string[]): ReturnType<typeof decideSlice> =>
+  decideSlice(heart, { thread: unopenedThread('acme', 't'), tail: emptyTail }, ids.map(item), moment, commitBytesMax);
+const decided = (...ids: string[]): ReturnType<typeof decideSlice> => bounded(1_000_000, ...ids);
 
 describe('a slice of several inputs', () => {
   it('decides each on the state after the ones before it, into one commit', () => {
@@ -77,6 +78,10 @@ describe('a slice of several inputs', () => {
       refusal: 'NOT_PENDING',
       item: { input: { id: 'c:refuse' } },
     });
+  });
+
+  it('takes no further input once the commit is large', () => {
+    expect(bounded(1, 'a', 'b', 'c')).toMatchObject({ outcome: 'commit', items: [{ input: { id: 'c:a' } }] });
   });
 
   it('V6 isolates an input that throws: the ones before it are committed, alone it is thrown', () => {

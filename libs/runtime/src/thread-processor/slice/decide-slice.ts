@@ -4,7 +4,8 @@
 //   S1. Each input is decided on the state after the ones before it, all at one moment.
 //   S2. A refusal without a commit never rides along: the slice stops before it, and it is decided alone next time, on the
 //       state that is then stored. (V8, V4)
-//   S3. An input whose decision throws is isolated the same way: the ones before it are committed, it is met alone.
+//   S3. A commit is bounded: above `commitBytesMax` it takes no further input.
+//   S4. An input whose decision throws is isolated the same way: the ones before it are committed, it is met alone.
 import type {
   decide,
   extendTranscript,
@@ -16,6 +17,7 @@ import type {
   ThreadEffect,
   TranscriptTail,
 } from '@dormouse/thread';
+import { heapBytesOf } from '../heap-weight.ts';
 import type { InputItem } from './slice-item.ts';
 
 export interface DecidedSlice {
@@ -45,15 +47,18 @@ export function decideSlice(
   before: { readonly thread: Thread; readonly tail: TranscriptTail },
   items: readonly InputItem[],
   moment: Moment,
+  commitBytesMax: number,
 ): DecidedSlice | RefusedInput {
   let { thread, tail } = before;
   const taken: InputItem[] = [];
   const events: RecordedEvent[] = [];
   const effects: ThreadEffect[] = [];
   const messages: ModelMessage[] = [];
+  let bytes = 0;
   for (const item of items) {
+    if (bytes > commitBytesMax) break; // (S3)
     const decision = decideNext(heart, thread, item, moment, taken.length === 0);
-    if (decision === null) break; // (S3)
+    if (decision === null) break; // (S4)
     if (!decision.committed) {
       if (taken.length === 0) return { outcome: 'refused', item, refusal: decision.refusal };
       break; // (S2)
@@ -61,6 +66,7 @@ export function decideSlice(
     thread = decision.thread;
     taken.push(item);
     effects.push(...decision.effects);
+    if (items.length > 1) bytes += heapBytesOf(decision.events);
     for (const event of decision.events) {
       const step = heart.extendTranscript(tail, event);
       tail = step.tail;

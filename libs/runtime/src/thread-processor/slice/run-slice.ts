@@ -31,7 +31,7 @@ export async function runSlice(
   const state = await currentState(deps, lane);
   const now = Math.max(deps.clock.now(), state.thread.updatedAt);
   const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null);
-  const slice = decideSlice(deps.protocol, state, inputs, moment);
+  const slice = decideSlice(deps.protocol, state, inputs, moment, deps.commitBytesMax);
   return slice.outcome === 'refused'
     ? refuse(deps, lane, state, slice.item)
     : commitSlice(deps, lane, state, slice, now);

@@ -21,6 +21,7 @@ export interface SliceDeps {
   readonly clock: Clock;
   readonly entropy: { nonce(): string };
   readonly idKey: IdKey;
+  readonly commitBytesMax: number;
   readonly protocol: ProcessorProtocol;
   readonly payment: PaymentDeps;
 }
