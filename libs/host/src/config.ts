@@ -28,7 +28,7 @@ const url = z
   .transform((text) => text.replace(/\/+$/, ''))
   .optional();
 
-const key = z.string().min(16, 'must have at least 16 characters').optional();
+const key = z.string().min(8, 'must have at least 8 characters').optional();
 
 const settingsSchema = z.object({
   PORT: z

@@ -1,15 +1,15 @@
 // GET …/events: a page, or with `Accept: text/event-stream` the same as a stream that goes on.
 //
 // Invariants:
-//   E1. `id:` is the position, on durable events only; a reader that comes back with the last one misses and repeats nothing.
-//   E2. A reader that does not take what it is sent is dropped with `lagged`; it can never make us hold its backlog.
-//   E3. A token in the query is taken here and nowhere else.
-import type { ServerResponse } from 'node:http';
-import { apiJson, type Frame, type Ingress } from '@dormouse/runtime';
+//   E1. A token in the query is taken here and nowhere else, and only for a stream.
+//   E2. A tenant has at most `streamsPerTenantMax` streams open in one process. guarantees §3
+import type { ThreadKey } from '@dormouse/ports';
+import type { Ingress } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { eventsQuery, eventStreamQuery, threadDetailOperations } from '../api/thread-details.ts';
 import { checked } from './body.ts';
 import { authorize, type Doorkeeper } from './caller.ts';
+import { writeStream } from './event-stream.ts';
 import { HttpProblem, unwrap } from './problem.ts';
 
 export interface EventRouteDeps {
@@ -19,27 +19,15 @@ export interface EventRouteDeps {
 }
 
 const { access } = threadDetailOperations.events;
-const unsentBytesMax = 4 * 1024 * 1024;
-const commentEveryMs = 15_000;
-const retryMs = 2_000;
+const streamsPerTenantMax = 1_000;
+const wrongQuery = 'A query parameter cannot be used; see errors.';
 
 export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps): void {
+  const seats = new Map<string, number>();
   server.get<{ Params: { thread: string } }>('/v1/threads/:thread/events', async (request, reply) => {
-    deps.doorkeeper.admit(request.headers);
-    const streamed = /\btext\/event-stream\b/.test(request.headers.accept ?? '');
-    const token = (request.query as { readonly access_token?: unknown }).access_token;
-    if (token !== undefined && !streamed)
-      throw new HttpProblem('UNAUTHENTICATED', 'A token in the query is accepted on the event stream only.'); // (E3)
-    const caller = await deps.doorkeeper.identify(request.headers, typeof token === 'string' ? token : undefined);
-    const { thread } = request.params;
-    authorize(caller, access, thread);
-    const key = { tenant: caller.tenant, thread };
-    if (streamed) return stream(deps, key, request, reply);
-    const { after, cursor, limit } = checked(
-      eventsQuery,
-      request.query,
-      'A query parameter cannot be used; see errors.',
-    );
+    const key = await admitted(deps, request, request.params.thread);
+    if (isStream(request)) return stream(deps, seats, key, request, reply);
+    const { after, cursor, limit } = checked(eventsQuery, request.query, wrongQuery);
     const page = unwrap(await deps.ingress.events.page(key, after ?? cursor ?? 0, limit));
     return reply
       .header('content-type', 'application/json; charset=utf-8')
@@ -47,76 +35,51 @@ export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps
   });
 }
 
+async function admitted({ doorkeeper }: EventRouteDeps, request: FastifyRequest, thread: string): Promise<ThreadKey> {
+  doorkeeper.admit(request.headers);
+  const token = (request.query as { readonly access_token?: unknown }).access_token;
+  if (token !== undefined && !isStream(request)) {
+    throw new HttpProblem('UNAUTHENTICATED', 'A token in the query is accepted on the event stream only.'); // (E1)
+  }
+  const caller = await doorkeeper.identify(request.headers, typeof token === 'string' ? token : undefined);
+  authorize(caller, access, thread);
+  return { tenant: caller.tenant, thread };
+}
+
+const isStream = (request: FastifyRequest): boolean => /\btext\/event-stream\b/.test(request.headers.accept ?? '');
+
 async function stream(
-  deps: EventRouteDeps,
-  key: { readonly tenant: string; readonly thread: string },
+  { ingress, stopping }: EventRouteDeps,
+  seats: Map<string, number>,
+  key: ThreadKey,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const gone = new AbortController();
-  const frames = unwrap(
-    await deps.ingress.follow.follow(key, resumeAfter(request), AbortSignal.any([gone.signal, deps.stopping])),
-  );
+  const taken = seats.get(key.tenant) ?? 0;
+  if (taken >= streamsPerTenantMax) {
+    throw new HttpProblem('RATE_LIMITED', `At most ${streamsPerTenantMax} streams may be open at once.`); // (E2)
+  }
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, stopping]);
+  const frames = unwrap(await ingress.follow.follow(key, resumeAfter(request), signal));
   if (frames === 'nothing_newer') return reply.status(204).send();
+  seats.set(key.tenant, taken + 1);
   reply.hijack();
-  const { raw } = reply;
-  raw.on('close', () => gone.abort('gone'));
-  raw.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-    'x-request-id': request.id,
-    connection: 'keep-alive',
-  });
-  raw.write(`retry: ${retryMs}\n\n`);
-  const comments = setInterval(() => raw.write(':\n\n'), commentEveryMs);
   try {
-    for await (const frame of frames) {
-      raw.write(frameText(frame));
-      if (raw.writableLength > unsentBytesMax && !(await drained(raw, gone.signal))) {
-        raw.write(frameText({ frame: 'lagged' })); // (E2)
-        break;
-      }
-    }
+    await writeStream(reply.raw, request.id, frames, over);
   } finally {
-    clearInterval(comments);
-    gone.abort('over');
-    raw.end();
+    seats.set(key.tenant, (seats.get(key.tenant) ?? 1) - 1);
   }
   return reply;
 }
 
-const patienceMs = 5_000;
-
-/** Whether the reader took what was sent, within our patience. */
-function drained(raw: ServerResponse, gone: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const answer = (is: boolean): void => {
-      clearTimeout(timer);
-      raw.off('drain', onDrain);
-      gone.removeEventListener('abort', onGone);
-      resolve(is);
-    };
-    const onDrain = (): void => answer(true);
-    const onGone = (): void => answer(false);
-    const timer = setTimeout(onGone, patienceMs);
-    raw.once('drain', onDrain);
-    gone.addEventListener('abort', onGone, { once: true });
-  });
-}
-
+/** The position after which to go on: the last one a reader saw, or what the query says. */
 function resumeAfter(request: FastifyRequest): number {
   const last = request.headers['last-event-id'];
-  const query = checked(eventStreamQuery, request.query, 'A query parameter cannot be used; see errors.');
+  const query = checked(eventStreamQuery, request.query, wrongQuery);
   if (last === undefined || last === '') return query.after ?? query.cursor ?? 0;
-  if (typeof last !== 'string' || !/^\d{1,15}$/.test(last))
+  if (typeof last !== 'string' || !/^\d{1,15}$/.test(last)) {
     throw new HttpProblem('INVALID_BODY', 'Last-Event-ID must be a position.');
-  return Number(last); // (E1)
-}
-
-export function frameText(frame: Frame): string {
-  if (frame.frame === 'event')
-    return `event: ${frame.event.type}\nid: ${frame.event.position}\ndata: ${JSON.stringify(frame.event)}\n\n`;
-  const data = 'data' in frame ? JSON.stringify(apiJson(frame.data)) : '{}';
-  return `event: ${frame.frame}\ndata: ${data}\n\n`;
+  }
+  return Number(last);
 }

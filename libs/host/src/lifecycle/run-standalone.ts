@@ -14,7 +14,7 @@ import { assembleServices } from '../services.ts';
 import { version } from '../version.ts';
 import { bannerText } from './banner.ts';
 import { resolvePort } from './free-port.ts';
-import { type SeededKey, seedExamples, seedKey, standaloneTenant } from './standalone-seed.ts';
+import { seedExamples, seedKey } from './standalone-seed.ts';
 import { startFailureText } from './start-failure.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -72,9 +72,7 @@ async function start(
     version,
     ready: () => readiness(platform),
   });
-  const key = await seedKey(ingress, platform.entropy, dataDir);
-  if (config.BOOTSTRAP_KEY !== undefined)
-    await ingress.keys.ensure(standaloneTenant, 'bootstrap', config.BOOTSTRAP_KEY);
+  const key = await seedKey(ingress, platform.entropy, dataDir, config.BOOTSTRAP_KEY);
   const toolsUrl = config.EXAMPLE_TOOLS ? await startExamples(startExampleTools, port, undo) : null;
   if (toolsUrl !== null) await seedExamples(ingress, toolsUrl);
   for (const service of services) await service.start(); // (R1)
@@ -82,7 +80,7 @@ async function start(
     for (const service of services) await service.stop(stopWithinMs);
   });
   await openDoor(http, config.HOST, port, undo);
-  return bannerText({ url: config.PUBLIC_URL ?? url, dataDir, key: key satisfies SeededKey, toolsUrl });
+  return bannerText({ url: config.PUBLIC_URL ?? url, dataDir, key, toolsUrl });
 }
 
 async function openDoor(http: HttpServer, host: string, port: number, undo: (() => Promise<void>)[]): Promise<void> {

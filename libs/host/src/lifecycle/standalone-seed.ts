@@ -19,14 +19,16 @@ export interface SeededKey {
   readonly isNew: boolean;
 }
 
-export async function seedKey(ingress: Ingress, entropy: Entropy, dataDir: string): Promise<SeededKey> {
+/** `given` (DORMOUSE_BOOTSTRAP_KEY) becomes the key of a new directory, and is a key of an old one. */
+export async function seedKey(ingress: Ingress, entropy: Entropy, dataDir: string, given?: string): Promise<SeededKey> {
   const file = join(dataDir, 'key');
   let isNew = false;
   const key = await readOrCreate(file, () => {
-    isNew = true;
-    return newKey(entropy);
+    isNew = given === undefined; // what somebody else chose is not printed
+    return given ?? newKey(entropy);
   });
   await ingress.keys.ensure(standaloneTenant, 'development', key); // (S1)
+  if (given !== undefined) await ingress.keys.ensure(standaloneTenant, 'bootstrap', given);
   return { file, key, isNew };
 }
 

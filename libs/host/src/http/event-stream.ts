@@ -1,0 +1,72 @@
+// Writes frames to a socket as server-sent events.
+//
+// Invariants:
+//   E1. `id:` is the position, on durable events only; a reader that comes back with the last one misses and repeats nothing.
+//   E2. A reader that does not take what it is sent is dropped with `lagged`; it can never make us hold its backlog.
+//   E3. However the stream ends, nothing is left behind: no timer, no subscription, no socket.
+import type { ServerResponse } from 'node:http';
+import { apiJson, type Frame } from '@dormouse/runtime';
+
+const unsentBytesMax = 4 * 1024 * 1024;
+const patienceMs = 5_000;
+const commentEveryMs = 15_000;
+const retryMs = 2_000;
+
+/** Resolves when the frames, or the reader, have come to an end; `over` is then aborted. */
+export async function writeStream(
+  raw: ServerResponse,
+  requestId: string,
+  frames: AsyncIterable<Frame>,
+  over: AbortController,
+): Promise<void> {
+  raw.on('close', () => over.abort('gone'));
+  raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    'x-request-id': requestId,
+    connection: 'keep-alive',
+  });
+  raw.write(`retry: ${retryMs}\n\n`);
+  const comments = setInterval(() => raw.write(':\n\n'), commentEveryMs);
+  try {
+    for await (const frame of frames) {
+      raw.write(frameText(frame));
+      if (raw.writableLength > unsentBytesMax && !(await isDrained(raw, over.signal))) {
+        raw.write(frameText({ frame: 'lagged' })); // (E2)
+        break;
+      }
+    }
+  } finally {
+    clearInterval(comments); // (E3)
+    over.abort('over');
+    const destroy = setTimeout(() => raw.destroy(), patienceMs).unref();
+    raw.end(() => clearTimeout(destroy));
+  }
+}
+
+export function frameText(frame: Frame): string {
+  if (frame.frame === 'event') {
+    const { type, position } = frame.event;
+    return `event: ${type}\nid: ${position}\ndata: ${JSON.stringify(frame.event)}\n\n`; // (E1)
+  }
+  const data = 'data' in frame ? JSON.stringify(apiJson(frame.data)) : '{}';
+  return `event: ${frame.frame}\ndata: ${data}\n\n`;
+}
+
+/** Whether the reader took what was sent, within our patience. */
+function isDrained(raw: ServerResponse, gone: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const answer = (is: boolean): void => {
+      clearTimeout(timer);
+      raw.off('drain', onDrain);
+      gone.removeEventListener('abort', onGone);
+      resolve(is);
+    };
+    const onDrain = (): void => answer(true);
+    const onGone = (): void => answer(false);
+    const timer = setTimeout(onGone, patienceMs);
+    raw.once('drain', onDrain);
+    gone.addEventListener('abort', onGone, { once: true });
+  });
+}
