@@ -6,8 +6,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Fault } from '@dormouse/ports';
 import { corrupt, faultOf, unavailable } from './fault-of.ts';
-import { releaseClaims } from './idempotency-keys.ts';
-import { applicationId, schemaSteps } from './schema.ts';
+import { applicationId, releaseClaims, schemaSteps } from './schema.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
 
 const busyTimeoutMs = 5_000;

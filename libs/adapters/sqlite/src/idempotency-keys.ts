@@ -31,9 +31,6 @@ const abandonKey = 'DELETE FROM idempotency WHERE tenant = ? AND route = ? AND k
 /** Deletes what was claimed before a time. */
 export const sweepKeys = 'DELETE FROM idempotency WHERE claimed_at < ?';
 
-/** Makes every claim that was not finished look as old as can be. (I3) */
-export const releaseClaims = 'UPDATE idempotency SET claimed_at = 0 WHERE status IS NULL AND claimed_at > 0';
-
 const claimTriesMax = 5;
 
 export function createIdempotencyKeys(writer: GroupWriter, reader: Reader): IdempotencyKeys {

@@ -193,3 +193,6 @@ const firstStep = `
 `;
 
 export const schemaSteps: readonly string[] = [firstStep];
+
+/** Run at every opening: a claim ends with the process that held it, so each that was not finished looks as old as can be. */
+export const releaseClaims = 'UPDATE idempotency SET claimed_at = 0 WHERE status IS NULL AND claimed_at > 0';
