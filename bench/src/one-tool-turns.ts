@@ -3,7 +3,8 @@
 // Invariants:
 //   B11. Contestants take turns inside every round, in an order that moves on by one each round; who waits is stopped
 //        (SIGSTOP), so that it costs the others nothing.
-//   B12. Every measurement has new threads and a warm-up of its own. A ratio compares figures of one round.
+//   B12. Before the first round every contestant works for a while at the widest, so that its code is compiled; every
+//        measurement has new threads and a warm-up of its own. A ratio compares figures of one round.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contestant, Running } from './contestant.ts';
 import { figuresOf } from './process-figures.ts';
@@ -13,7 +14,9 @@ import { type Summary, summaryOf } from './statistics.ts';
 export interface TurnsPlan {
   readonly rounds: number;
   readonly seconds: number;
+  /** Before each measurement, and once before the first round. */
   readonly warmupSeconds: number;
+  readonly firstWarmupSeconds: number;
   readonly threads: readonly number[];
 }
 
@@ -39,6 +42,8 @@ export async function measureTurns(
     for (const contestant of contestants) {
       const running = await contestant.start({ tools: stage.tools, directory: stage.room(contestant.name) });
       all.push(running);
+      const targets = await running.openThreads(Math.max(...plan.threads));
+      await stage.drive({ targets, warmupSeconds: plan.firstWarmupSeconds, seconds: 0 });
       pause(running, true);
     }
     for (let round = 0; round < plan.rounds; round++) {

@@ -43,10 +43,13 @@ async function runScenarios(
   const { quick, rounds, seconds, threads } = options;
   const wants = (name: BenchOptions['scenarios'][number]): boolean => options.scenarios.includes(name);
   const warmupSeconds = quick ? 0.5 : 1;
+  const firstWarmupSeconds = quick ? 2 : 8;
   const counts = { turns: quick ? 100 : 300, manyThreads: Math.max(...threads) };
   const sleepers = { threads: options.sleepers, seconds: options.sleepSeconds };
   return {
-    turns: wants('turns') ? await measureTurns(stage, contestants, { rounds, seconds, warmupSeconds, threads }) : null,
+    turns: wants('turns')
+      ? await measureTurns(stage, contestants, { rounds, seconds, warmupSeconds, firstWarmupSeconds, threads })
+      : null,
     counts: wants('counts') ? await countExactly(stage, contestants, counts) : null,
     growing: wants('growing') ? await measureGrowth(stage, growingPlan(quick)) : null,
     sleepers: wants('sleepers') ? await measureSleepers(stage, sleepers) : null,

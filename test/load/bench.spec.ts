@@ -39,7 +39,7 @@ describe.skipIf(!existsSync(app))('npm run bench', () => {
   };
 
   it('measures turns, and calls nothing passed that it did not measure', { timeout }, async () => {
-    const plan = { rounds: 1, seconds: 0.5, warmupSeconds: 0.5, threads: [1, 4] };
+    const plan = { rounds: 1, seconds: 0.5, warmupSeconds: 0.5, firstWarmupSeconds: 0.1, threads: [1, 4] };
     const turns = await measureTurns(stage, [dormouse], plan);
     expect(turns.map(({ threads }) => threads)).toEqual([1, 4]);
     expect(turns.every(({ turnsPerSecond, p50 }) => turnsPerSecond > 0 && p50 > 0)).toBe(true);
