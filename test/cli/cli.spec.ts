@@ -8,6 +8,7 @@ import {
   connectionFlags,
   hasTerminal,
   runCli,
+  type RunningCli,
   runProcess,
   startCli,
   startInTerminal,
