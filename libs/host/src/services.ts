@@ -17,7 +17,7 @@ import type { Platform } from './platform/platform.ts';
 export interface Assembled {
   readonly ingress: Ingress;
   readonly callbacks: CallbackGateway;
-  /** In the order they start; they stop in the same order, those that bring work in first. */
+  /** In the order they start, and stop: the processor last, so that what a worker still has to say can be decided. */
   readonly services: readonly Service[];
 }
 
@@ -49,19 +49,6 @@ export function assembleServices(config: Config, platform: Platform, callbackBas
   const failed = (fault: unknown): void => logger.error('opening_sweep_failed', { reason: String(fault) });
   const services = [
     createOpeningSweeper({ directory: stores.directory, bus: inputs, clock, failed }),
-    createThreadProcessor({
-      ...stores,
-      model,
-      clock,
-      entropy,
-      logger,
-      idKey: keys.key('ids'),
-      settings: {
-        modelStartTimeoutMs: config.MODEL_START_TIMEOUT_MS,
-        modelStallTimeoutMs: config.MODEL_STALL_TIMEOUT_MS,
-        modelRetryTotalMs: config.MODEL_RETRY_TOTAL_MS,
-      },
-    }),
     createToolDispatcher({
       work,
       inputs,
@@ -82,6 +69,19 @@ export function assembleServices(config: Config, platform: Platform, callbackBas
       },
     }),
     createNotifier({ work, toolServers, transport, ledger, clock, entropy, logger }),
+    createThreadProcessor({
+      ...stores,
+      model,
+      clock,
+      entropy,
+      logger,
+      idKey: keys.key('ids'),
+      settings: {
+        modelStartTimeoutMs: config.MODEL_START_TIMEOUT_MS,
+        modelStallTimeoutMs: config.MODEL_STALL_TIMEOUT_MS,
+        modelRetryTotalMs: config.MODEL_RETRY_TOTAL_MS,
+      },
+    }),
   ];
   return { ingress, callbacks, services };
 }
