@@ -85,7 +85,7 @@ export function createThreadLog(store: LogStore, passage: Passage): ThreadLog {
     append: (group) => appendGroup(store, passage, group),
     read: (key, from, limit) =>
       passage.read('log.read', nameOf(key), () => {
-        const found = store.commits(key).filter((commit) => commit.version >= from);
+        const found = since(store.commits(key), from);
         return limit === undefined ? found : found.slice(0, limit);
       }),
     at: (key, position) =>
@@ -98,6 +98,13 @@ export function createThreadLog(store: LogStore, passage: Passage): ThreadLog {
       passage.read('log.find', nameOf(key), () => inputs.map((input) => store.byInput(key, input))),
     head: (key) => passage.read('log.head', nameOf(key), () => store.commits(key).at(-1) ?? null),
   };
+}
+
+/** Those with `version >= from`; most readers want the last few. */
+function since(commits: readonly Commit[], from: number): readonly Commit[] {
+  let start = commits.length;
+  while (start > 0 && (commits[start - 1]?.version ?? 0) >= from) start -= 1;
+  return commits.slice(start);
 }
 
 async function appendGroup(

@@ -254,12 +254,11 @@ export function createScheduler(random: Random, trace: Trace, hooks: SchedulerHo
       now = Math.max(now, step.at);
       moment += 1;
       const { process } = step;
+      const isHeard = process.alive && process.life === step.life;
       if (step.ghost) haunted(step);
-      else if (process.alive && process.life === step.life) {
-        if (process.pausedUntil > now) push({ ...step, at: process.pausedUntil + random.below(40) });
-        else happen(step);
-      }
-      await settled(); // (X1)
+      else if (isHeard && process.pausedUntil > now) push({ ...step, at: process.pausedUntil + random.below(40) });
+      else if (isHeard) happen(step);
+      if (step.ghost || isHeard) await settled(); // (X1) nobody hears of the others
       return true;
     },
   };

@@ -54,7 +54,7 @@ export async function runRange(order: RangeOrder): Promise<RangeReport> {
 /** One worker takes orders until there are none. */
 function workOff(orders: RangeOrder[], done: (part: Part) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL(import.meta.url));
+    const worker = new Worker(new URL(import.meta.url), { resourceLimits: { maxYoungGenerationSizeMb: 96 } });
     const next = (): void => {
       const order = orders.shift();
       if (order === undefined) void worker.terminate().then(() => resolve());
