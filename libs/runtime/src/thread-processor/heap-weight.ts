@@ -14,6 +14,6 @@ export function heapBytesOf(value: unknown): number {
     for (const item of value) bytes += 8 + heapBytesOf(item);
     return bytes;
   }
-  for (const key in value) bytes += memberBytes + heapBytesOf((value as Readonly<Record<string, unknown>>)[key]);
+  for (const member of Object.values(value)) bytes += memberBytes + heapBytesOf(member);
   return bytes;
 }
