@@ -137,6 +137,31 @@ describe('sqlite: a directory that cannot be used', () => {
 });
 
 describe('sqlite: growth and limits', () => {
+  it('nobody waits for the end of an idempotent request, and whoever claims next sees it', async () => {
+    const stores = await openSqlite({ directory: await scratchDirectory() });
+    await stores.idempotency.claim('acme', 'r', 'key', 'body', 1, 1_000);
+    const before = stores.counters().transactions;
+    await stores.idempotency.finish('acme', 'r', 'key', { status: 201, body: '{}' });
+    expect(stores.counters().transactions).toBe(before);
+    expect(await stores.idempotency.claim('acme', 'r', 'key', 'body', 2, 1_000)).toMatchObject({ claim: 'done' });
+    await stores.close();
+  });
+
+  it('a cursor that no list gave is CURSOR_INVALID', async () => {
+    const stores = await openSqlite({ directory: await scratchDirectory() });
+    for (const cursor of [
+      'nonsense',
+      '',
+      Buffer.from('{"a":1}').toString('base64url'),
+      Buffer.from('[1]').toString('base64url'),
+    ]) {
+      const page = { limit: 10, cursor };
+      await expect(stores.directory.list('acme', {}, page)).rejects.toMatchObject(fault('CURSOR_INVALID'));
+      await expect(stores.agents.list('acme', page)).rejects.toMatchObject(fault('CURSOR_INVALID'));
+    }
+    await stores.close();
+  });
+
   it('the write-ahead log stays bounded under load, and is carried over when there is rest', async () => {
     const directory = await scratchDirectory();
     const walFramesMax = 256;

@@ -4,9 +4,9 @@
 //   I1. A claim is won by the one statement that inserts it, or that takes over one whose lease has run out.
 //   I2. A key belongs to the body it was first used with until it is abandoned or swept.
 //   I3. A claim ends with the process that held it: the next one may take it over at once, with the same body.
-//   I4. An answer is stored off the path; until it is, it is given from memory. Losing it costs a repetition, which the ids
-//       of the inputs make harmless.
-import type { ClaimAnswer, IdempotencyKeys, KeptAnswer } from '@dormouse/ports';
+//   I4. How a claim ended is written ahead of whatever is asked next, and nobody waits for it: whoever claims later sees it.
+//       Losing it in a crash costs a repetition, which the ids of the inputs make harmless.
+import type { ClaimAnswer, IdempotencyKeys } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import { unavailable } from './fault-of.ts';
 import type { GroupWriter } from './group-writer.ts';
@@ -34,7 +34,6 @@ export const sweepKeys = 'DELETE FROM idempotency WHERE claimed_at < ?';
 const claimTriesMax = 5;
 
 export function createIdempotencyKeys(writer: GroupWriter, reader: Reader): IdempotencyKeys {
-  const unstored = new Map<string, KeptAnswer>();
   return {
     claim: async (tenant, route, key, bodySha256, now, leaseMs) => {
       for (let tries = 0; tries < claimTriesMax; tries += 1) {
@@ -42,28 +41,23 @@ export function createIdempotencyKeys(writer: GroupWriter, reader: Reader): Idem
         if (won) return { claim: 'new' };
         const row = reader.one<KeyRow>(select, tenant, route, key);
         // Abandoned between the two: it is free again.
-        if (row) return answerOf(row, bodySha256, unstored.get(nameOf(tenant, route, key)));
+        if (row) return answerOf(row, bodySha256);
       }
       throw unavailable('This idempotency key is being claimed and abandoned all the time.');
     },
-    finish: (tenant, route, key, answer) => {
-      const name = nameOf(tenant, route, key);
-      unstored.set(name, answer); // (I4)
-      const stored = (): boolean => unstored.delete(name);
-      writer.rows('lazy', finishKey, [[answer.status, answer.body, tenant, route, key]]).then(stored, stored);
-      return Promise.resolve();
-    },
-    abandon: async (tenant, route, key) => {
-      await writer.rows('lazy', abandonKey, [[tenant, route, key]]);
-    },
+    finish: async (tenant, route, key, answer) =>
+      unawaited(writer.rows('lazy', finishKey, [[answer.status, answer.body, tenant, route, key]])),
+    abandon: async (tenant, route, key) => unawaited(writer.rows('lazy', abandonKey, [[tenant, route, key]])),
   };
 }
 
-const nameOf = (tenant: string, route: string, key: string): string => JSON.stringify([tenant, route, key]);
+/** (I4) */
+function unawaited(ending: Promise<number>): void {
+  ending.catch(() => undefined);
+}
 
-function answerOf(row: KeyRow, bodySha256: string, unstored: KeptAnswer | undefined): ClaimAnswer {
+function answerOf(row: KeyRow, bodySha256: string): ClaimAnswer {
   if (row.body_sha256 !== bodySha256) return { claim: 'other_body' };
-  if (row.status !== null && row.body !== null)
-    return { claim: 'done', answer: { status: row.status, body: row.body } };
-  return unstored === undefined ? { claim: 'running' } : { claim: 'done', answer: unstored };
+  if (row.status === null || row.body === null) return { claim: 'running' };
+  return { claim: 'done', answer: { status: row.status, body: row.body } };
 }
