@@ -109,6 +109,19 @@ describe('the first conversation', () => {
     expect(json.usage).toMatchObject({ completions: 2, tool_calls: 2 });
   });
 
+  it('R8 sends nothing when an argument is missing, and tells the model which', async () => {
+    const agent = await scriptedAgent(at, [[{ tool_call: { name: 'weather', arguments: {} } }], [{ text: 'sorry' }]]);
+    const thread = await openThread(at, agent);
+    expect(await say(at, thread, 'go')).toMatchObject({ message: { text: 'sorry' } });
+    const calls = (await at.request('GET', `/v1/threads/${thread}/tool-calls`)).json.data;
+    expect(calls).toMatchObject([{ state: 'settled', outcome: 'error', attempts: [] }]);
+    const settled = (await eventsOf(at, thread)).find(({ type }) => type === 'tool_call_settled');
+    expect(settled).toMatchObject({
+      code: 'ARGUMENTS_INVALID',
+      content: [{ text: expect.stringContaining('"city"') }],
+    });
+  });
+
   it('says why a turn failed, and goes on after a retry', async () => {
     const agent = await scriptedAgent(at, [[{ fail: { status: 400 } }], [{ text: 'now it works' }]]);
     const thread = await openThread(at, agent);

@@ -5,6 +5,7 @@ export { createHttpServer, type HttpServer, type HttpServerOptions } from './htt
 export { codeEntry, errorPage, isProblemCode, type ProblemCode, problemCodes } from './http/problem-codes.ts';
 export { runService, type ServiceName } from './lifecycle/run-service.ts';
 export { runStandalone, type StartExampleTools } from './lifecycle/run-standalone.ts';
+export { type ArgumentValidator, createArgumentValidator } from './platform/argument-validator.ts';
 export { openPlatform, type Platform } from './platform/platform.ts';
 export { assembleServices, type Assembled } from './services.ts';
 export { version } from './version.ts';

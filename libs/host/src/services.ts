@@ -75,6 +75,7 @@ export function assembleServices(config: Config, platform: Platform, callbackBas
       clock,
       entropy,
       logger,
+      validateArguments: platform.argumentValidator.validate,
       idKey: keys.key('ids'),
       settings: {
         modelStartTimeoutMs: config.MODEL_START_TIMEOUT_MS,

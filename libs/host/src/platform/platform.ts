@@ -8,6 +8,7 @@ import { createModel } from '@dormouse/adapter-model';
 import { openSqlite, type SqliteStores } from '@dormouse/adapter-sqlite';
 import { type Entropy, Fault, type Logger, type Model, type ToolTransport } from '@dormouse/ports';
 import type { Config } from '../config.ts';
+import { type ArgumentValidator, createArgumentValidator } from './argument-validator.ts';
 import { createDevelopmentClock, type DevelopmentClock } from './development-clock.ts';
 import { type KeyRing, openKeyRing } from './key-ring.ts';
 import { createSealer, type Sealer, secretReader } from './sealer.ts';
@@ -17,6 +18,7 @@ export interface Platform {
   readonly stores: SqliteStores;
   readonly transport: ToolTransport;
   readonly model: Model;
+  readonly argumentValidator: ArgumentValidator;
   readonly keys: KeyRing;
   readonly sealer: Sealer;
   readonly clock: DevelopmentClock;
@@ -39,11 +41,12 @@ export async function openPlatform(config: Config, logger: Logger): Promise<Plat
     const outbound = createGuardedFetch({ outboundAllow });
     const blob = (tenant: string, sha256: string) => stores.blobs.get(tenant, sha256);
     const model = createModel({ fetch: outbound.fetch, secret, blob, clock });
+    const argumentValidator = createArgumentValidator(logger);
     const close = async (): Promise<void> => {
-      await Promise.all([transport.close(), outbound.close()]); // (P2)
+      await Promise.all([transport.close(), outbound.close(), argumentValidator.close()]); // (P2)
       await stores.close();
     };
-    return { stores, transport, model, keys, sealer, clock, entropy: systemEntropy, logger, close };
+    return { stores, transport, model, argumentValidator, keys, sealer, clock, entropy: systemEntropy, logger, close };
   } catch (failure) {
     await stores.close();
     throw failure;

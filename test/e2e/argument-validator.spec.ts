@@ -1,0 +1,53 @@
+// Schemas from strangers, judged by the real thread: whatever they are, the process goes on.
+import { createArgumentValidator } from '@dormouse/host';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const logger = { info: () => {}, warn: () => {}, error: () => {} };
+const validator = createArgumentValidator(logger);
+afterAll(() => validator.close());
+
+const judge = (
+  inputSchema: Readonly<Record<string, unknown>>,
+  value: Readonly<Record<string, unknown>>,
+): Promise<string | null> => validator.validate({ name: 't', description: '', inputSchema }, value);
+
+/** The longest the process was held up while `act` ran. */
+async function longestPauseMs(act: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = performance.now();
+  const beat = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last - 5);
+    last = performance.now();
+  }, 5);
+  await act();
+  clearInterval(beat);
+  return longest;
+}
+
+const evil = 'a'.repeat(40) + '!';
+const doubling = Object.fromEntries(
+  Array.from({ length: 40 }, (_, index) => [
+    `d${index}`,
+    { allOf: [{ $ref: `#/$defs/d${index + 1}` }, { $ref: `#/$defs/d${index + 1}` }] },
+  ]),
+);
+
+describe('R8 hostile schemas', () => {
+  it.each<[string, Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>]>([
+    ['a pattern that backtracks for ever', { properties: { a: { pattern: '^(a|a)*$' } } }, { a: evil }],
+    ['references that double', { $ref: '#/$defs/d0', $defs: { ...doubling, d40: { type: 'object' } } }, {}],
+    ['a reference to itself', { $ref: '#' }, {}],
+  ])('%s: the process goes on and the call is not stopped', async (_, schema, value) => {
+    let problem: string | null = 'not judged';
+    const pauseMs = await longestPauseMs(async () => (problem = await judge(schema, value)));
+    expect(problem).toBeNull();
+    expect(pauseMs).toBeLessThan(400);
+  });
+
+  it('and the next call is judged as if nothing had been', async () => {
+    const schema = { type: 'object', properties: { when: { type: 'string', pattern: '^\\d+$' } }, required: ['when'] };
+    expect(await judge(schema, { when: '12' })).toBeNull();
+    expect(await judge(schema, { when: 'x' })).toMatch(/\/when/);
+    expect(await judge(schema, {})).toMatch(/"when"/);
+  });
+});
