@@ -3,7 +3,7 @@
 import { judgeSeed, type Mutant, mutants } from '@dormouse/testing';
 import { describe, expect, it } from 'vitest';
 
-const seedsUsually = 120;
+const seedsUsually = 250;
 const seedsForHarmless = 12;
 const withinMs = 240_000;
 

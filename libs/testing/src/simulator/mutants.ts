@@ -448,7 +448,7 @@ const payments: Readonly<Record<string, Mutant>> = {
   timerDroppedFirst: {
     breaks: 'a due timer is dropped before its firing is published',
     topology: 'standalone', // elsewhere another processor fires it too
-    faults: { failBefore: 0.3 },
+    faults: { outage: 0.7, crash: 0.001 },
     seedsMax: 500,
     protocol: () => ({
       fireTimer: async (publish, drop) => {
