@@ -1,4 +1,4 @@
-// What `npm test` runs, in order: build, lint, format, the types of the specs, every spec. The last line is the verdict.
+// What `npm test` runs, in order: build, lint, format, the types of the specs, 2 000 simulated universes, every spec. The last line is the verdict.
 //
 //   node tools/test.mjs                   everything
 //   node tools/test.mjs <vitest filter>   only these specs, e.g. libs/thread or test/architecture -t cycle
@@ -20,6 +20,7 @@ if (filter.length === 0) {
   check('lint', 'oxlint/bin/oxlint');
   check('format', 'prettier/bin/prettier.cjs', '--check', '--cache', '--log-level', 'warn', '.');
   check('types of the specs', 'typescript/bin/tsc', '-p', 'tsconfig.spec.json');
+  check('simulation', '@dormouse/testing/dist/simulator/main.js', '--seeds', '2000');
 }
 specs();
 verdict();
