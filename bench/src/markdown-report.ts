@@ -144,7 +144,7 @@ function sleepersTable({
     each.heapMib.toFixed(0),
     String(each.timers),
   ];
-  const heads = ['', 'CPU of one core', 'RSS', 'heap MiB', 'timers alive'];
+  const heads = ['', 'CPU of one core', 'RSS', 'live heap MiB', 'timers alive'];
   const rows = [row('no threads', idle), row(`${threads} asleep`, asleep)];
   return `${table(`## Sleepers (watched ${watchedSeconds} s)`, heads, rows)}\n\nCreated and put to sleep at ${createdPerSecond.toFixed(0)} per second; ${figure(timersPerThread)} timers per thread.`;
 }

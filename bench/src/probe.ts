@@ -9,6 +9,8 @@
 import { createHook } from 'node:async_hooks';
 import { writeFileSync } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 import type { ProbeAnswer, StatementCounts } from './probe-answer.ts';
 
@@ -69,9 +71,16 @@ function countTimers(): void {
   }).enable();
 }
 
+/** What is alive, not what has not been looked at yet. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
+
 function answerQuestions(): void {
   process.on('message', (question: { readonly ask: 'probe' }) => {
     if (question.ask !== 'probe') return;
+    collectGarbage();
     const resources: Record<string, number> = {};
     for (const type of process.getActiveResourcesInfo()) resources[type] = (resources[type] ?? 0) + 1;
     process.send?.({ statements, timersAlive, resources, memory: process.memoryUsage() } satisfies ProbeAnswer);

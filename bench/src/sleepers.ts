@@ -28,7 +28,9 @@ export interface SleepersResult {
 
 export interface Resting {
   readonly cpuPercent: number | null;
+  /** As it stands; the operating system is given back nothing for the measurement. */
   readonly rssMib: number | null;
+  /** After a collection. */
   readonly heapMib: number;
   /** Timers alive, unreferenced ones included. */
   readonly timers: number;
