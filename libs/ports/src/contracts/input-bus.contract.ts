@@ -314,6 +314,28 @@ export function inputBusContract(name: string, make: () => Promise<InputBusUnder
         );
       });
 
+      it('B2: a commit whose delivery has not been told yet stays owed when an older delivery is released', async () => {
+        const { log } = await open();
+        const key = freshKey();
+        const first = createInputRecorder();
+        await consume(first);
+        publish(key, 'older');
+        publish(key, 'newer');
+        await passed(() => first.inputs(key).length === 2);
+        const [older] = first.inputs(key);
+        await decideOnly(log, older);
+        const stored = { commit: commitOf(key, 1, { inputs: ['newer'] }), owes: true };
+        expect(await log.append([stored])).toEqual(['appended']);
+        older?.release();
+        await settle(world?.advance);
+        world = (await world?.reopen()) ?? null;
+        subscriptions.length = 0;
+        const second = createInputRecorder();
+        await consume(second);
+        await passed(() => second.recoveries(key).length > 0 || second.ids(key).includes('newer'));
+        for (const recovery of second.recoveries(key)) expect(recovery.from).toBe(1);
+      });
+
       it('B2: when the delivery is released, what it led to is released with it', async () => {
         const { log } = await open();
         const key = freshKey();
