@@ -25,7 +25,7 @@ export function uncheckedPromises({ path, text }: Document): Violation[] {
 export function titlesIn(source: string): string[] {
   const written = /(?:\b(?:it|test|describe)(?:\.\w+)*|\))\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g;
   return [...source.matchAll(written)].map(([, , title = '']) =>
-    plain(title.replaceAll(/\$\{[^}]*\}|%[sdjo]/g, '…').replaceAll(/\\(.)/g, '$1')),
+    plain(title.replaceAll(/\$\{[^}]*\}|%[sdijo]/g, '…').replaceAll(/\\(.)/g, '$1')),
   );
 }
 
