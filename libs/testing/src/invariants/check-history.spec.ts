@@ -83,6 +83,7 @@ const goodHistory: History = {
   notices: [{ toolServer: 'tools', notice: 'cancel_tool_call', subject: 'x' }],
   handedOver: new Set(effects.map((effect) => effect.id).concat(callId)),
   prompts: promptsOf(good),
+  streams: [{ key: good.key, events: streamOf(good) }],
   snapshots: [
     {
       key: good.key,
@@ -107,6 +108,12 @@ function eventsOf(story: Story): readonly RecordedEvent[] {
 }
 function tailOf(story: Story) {
   return eventsOf(story).reduce((tail, event) => extendTranscript(tail, event).tail, emptyTail);
+}
+function streamOf(story: Story): History['streams'][number]['events'] {
+  return eventsOf(story).map(({ type }, index) => ({
+    position: index + 1,
+    type: type.replace(/\B[A-Z]/g, (letter) => `_${letter}`).toLowerCase(),
+  }));
 }
 function promptsOf(story: Story): History['prompts'] {
   const events = eventsOf(story);
@@ -302,6 +309,21 @@ describe('each checker has been seen red', () => {
         ...goodHistory,
         wipes: [{ what: 'dedup', heads: good.commits.slice(-1).map((commit) => ({ ...commit, hash: 'other' })) }],
       },
+    ],
+    [
+      'I-19',
+      'a stream with a gap',
+      { ...goodHistory, streams: [{ key: good.key, events: streamOf(good).toSpliced(2, 1) }] },
+    ],
+    [
+      'I-19',
+      'a stream that repeats itself',
+      { ...goodHistory, streams: [{ key: good.key, events: [...streamOf(good), ...streamOf(good).slice(-1)] }] },
+    ],
+    [
+      'I-19',
+      'a stream that stops early',
+      { ...goodHistory, streams: [{ key: good.key, events: streamOf(good).slice(0, -1) }] },
     ],
     [
       'I-20',

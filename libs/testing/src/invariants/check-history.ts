@@ -20,11 +20,12 @@ import {
   orderIsKept,
   refusalsAreFinal,
 } from './sender-invariants.ts';
+import { streamsAreGapless } from './stream-invariants.ts';
 
 /** Sentences about what is wrong; empty when the invariant holds. */
 export type Checker = (reading: Reading) => readonly string[];
 
-/** I-12, I-13 (subscriptions) and I-18 (children) come with those features; I-19, I-22 and I-25 are judged by other suites. */
+/** I-12, I-13 (subscriptions) and I-18 (children) come with those features; I-22 and I-25 are judged by other suites. */
 export const checkers: Readonly<Record<InvariantId, Checker>> = {
   'I-01': acknowledgedIsDecidedOnce,
   'I-02': nothingIsDecidedTwice,
@@ -41,6 +42,7 @@ export const checkers: Readonly<Record<InvariantId, Checker>> = {
   'I-15': promptsArePrefixes,
   'I-16': foldIsDeterministic,
   'I-17': wipingLosesNothing,
+  'I-19': streamsAreGapless,
   'I-20': closingCloses,
   'I-21': tenantsStayApart,
   'I-23': secretsAreNotStored,

@@ -85,6 +85,13 @@ export interface SeenSnapshot {
   readonly snapshot: Snapshot;
 }
 
+/** What one reader of a thread's event stream was given, over all its connections. (I-19) */
+export interface SeenStream {
+  readonly key: ThreadKey;
+  /** Position and type, in the API's spelling, in the order given. */
+  readonly events: readonly { readonly position: number; readonly type: string }[];
+}
+
 /** Something was wiped, and these were the last commits of the threads at that moment. */
 export interface Wipe {
   readonly what: string;
@@ -113,6 +120,7 @@ export type InvariantId =
   | 'I-15'
   | 'I-16'
   | 'I-17'
+  | 'I-19'
   | 'I-20'
   | 'I-21'
   | 'I-23'
@@ -132,6 +140,7 @@ export interface History {
   readonly finalRefusals: readonly FinalRefusal[] | null;
   readonly prompts: readonly SeenPrompt[];
   readonly snapshots: readonly SeenSnapshot[];
+  readonly streams: readonly SeenStream[];
   readonly wipes: readonly Wipe[];
   /** Calls whose dispatch was handed to the work bus; null when nobody watched. */
   readonly handedOver: ReadonlySet<string> | null;
@@ -156,6 +165,7 @@ export const emptyHistory: History = {
   finalRefusals: null,
   prompts: [],
   snapshots: [],
+  streams: [],
   wipes: [],
   handedOver: null,
   canaries: {},

@@ -19,6 +19,8 @@ export interface FaultMix {
   /** Per round of weather (about every 100 steps): */
   readonly cutOff: number;
   readonly rebalance: number;
+  /** An ordered stop and start. */
+  readonly restart: number;
   readonly outage: number;
   readonly wipeSnapshots: number;
   readonly wipeDedup: number;
@@ -45,6 +47,7 @@ export function drawFaults(random: Random, topology: 'durable' | 'standalone'): 
     slowReadMs: random.chance(0.25) ? 40 + random.below(400) : 0,
     cutOff: some(0.12),
     rebalance: some(0.1),
+    restart: some(0.06),
     outage: some(0.06),
     wipeSnapshots: some(0.15),
     wipeDedup: some(0.15),
@@ -70,6 +73,7 @@ export const noFaults: FaultMix = {
   slowReadMs: 0,
   cutOff: 0,
   rebalance: 0,
+  restart: 0,
   outage: 0,
   wipeSnapshots: 0,
   wipeDedup: 0,

@@ -43,6 +43,8 @@ export interface InstallationDeps {
 export interface Installation {
   readonly processes: readonly Process[];
   readonly tokens: CallbackTokens;
+  /** The door first, then the services in order; resolves when nothing of it will touch a store again. */
+  stop(process: Process, withinMs: number): Promise<void>;
   /** The next life of a process that has died. */
   restart(process: Process): void;
   /** Some living process that answers requests of this kind; null when there is none. */
@@ -51,6 +53,8 @@ export interface Installation {
 }
 
 interface Running {
+  readonly services: readonly Service[];
+  stopping: boolean;
   readonly ingress: Ingress | null;
   readonly callback: CallbackGateway | null;
 }
@@ -95,7 +99,7 @@ export function createInstallation(deps: InstallationDeps): Installation {
     };
     const ports = deps.mutant.ports === undefined ? context.ports : deps.mutant.ports(context);
     const { services, ingress, callback } = createServices(deps, context, ports, roles, tokens, settings);
-    running.set(process, { ingress, callback });
+    running.set(process, { services, stopping: false, ingress, callback });
     void startAll(services).catch((failure: unknown) => {
       if (process.node !== node || !process.alive) return;
       if (!(failure instanceof Fault)) throw failure;
@@ -104,12 +108,12 @@ export function createInstallation(deps: InstallationDeps): Installation {
     });
   }
 
-  function serving<Kind extends keyof Running>(
+  function serving<Kind extends 'ingress' | 'callback'>(
     kind: Kind,
   ): { readonly process: Process; readonly serve: NonNullable<Running[Kind]> } | null {
     const up = [...running].flatMap(([process, services]) => {
       const serve = services[kind];
-      return process.alive && serve !== null ? [{ process, serve }] : [];
+      return process.alive && !services.stopping && serve !== null ? [{ process, serve }] : [];
     });
     return up.length === 0 ? null : random.pick(up);
   }
@@ -118,6 +122,12 @@ export function createInstallation(deps: InstallationDeps): Installation {
   return {
     processes: processes.map(({ process }) => process),
     tokens,
+    stop: async (process, withinMs) => {
+      const services = running.get(process);
+      if (services === undefined) return;
+      services.stopping = true;
+      for (const service of services.services) await service.stop(withinMs);
+    },
     restart: (process) => boot(process, processes.find((other) => other.process === process)?.roles ?? []),
     ingress: () => serving('ingress'),
     callback: () => serving('callback'),
@@ -162,7 +172,7 @@ function drawSettings(random: Random): Partial<ProcessorSettings> {
     inputsPerSliceMax: random.pick([1, 4, 32]),
     queuedInputsMax: random.pick([3, 10_000]),
     snapshotEveryEvents: random.pick([3, 10, 200]),
-    loadPageCommits: random.pick([1, 5, 500]),
+    loadPageCommits: random.pick([2, 7, 500, 500]),
     groupCommitsMax: random.pick([1, 512]),
     retryDelayMsMax: 500,
     modelStartTimeoutMs: 3_000,
@@ -184,7 +194,7 @@ function createServices(
   roles: readonly Role[],
   callbackTokens: CallbackTokens,
   settings: Partial<ProcessorSettings>,
-): Running & { readonly services: readonly Service[] } {
+): Omit<Running, 'stopping'> {
   const { node, clock } = context;
   const { random, counted } = deps;
   const logger = createSimulatedLogger(deps, node);

@@ -9,6 +9,7 @@ import type {
   ReceivedNotice,
   ReceivedPost,
   SeenPrompt,
+  SeenStream,
   SentCallback,
   SentRequest,
   Violation,
@@ -33,6 +34,7 @@ export interface Observation {
   wiped(what: string): void;
   token(token: string): void;
   witness(id: InvariantId, text: string): void;
+  watching(stream: SeenStream): void;
   /** The thread as its log is now; null before its opening. */
   thread(key: ThreadKey): Thread | null;
   history(unrest: readonly string[]): History;
@@ -54,6 +56,7 @@ export function createObservation(
   const callbacks: SentCallback[] = [];
   const requests: SentRequest[] = [];
   const prompts: SeenPrompt[] = [];
+  const streams: SeenStream[] = [];
   const wipes: Wipe[] = [];
   const witnessed: Violation[] = [];
   const finalRefusals: { key: ThreadKey; inputId: string }[] = [];
@@ -133,6 +136,7 @@ export function createObservation(
           .flatMap((key) => world().commits(key).slice(-1)),
       });
     },
+    watching: (stream) => void streams.push(stream),
     token: (token) => void tokens.add(token),
     history: (unrest) => ({
       threads: world()
@@ -152,6 +156,7 @@ export function createObservation(
           const snapshot = world().durable.snapshots.get(threadName(key));
           return snapshot === undefined ? [] : [{ key, snapshot }];
         }),
+      streams,
       wipes,
       handedOver: handed,
       canaries: Object.fromEntries(tenants.map((tenant) => [tenant, `${tenant}-canary`])),

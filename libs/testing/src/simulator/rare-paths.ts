@@ -41,6 +41,7 @@ const outcomes: readonly string[] = [
 export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly string[]>> = {
   durable: [
     'crash',
+    'ordered restart',
     'death just after an append',
     'pause',
     'unknown outcome',
@@ -71,6 +72,7 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
   ],
   standalone: [
     'crash',
+    'ordered restart',
     'death just after an append',
     'unknown outcome',
     'write applied late',

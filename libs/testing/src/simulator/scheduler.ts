@@ -32,6 +32,8 @@ interface Step extends Timed {
   /** False for sleeping: nothing leaves the process. */
   readonly leaves: boolean;
   ghost: boolean;
+  /** A sleep that was ended from inside. */
+  cancelled: boolean;
   readonly apply: () => unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: Fault) => void;
@@ -61,6 +63,8 @@ export interface Scheduler {
   /** The next life of a process begins. */
   revive(process: Process): void;
   crash(process: Process): void;
+  /** It has stopped in order: nothing of it is on the wire. */
+  exit(process: Process): void;
   /** Runs one step and everything that follows from it at once; false when there is none. */
   step(): Promise<boolean>;
 }
@@ -79,8 +83,8 @@ export function createScheduler(random: Random, trace: Trace, hooks: SchedulerHo
   let order = 0;
   let moment = 0;
 
-  function push(step: Omit<Step, 'order' | 'ghost'> & { readonly ghost?: boolean }): Step {
-    const queued: Step = { ...step, ghost: step.ghost ?? false, order: (order += 1) };
+  function push(step: Omit<Step, 'order' | 'ghost' | 'cancelled'> & { readonly ghost?: boolean }): Step {
+    const queued: Step = { ...step, ghost: step.ghost ?? false, cancelled: false, order: (order += 1) };
     queue.push(queued);
     return queued;
   }
@@ -125,8 +129,9 @@ export function createScheduler(random: Random, trace: Trace, hooks: SchedulerHo
     return new Promise((resolve) => {
       const { life } = process;
       const wake = (): void => resolve();
-      push({
-        at: now + Math.max(0, ms),
+      const at = now + Math.max(0, ms);
+      const step = push({
+        at,
         process,
         life,
         operation: sleeping,
@@ -135,7 +140,11 @@ export function createScheduler(random: Random, trace: Trace, hooks: SchedulerHo
         resolve: wake,
         reject: wake,
       });
-      signal?.addEventListener('abort', wake, { once: true });
+      const woken = (): void => {
+        step.cancelled = true;
+        resolve();
+      };
+      signal?.addEventListener('abort', woken, { once: true });
     });
   }
 
@@ -248,13 +257,17 @@ export function createScheduler(random: Random, trace: Trace, hooks: SchedulerHo
       byNode.set(process.node, process);
     },
     crash,
+    exit: (process) => {
+      process.alive = false;
+      trace.step(now, process.node, 'EXIT');
+    },
     step: async () => {
       const step = queue.pop();
       if (step === undefined) return false;
       now = Math.max(now, step.at);
       moment += 1;
       const { process } = step;
-      const isHeard = process.alive && process.life === step.life;
+      const isHeard = process.alive && process.life === step.life && !step.cancelled;
       if (step.ghost) haunted(step);
       else if (isHeard && process.pausedUntil > now) push({ ...step, at: process.pausedUntil + random.below(40) });
       else if (isHeard) happen(step);

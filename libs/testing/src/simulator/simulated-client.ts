@@ -22,6 +22,8 @@ export interface ClientDeps {
     readonly messageId: string;
     readonly threadId: string;
   };
+  /** The thread that it will open; known before anybody answers. */
+  readonly opened: (key: ThreadKey) => void;
   readonly sent: (request: SentRequest) => void;
   /** The thread as its log is now: what a person sees on the screen. */
   readonly look: (key: ThreadKey) => Thread | null;
@@ -55,6 +57,7 @@ async function open(deps: ClientDeps): Promise<ThreadKey> {
   const origin = originOf(deps, '/v1/threads');
   const { threadId, messageId } = deps.idsOf(origin);
   const key = { tenant: deps.tenant, thread: threadId };
+  deps.opened(key);
   const message = deps.random.chance(0.5) ? [{ type: 'text', text: words(deps) } as const] : null;
   const about = { inputId: `open:${threadId}`, messageId: message === null ? null : messageId };
   await untilAnswered(deps, key, 'opening', about, (ingress) =>

@@ -15,6 +15,7 @@ import type { Counters } from './rare-paths.ts';
 import { beginningMs, createScheduler, type Process, type Scheduler } from './scheduler.ts';
 import { runClient } from './simulated-client.ts';
 import { createSimulatedToolServer, type SimulatedToolServer } from './simulated-tool-server.ts';
+import { startWatcher, type Watcher } from './simulated-watcher.ts';
 import { createTrace, type Trace } from './trace.ts';
 
 export interface UniverseOptions {
@@ -44,6 +45,7 @@ const stepsMax = 150_000;
 const weatherEverySteps = 100;
 const restCheckEverySteps = 40;
 const requestTimeoutMs = 2_500;
+const stopWithinMs = 15_000;
 
 export async function runUniverse(options: UniverseOptions): Promise<UniverseResult> {
   const universe = createUniverse(options);
@@ -148,6 +150,7 @@ function createUniverse({ seed, topology, mutant = soundInstallation, readable =
     peerAt: (url, node) => peerAt(servers, url, node),
   });
   let clientsLeft = 0;
+  const watchers: Watcher[] = [];
   for (let index = 0; index < threadsPerUniverse; index += 1) startClient(index);
 
   function bury(process: Process): void {
@@ -241,6 +244,9 @@ function createUniverse({ seed, topology, mutant = soundInstallation, readable =
         const name = mintName(origin);
         return { inputId: inputIdOf(name), messageId: publicId('msg', name), threadId: publicId('thr', name) };
       },
+      opened: (key) => {
+        if (random.chance(0.5)) watch(key);
+      },
       sent: (sent) => observation.request(sent),
       look: (key) => observation.thread(key),
       surprised: (text) => observation.witness('I-01', text),
@@ -248,6 +254,26 @@ function createUniverse({ seed, topology, mutant = soundInstallation, readable =
       clientsLeft -= 1;
     });
   }
+
+  function watch(key: ThreadKey): void {
+    const watcher = startWatcher({
+      key,
+      random,
+      clock,
+      counted,
+      ingress: () => installation.ingress(),
+      surprised: (text) => observation.witness('I-19', text),
+    });
+    watchers.push(watcher);
+    observation.watching(watcher.stream);
+  }
+
+  /** Streams that have not given everything yet. */
+  const behind = (): readonly string[] =>
+    watchers.flatMap(({ stream: { key, events } }) => {
+      const position = observation.thread(key)?.position ?? 0;
+      return events.length < position ? [`the stream of ${key.thread} is at ${events.length} of ${position}`] : [];
+    });
 
   function weather(): void {
     const mix = scheduler.faults;
@@ -269,6 +295,7 @@ function createUniverse({ seed, topology, mutant = soundInstallation, readable =
       broker.rebalance(random.pick(['inputs', 'dispatches', 'notices']));
     }
     if (random.chance(mix.cutOff)) cutOff(random.pick(installation.processes));
+    if (random.chance(mix.restart)) void restartInOrder(random.pick(installation.processes));
   }
 
   function cutOff(process: Process): void {
@@ -280,6 +307,20 @@ function createUniverse({ seed, topology, mutant = soundInstallation, readable =
     broker.cutOff(node);
     scheduler.after(300, `session of ${node} expires`, () => broker.expire(node));
     scheduler.after(600 + random.below(5_000), `${node} reconnects`, () => broker.reconnect(node));
+  }
+
+  /** What an operator's rollout does: stop, drain, exit, start. */
+  async function restartInOrder(process: Process): Promise<void> {
+    const { node, alive } = process;
+    if (!alive) return;
+    counted('ordered restart');
+    trace.note(scheduler.now, node, () => 'STOP');
+    const stopping = installation.stop(process, 200 + random.below(2_500));
+    const ended = await Promise.race([stopping.then(() => true), clock.sleep(stopWithinMs).then(() => false)]);
+    if (process.node !== node || !process.alive) return; // it died over it
+    if (!ended) observation.witness('I-24', `${node} did not stop within ${stopWithinMs} ms`);
+    scheduler.exit(process);
+    bury(process);
   }
 
   function heal(): void {
@@ -301,6 +342,7 @@ function createUniverse({ seed, topology, mutant = soundInstallation, readable =
       why.push(`owed rows of ${[...world.durable.log.owed.keys()].join(', ')}`);
     if (topology === 'durable') why.push(...lagging(world));
     for (const key of world.threads()) why.push(...busyWith(observation, key));
+    why.push(...behind());
     return why;
   }
 
