@@ -121,14 +121,14 @@ function answeringOverTheBus(model: Model, { ports }: MutantContext): Model {
 }
 
 /** Two owners that both go on for seconds: the older one decides on what it remembers. */
-const longZombies: NonNullable<Mutant['faults']> = {
+const twoOwners: NonNullable<Mutant['faults']> = {
   cutOff: 0.7,
   crash: 0,
   crashAfterAppend: 0,
   pause: 0,
   rebalance: 0,
   outage: 0,
-  slowReadMs: 300,
+  restart: 0,
 };
 
 const stores: Readonly<Record<string, Mutant>> = {
@@ -244,7 +244,7 @@ const decisions: Readonly<Record<string, Mutant>> = {
   },
   refusalHeadNotRead: {
     breaks: 'a refusal looks the input up and does not read the head (H4)',
-    faults: longZombies,
+    faults: { ...twoOwners, slowReadMs: 0, failBefore: 0.15 },
     seedsMax: 500,
     protocol: () => ({
       confirmRefusal: async (log, key, _decidedOn, inputId) => {
@@ -416,9 +416,12 @@ const payments: Readonly<Record<string, Mutant>> = {
   },
   judgedByAnotherHead: {
     breaks: 'the list of commits and the state that judges it are read at two heads (H5)',
-    protocol: () => ({
+    faults: { ...twoOwners, crashAfterAppend: 0.05 },
+    seedsMax: 500,
+    protocol: ({ clock }) => ({
       readThread: async (sources, key, debtsFrom) => {
         const { debts } = await soundProtocol.readThread(sources, key, debtsFrom);
+        if (debts.length > 0) await clock.sleep(150);
         const { state } = await soundProtocol.readThread(sources, key, Number.POSITIVE_INFINITY);
         return { state, debts };
       },
@@ -448,11 +451,12 @@ const payments: Readonly<Record<string, Mutant>> = {
   timerDroppedFirst: {
     breaks: 'a due timer is dropped before its firing is published',
     topology: 'standalone', // elsewhere another processor fires it too
-    faults: { outage: 0.7, crash: 0.001 },
+    faults: { crash: 0.008 },
     seedsMax: 500,
-    protocol: () => ({
+    protocol: ({ clock }) => ({
       fireTimer: async (publish, drop) => {
         await drop();
+        await clock.sleep(400);
         await publish();
       },
     }),
