@@ -5,8 +5,8 @@
 //       when the process dies, however it dies.
 //   D2. Nothing else in the directory is opened before the lock is held.
 import { constants } from 'node:fs';
-import { access, mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { access, mkdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Fault } from '@dormouse/ports';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
@@ -20,7 +20,7 @@ export interface DataDirectory {
 
 export async function holdDataDirectory(directory: string): Promise<DataDirectory> {
   const path = resolve(directory);
-  await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+  await makeDirectory(path).catch((error: unknown) => {
     throw unwritable(path, error);
   });
   await access(path, constants.W_OK | constants.X_OK).catch((error: unknown) => {
@@ -29,6 +29,31 @@ export async function holdDataDirectory(directory: string): Promise<DataDirector
   const lock = takeLock(path);
   return { path, databaseFile: join(path, 'dormouse.db'), release: () => lock.close() };
 }
+
+/** Node's own recursive mkdir never returns where a directory exists that nothing can be made in, such as /proc. */
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    const code = systemCode(error);
+    const parent = dirname(path);
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    if (code !== 'ENOENT' || parent === path || (await exists(parent))) throw error;
+    await makeDirectory(parent);
+    await mkdir(path, { mode: 0o700 });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+const systemCode = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : null);
 
 function takeLock(path: string): DatabaseSync {
   let lock: DatabaseSync | null = null;
