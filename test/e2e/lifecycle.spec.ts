@@ -134,14 +134,18 @@ describe('a standalone process', () => {
     await at.stop();
   });
 
-  it('refuses a data directory that is no directory', async () => {
-    const file = join(await scratchDirectory(), 'file');
-    await writeFile(file, '');
-    const { code, output } = await failedStart(['--data', file, '--port', '0']);
-    expect(code).toBe(1);
-    expect(output).toContain('DATA_DIR_UNWRITABLE');
-    clear(output);
-  });
+  it.each(['a file', 'below a file', 'where nothing can be made'])(
+    'refuses a data directory that is %s',
+    async (which) => {
+      const file = join(await scratchDirectory(), 'file');
+      await writeFile(file, '');
+      const directory = { 'a file': file, 'below a file': join(file, 'deep', 'down') }[which] ?? '/proc/nothing/here';
+      const { code, output } = await failedStart(['--data', directory, '--port', '0']);
+      expect(code).toBe(1);
+      expect(output).toContain('DATA_DIR_UNWRITABLE');
+      clear(output);
+    },
+  );
 
   it('refuses a database that is damaged', async () => {
     const at = await startStandalone();

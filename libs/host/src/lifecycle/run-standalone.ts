@@ -4,7 +4,8 @@
 //   R1. Start: stores, services, examples, then the door; nothing is accepted before everything that works on it runs.
 //   R2. Stop: the door first (no new connection, streams end, requests finish), then the services in order, then the
 //       stores; exit code 0. A second signal ends the process at once.
-//   R3. A start that fails lets go of what it holds, says what to do next, and exits with 1.
+//   R3. A start that fails lets go of what it holds, says what to do next, and exits with 1. A signal during the start ends
+//       it at once.
 import { resolve } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
 import { createHttpServer, type HttpServer } from '../http/http-server.ts';
@@ -35,7 +36,10 @@ export async function runStandalone(startExampleTools: StartExampleTools): Promi
   const stopped = stopSignal();
   const undo: (() => Promise<void>)[] = [];
   try {
-    process.stdout.write(await start(reading.config, startExampleTools, undo));
+    const starting = start(reading.config, startExampleTools, undo);
+    const banner = await Promise.race([starting, stopped.then(() => null)]);
+    if (banner === null) return finish(0, ''); // (R3) nothing was accepted yet, and what is on disk is whole
+    process.stdout.write(banner);
   } catch (failure) {
     await unwind(undo); // (R3)
     return finish(1, `dormouse: ${startFailureText(failure, reading.config.PORT)}\n`);
