@@ -24,6 +24,8 @@ export interface FaultMix {
   readonly outage: number;
   readonly wipeSnapshots: number;
   readonly wipeDedup: number;
+  /** A process's clock is set, forwards or back. */
+  readonly clockJump: number;
   /** Milliseconds that a process's clock is off, at most. */
   readonly skewMs: number;
 }
@@ -51,6 +53,7 @@ export function drawFaults(random: Random, topology: 'durable' | 'standalone'): 
     outage: some(0.06),
     wipeSnapshots: some(0.15),
     wipeDedup: some(0.15),
+    clockJump: some(0.03),
     skewMs: random.chance(0.3) ? random.below(400) : 0,
   };
   if (topology === 'standalone')
@@ -77,5 +80,6 @@ export const noFaults: FaultMix = {
   outage: 0,
   wipeSnapshots: 0,
   wipeDedup: 0,
+  clockJump: 0,
   skewMs: 0,
 };

@@ -42,6 +42,7 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
   durable: [
     'crash',
     'ordered restart',
+    'clock jump',
     'death just after an append',
     'pause',
     'unknown outcome',
@@ -73,6 +74,7 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
   standalone: [
     'crash',
     'ordered restart',
+    'clock jump',
     'death just after an append',
     'unknown outcome',
     'write applied late',

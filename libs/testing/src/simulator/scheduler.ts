@@ -22,7 +22,7 @@ export interface Process {
   pausedUntil: number;
   readonly faulty: boolean;
   /** Of its clock, against true time. */
-  readonly skewMs: number;
+  skewMs: number;
 }
 
 interface Step extends Timed {

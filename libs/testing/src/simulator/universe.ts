@@ -294,6 +294,10 @@ function createUniverse({ seed, topology, mutant = soundInstallation, readable =
       counted('rebalance');
       broker.rebalance(random.pick(['inputs', 'dispatches', 'notices']));
     }
+    if (random.chance(mix.clockJump)) {
+      counted('clock jump');
+      random.pick(installation.processes).skewMs += random.below(6_000) - 4_000;
+    }
     if (random.chance(mix.cutOff)) cutOff(random.pick(installation.processes));
     if (random.chance(mix.restart)) void restartInOrder(random.pick(installation.processes));
   }
