@@ -113,6 +113,22 @@ describe('a standalone process', () => {
     },
   );
 
+  it('ends at once when it is told a second time', async () => {
+    const at = await startStandalone();
+    const agent = await scriptedAgent(at, [[{ wait_ms: 60_000 }, { text: 'late' }]], { tool_servers: [] });
+    const thread = await openThread(at, agent);
+    await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'go' });
+    await untilStatus(at, thread, 'thinking');
+    const ended = at.stop(); // waits for the model
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(at.process.exitCode).toBeNull();
+    at.process.kill('SIGINT');
+    expect(await ended).toBe(130);
+    const again = await startStandalone({ dataDir: at.dataDir, port: at.port });
+    await untilStatus(again, thread, 'thinking');
+    await again.stop('SIGKILL');
+  });
+
   it('refuses a port that is taken', async () => {
     const port = await freePort();
     const other = createServer().listen(port, '127.0.0.1');

@@ -81,7 +81,8 @@ async function start(
   if (toolsUrl !== null) await seedExamples(ingress, toolsUrl);
   for (const service of services) await service.start(); // (R1)
   undo.push(async () => {
-    for (const service of services) await service.stop(stopWithinMs);
+    const deadline = performance.now() + stopWithinMs;
+    for (const service of services) await service.stop(Math.max(0, deadline - performance.now()));
   });
   await openDoor(http, config.HOST, port, undo);
   return bannerText({ url: config.PUBLIC_URL ?? url, dataDir, key, toolsUrl });
