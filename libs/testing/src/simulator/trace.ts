@@ -26,7 +26,7 @@ export function createTrace(readable: boolean): Trace {
       add(what);
       add(node);
       low ^= at | 0;
-      if (readable) write(at, node, what);
+      if (readable && what !== 'sleep ') write(at, node, what); // waking up is a step, and nothing to read
     },
     note: (at, node, what) => {
       if (readable) write(at, node, what());
