@@ -49,6 +49,24 @@ describe('the scheduler', () => {
     expect(answers).toEqual(['second life']);
   });
 
+  it('(X4) lets no write of an earlier life land in a later one where the stores are inside the process', async () => {
+    for (const [inside, lands] of [
+      [false, 1],
+      [true, 0],
+    ] as const) {
+      const scheduler = createScheduler(createRandom(1), createTrace(false), silent, inside);
+      scheduler.faults = { ...noFaults, ghost: 1 };
+      const process = living(scheduler);
+      let landed = 0;
+      void scheduler.gate.pass(process.node, write, () => (landed += 1)).catch(() => undefined);
+      await scheduler.step();
+      scheduler.crash(process);
+      scheduler.revive(process);
+      await runOut(scheduler);
+      expect(landed).toBe(lands);
+    }
+  });
+
   it('says UNAVAILABLE when nothing happened, and something else when nobody knows', async () => {
     for (const [faults, code, applied] of [
       [{ ...noFaults, failBefore: 1 }, 'UNAVAILABLE', 0],

@@ -5,6 +5,8 @@
 //   X1. Between two steps every microtask has run: what a process does between two awaits is one indivisible moment.
 //   X2. A dead process hears nothing any more: its operations never answer. Those already on the wire may still happen.
 //   X3. Nothing here or behind it reads a clock or a random number of the machine.
+//   X4. Where the stores live inside the process (`storesAreInside`: standalone), no write of an earlier life lands in a later
+//       one: what was on its way when the process died has happened by then, or never will.
 import type { Gate, Operation } from '@dormouse/adapter-memory';
 import { type Clock, Fault } from '@dormouse/ports';
 import { type FaultMix, noFaults } from './fault-mix.ts';
@@ -75,7 +77,12 @@ export const beginningMs = 1_764_000_000_000;
 const never = (): Promise<never> => new Promise(() => {});
 const sleeping: Operation = { name: 'sleep', about: '', kind: 'read' };
 
-export function createScheduler(random: Random, trace: Trace, hooks: SchedulerHooks): Scheduler {
+export function createScheduler(
+  random: Random,
+  trace: Trace,
+  hooks: SchedulerHooks,
+  storesAreInside = false,
+): Scheduler {
   const queue = createStepQueue<Step>();
   const byNode = new Map<string, Process>();
   const outages = { bus: 0, store: 0 };
@@ -278,6 +285,7 @@ export function createScheduler(random: Random, trace: Trace, hooks: SchedulerHo
 
   /** What a dead or disappointed process had sent arrives after all. */
   function haunted(step: Step): void {
+    if (storesAreInside && step.process.life !== step.life) return; // (X4)
     trace.step(now, step.process.node, `${step.operation.name} ${step.operation.about} happens late`);
     try {
       step.apply();

@@ -12,7 +12,7 @@ import { type Mutant, soundInstallation } from './mutant.ts';
 import { createObservation, type Observation, tenants } from './observation.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Counters } from './rare-paths.ts';
-import { beginningMs, createScheduler, type Process, type Scheduler } from './scheduler.ts';
+import { beginningMs, createScheduler, type Process, type Scheduler, type SchedulerHooks } from './scheduler.ts';
 import { runClient } from './simulated-client.ts';
 import { createSimulatedToolServer, type SimulatedToolServer } from './simulated-tool-server.ts';
 import { startWatcher, type Watcher } from './simulated-watcher.ts';
@@ -84,12 +84,13 @@ function createUniverse({ seed, topology, mutant = soundInstallation, readable =
   const fresh = (): number => (used += 1);
   const faults = { ...drawFaults(random, topology), ...mutant.faults };
 
-  const scheduler = createScheduler(random, trace, {
+  const hooks: SchedulerHooks = {
     counted,
     applied: (node, operation) => observation.applied(node, operation),
     crashed: (process) => bury(process),
     paused: (process) => missHeartbeats(process),
-  });
+  };
+  const scheduler = createScheduler(random, trace, hooks, topology === 'standalone');
   const outside = scheduler.addProcess('outside');
   scheduler.revive(outside);
   const clock = scheduler.clockOf(outside);
