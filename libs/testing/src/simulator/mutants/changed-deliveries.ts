@@ -1,0 +1,36 @@
+// Input buses that hand out something else than they were given.
+import type { InputConsumer, InputDelivery, ThreadDelivery } from '@dormouse/ports';
+import type { MutantContext } from '../mutant.ts';
+
+/** What every input consumer of a process is given, changed on its way. */
+export const delivering = (change: (delivery: ThreadDelivery) => ThreadDelivery | null) => (context: MutantContext) => {
+  const { ports } = context;
+  const inputs: typeof ports.inputs = {
+    ...ports.inputs,
+    consume: (consumer: InputConsumer) =>
+      ports.inputs.consume({
+        assigned: (assignment) => consumer.assigned(assignment),
+        revoked: (assignment) => consumer.revoked(assignment),
+        busy: () => consumer.busy(),
+        deliver: (assignment, delivery) => {
+          const changed = change(delivery);
+          if (changed !== null) consumer.deliver(assignment, changed);
+        },
+      }),
+  };
+  return { ...ports, inputs };
+};
+
+/** The same delivery, released at another time; once. */
+export function releasing(
+  delivery: ThreadDelivery,
+  when: (release: () => void) => Partial<InputDelivery>,
+): ThreadDelivery {
+  let released = false;
+  const release = (): void => {
+    if (released) return;
+    released = true;
+    delivery.release();
+  };
+  return Object.assign({ ...delivery }, { release }, when(release));
+}
