@@ -32,7 +32,7 @@ const insertAttempt =
   'INSERT INTO attempts (tenant, thread, tool_call, number, at, status, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
 const selectAttempts =
   'SELECT tool_call, number, at, status, duration_ms FROM attempts ' +
-  'WHERE tenant = ? AND thread = ? AND tool_call IN (SELECT value FROM json_each(?)) ORDER BY tool_call, number, at';
+  'WHERE tenant = ? AND thread = ? AND tool_call = ? ORDER BY number, at';
 
 export function createDispatchLedger(writer: GroupWriter, reader: Reader): DispatchLedger {
   return {
@@ -57,7 +57,7 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
       ]);
     },
     attempts: async (key, toolCallIds) =>
-      reader.all<AttemptRow>(selectAttempts, key.tenant, key.thread, JSON.stringify(toolCallIds)).map(attemptOf),
+      toolCallIds.flatMap((id) => reader.all<AttemptRow>(selectAttempts, key.tenant, key.thread, id).map(attemptOf)),
   };
 }
 

@@ -3,8 +3,9 @@
 // Invariants:
 //   S1. `user_version` counts the steps applied; a database with more steps than this release knows is refused.
 //   S2. A step is never edited after a release: a change of shape is a new step at the end.
-//   S3. The log is `commits`, in order of arrival (by thread, every commit would touch a page of its own: twice the log). The other tables of the log (`inputs`, `thread_numbers`, `owed`) say
-//       nothing that `commits` does not say, but decide races because they are unique.
+//   S3. The log is `commits`, in order of arrival: kept by thread, every commit would touch a page of its own, twice the
+//       bytes to sync. The other tables of the log (`inputs`, `thread_numbers`, `owed`) say nothing that `commits` does
+//       not say, but decide races because they are unique.
 //   S4. Tables are STRICT: what was declared is what is stored, so a row may be read by its declared type.
 
 /** 'DMSE': recognises our files, and other people's. */
