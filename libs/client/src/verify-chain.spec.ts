@@ -36,7 +36,12 @@ function log(commits = 4): Commit[] {
 function seal(commit: Commit): Commit {
   const { prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body } = commit;
   const fields = [prev, tenant, thread, version, count, inputs, at, nonce, trace, kid];
-  return { ...commit, hash: createHash('sha256').update(`${JSON.stringify(fields)}\n${body}`).digest('hex') };
+  return {
+    ...commit,
+    hash: createHash('sha256')
+      .update(`${JSON.stringify(fields)}\n${body}`)
+      .digest('hex'),
+  };
 }
 
 const changed = (index: number, change: Partial<Commit>): Commit[] =>

@@ -26,7 +26,12 @@ export {
   type CallbackGatewayDeps,
   type CallbackRequest,
 } from './callback-gateway/callback-gateway.ts';
-export { createCallbackTokens, type CallbackKey, type CallbackScope, type CallbackTokens } from './callback-gateway/callback-token.ts';
+export {
+  createCallbackTokens,
+  type CallbackKey,
+  type CallbackScope,
+  type CallbackTokens,
+} from './callback-gateway/callback-token.ts';
 export { createNotifier, type NotifierDeps } from './notifier/notifier.ts';
 export { defaultDispatcherSettings, type DispatcherSettings } from './tool-dispatcher/settings.ts';
 export { createToolDispatcher, type ToolDispatcherDeps } from './tool-dispatcher/tool-dispatcher.ts';
