@@ -16,6 +16,8 @@ interface Victim {
   readonly child: ChildProcess;
   /** Everything it has said so far. */
   said(): string;
+  /** Waits for what it says. @throws when it dies of itself, with its complaint. */
+  until(condition: (said: string) => boolean): Promise<void>;
 }
 
 async function startVictim(directory: string, round: number): Promise<Victim> {
@@ -26,14 +28,22 @@ async function startVictim(directory: string, round: number): Promise<Victim> {
   let complained = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (complained += piece));
-  while (!said.includes('ready\n')) {
-    if (child.exitCode !== null) throw new Error(`the victim died of itself: ${complained}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return { child, said: () => said };
+  const running: Victim = {
+    child,
+    said: () => said,
+    until: async (condition) => {
+      while (!condition(said)) {
+        if (child.exitCode !== null) throw new Error(`the victim died of itself: ${complained}`);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    },
+  };
+  await running.until((so) => so.includes('ready\n'));
+  return running;
 }
 
 async function killHard({ child }: Victim): Promise<void> {
+  if (child.exitCode !== null) throw new Error('the victim died of itself before it was killed');
   const closed = once(child, 'close');
   child.kill('SIGKILL');
   await closed;
@@ -62,7 +72,7 @@ describe('sqlite after kill -9', () => {
     for (let round = 0; round < rounds; round += 1) {
       const running = await startVictim(directory, round);
       const before = acked.length;
-      while (acknowledged(running.said()).length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+      await running.until((said) => acknowledged(said).length > 0);
       await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 120));
       await killHard(running);
       acked.push(...acknowledged(running.said()));
@@ -76,7 +86,7 @@ describe('sqlite after kill -9', () => {
   it('V10: what was committed and not released is recovered, from the first commit that owes', async () => {
     const directory = await scratchDirectory();
     const running = await startVictim(directory, 0);
-    while (acknowledged(running.said()).length < 500) await new Promise((resolve) => setTimeout(resolve, 2));
+    await running.until((said) => acknowledged(said).length >= 500);
     await killHard(running);
     const stores = await openSqlite({ directory });
     const recorder = createInputRecorder();

@@ -3,7 +3,6 @@
 import { openSqlite } from '@dormouse/adapter-sqlite';
 import type { InputConsumer, ThreadDelivery } from '@dormouse/ports';
 import { commitOf, messageOf } from '@dormouse/ports/contracts';
-import { writeSync } from 'node:fs';
 
 const [directory = '', round = ''] = process.argv.slice(2);
 const threads = 32;
@@ -32,13 +31,13 @@ const consumer: InputConsumer = {
   busy: () => false,
 };
 await stores.inputs.consume(consumer);
-writeSync(1, 'ready\n');
+process.stdout.write('ready\n');
 
 async function converse(thread: string): Promise<void> {
   for (let message = 0; ; message += 1) {
     const id = `r${round}-${message}`;
     await stores.inputs.publish({ tenant: 'acme', thread }, messageOf(id));
-    writeSync(1, `acked ${thread} ${id}\n`);
+    process.stdout.write(`acked ${thread} ${id}\n`);
   }
 }
 

@@ -13,7 +13,9 @@
 import type { Append, AppendOutcome } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { faultOf, unavailable } from './fault-of.ts';
+import { createAnswerQueue } from './answer-queue.ts';
+import { unavailable } from './fault-of.ts';
+import { createOutbox, type Urgency } from './outbox.ts';
 import type {
   AppendRow,
   Row,
@@ -25,9 +27,6 @@ import type {
   WriterMessage,
   WriterSetup,
 } from './write-operation.ts';
-
-/** Prompt: somebody waits for it. Lazy: it may ride with whatever comes next. */
-export type Urgency = 'prompt' | 'lazy';
 
 export interface GroupWriter {
   append(append: Append): Promise<AppendOutcome>;
@@ -49,11 +48,6 @@ export interface WriterOptions {
   readonly pagesMax: number | null;
   readonly queuedMax: number;
   readonly lazyFlushMs: number;
-}
-
-interface Waiting {
-  readonly resolve: (answer: WriteAnswer) => void;
-  readonly reject: (error: Error) => void;
 }
 
 const noCounters: WriterCounters = {
@@ -78,15 +72,11 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     walFramesMax: options.walFramesMax,
     pagesMax: options.pagesMax,
   });
-  let prompt: WriteOperation[] = [];
-  let lazy: WriteOperation[] = [];
-  let promptWaiting: Waiting[] = [];
-  let lazyWaiting: Waiting[] = [];
-  /** In the order in which their operations left. */
-  const waiting: Waiting[] = [];
-  let answered = 0;
-  let lazyTimer: NodeJS.Timeout | null = null;
-  let leaving = false;
+  const answers = createAnswerQueue();
+  const outbox = createOutbox(options.lazyFlushMs, (operations, waiting) => {
+    answers.add(waiting);
+    post({ operations });
+  });
   let counters = noCounters;
   let gone: Error | null = null;
 
@@ -94,8 +84,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   port.on('message', (message: WriterAnswers | 'closed') => {
     if (message === 'closed') return port.close();
     counters = message.counters;
-    for (const answer of message.answers) settle(answer);
-    forgetAnswered();
+    answers.settle(message.answers);
   });
   worker.on('error', (error) => {
     stop(unavailable('The writer of the database has died.'));
@@ -107,60 +96,25 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     ended.resolve();
   });
 
-  function settle(answer: WriteAnswer): void {
-    const next = waiting[answered];
-    answered += 1;
-    if (answer.did === 'fail') next?.reject(faultOf(answer.failure));
-    else next?.resolve(answer);
-  }
-
-  function forgetAnswered(): void {
-    if (answered < waiting.length && answered < 1_024) return;
-    waiting.splice(0, answered);
-    answered = 0;
-  }
-
   function stop(why: Error): void {
     gone ??= why;
-    for (const left of [...waiting.splice(answered), ...lazyWaiting.splice(0), ...promptWaiting.splice(0)])
-      left.reject(why);
-    waiting.length = answered = 0;
-  }
-
-  function write(urgency: Urgency, operation: WriteOperation): Promise<WriteAnswer> {
-    if (gone) return Promise.reject(gone);
-    if (waiting.length - answered + lazy.length + prompt.length >= options.queuedMax) {
-      return Promise.reject(unavailable('Too much is waiting for the disk.'));
-    }
-    return new Promise((resolve, reject) => {
-      (urgency === 'prompt' ? prompt : lazy).push(operation);
-      (urgency === 'prompt' ? promptWaiting : lazyWaiting).push({ resolve, reject });
-      if (urgency === 'prompt') leaveSoon();
-      else lazyTimer ??= setTimeout(leave, options.lazyFlushMs);
-    });
-  }
-
-  function leaveSoon(): void {
-    if (leaving) return;
-    leaving = true;
-    queueMicrotask(leave);
-  }
-
-  /** (G1) */
-  function leave(): void {
-    leaving = false;
-    if (lazyTimer) clearTimeout(lazyTimer);
-    lazyTimer = null;
-    if (lazy.length + prompt.length === 0) return;
-    waiting.push(...lazyWaiting, ...promptWaiting);
-    post({ operations: [...lazy, ...prompt] });
-    [lazy, prompt, lazyWaiting, promptWaiting] = [[], [], [], []];
+    outbox.leave();
+    answers.rejectAll(why);
   }
 
   function post(message: WriterMessage): void {
     port.postMessage(message);
     Atomics.add(signal, 0, 1);
     Atomics.notify(signal, 0);
+  }
+
+  function write(urgency: Urgency, operation: WriteOperation): Promise<WriteAnswer> {
+    if (gone) return Promise.reject(gone);
+    // (G3)
+    if (answers.length + outbox.length >= options.queuedMax) {
+      return Promise.reject(unavailable('Too much is waiting for the disk.'));
+    }
+    return new Promise((resolve, reject) => outbox.add(urgency, operation, { resolve, reject }));
   }
 
   async function change(urgency: Urgency, operation: WriteOperation): Promise<number> {
@@ -185,7 +139,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     counters: () => counters,
     close: () => {
       if (gone) return ended.promise;
-      leave();
+      outbox.leave();
       gone = unavailable('The stores are closed.');
       post({ close: true });
       return ended.promise;

@@ -7,9 +7,9 @@
 //   Q3. Whoever consumes next gets first what commits may still owe, then what was not decided. (B2, V10)
 //   Q4. Undecided inputs are bounded, in all and per thread; above that `publish` is refused with UNAVAILABLE.
 import type { Assignment, InputBus, InputConsumer, Subscription, ThreadDelivery, ThreadKey } from '@dormouse/ports';
-import type { ThreadInput } from '@dormouse/thread';
 import { unavailable } from './fault-of.ts';
 import type { OwedCommits } from './owed-commits.ts';
+import { createUndecidedInputs, type UndecidedInput } from './undecided-inputs.ts';
 
 export interface LocalInputBusOptions {
   readonly owed: OwedCommits;
@@ -24,16 +24,8 @@ export interface LocalInputBus extends InputBus {
   close(): void;
 }
 
-/** An input on its way to its decision. */
-interface Published extends ThreadKey {
-  readonly input: ThreadInput;
-  readonly trace: string | null;
-  decided(): void;
-  refused(error: Error): void;
-}
-
 type Queued =
-  | { readonly what: 'input'; readonly published: Published }
+  | { readonly what: 'input'; readonly published: UndecidedInput }
   | { readonly what: 'recovery'; readonly key: ThreadKey; readonly from: number };
 
 interface Owner {
@@ -46,44 +38,13 @@ const partition = 0;
 
 export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBus {
   const { owed } = options;
-  const undecided = new Set<Published>();
-  const undecidedOf = new Map<string, number>();
+  const undecided = createUndecidedInputs({ max: options.undecidedMax, perThreadMax: options.undecidedPerThreadMax });
   let queue: Queued[] = [];
   let first = 0;
   let owner: Owner | null = null;
   let generation = 0;
   let closed = false;
   let poll: NodeJS.Timeout | null = null;
-
-  function accept(key: ThreadKey, input: ThreadInput, trace: string | null): Promise<void> {
-    const name = `${key.tenant} ${key.thread}`;
-    const ofThread = undecidedOf.get(name) ?? 0;
-    // (Q4)
-    if (undecided.size >= options.undecidedMax) return Promise.reject(unavailable('Too many inputs are waiting.'));
-    if (ofThread >= options.undecidedPerThreadMax)
-      return Promise.reject(unavailable('Too many inputs of this thread are waiting.'));
-    undecidedOf.set(name, ofThread + 1);
-    return new Promise((resolve, reject) => {
-      const leave = (): boolean => {
-        if (!undecided.delete(published)) return false;
-        const left = (undecidedOf.get(name) ?? 1) - 1;
-        if (left === 0) undecidedOf.delete(name);
-        else undecidedOf.set(name, left);
-        return true;
-      };
-      const published: Published = {
-        tenant: key.tenant,
-        thread: key.thread,
-        input,
-        trace,
-        decided: () => void (leave() && resolve()),
-        refused: (error) => void (leave() && reject(error)),
-      };
-      undecided.add(published);
-      queue.push({ what: 'input', published });
-      deliverAll();
-    });
-  }
 
   /** Hands over until the consumer has enough. (B4) */
   function deliverAll(): void {
@@ -120,7 +81,7 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
   function handle(
     to: Owner,
     key: ThreadKey,
-    published: Published | null,
+    published: UndecidedInput | null,
     from: number | null = null,
   ): Omit<ThreadDelivery, 'what'> {
     const holder = {};
@@ -148,37 +109,45 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
     const recoveries = await owed.takeOver();
     generation += 1;
     queue = recoveries.map(({ key, from }) => ({ what: 'recovery', key, from }));
-    for (const published of undecided) queue.push({ what: 'input', published });
+    for (const published of undecided.all()) queue.push({ what: 'input', published });
     first = 0;
     return { assignment: { partition, generation }, consumer, revoked: false };
   }
 
-  async function revoke(from: Owner): Promise<void> {
-    from.revoked = true;
+  /** Nothing more is delivered; what is decided and released while the consumer stops still counts, later it does not. (B3) */
+  async function revoke(from: Owner, withinMs: number): Promise<void> {
     if (owner === from) owner = null;
-    await from.consumer.revoked(from.assignment);
+    await atMost(withinMs, from.consumer.revoked(from.assignment));
+    from.revoked = true;
   }
 
   return {
-    publish: (key, input, trace = null) =>
-      closed ? Promise.reject(unavailable('The runtime is shutting down.')) : accept(key, input, trace),
+    publish: async (key, input, trace = null) => {
+      if (closed) throw shuttingDown();
+      const { undecided: published, done } = undecided.add(key, input, trace);
+      queue.push({ what: 'input', published });
+      deliverAll();
+      await done;
+    },
     consume: async (consumer): Promise<Subscription> => {
       if (owner) throw new Error('the local bus has one partition, and it has an owner');
       const mine = await takeOver(consumer);
       owner = mine;
       consumer.assigned(mine.assignment);
       deliverAll();
-      return { close: (withinMs) => atMost(withinMs, revoke(mine)) };
+      return { close: (withinMs) => revoke(mine, withinMs) };
     },
     close: () => {
       closed = true;
       if (poll) clearTimeout(poll);
-      for (const published of undecided) published.refused(unavailable('The runtime is shutting down.'));
+      undecided.refuseAll(shuttingDown());
       queue = [];
       first = 0;
     },
   };
 }
+
+const shuttingDown = (): Error => unavailable('The runtime is shutting down.');
 
 async function atMost(withinMs: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

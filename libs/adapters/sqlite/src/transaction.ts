@@ -5,10 +5,11 @@
 //   X2. An operation that fails by its own fault takes nobody with it: the group is repeated, each operation in a
 //       savepoint (L4). A database that fails (disk full, input/output) fails the whole group, and all of it is undone.
 //   X3. When COMMIT itself fails other than by a full disk, appends are `unknown`: their frames may be on disk. (L5)
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { CommitAppender } from './append-commit.ts';
+import { createCarryOut } from './carry-out.ts';
 import { failureOf, type SqliteFailure, troubleOf } from './sqlite-failure.ts';
-import type { Statement, WriteAnswer, WriteOperation } from './write-operation.ts';
+import type { WriteAnswer, WriteOperation } from './write-operation.ts';
 
 export interface GroupResult {
   readonly answers: readonly WriteAnswer[];
@@ -23,43 +24,7 @@ export interface Transactions {
 export function createTransactions(database: DatabaseSync, appender: CommitAppender): Transactions {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');
-  const statements = new Map<string, StatementSync>();
-
-  function prepared(sql: string): StatementSync {
-    const known = statements.get(sql);
-    if (known) return known;
-    const statement = database.prepare(sql);
-    statements.set(sql, statement);
-    return statement;
-  }
-
-  const change = ({ sql, parameters }: Statement): number => Number(prepared(sql).run(...parameters).changes);
-
-  function carryOut(operation: WriteOperation): WriteAnswer {
-    switch (operation.do) {
-      case 'append':
-        return { did: 'append', outcome: appender.append(operation) };
-      case 'rows':
-        return {
-          did: 'change',
-          changes: operation.rows.reduce((sum, parameters) => sum + change({ sql: operation.sql, parameters }), 0),
-        };
-      case 'steps': {
-        const [first, ...others] = operation.steps;
-        const changes = first ? change(first) : 0;
-        if (changes > 0) for (const step of others) change(step);
-        return { did: 'change', changes };
-      }
-      case 'ask': {
-        const [row] = prepared(operation.sql).all(...operation.parameters);
-        return { did: 'ask', row: row ?? null };
-      }
-      case 'limit':
-        // The largest number SQLite takes lifts the limit.
-        database.exec(`PRAGMA max_page_count = ${operation.pagesMax ?? 0xff_ff_ff_fe}`);
-        return { did: 'change', changes: 0 };
-    }
-  }
+  const carryOut = createCarryOut(database, appender);
 
   function undo(): void {
     appender.forget();

@@ -1,0 +1,60 @@
+// Inputs on their way to their decision: who waits for each, and how many there may be. (Q1, Q4 of the local bus)
+import type { ThreadKey } from '@dormouse/ports';
+import type { ThreadInput } from '@dormouse/thread';
+import { unavailable } from './fault-of.ts';
+
+export interface UndecidedInput extends ThreadKey {
+  readonly input: ThreadInput;
+  readonly trace: string | null;
+  /** Its publisher is answered. */
+  decided(): void;
+}
+
+export interface UndecidedInputs {
+  /** @throws Fault UNAVAILABLE above the bounds. `done` settles when the input is decided or refused. */
+  add(
+    key: ThreadKey,
+    input: ThreadInput,
+    trace: string | null,
+  ): { readonly undecided: UndecidedInput; readonly done: Promise<void> };
+  /** In order of arrival. */
+  all(): Iterable<UndecidedInput>;
+  refuseAll(why: Error): void;
+}
+
+export function createUndecidedInputs(limits: {
+  readonly max: number;
+  readonly perThreadMax: number;
+}): UndecidedInputs {
+  const waiting = new Map<UndecidedInput, (why: Error) => void>();
+  const ofThread = new Map<string, number>();
+
+  function change(name: string, by: 1 | -1): void {
+    const count = (ofThread.get(name) ?? 0) + by;
+    if (count === 0) ofThread.delete(name);
+    else ofThread.set(name, count);
+  }
+
+  return {
+    add: ({ tenant, thread }, input, trace) => {
+      const name = `${tenant} ${thread}`;
+      if (waiting.size >= limits.max) throw unavailable('Too many inputs are waiting.');
+      if ((ofThread.get(name) ?? 0) >= limits.perThreadMax)
+        throw unavailable('Too many inputs of this thread are waiting.');
+      const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+      const leave = (settle: () => void): void => {
+        if (!waiting.delete(undecided)) return;
+        change(name, -1);
+        settle();
+      };
+      const undecided: UndecidedInput = { tenant, thread, input, trace, decided: () => leave(resolve) };
+      waiting.set(undecided, (why) => leave(() => reject(why)));
+      change(name, 1);
+      return { undecided, done };
+    },
+    all: () => waiting.keys(),
+    refuseAll: (why) => {
+      for (const refuse of waiting.values()) refuse(why);
+    },
+  };
+}
