@@ -38,6 +38,8 @@ export interface Resting {
 
 const concurrency = 64;
 const settleMs = 3_000;
+/** Until what so many new threads left behind (collections, checkpoints) is done: idle means idle. */
+const restMs = 20_000;
 const hourSeconds = 3_600;
 
 export async function measureSleepers(stage: Stage, plan: SleepersPlan): Promise<SleepersResult> {
@@ -53,7 +55,7 @@ export async function measureSleepers(stage: Stage, plan: SleepersPlan): Promise
     await putToSleep(stage, running, plan.threads - firstHalf);
     const createdPerSecond = (plan.threads * 1_000) / (performance.now() - began - settleMs);
     stage.say(`${plan.threads} threads asleep, ${createdPerSecond.toFixed(0)} per second`);
-    await sleep(settleMs);
+    await sleep(restMs);
     const asleep = await rest(running, plan.seconds);
     const timersPerThread = Math.max(
       0,
