@@ -134,6 +134,12 @@ describe('a conversation by commands', () => {
     expect(await cli('chat')).toMatchObject({ code: 2, stderr: expect.stringContaining('--agent') });
   });
 
+  it('ends with 0 where there is nothing to list', async () => {
+    const run = await runProcess([...connectionFlags(at), 'threads', 'list', '--status', 'parked']);
+    expect(run).toMatchObject({ code: 0, stdout: '' });
+    expect(run.stderr).toContain('No threads yet');
+  });
+
   it('shows threads, also as of a position, and closes one', async () => {
     const thread = await open();
     await cli('send', thread, 'roll a die', '--wait');

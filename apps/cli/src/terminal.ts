@@ -33,9 +33,10 @@ export function processTerminal(): Terminal {
     stdout: process.stdout,
     interactive: process.stdin.isTTY && process.stdout.isTTY,
     columns: process.stdout.columns || columnsStandard,
-    write: (text) => process.stdout.write(text),
-    out: (line) => process.stdout.write(`${line}\n`),
-    err: (line) => process.stderr.write(`${line}\n`),
+    // `void`: what a stream answers is not what a command returns, its exit code.
+    write: (text) => void process.stdout.write(text),
+    out: (line) => void process.stdout.write(`${line}\n`),
+    err: (line) => void process.stderr.write(`${line}\n`),
     style: (format, text) => styleText(format, text, { stream: process.stdout }),
   };
 }
