@@ -104,7 +104,8 @@ describe('the command', () => {
   it("hears a terminal's Ctrl-C once", async (context) => {
     if (spawnSync('script', ['--version']).status !== 0)
       context.skip('no script(1) on this machine to make a terminal with');
-    const terminal = await startListener('script', ['-qec', 'npm start', '/dev/null']);
+    // exec: a shell that waits between the two would die of the Ctrl-C itself (dash does, bash does not).
+    const terminal = await startListener('script', ['-qec', 'exec npm start', '/dev/null']);
     terminal.stdin!.write('\x03');
     expect(await exitCodeOf(terminal)).toBe(0);
     expect(heard()).toEqual(['SIGINT']);
