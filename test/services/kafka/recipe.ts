@@ -1,0 +1,135 @@
+// A real Apache Kafka broker (KRaft, one node) on free ports: the jars of Maven Central on this machine's Java.
+//
+// Invariants:
+//   K1. The class path is the sorted list of jars: the class data archive is valid for exactly one order.
+//   K2. A restart finds the same ports and the same data; nothing is formatted twice.
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { builtOnce } from '../built-once.ts';
+import { aptInstall, isInstalled, runCommand } from '../run-command.ts';
+import { freePorts, type ServerProcess, startServer } from '../server-process.ts';
+import { givenService, type RunningService, type ServiceRecipe, type StartOptions } from '../service.ts';
+
+const version = '4.3.1';
+const startWithinMs = 60_000;
+const remedy =
+  'Install Java 17 or newer and Maven, or set DORMOUSE_TEST_KAFKA_BROKERS to the brokers of a Kafka that tests may use.';
+
+export const recipe: ServiceRecipe = {
+  name: 'kafka',
+  variable: 'DORMOUSE_TEST_KAFKA_BROKERS',
+  start: async (options) => {
+    const given = process.env['DORMOUSE_TEST_KAFKA_BROKERS'];
+    if (given !== undefined) return givenService(given);
+    try {
+      return { available: true, service: await startBroker(await brokerJars(options), options) };
+    } catch (error) {
+      return { available: false, reason: `no Kafka here: ${(error as Error).message}`, remedy };
+    }
+  },
+};
+
+async function brokerJars({ cache, say }: StartOptions): Promise<string> {
+  if (!(await isInstalled('java'))) {
+    say('kafka: installing Java');
+    await aptInstall(['openjdk-17-jre-headless']);
+  }
+  return builtOnce(cache, `kafka-${version}`, say, async (into) => {
+    if (!(await isInstalled('mvn'))) {
+      say('kafka: installing Maven');
+      await aptInstall(['maven']);
+    }
+    say(`kafka: fetching the jars of ${version}`);
+    const pom = join(import.meta.dirname, 'pom.xml');
+    await runCommand(
+      'mvn',
+      ['-q', '-B', '-f', pom, 'dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${into}`],
+      { withinMs: 600_000 },
+    );
+  });
+}
+
+const jvmFlags = [
+  ...['-Xms64m', '-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xss512k', '-XX:-UsePerfData'],
+  ...['-Djava.awt.headless=true', '-Djava.net.preferIPv4Stack=true', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'],
+];
+
+async function startBroker(jars: string, { directory }: StartOptions): Promise<RunningService> {
+  const [client = 0, controller = 0] = await freePorts(2);
+  const properties = join(directory, 'server.properties');
+  if (!existsSync(properties)) prepareNode(directory, properties, client, controller); // (K2)
+  const classPath = readdirSync(jars)
+    .filter((name) => name.endsWith('.jar'))
+    .toSorted()
+    .map((name) => join(jars, name))
+    .join(':'); // (K1)
+  // Written by the first broker that ends in peace, used by all later ones: a start takes half the time.
+  const archive = ['-XX:+AutoCreateSharedArchive', `-XX:SharedArchiveFile=${jars}.jsa`];
+  const java = await javaMajor();
+  const start = (): Promise<ServerProcess> =>
+    startServer({
+      command: 'java',
+      args: [...jvmFlags, ...(java >= 19 ? archive : []), '-cp', classPath, 'kafka.Kafka', properties],
+      output: join(directory, 'kafka.out'),
+      port: client,
+      withinMs: startWithinMs,
+    });
+  let broker = await start();
+  return {
+    url: `127.0.0.1:${client}`,
+    pids: () => [broker.pid],
+    stop: () => broker.stop('SIGTERM', 20_000),
+    restart: async () => {
+      broker = await start();
+    },
+    kill: (signal) => broker.signal(signal),
+  };
+}
+
+async function javaMajor(): Promise<number> {
+  const text = await runCommand('sh', ['-c', 'java -version 2>&1'], { withinMs: 20_000 });
+  return Number(/version "(\d+)/.exec(text)?.[1] ?? 0);
+}
+
+/** What `kafka-storage format` writes for a node that is its own quorum. */
+function prepareNode(directory: string, properties: string, client: number, controller: number): void {
+  const log = join(directory, 'log');
+  mkdirSync(log, { recursive: true });
+  writeFileSync(
+    join(log, 'meta.properties'),
+    'version=1\ncluster.id=RG9ybW91c2VUZXN0Q2xzdA\nnode.id=1\ndirectory.id=RG9ybW91c2VUZXN0RGlyMQ\n',
+  );
+  const settings: Readonly<Record<string, string | number>> = {
+    'node.id': 1,
+    'process.roles': 'broker,controller',
+    listeners: `PLAINTEXT://127.0.0.1:${client},CONTROLLER://127.0.0.1:${controller}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${client}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'controller.quorum.voters': `1@127.0.0.1:${controller}`,
+    'log.dirs': log,
+    'auto.create.topics.enable': 'false',
+    'default.replication.factor': 1,
+    'min.insync.replicas': 1,
+    'offsets.topic.num.partitions': 4,
+    'offsets.topic.replication.factor': 1,
+    // A group's offsets must outlive what it has not read. (design §5)
+    'offsets.retention.minutes': 20_160,
+    'transaction.state.log.num.partitions': 1,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'group.initial.rebalance.delay.ms': 0,
+    'group.min.session.timeout.ms': 1_000,
+    'log.cleaner.dedupe.buffer.size': 4_194_304,
+    'log.segment.bytes': 67_108_864,
+    'num.network.threads': 2,
+    'num.io.threads': 3,
+    'num.recovery.threads.per.data.dir': 1,
+    'background.threads': 2,
+    'broker.session.timeout.ms': 3_000,
+    'broker.heartbeat.interval.ms': 500,
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(properties, lines.join(''));
+}

@@ -1,0 +1,187 @@
+// A server that speaks MongoDB's protocol, on free ports: FerretDB over PostgreSQL with the DocumentDB extension, both
+// built from package registries once per machine. Needs Linux, root, Go and Debian's package tools.
+//
+// Invariants:
+//   M1. The PostgreSQL of the cache is never written to: data and settings are in `directory`, bound into its root.
+//   M2. What was acknowledged is on disk (`fsync` on) unless DORMOUSE_TEST_FSYNC=off asks for speed.
+import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { builtOnce } from '../built-once.ts';
+import { aptInstall, isInstalled, runCommand } from '../run-command.ts';
+import { freePorts, type ServerProcess, startServer } from '../server-process.ts';
+import { givenService, type RunningService, type ServiceRecipe, type StartOptions } from '../service.ts';
+
+const ferretVersion = 'v2.7.0';
+const ferretModule = 'github.com/FerretDB/FerretDB/v2';
+const postgresPackage = 'postgresql-18-documentdb';
+const debianSuite = 'forky';
+const startWithinMs = 60_000;
+const remedy =
+  'Run as root on Debian with Go 1.24 or newer, or set DORMOUSE_TEST_MONGO_URL to a MongoDB that tests may use.';
+
+export const recipe: ServiceRecipe = {
+  name: 'mongo',
+  variable: 'DORMOUSE_TEST_MONGO_URL',
+  start: async (options) => {
+    const given = process.env['DORMOUSE_TEST_MONGO_URL'];
+    if (given !== undefined) return givenService(given);
+    try {
+      if (process.platform !== 'linux' || process.getuid?.() !== 0) throw new Error('it takes root on Linux');
+      const postgres = await builtOnce(options.cache, `postgres-documentdb-${debianSuite}`, options.say, (into) =>
+        buildPostgres(into, options.say),
+      );
+      const ferret = await builtOnce(options.cache, `ferretdb-${ferretVersion}`, options.say, (into) =>
+        buildFerret(into, options.say),
+      );
+      return { available: true, service: await startBoth(postgres, join(ferret, 'ferretdb'), options) };
+    } catch (error) {
+      return { available: false, reason: `no MongoDB here: ${(error as Error).message}`, remedy };
+    }
+  },
+};
+
+/** A Debian of its own, because the extension needs a newer C library than the host may have. */
+async function buildPostgres(into: string, say: (line: string) => void): Promise<void> {
+  if (!(await isInstalled('mmdebstrap'))) {
+    say('mongo: installing mmdebstrap');
+    await aptInstall(['mmdebstrap']);
+  }
+  say(`mongo: building a root directory with ${postgresPackage} (about 2 minutes)`);
+  const sources = await runCommand(
+    'sh',
+    ['-c', 'cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null || true'],
+    { withinMs: 5_000 },
+  );
+  const mirror = /^URIs:\s*(\S+)/m.exec(sources)?.[1] ?? /^deb\s+(?:\[.*?\]\s+)?(\S+)/m.exec(sources)?.[1];
+  if (mirror === undefined) throw new Error('no Debian mirror is configured');
+  const options = ['APT::Install-Recommends "false"', 'Acquire::Check-Valid-Until "false"'];
+  await runCommand(
+    'mmdebstrap',
+    [
+      '--variant=apt',
+      ...options.map((option) => `--aptopt=${option}`),
+      `--include=${postgresPackage}`,
+      debianSuite,
+      into,
+      mirror,
+    ],
+    { withinMs: 900_000 },
+  );
+}
+
+async function buildFerret(into: string, say: (line: string) => void): Promise<void> {
+  if (!(await isInstalled('go'))) throw new Error('Go is not installed');
+  say(`mongo: building FerretDB ${ferretVersion} (about 2 minutes)`);
+  writeFileSync(join(into, 'go.mod'), 'module fetch\n\ngo 1.23\n');
+  const printed = await runCommand('go', ['mod', 'download', '-json', `${ferretModule}@${ferretVersion}`], {
+    withinMs: 600_000,
+    cwd: into,
+  });
+  const { Dir: module } = JSON.parse(printed) as { readonly Dir: string };
+  const source = join(into, 'source');
+  cpSync(module, source, { recursive: true });
+  await runCommand('chmod', ['-R', 'u+w', source], { withinMs: 60_000 });
+  // Its version is written by its release process, and it does not start without one.
+  writeFileSync(join(source, 'build', 'version', 'version.txt'), `${ferretVersion}\n`);
+  await runCommand('go', ['build', '-trimpath', '-o', join(into, 'ferretdb'), './cmd/ferretdb'], {
+    withinMs: 900_000,
+    cwd: source,
+  });
+  rmSync(source, { recursive: true, force: true });
+}
+
+async function startBoth(root: string, ferret: string, { directory }: StartOptions): Promise<RunningService> {
+  const [postgresPort = 0, port = 0] = await freePorts(2);
+  const data = await preparePostgres(root, directory, postgresPort);
+  const startPostgres = (): Promise<ServerProcess> =>
+    startServer({
+      ...inRoot(root, directory, ['/usr/lib/postgresql/18/bin/postgres', '-D', data]),
+      output: join(directory, 'postgres.out'),
+      port: postgresPort,
+      withinMs: startWithinMs,
+    });
+  const startFerret = (): Promise<ServerProcess> =>
+    startServer({
+      command: ferret,
+      args: [
+        `--postgresql-url=postgres://postgres@127.0.0.1:${postgresPort}/postgres`,
+        ...['--no-auth', `--listen-addr=127.0.0.1:${port}`, '--debug-addr=', '--telemetry=disable'],
+        ...['--log-level=error', `--state-dir=${directory}`],
+      ],
+      output: join(directory, 'ferretdb.out'),
+      port,
+      withinMs: startWithinMs,
+      environment: { DO_NOT_TRACK: '1' },
+    });
+  const sql = (text: string): Promise<string> => {
+    const psql = ['/usr/lib/postgresql/18/bin/psql', '-h', '127.0.0.1', '-p', String(postgresPort), '-U', 'postgres'];
+    const { command, args } = inRoot(root, directory, [...psql, '-tAc', text]);
+    return runCommand(command, args, { withinMs: 30_000 });
+  };
+  const ready = async (): Promise<void> => {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        await sql('CREATE EXTENSION IF NOT EXISTS documentdb CASCADE');
+        return;
+      } catch (error) {
+        if (tries >= 100 || !/starting up|recovery|shutting down/.test(String(error))) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+  };
+  let postgres = await startPostgres();
+  await ready();
+  let server = await startFerret();
+  return {
+    url: `mongodb://127.0.0.1:${port}/?directConnection=true`,
+    pids: () => [server.pid, postgres.pid],
+    stop: async () => {
+      await server.stop('SIGTERM', 5_000);
+      await postgres.stop('SIGINT', 10_000);
+    },
+    restart: async () => {
+      rmSync(join(directory, 'data', 'postmaster.pid'), { force: true });
+      postgres = await startPostgres();
+      await ready();
+      server = await startFerret();
+    },
+    kill: (signal) => {
+      server.signal(signal);
+      postgres.signal(signal);
+    },
+  };
+}
+
+/** A command as the user postgres inside the root directory, with our directory mounted in it for this command alone. (M1) */
+function inRoot(root: string, directory: string, command: readonly string[]) {
+  const mount = 'mount --bind "$1" "$0/mnt" && shift && exec chroot --userspec=postgres:postgres "$0" "$@"';
+  return { command: 'unshare', args: ['--mount', '--', 'sh', '-c', mount, root, directory, ...command] };
+}
+
+async function preparePostgres(root: string, directory: string, port: number): Promise<string> {
+  mkdirSync(directory, { recursive: true });
+  const outside = join(directory, 'data');
+  const data = '/mnt/data';
+  if (!existsSync(join(outside, 'PG_VERSION'))) {
+    mkdirSync(outside, { recursive: true });
+    const [, uid, gid] = /^postgres:x:(\d+):(\d+)/m.exec(readFileSync(join(root, 'etc', 'passwd'), 'utf8')) ?? [];
+    chownSync(outside, Number(uid), Number(gid));
+    const init = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+    const { command, args } = inRoot(root, directory, ['/usr/lib/postgresql/18/bin/initdb', ...init]);
+    await runCommand(command, args, { withinMs: 120_000 });
+  }
+  const settings: Readonly<Record<string, string | number>> = {
+    listen_addresses: "'127.0.0.1'",
+    port,
+    unix_socket_directories: "''",
+    max_connections: 200,
+    fsync: process.env['DORMOUSE_TEST_FSYNC'] === 'off' ? 'off' : 'on', // (M2)
+    shared_preload_libraries: "'pg_cron,pg_documentdb_core,pg_documentdb'",
+    'cron.database_name': "'postgres'",
+    dynamic_shared_memory_type: 'mmap',
+    deadlock_timeout: '50ms',
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
+  writeFileSync(join(outside, 'postgresql.auto.conf'), lines.join(''));
+  return data;
+}

@@ -1,0 +1,75 @@
+// A real Redis on a free port: from PATH, or Debian's package unpacked into the cache without being installed.
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { builtOnce } from '../built-once.ts';
+import { isInstalled, runCommand } from '../run-command.ts';
+import { freePorts, type ServerProcess, startServer } from '../server-process.ts';
+import { givenService, type RunningService, type ServiceRecipe, type StartOptions } from '../service.ts';
+
+const remedy = 'Install Redis 7 or newer (apt-get install redis-server), or set DORMOUSE_TEST_REDIS_URL.';
+
+export const recipe: ServiceRecipe = {
+  name: 'redis',
+  variable: 'DORMOUSE_TEST_REDIS_URL',
+  start: async (options) => {
+    const given = process.env['DORMOUSE_TEST_REDIS_URL'];
+    if (given !== undefined) return givenService(given);
+    try {
+      return { available: true, service: await startRedis(await redisProgram(options), options) };
+    } catch (error) {
+      return { available: false, reason: `no Redis here: ${(error as Error).message}`, remedy };
+    }
+  },
+};
+
+interface RedisProgram {
+  readonly command: string;
+  readonly libraries: string | null;
+}
+
+async function redisProgram({ cache, say }: StartOptions): Promise<RedisProgram> {
+  if (await isInstalled('redis-server')) return { command: 'redis-server', libraries: null };
+  if (!(await isInstalled('dpkg-deb'))) throw new Error('redis-server is not on PATH, and this is not Debian');
+  const folder = await builtOnce(cache, 'redis-debian', say, async (into) => {
+    say('redis: downloading Debian’s package');
+    await runCommand('apt-get', ['update'], { withinMs: 300_000 });
+    const packages = ['redis-tools', 'libjemalloc2', 'liblua5.1-0', 'lua-bitop', 'lua-cjson', 'liblzf1'];
+    await runCommand('apt-get', ['download', ...packages], { withinMs: 300_000, cwd: into });
+    for (const file of readdirSync(into).filter((name) => name.endsWith('.deb')))
+      await runCommand('dpkg-deb', ['-x', file, '.'], { withinMs: 60_000, cwd: into });
+  });
+  // One program under several names, which decides by its name what to be; the package of the server only holds links.
+  const architecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
+  return {
+    command: join(folder, 'usr', 'bin', 'redis-check-rdb'),
+    libraries: join(folder, 'usr', 'lib', `${architecture}-linux-gnu`),
+  };
+}
+
+async function startRedis({ command, libraries }: RedisProgram, { directory }: StartOptions): Promise<RunningService> {
+  mkdirSync(directory, { recursive: true });
+  const [port = 0] = await freePorts(1);
+  const start = (): Promise<ServerProcess> =>
+    startServer({
+      command,
+      argv0: 'redis-server',
+      args: [
+        ...['--bind', '127.0.0.1', '--port', String(port), '--dir', directory],
+        ...['--save', '', '--appendonly', 'no', '--protected-mode', 'no'],
+      ],
+      output: join(directory, 'redis.out'),
+      port,
+      withinMs: 10_000,
+      environment: libraries === null ? {} : { LD_LIBRARY_PATH: libraries },
+    });
+  let server = await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    pids: () => [server.pid],
+    stop: () => server.stop(),
+    restart: async () => {
+      server = await start();
+    },
+    kill: (signal) => server.signal(signal),
+  };
+}

@@ -1,0 +1,103 @@
+// A server as a child process: its output in a file, its port awaited, its end by its own pid.
+//
+// Invariants:
+//   V1. Only what was started here is signalled; when this process ends, what it started ends too.
+//   V2. A server that dies before it listens is reported with the end of its output.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface ServerProcess {
+  readonly pid: number;
+  readonly exited: Promise<void>;
+  signal(signal: NodeJS.Signals): void;
+  /** SIGTERM (or another), then SIGKILL when that takes longer than `withinMs`. */
+  stop(signal?: NodeJS.Signals, withinMs?: number): Promise<void>;
+}
+
+const alive = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of alive) child.kill('SIGKILL'); // (V1)
+});
+
+export async function startServer(options: {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly output: string;
+  readonly port: number;
+  readonly withinMs: number;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** What the program is told its name is. */
+  readonly argv0?: string;
+}): Promise<ServerProcess> {
+  const output = openSync(options.output, 'a');
+  const child = spawn(options.command, options.args, {
+    stdio: ['ignore', output, output],
+    env: { ...process.env, ...options.environment },
+    argv0: options.argv0,
+  });
+  closeSync(output);
+  alive.add(child);
+  let gone = false;
+  const exited = new Promise<void>((resolve) => {
+    const end = (): void => {
+      gone = true;
+      alive.delete(child);
+      resolve();
+    };
+    child.once('exit', end);
+    child.once('error', end);
+  });
+  await listening(options.port, options.withinMs, () => gone, options.output);
+  return {
+    pid: child.pid ?? 0,
+    exited,
+    signal: (signal) => void child.kill(signal),
+    stop: async (signal = 'SIGTERM', withinMs = 10_000) => {
+      child.kill(signal);
+      const late = sleep(withinMs, 'late' as const, { ref: false });
+      if ((await Promise.race([exited, late])) === 'late') child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+async function listening(port: number, withinMs: number, gone: () => boolean, output: string): Promise<void> {
+  const until = Date.now() + withinMs;
+  while (Date.now() < until && !gone()) {
+    if (await accepts(port)) return;
+    await sleep(25);
+  }
+  const said = readFileSync(output, 'utf8').slice(-2_000);
+  throw new Error(`no server on port ${port}${gone() ? ': it ended' : ` within ${withinMs} ms`}. ${said}`); // (V2)
+}
+
+export async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false; // refused: not yet
+  } finally {
+    socket.destroy();
+  }
+}
+
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  const ports: number[] = [];
+  for (const server of servers) {
+    if (!server.listening) await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no free port');
+    ports.push(address.port);
+  }
+  for (const server of servers) {
+    server.close();
+    await once(server, 'close');
+  }
+  return ports;
+}

@@ -1,0 +1,41 @@
+// A real server for tests: where it comes from, and how a test may hurt it.
+export interface RunningService {
+  /** What a client connects to: `host:port` of a broker, or a URL. */
+  readonly url: string;
+  /** Of what was started here; none of a server given from outside. */
+  readonly pids: () => readonly number[];
+  stop(): Promise<void>;
+  /** Starts it again on the same port and data, after `kill` or `stop`. */
+  restart(): Promise<void>;
+  kill(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
+}
+
+export type Started =
+  | { readonly available: true; readonly service: RunningService }
+  | { readonly available: false; readonly reason: string; readonly remedy: string };
+
+export interface StartOptions {
+  /** Data and output of this one server; made if missing. */
+  readonly directory: string;
+  /** What is built once per machine lives here, outside every repository. */
+  readonly cache: string;
+  readonly say: (line: string) => void;
+}
+
+export interface ServiceRecipe {
+  readonly name: 'kafka' | 'mongo' | 'redis';
+  /** Environment variable that names a server given from outside. */
+  readonly variable: string;
+  start(options: StartOptions): Promise<Started>;
+}
+
+/** A server somebody else runs: it is used, and never signalled. */
+export function givenService(url: string): Started {
+  const refuse = (): never => {
+    throw new Error(`${url} was given from outside: it cannot be stopped from here`);
+  };
+  return {
+    available: true,
+    service: { url, pids: () => [], stop: async () => {}, restart: async () => refuse(), kill: refuse },
+  };
+}
