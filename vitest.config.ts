@@ -9,7 +9,7 @@ export default defineConfig({
   oxc: { decorator: { legacy: true } },
   test: {
     include: ['libs/**/*.spec.ts', 'apps/**/*.spec.ts', 'test/**/*.spec.ts'],
-    exclude: ['**/node_modules/**', '**/dist/**', 'bench/peers/**'],
+    exclude: ['**/node_modules/**', '**/dist/**', 'bench/peers/**', 'test/cluster/**', 'test/chaos/**'],
     testTimeout: 20_000,
     hookTimeout: 30_000,
   },

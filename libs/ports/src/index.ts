@@ -10,6 +10,7 @@ export * from './input-bus.ts';
 export * from './live-feed.ts';
 export * from './logger.ts';
 export * from './model.ts';
+export * from './page-cursor.ts';
 export * from './registry.ts';
 export * from './snapshots.ts';
 export * from './thread-directory.ts';

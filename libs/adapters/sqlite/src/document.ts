@@ -1,6 +1,6 @@
-// Rows that are one JSON document, and the cursors of pages over them.
+// Rows that are one JSON document, and pages of them.
 import type { Page, PageRequest } from '@dormouse/ports';
-import { Fault } from '@dormouse/ports';
+import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 
 export interface DocumentRow {
@@ -25,23 +25,6 @@ export function pageByName<Document extends { readonly name: string }>(
   const last = data.at(-1);
   return { data, nextCursor: rows.length > request.limit && last ? encodeCursor([last.name]) : null };
 }
-
-export function encodeCursor(parts: readonly (string | number)[]): string {
-  return Buffer.from(JSON.stringify(parts)).toString('base64url');
-}
-
-/** @throws Fault CURSOR_INVALID for what `encodeCursor` did not write. */
-export function decodeCursor(cursor: string): readonly unknown[] {
-  try {
-    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-    if (Array.isArray(parts)) return parts;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  throw invalidCursor();
-}
-
-export const invalidCursor = (): Fault => new Fault('CURSOR_INVALID', 'This cursor was not made by this list.');
 
 function nameOf(cursor: string): string {
   const [name] = decodeCursor(cursor);

@@ -3,9 +3,9 @@
 // A filter by metadata walks the rarest of its pairs, whose index has the order of the list too; any other filter walks
 // `threads` by the index that SQLite finds best.
 import type { Page, PageRequest, ThreadFilter, ThreadRow } from '@dormouse/ports';
+import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from './database.ts';
-import { decodeCursor, encodeCursor, invalidCursor } from './document.ts';
 import { rowColumns, rowOf, type StoredThreadRow } from './thread-row.ts';
 
 interface Condition {

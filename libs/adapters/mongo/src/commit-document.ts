@@ -1,0 +1,34 @@
+// A commit as one document of the collection `commits`.
+//
+// Invariants:
+//   D1. `_id` is tenant, thread and version, the version in digits of one length: it decides races, and sorts. A tenant
+//       has no colon, and what follows the last one is the version: no two commits share an `_id`.
+import type { Commit, ThreadKey } from '@dormouse/ports';
+
+export interface CommitDocument extends Commit {
+  readonly _id: string;
+}
+
+const versionDigits = 16;
+const lastVersion = '9'.repeat(versionDigits);
+
+export const commitIdOf = ({ tenant, thread }: ThreadKey, version: number): string =>
+  `${tenant}:${thread}:${String(version).padStart(versionDigits, '0')}`;
+
+export function documentOf(commit: Commit): CommitDocument {
+  const { v, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body } = commit;
+  return {
+    _id: commitIdOf(commit, version),
+    ...{ v, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body },
+  };
+}
+
+export function commitOf({ _id, ...commit }: CommitDocument): Commit {
+  return commit;
+}
+
+/** Commits of one thread with `from <= version <= to`. Tenant and thread are asked too: names of threads may hold colons. */
+export function versionRange(key: ThreadKey, from: number, to: number | null) {
+  const upper = to === null ? `${key.tenant}:${key.thread}:${lastVersion}` : commitIdOf(key, to);
+  return { _id: { $gte: commitIdOf(key, from), $lte: upper }, tenant: key.tenant, thread: key.thread };
+}

@@ -1,0 +1,73 @@
+// First answers by idempotency key, in `idempotency`. Port: ports/idempotency.ts.
+//
+// Invariants:
+//   I1. A key is claimed by inserting it; a claim whose lease has run out by changing it from the time that was read.
+//   I2. A key belongs to the body it was first used with until it is abandoned or expires.
+import type { ClaimAnswer, IdempotencyKeys, KeptAnswer } from '@dormouse/ports';
+import { Fault } from '@dormouse/ports';
+import { idOf } from './id-of.ts';
+import { isDuplicate, type MongoServer } from './mongo-server.ts';
+
+interface KeyDocument {
+  readonly _id: string;
+  readonly bodySha256: string;
+  readonly claimedAt: number;
+  readonly answer: KeptAnswer | null;
+  readonly expiresAt: Date;
+}
+
+/** Answers are kept at least a day. */
+const answersKeptMs = 2 * 86_400_000;
+const claimTriesMax = 5;
+
+export function createIdempotencyKeys(server: MongoServer): IdempotencyKeys {
+  const keys = server.collection<KeyDocument>('idempotency');
+
+  async function insert(document: KeyDocument): Promise<boolean> {
+    try {
+      await server.write(() => keys.insertOne(document));
+      return true;
+    } catch (error) {
+      if (isDuplicate(error)) return false;
+      throw error;
+    }
+  }
+
+  /** (I1) */
+  async function takeOver(found: KeyDocument, now: number): Promise<boolean> {
+    const { _id, claimedAt } = found;
+    const { modifiedCount } = await server.write(() =>
+      keys.updateOne({ _id, claimedAt, answer: null }, { $set: { claimedAt: now } }),
+    );
+    return modifiedCount === 1;
+  }
+
+  return {
+    claim: async (tenant, route, key, bodySha256, now, leaseMs) => {
+      const _id = idOf(tenant, route, key);
+      const claim = { _id, bodySha256, claimedAt: now, answer: null, expiresAt: new Date(Date.now() + answersKeptMs) };
+      for (let tries = 0; tries < claimTriesMax; tries += 1) {
+        if (await insert(claim)) return { claim: 'new' };
+        const found = await server.read(() => keys.findOne({ _id }));
+        if (found === null) continue; // abandoned between the two: it is free again
+        const answer = answerOf(found, bodySha256);
+        if (answer.claim !== 'running' || found.claimedAt + leaseMs > now) return answer;
+        if (await takeOver(found, now)) return { claim: 'new' };
+      }
+      throw new Fault('UNAVAILABLE', 'This idempotency key is being claimed and abandoned all the time.');
+    },
+    finish: async (tenant, route, key, { status, body }) => {
+      const _id = idOf(tenant, route, key);
+      await server.write(() => keys.updateOne({ _id, answer: null }, { $set: { answer: { status, body } } }));
+    },
+    abandon: async (tenant, route, key) => {
+      await server.write(() => keys.deleteOne({ _id: idOf(tenant, route, key), answer: null }));
+    },
+  };
+}
+
+/** (I2) */
+function answerOf({ bodySha256, answer }: KeyDocument, asked: string): ClaimAnswer {
+  if (bodySha256 !== asked) return { claim: 'other_body' };
+  return answer === null ? { claim: 'running' } : { claim: 'done', answer };
+}

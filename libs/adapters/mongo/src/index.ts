@@ -1,0 +1,2 @@
+export { openMongo, type MongoOptions, type MongoStores } from './open-mongo.ts';
+export type { MongoCounters } from './mongo-server.ts';

@@ -1,0 +1,113 @@
+// The connection: how the server is reached, what its errors mean, and how often it was asked.
+//
+// Invariants:
+//   C1. Every write waits for a majority and its journal; every read asks the primary. Nothing is retried by the driver: a
+//       repetition after an unknown outcome is decided by who knows what was written.
+//   C2. Whatever a server or a network does is UNAVAILABLE; a failed read is never "nothing there". (L6)
+//   C3. Only the code of an error is looked at, never its words: two compatible servers have different words.
+//   C4. No URL, which may hold a password, is ever repeated.
+import { Fault } from '@dormouse/ports';
+import mongoose, { type mongo } from 'mongoose';
+
+/** Round trips since opening, and what they were for. */
+export interface MongoCounters {
+  readonly reads: number;
+  readonly writes: number;
+  /** Writes of groups of commits, and the commits stored by them. */
+  readonly groups: number;
+  readonly commits: number;
+  readonly unknownOutcomes: number;
+}
+
+export interface MongoServer {
+  collection<Document extends mongo.Document>(name: string): mongo.Collection<Document>;
+  /** One question to the server. @throws Fault UNAVAILABLE. (C2) */
+  read<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
+  /** One change. Errors that say something about the data (a duplicate key) stay what they are. */
+  write<Answer>(change: () => Promise<Answer>): Promise<Answer>;
+  counted: { -readonly [name in keyof MongoCounters]: number };
+  /** @throws Fault UNAVAILABLE when the server does not answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly url: string;
+  /** Default: the one in the URL, else `dormouse`. */
+  readonly database?: string | undefined;
+  readonly selectionTimeoutMs?: number | undefined;
+  readonly connectionsMax?: number | undefined;
+}
+
+const duplicateKey = 11_000;
+/** What FerretDB answers where PostgreSQL found two writers waiting for each other; neither was stored. */
+const deadlock = 16_908_292;
+const deadlockTriesMax = 20;
+const retryAfterMs = 1_000;
+
+export async function connectServer(options: ServerOptions): Promise<MongoServer> {
+  const connection = mongoose.createConnection(options.url, {
+    bufferCommands: false,
+    retryWrites: false,
+    retryReads: false,
+    writeConcern: { w: 'majority', journal: true },
+    readPreference: 'primary',
+    serverSelectionTimeoutMS: options.selectionTimeoutMs ?? 4_000,
+    maxPoolSize: options.connectionsMax ?? 32,
+    autoIndex: false,
+    autoCreate: false,
+  });
+  try {
+    await connection.asPromise();
+  } catch (error) {
+    await connection.destroy();
+    throw faultOf(error);
+  }
+  const named = connection.name === '' || connection.name === 'test' ? 'dormouse' : connection.name;
+  const database = connection.getClient().db(options.database ?? named);
+  const counted = { reads: 0, writes: 0, groups: 0, commits: 0, unknownOutcomes: 0 };
+
+  async function trip<Answer>(work: () => Promise<Answer>, kind: 'reads' | 'writes'): Promise<Answer> {
+    for (let tries = 1; ; tries += 1) {
+      counted[kind] += 1;
+      try {
+        return await work();
+      } catch (error) {
+        if (codeOf(error) === deadlock && tries < deadlockTriesMax) continue;
+        throw isDuplicate(error) ? error : faultOf(error);
+      }
+    }
+  }
+
+  return {
+    collection: (name) => database.collection(name),
+    read: (ask) => trip(ask, 'reads'),
+    write: (change) => trip(change, 'writes'),
+    counted,
+    ping: async () => void (await trip(() => database.command({ ping: 1 }), 'reads')),
+    close: () => connection.close(),
+  };
+}
+
+export const isDuplicate = (error: unknown): boolean => codeOf(error) === duplicateKey;
+
+export const isDeadlock = (error: unknown): boolean => codeOf(error) === deadlock;
+
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+}
+
+/** True when no server was reached, so that nothing can have been stored. */
+export function wasNotSent(error: unknown): boolean {
+  return error instanceof Error && ['MongoServerSelectionError', 'MongoNotConnectedError'].includes(error.name);
+}
+
+export function faultOf(error: unknown): Error {
+  if (error instanceof Fault) return error;
+  const { name, code } = error as { readonly name?: string; readonly code?: string | number };
+  const what = code === undefined ? String(name) : `${String(name)}, code ${code}`;
+  return new Fault('UNAVAILABLE', `The database does not answer as it should (${what}): see its log and MONGO_URL.`, {
+    retryAfterMs,
+    cause: error,
+  });
+}

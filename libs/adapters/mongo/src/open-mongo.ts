@@ -1,0 +1,86 @@
+// Opens a database and gives every store of the cluster topology over it.
+import {
+  type Agents,
+  type ApiKeys,
+  type Blobs,
+  type DispatchLedger,
+  Fault,
+  type IdempotencyKeys,
+  type Secrets,
+  type Snapshots,
+  type ThreadDirectory,
+  type ThreadLog,
+  type Timers,
+  type ToolServers,
+  type Toolsets,
+} from '@dormouse/ports';
+import { createBlobs } from './blobs.ts';
+import { createDispatchLedger } from './dispatch-ledger.ts';
+import { createIdempotencyKeys } from './idempotency-keys.ts';
+import { ensureIndexes, missingIndexes } from './indexes.ts';
+import { connectServer, type MongoCounters, type ServerOptions } from './mongo-server.ts';
+import { createAgents, createApiKeys, createSecrets, createToolServers, createToolsets } from './registry.ts';
+import { createSnapshots } from './snapshots.ts';
+import { createThreadDirectory } from './thread-directory.ts';
+import { createThreadLog } from './thread-log.ts';
+import { createTimers, type Partitions } from './timers.ts';
+
+export interface MongoOptions extends ServerOptions {
+  /** Of the bus; without it this process fires every timer. */
+  readonly partitions?: Partitions | undefined;
+  /** `make` creates what is missing; `check` refuses to open without it. */
+  readonly indexes: 'make' | 'check';
+}
+
+export interface MongoStores {
+  readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
+  readonly timers: Timers;
+  readonly directory: ThreadDirectory;
+  readonly ledger: DispatchLedger;
+  readonly blobs: Blobs;
+  readonly agents: Agents;
+  readonly toolServers: ToolServers;
+  readonly toolsets: Toolsets;
+  readonly secrets: Secrets;
+  readonly idempotency: IdempotencyKeys;
+  readonly apiKeys: ApiKeys;
+  counters(): MongoCounters;
+  /** @throws Fault UNAVAILABLE when the server does not answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @throws Fault UNAVAILABLE, INDEX_MISSING. */
+export async function openMongo(options: MongoOptions): Promise<MongoStores> {
+  const server = await connectServer(options);
+  try {
+    if (options.indexes === 'make') await ensureIndexes(server);
+    const missing = await missingIndexes(server);
+    if (missing.length > 0)
+      throw new Fault(
+        'INDEX_MISSING',
+        `These indexes are missing: ${missing.join(', ')}. Make them with: npm run setup`,
+      );
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  return {
+    log: createThreadLog(server),
+    snapshots: createSnapshots(server),
+    timers: createTimers(server, options.partitions),
+    directory: createThreadDirectory(server),
+    ledger: createDispatchLedger(server),
+    blobs: createBlobs(server),
+    agents: createAgents(server),
+    toolServers: createToolServers(server),
+    toolsets: createToolsets(server),
+    secrets: createSecrets(server),
+    idempotency: createIdempotencyKeys(server),
+    apiKeys: createApiKeys(server),
+    counters: () => ({ ...server.counted }),
+    ping: () => server.ping(),
+    close: () => server.close(),
+  };
+}

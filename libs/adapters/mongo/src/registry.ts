@@ -1,0 +1,214 @@
+// What operators configure, one collection each, the thing itself as JSON in `document`: names that people chose never become
+// names of fields. Ports: ports/registry.ts, ports/api-keys.ts.
+import type {
+  Agent,
+  Agents,
+  ApiKey,
+  ApiKeys,
+  Page,
+  PageRequest,
+  SealedSecret,
+  Secrets,
+  ToolServer,
+  ToolServers,
+  Toolsets,
+} from '@dormouse/ports';
+import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
+import type { mongo } from 'mongoose';
+import { idOf } from './id-of.ts';
+import { isDuplicate, type MongoServer } from './mongo-server.ts';
+
+interface Stored {
+  readonly _id: string;
+  readonly tenant: string;
+  readonly name: string;
+  /** The id that people may use instead of the name. */
+  readonly alias: string;
+  readonly version: number;
+  readonly document: string;
+}
+
+export function createAgents(server: MongoServer): Agents {
+  const agents = server.collection<Stored>('agents');
+  const newest = async (filter: mongo.Filter<Stored>): Promise<Agent | null> => {
+    const [found] = await server.read(() => agents.find(filter).sort({ version: -1 }).limit(1).toArray());
+    return found === undefined ? null : parsed<Agent>(found);
+  };
+  return {
+    insert: (agent) => {
+      const { tenant, name, version, id } = agent;
+      return inserted(server, agents, {
+        _id: idOf(tenant, name, version),
+        ...{ tenant, name, version, alias: id },
+        document: JSON.stringify(agent),
+      });
+    },
+    latest: (tenant, nameOrId) => newest(called(tenant, nameOrId)),
+    version: (tenant, nameOrId, version) => newest({ ...called(tenant, nameOrId), version }),
+    list: async (tenant, page) => {
+      const after = nameAfter(page);
+      const groups = await server.read(() =>
+        agents
+          .aggregate<{ readonly _id: string; readonly version: number }>([
+            { $match: { tenant, name: { $gt: after } } },
+            { $group: { _id: '$name', version: { $max: '$version' } } },
+            { $sort: { _id: 1 } },
+            { $limit: page.limit + 1 },
+          ])
+          .toArray(),
+      );
+      const ids = groups.map((group) => idOf(tenant, group._id, group.version));
+      const found = await server.read(() =>
+        agents
+          .find({ _id: { $in: ids } })
+          .sort({ name: 1 })
+          .toArray(),
+      );
+      return pageOf(found.map(parsed<Agent>), page);
+    },
+    remove: async (tenant, name) => {
+      const { deletedCount } = await server.write(() => agents.deleteMany({ tenant, name }));
+      return deletedCount > 0;
+    },
+  };
+}
+
+export function createToolServers(server: MongoServer): ToolServers {
+  const servers = server.collection<Stored>('tool_servers');
+  const stored = (tool: ToolServer): Stored => {
+    const { tenant, name, id } = tool;
+    return { _id: idOf(tenant, name), tenant, name, alias: id, version: 1, document: JSON.stringify(tool) };
+  };
+  return {
+    insert: (tool) => inserted(server, servers, stored(tool)),
+    get: async (tenant, nameOrId) => {
+      const found = await server.read(() => servers.findOne(called(tenant, nameOrId)));
+      return found && parsed<ToolServer>(found);
+    },
+    list: async (tenant, page) => {
+      const found = await server.read(() =>
+        servers
+          .find({ tenant, name: { $gt: nameAfter(page) } })
+          .sort({ name: 1 })
+          .limit(page.limit + 1)
+          .toArray(),
+      );
+      return pageOf(found.map(parsed<ToolServer>), page);
+    },
+    replace: async (tool) => {
+      const { _id, document } = stored(tool);
+      const { matchedCount } = await server.write(() => servers.updateOne({ _id }, { $set: { document } }));
+      return matchedCount === 1;
+    },
+    remove: async (tenant, name) => {
+      const { deletedCount } = await server.write(() => servers.deleteOne({ _id: idOf(tenant, name) }));
+      return deletedCount === 1;
+    },
+  };
+}
+
+export function createToolsets(server: MongoServer): Toolsets {
+  const toolsets = server.collection<{ readonly _id: string; readonly manifest: string }>('toolsets');
+  const lastGood = server.collection<{ readonly _id: string; readonly sha256: string }>('toolsets_last_good');
+  return {
+    put: async ({ tenant, sha256, manifest }) => {
+      await inserted(server, toolsets, { _id: idOf(tenant, sha256), manifest });
+    },
+    get: async (tenant, sha256) => {
+      const found = await server.read(() => toolsets.findOne({ _id: idOf(tenant, sha256) }));
+      return found && { tenant, sha256, manifest: found.manifest };
+    },
+    putLastGood: (tenant, toolServer, sha256) => put(server, lastGood, idOf(tenant, toolServer), { sha256 }),
+    lastGood: async (tenant, toolServer) => {
+      const found = await server.read(() => lastGood.findOne({ _id: idOf(tenant, toolServer) }));
+      return found?.sha256 ?? null;
+    },
+  };
+}
+
+export function createSecrets(server: MongoServer): Secrets {
+  const secrets = server.collection<Stored>('secrets');
+  return {
+    put: (secret) => {
+      const { tenant, name } = secret;
+      const fields = { tenant, name, alias: name, version: 1, document: JSON.stringify(secret) };
+      return put(server, secrets, idOf(tenant, name), fields);
+    },
+    get: async (tenant, name) => {
+      const found = await server.read(() => secrets.findOne({ _id: idOf(tenant, name) }));
+      return found && parsed<SealedSecret>(found);
+    },
+    list: async (tenant) => {
+      const found = await server.read(() => secrets.find({ tenant }).sort({ name: 1 }).toArray());
+      return found.map(parsed<SealedSecret>);
+    },
+    remove: async (tenant, name) => {
+      const { deletedCount } = await server.write(() => secrets.deleteOne({ _id: idOf(tenant, name) }));
+      return deletedCount === 1;
+    },
+  };
+}
+
+export function createApiKeys(server: MongoServer): ApiKeys {
+  const keys = server.collection<Stored>('api_keys');
+  return {
+    insert: async (key) => {
+      const { tenant, name, id } = key;
+      const document = JSON.stringify(key);
+      await inserted(server, keys, { _id: key.keySha256, tenant, name, alias: id, version: 1, document });
+    },
+    bySha256: async (keySha256) => {
+      const found = await server.read(() => keys.findOne({ _id: keySha256 }));
+      return found && parsed<ApiKey>(found);
+    },
+  };
+}
+
+async function inserted<Document extends mongo.Document>(
+  server: MongoServer,
+  into: mongo.Collection<Document>,
+  document: mongo.OptionalUnlessRequiredId<Document>,
+): Promise<boolean> {
+  try {
+    await server.write(() => into.insertOne(document));
+    return true;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
+}
+
+/** Replaces or inserts. */
+async function put<Document extends { readonly _id: string }>(
+  server: MongoServer,
+  into: mongo.Collection<Document>,
+  id: string,
+  fields: Omit<Document, '_id'>,
+): Promise<void> {
+  const filter = { _id: id } as mongo.Filter<Document>;
+  const update = { $set: fields } as unknown as mongo.UpdateFilter<Document>;
+  try {
+    await server.write(() => into.updateOne(filter, update, { upsert: true }));
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    await server.write(() => into.updateOne(filter, update)); // somebody inserted it meanwhile
+  }
+}
+
+const called = (tenant: string, nameOrId: string) => ({ tenant, $or: [{ name: nameOrId }, { alias: nameOrId }] });
+
+/** A document this adapter has written itself. */
+const parsed = <Item>({ document }: Stored): Item => JSON.parse(document) as Item;
+
+function nameAfter({ cursor }: PageRequest): string {
+  if (cursor === null) return '';
+  const [name] = decodeCursor(cursor);
+  if (typeof name !== 'string') throw invalidCursor();
+  return name;
+}
+
+function pageOf<Item extends { readonly name: string }>(found: readonly Item[], { limit }: PageRequest): Page<Item> {
+  const data = found.slice(0, limit);
+  const last = data.at(-1);
+  return { data, nextCursor: found.length > limit && last ? encodeCursor([last.name]) : null };
+}

@@ -1,0 +1,30 @@
+// The newest snapshot of each thread. Port: ports/snapshots.ts. May be lost at any moment. I-17
+import type { Snapshot, Snapshots } from '@dormouse/ports';
+import { idOf } from './id-of.ts';
+import { isDuplicate, type MongoServer } from './mongo-server.ts';
+
+interface SnapshotDocument extends Snapshot {
+  readonly _id: string;
+}
+
+export function createSnapshots(server: MongoServer): Snapshots {
+  const snapshots = server.collection<SnapshotDocument>('snapshots');
+  return {
+    latest: async (key) => {
+      const found = await server.read(() => snapshots.findOne({ _id: idOf(key.tenant, key.thread) }));
+      return found && { version: found.version, shape: found.shape, state: found.state };
+    },
+    put: async (key, { version, shape, state }) => {
+      const _id = idOf(key.tenant, key.thread);
+      // One of another shape is of no use to this release and is replaced.
+      const older = { _id, $or: [{ version: { $lte: version } }, { shape: { $ne: shape } }] };
+      const update = { $set: { version, shape, state } };
+      try {
+        await server.write(() => snapshots.updateOne(older, update, { upsert: true }));
+      } catch (error) {
+        if (!isDuplicate(error)) throw error;
+        await server.write(() => snapshots.updateOne(older, update)); // somebody inserted one meanwhile, older or newer
+      }
+    },
+  };
+}

@@ -1,0 +1,187 @@
+// The event log of every thread in the collection `commits`. Contract: ports/thread-log.ts (L1..L6).
+//
+// Invariants:
+//   M1. One commit is one document and one insert; a group is one insertMany in any order, so one that fails harms nobody.
+//       Commits of one thread in one group go in one after the other. (L4)
+//   M2. `_id` decides who wins a version. A version is the head's only if a commit ends there: what this process does not
+//       remember, it asks. (L1)
+//   M3. A duplicate key says only that somebody was first. Which key it was is read back: our own nonce means stored, another
+//       commit of this version a conflict, none a duplicate input. (L2)
+//   M4. A group whose answer was lost is `unknown`, each of it; one that no server took is a fault. (L5)
+import type { Append, AppendOutcome, Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
+import { type CommitDocument, commitIdOf, commitOf, documentOf, versionRange } from './commit-document.ts';
+import { KnownHeads } from './known-heads.ts';
+import { faultOf, isDeadlock, isDuplicate, type MongoServer, wasNotSent } from './mongo-server.ts';
+
+/** Outcomes of a wave by place; null where the server asks to try again. */
+type WaveOutcome = AppendOutcome | null;
+
+const triesMax = 20;
+const readBatch = 1_000;
+
+export function createThreadLog(server: MongoServer): ThreadLog {
+  const commits = server.collection<CommitDocument>('commits');
+  const heads = new KnownHeads();
+
+  /** The last commit with `version <= to`. */
+  async function lastUpTo(key: ThreadKey, to: number | null): Promise<Commit | null> {
+    const found = await server.read(() =>
+      commits
+        .find(versionRange(key, 0, to))
+        .sort({ _id: -1 })
+        .limit(1)
+        .toArray(),
+    );
+    const [last] = found;
+    if (last === undefined) return null;
+    heads.saw(key, last.version + last.count);
+    return commitOf(last);
+  }
+
+  /** (M2) */
+  async function isAtHead(commit: Commit): Promise<boolean> {
+    const known = heads.of(commit) ?? 0;
+    if (commit.version <= known) return commit.version === known;
+    const before = await lastUpTo(commit, commit.version - 1);
+    return before !== null && before.version + before.count === commit.version;
+  }
+
+  async function store(group: readonly Commit[]): Promise<readonly AppendOutcome[]> {
+    const outcomes: (AppendOutcome | undefined)[] = await Promise.all(
+      group.map(async (commit) => ((await isAtHead(commit)) ? undefined : 'conflict')),
+    );
+    for (let tries = 1; ; tries += 1) {
+      const open = [...group.keys()].filter((place) => outcomes[place] === undefined);
+      if (open.length === 0) return outcomes.map((outcome) => outcome ?? 'unknown');
+      if (tries > triesMax) throw faultOf(new Error('writers wait for each other all the time'));
+      const answers = await insert(open.flatMap((place) => group[place] ?? []));
+      for (const [index, place] of open.entries()) outcomes[place] = answers[index] ?? undefined;
+    }
+  }
+
+  async function insert(wave: readonly Commit[]): Promise<readonly WaveOutcome[]> {
+    server.counted.groups += 1;
+    server.counted.writes += 1;
+    const failures = await failuresOf(wave);
+    if (failures === 'unknown') {
+      server.counted.unknownOutcomes += wave.length;
+      return wave.map(() => 'unknown');
+    }
+    const outcomes: WaveOutcome[] = wave.map((_, place) => (failures.has(place) ? null : 'appended'));
+    const taken = wave.filter((_, place) => failures.get(place) === 'taken');
+    const found = taken.length === 0 ? new Map<string, Commit>() : await byVersion(taken);
+    for (const [place, commit] of wave.entries()) {
+      if (failures.get(place) === 'taken')
+        outcomes[place] = meaningOf(commit, found.get(commitIdOf(commit, commit.version)));
+      if (outcomes[place] !== 'appended') continue;
+      server.counted.commits += 1;
+      heads.saw(commit, commit.version + commit.count);
+    }
+    return outcomes;
+  }
+
+  /** What the server refused, by place. (M4) */
+  async function failuresOf(wave: readonly Commit[]): Promise<ReadonlyMap<number, 'taken' | 'again'> | 'unknown'> {
+    try {
+      await commits.insertMany(wave.map(documentOf), { ordered: false });
+      return new Map();
+    } catch (error) {
+      const refused = refusalsOf(error);
+      if (refused !== null) return refused;
+      if (wasNotSent(error)) throw faultOf(error);
+      return 'unknown';
+    }
+  }
+
+  async function byVersion(wanted: readonly Commit[]): Promise<ReadonlyMap<string, Commit>> {
+    const ids = wanted.map((commit) => commitIdOf(commit, commit.version));
+    const found = await server.read(() => commits.find({ _id: { $in: ids } }).toArray());
+    return new Map(found.map((document) => [document._id, commitOf(document)]));
+  }
+
+  return {
+    append: async (group) => {
+      const outcomes: AppendOutcome[] = [];
+      for (const wave of wavesOf(group)) {
+        const answers = await store(wave.map(({ commit }) => commit));
+        for (const [index, { place }] of wave.entries()) outcomes[place] = answers[index] ?? 'unknown';
+      }
+      return outcomes;
+    },
+    read: async (key, from, limit) => {
+      const found = await server.read(() => {
+        const asked = commits
+          .find(versionRange(key, from, null))
+          .sort({ _id: 1 })
+          .batchSize(readBatch);
+        return (limit === undefined ? asked : asked.limit(limit)).toArray();
+      });
+      const last = found.at(-1);
+      if (last !== undefined) heads.saw(key, last.version + last.count);
+      return found.map(commitOf);
+    },
+    at: async (key, position) => {
+      if (position < 1) return null;
+      const commit = await lastUpTo(key, position - 1);
+      return commit !== null && commit.version + commit.count >= position ? commit : null;
+    },
+    findByInputs: async (key, inputs) => {
+      if (inputs.length === 0) return [];
+      const { tenant, thread } = key;
+      const found = await server.read(() => commits.find({ tenant, thread, inputs: { $in: [...inputs] } }).toArray());
+      return inputs.map((input) => {
+        const document = found.find((each) => each.inputs.includes(input));
+        return document === undefined ? null : commitOf(document);
+      });
+    },
+    head: (key) => lastUpTo(key, null),
+  };
+}
+
+interface Placed {
+  readonly commit: Commit;
+  readonly place: number;
+}
+
+/** Groups in which each thread occurs once, in order. (M1) */
+function wavesOf(group: readonly Append[]): readonly (readonly Placed[])[] {
+  const waves: Placed[][] = [];
+  const used = new Map<string, number>();
+  for (const [place, { commit }] of group.entries()) {
+    const name = `${commit.tenant} ${commit.thread}`;
+    const wave = used.get(name) ?? 0;
+    used.set(name, wave + 1);
+    (waves[wave] ??= []).push({ commit, place });
+  }
+  return waves;
+}
+
+/** (M3) */
+function meaningOf(ours: Commit, stored: Commit | undefined): AppendOutcome {
+  if (stored === undefined) return 'duplicate';
+  return stored.nonce === ours.nonce ? 'appended' : 'conflict';
+}
+
+/** The refusals inside an error of a bulk write; null when it is anything else, so that nothing is known. */
+function refusalsOf(error: unknown): ReadonlyMap<number, 'taken' | 'again'> | null {
+  const { writeErrors, result } = error as BulkError;
+  const list = writeErrors === undefined ? [] : Array.isArray(writeErrors) ? writeErrors : [writeErrors];
+  if (list.length === 0 || result?.getWriteConcernError?.() !== undefined) return null;
+  const refusals = new Map<number, 'taken' | 'again'>();
+  for (const each of list) {
+    if (isDuplicate(each)) refusals.set(each.index, 'taken');
+    else if (isDeadlock(each)) refusals.set(each.index, 'again');
+    else return null;
+  }
+  return refusals;
+}
+
+interface WriteError {
+  readonly index: number;
+  readonly code?: number;
+}
+
+interface BulkError {
+  readonly writeErrors?: WriteError | readonly WriteError[];
+  readonly result?: { getWriteConcernError?(): unknown };
+}

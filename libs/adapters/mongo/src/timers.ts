@@ -1,0 +1,61 @@
+// Durable timers in `timers`. Port: ports/timers.ts.
+//
+// Invariants:
+//   T1. Each timer carries the partition of its thread; a process is given those of the partitions it owns, so that a timer
+//       is fired by one process, not by all.
+import type { DueTimer, ThreadKey, Timers } from '@dormouse/ports';
+import type { mongo } from 'mongoose';
+import { idOf } from './id-of.ts';
+import { isDuplicate, type MongoServer } from './mongo-server.ts';
+
+/** Which partition a thread belongs to, and which ones this process owns now. */
+export interface Partitions {
+  of(key: ThreadKey): number;
+  owned(): ReadonlySet<number>;
+}
+
+interface TimerDocument extends DueTimer {
+  readonly _id: string;
+  readonly partition: number;
+}
+
+const onePartition: Partitions = { of: () => 0, owned: () => new Set([0]) };
+
+export function createTimers(server: MongoServer, partitions: Partitions = onePartition): Timers {
+  const timers = server.collection<TimerDocument>('timers');
+  const ours = (): mongo.Filter<TimerDocument> => ({ partition: { $in: [...partitions.owned()] } });
+
+  async function insert(timer: DueTimer): Promise<void> {
+    const { tenant, thread, timerId, due } = timer;
+    const document = { _id: timerIdOf(timer), tenant, thread, timerId, due, partition: partitions.of(timer) };
+    try {
+      await server.write(() => timers.insertOne(document));
+    } catch (error) {
+      if (!isDuplicate(error)) throw error; // the first due time stays
+    }
+  }
+
+  return {
+    set: async (wanted) => void (await Promise.all(wanted.map(insert))),
+    due: async (now, limit) => {
+      const found = await server.read(() =>
+        timers
+          .find({ ...ours(), due: { $lte: now } })
+          .sort({ due: 1 })
+          .limit(limit)
+          .toArray(),
+      );
+      return found.map(({ tenant, thread, timerId, due }) => ({ tenant, thread, timerId, due }));
+    },
+    next: async () => {
+      const [first] = await server.read(() => timers.find(ours()).sort({ due: 1 }).limit(1).toArray());
+      return first?.due ?? null;
+    },
+    drop: async (dropped) => {
+      if (dropped.length === 0) return;
+      await server.write(() => timers.deleteMany({ _id: { $in: dropped.map(timerIdOf) } }));
+    },
+  };
+}
+
+const timerIdOf = ({ tenant, thread, timerId }: DueTimer): string => idOf(tenant, thread, timerId);

@@ -1,0 +1,84 @@
+// The MongoDB adapter passes the contract of every store, on a real server, each suite in a database of its own.
+import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
+import {
+  agentsContract,
+  apiKeysContract,
+  blobsContract,
+  dispatchLedgerContract,
+  idempotencyKeysContract,
+  secretsContract,
+  snapshotsContract,
+  threadDirectoryContract,
+  threadLogContract,
+  timersContract,
+  toolServersContract,
+  toolsetsContract,
+} from '@dormouse/ports/contracts';
+import { randomBytes } from 'node:crypto';
+import { withServices } from '../services/needed-services.ts';
+
+type Living<Part> = Part & { close(): Promise<void>; reopen(): Promise<Living<Part>> };
+
+withServices(['mongo'], ({ mongo }) => {
+  /** Opens a fresh database; `reopen` closes and opens the same one again. */
+  function fresh<Part>(part: (stores: MongoStores) => Part): () => Promise<Living<Part>> {
+    const open = async (database: string): Promise<Living<Part>> => {
+      const stores = await openMongo({ url: mongo, database, indexes: 'make' });
+      const reopen = async (): Promise<Living<Part>> => {
+        await stores.close();
+        return open(database);
+      };
+      return { ...part(stores), close: () => stores.close(), reopen };
+    };
+    return () => open(`test_${randomBytes(6).toString('hex')}`);
+  }
+
+  threadLogContract(
+    'mongo',
+    fresh(({ log }) => ({ log })),
+  );
+  dispatchLedgerContract(
+    'mongo',
+    fresh(({ ledger }) => ({ ledger })),
+  );
+  agentsContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.agents })),
+  );
+  apiKeysContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.apiKeys })),
+  );
+  secretsContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.secrets })),
+  );
+  toolServersContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.toolServers })),
+  );
+  toolsetsContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.toolsets })),
+  );
+  blobsContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.blobs })),
+  );
+  snapshotsContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.snapshots })),
+  );
+  threadDirectoryContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.directory })),
+  );
+  timersContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.timers })),
+  );
+  idempotencyKeysContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.idempotency })),
+  );
+});

@@ -1,0 +1,15 @@
+import { defineConfig, mergeConfig } from 'vitest/config';
+import everything from './vitest.config.ts';
+
+// Specs that need a real Kafka, MongoDB-compatible server and Redis: started once for all of them.
+export default mergeConfig(
+  { ...everything, test: { ...everything.test, include: [], exclude: ['**/node_modules/**'] } },
+  defineConfig({
+    test: {
+      include: ['test/cluster/**/*.spec.ts', 'test/chaos/**/*.spec.ts'],
+      globalSetup: ['test/services/start-for-tests.ts'],
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+    },
+  }),
+);
