@@ -20,7 +20,15 @@ import {
 } from './source-file.ts';
 
 const heart = ['protocol', 'thread', 'ports'];
-const adapters = ['adapter-sqlite', 'adapter-memory', 'adapter-http', 'adapter-model'];
+const adapters = [
+  'adapter-sqlite',
+  'adapter-memory',
+  'adapter-http',
+  'adapter-model',
+  'adapter-kafka',
+  'adapter-mongo',
+  'adapter-redis',
+];
 
 const allowedByPackage: Record<string, readonly string[]> = {
   'libs/protocol': [],

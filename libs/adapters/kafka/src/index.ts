@@ -1,0 +1,2 @@
+export { type KafkaBus, type KafkaOptions, openKafka } from './open-kafka.ts';
+export { ensureTopics, type TopicPlan } from './topics.ts';

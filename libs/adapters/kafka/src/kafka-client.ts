@@ -1,0 +1,68 @@
+// The client of kafkajs with the settings this adapter needs, and what its errors mean.
+import { Fault, type Logger } from '@dormouse/ports';
+import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+
+export interface ClientOptions {
+  /** `host:port` of any of them. */
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly ssl?: ConnectionOptions | undefined;
+  readonly sasl?: SASLOptions | undefined;
+  readonly logger: Logger;
+}
+
+export function createClient(options: ClientOptions): Kafka {
+  const { brokers, clientId, ssl, sasl, logger } = options;
+  const config: KafkaConfig = {
+    brokers: [...brokers],
+    clientId,
+    connectionTimeout: 3_000,
+    requestTimeout: 15_000,
+    retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 6 },
+    socketFactory: undelayedSocket,
+    logLevel: logLevel.ERROR,
+    logCreator:
+      () =>
+      ({ namespace, log }) =>
+        logger.warn('kafka_client', { namespace, message: log.message, error: String(log['error'] ?? '') }),
+    ...(ssl === undefined ? {} : { ssl }),
+    ...(sasl === undefined ? {} : { sasl }),
+  };
+  return new Kafka(config);
+}
+
+/** A request of a few bytes leaves at once. */
+const undelayedSocket: NonNullable<KafkaConfig['socketFactory']> = ({ host, port, ssl, onConnect }): Socket => {
+  const socket =
+    ssl instanceof Object
+      ? connectTls({ host, port, servername: host, ...ssl }, onConnect)
+      : connect({ host, port }, onConnect);
+  socket.setKeepAlive(true, 60_000);
+  socket.setNoDelay(true);
+  return socket;
+};
+
+const retryAfterMs = 1_000;
+
+export function unavailable(why: string, cause?: unknown): Fault {
+  return new Fault('UNAVAILABLE', why, { retryAfterMs, cause });
+}
+
+/** What somebody can do about an error of a broker. */
+export function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const { type, name, message } = error as {
+    readonly type?: string;
+    readonly name?: string;
+    readonly message?: string;
+  };
+  if (type === 'SASL_AUTHENTICATION_FAILED' || name === 'KafkaJSSASLAuthenticationError')
+    return unavailable('Kafka refuses our credentials: see DORMOUSE_KAFKA_SASL.', error);
+  if (type === 'TOPIC_AUTHORIZATION_FAILED' || type === 'GROUP_AUTHORIZATION_FAILED')
+    return unavailable('Kafka does not let us use a topic or group of our prefix: see its ACLs.', error);
+  if (type === 'UNKNOWN_TOPIC_OR_PARTITION')
+    return unavailable('A topic is missing. Make the topics with: npm run setup', error);
+  return unavailable(`Kafka does not answer as it should (${type ?? name ?? 'error'}: ${message ?? ''}).`, error);
+}

@@ -1,0 +1,83 @@
+// The topic `inputs` over Kafka. Contract: ports/input-bus.ts (B1..B4).
+//
+// Invariants:
+//   I1. A record's key is its thread's, so one partition has all of a thread, in order. (B2)
+//   I2. A record that no thread can be found in is said aloud and passed over: it can be nobody's, and must block nobody.
+import type { Assignment, InputBus, InputConsumer, Logger, ThreadKey } from '@dormouse/ports';
+import { readJson } from '@dormouse/protocol';
+import type { ThreadInput } from '@dormouse/thread';
+import type { KafkaMessage } from 'kafkajs';
+import type { GroupConsumer, GroupHandlers } from './group-consumer.ts';
+import { recordKeyOf } from './partitions.ts';
+import type { RecordSender } from './record-sender.ts';
+
+export interface InputBusDeps {
+  readonly topic: string;
+  readonly sender: RecordSender;
+  readonly partitionOf: (key: ThreadKey) => number;
+  readonly join: (handlers: GroupHandlers) => Promise<GroupConsumer>;
+  readonly logger: Logger;
+}
+
+const traceHeader = 'traceparent';
+
+export function createInputBus({ topic, sender, partitionOf, join, logger }: InputBusDeps): InputBus {
+  return {
+    publish: ({ tenant, thread }, input, trace = null) => {
+      const key = { tenant, thread };
+      const value = JSON.stringify({ tenant, thread, input });
+      const headers = { 'ce-id': input.id, 'ce-type': input.kind, ...(trace === null ? {} : { [traceHeader]: trace }) };
+      return sender.send({ topic, partition: partitionOf(key), key: recordKeyOf(key), value, headers });
+    },
+    consume: (consumer) => join(handlersOf(consumer, logger)),
+  };
+}
+
+function handlersOf(consumer: InputConsumer, logger: Logger): GroupHandlers {
+  return {
+    assigned: ({ partition, generation }) => consumer.assigned({ partition, generation }),
+    revoked: ({ partition, generation }) => consumer.revoked({ partition, generation }),
+    busy: () => consumer.busy(),
+    record: ({ partition, generation }: Assignment, record, finish) => {
+      const read = recordOf(record);
+      if (read === null) {
+        logger.error('record_unreadable', { partition, offset: record.offset, key: record.key?.toString() ?? null });
+        return finish(); // (I2)
+      }
+      const { tenant, thread, input } = read;
+      consumer.deliver(
+        { partition, generation },
+        {
+          what: 'input',
+          ...{ tenant, thread, input },
+          trace: traceOf(record),
+          decided: () => {}, // the record itself is what endures until `release`
+          release: finish,
+        },
+      );
+    },
+  };
+}
+
+interface InputRecord extends ThreadKey {
+  readonly input: ThreadInput;
+}
+
+/** What `publish` wrote; null for anything else. */
+function recordOf({ value }: KafkaMessage): InputRecord | null {
+  if (value === null) return null;
+  try {
+    const read = readJson(value.toString('utf8')) as Partial<InputRecord> | null;
+    const isOurs =
+      typeof read?.tenant === 'string' && typeof read.thread === 'string' && typeof read.input?.kind === 'string';
+    return isOurs ? (read as InputRecord) : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function traceOf({ headers }: KafkaMessage): string | null {
+  const header = headers?.[traceHeader];
+  return header === undefined ? null : header.toString();
+}

@@ -1,0 +1,96 @@
+// The topics `dispatches` and `notices` over Kafka. Contract: ports/work-bus.ts (W1, W2).
+//
+// Invariants:
+//   W1. The record endures by itself: what owes it may be released as soon as it is published.
+//   W2. A message that fails is tried again here, and stays unfinished meanwhile; the ones after it go on.
+import { Fault, type Logger, type ThreadKey, type WorkBus, type WorkTopics } from '@dormouse/ports';
+import { readJson } from '@dormouse/protocol';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GroupConsumer, GroupHandlers } from './group-consumer.ts';
+import { recordKeyOf } from './partitions.ts';
+import type { RecordSender } from './record-sender.ts';
+
+export interface WorkBusDeps {
+  readonly topicOf: (name: keyof WorkTopics) => string;
+  readonly sender: RecordSender;
+  readonly partitionOf: (key: ThreadKey) => number;
+  readonly join: (name: keyof WorkTopics, handlers: GroupHandlers) => Promise<GroupConsumer>;
+  /** Messages being handled at once, and waiting for their next attempt. */
+  readonly inFlightMax: number;
+  readonly logger: Logger;
+}
+
+const retryMsFirst = 100;
+const retryMsMax = 30_000;
+
+export function createWorkBus(deps: WorkBusDeps): WorkBus {
+  return {
+    publish: async (name, message) => {
+      const headers = { 'ce-id': message.effect.id, 'ce-type': message.effect.do };
+      const value = JSON.stringify(message);
+      const [topic, partition] = [deps.topicOf(name), deps.partitionOf(message)];
+      await deps.sender.send({ topic, partition, key: recordKeyOf(message), value, headers });
+      return { handled: null };
+    },
+    consume: (name, handle) => deps.join(name, handlersOf(deps, name, handle)),
+  };
+}
+
+function handlersOf<Name extends keyof WorkTopics>(
+  { inFlightMax, logger }: WorkBusDeps,
+  name: Name,
+  handle: (message: WorkTopics[Name]) => Promise<void>,
+): GroupHandlers {
+  const revoked = new Set<string>();
+  let inFlight = 0;
+  const nameOf = ({ partition, generation }: { readonly partition: number; readonly generation: number }): string =>
+    `${partition}@${generation}`;
+
+  /** (W2) True when it was handled, false when this process does not own it any more. */
+  async function untilHandled(message: WorkTopics[Name], isOver: () => boolean): Promise<boolean> {
+    for (let delayMs = retryMsFirst; !isOver(); delayMs = Math.min(delayMs * 2, retryMsMax)) {
+      try {
+        await handle(message);
+        return true;
+      } catch (error) {
+        const wanted = error instanceof Fault ? error.retryAfterMs : null;
+        logger.warn('work_failed', { topic: name, id: message.effect.id, reason: String(error) });
+        await sleep(wanted ?? delayMs, null, { ref: false });
+      }
+    }
+    return false;
+  }
+
+  return {
+    assigned: () => {},
+    revoked: async (assignment) => void revoked.add(nameOf(assignment)),
+    busy: () => inFlight >= inFlightMax,
+    record: (assignment, { value, offset }, finish) => {
+      const message = messageOf<Name>(value);
+      if (message === null) {
+        logger.error('record_unreadable', { topic: name, partition: assignment.partition, offset });
+        return finish();
+      }
+      inFlight += 1;
+      void untilHandled(message, () => revoked.has(nameOf(assignment)))
+        .then((handled) => {
+          if (handled) finish();
+        })
+        .finally(() => {
+          inFlight -= 1;
+        });
+    },
+  };
+}
+
+/** What `publish` wrote; null for anything else. */
+function messageOf<Name extends keyof WorkTopics>(value: Buffer | null): WorkTopics[Name] | null {
+  if (value === null) return null;
+  try {
+    const read = readJson(value.toString('utf8')) as WorkTopics[Name] | null;
+    return typeof read?.effect?.do === 'string' ? read : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,145 @@
+// What this adapter changes inside kafkajs 2.2.4, which nobody maintains: three methods, and a place to stand between leaving
+// one generation of a group and working in the next. Applied once, when this module is loaded; kafkajs is pinned exactly.
+//
+// Invariants:
+//   P1. Nothing is patched that does not look as it did when this was written: another kafkajs fails loudly at load.
+//   P2. The request queue keeps no timer while nothing is pending and nothing is throttled. (Unpatched: one per millisecond
+//       and connection, 5 % of a core.)
+//   P3. A coordinator that moved or died is looked up again, and the membership goes on. (Unpatched: the consumer crashes.)
+//   P4. A consumer with hooks hears `leaving` before each join and `joined` after it, before anything is fetched.
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
+
+export interface OffsetOfPartition {
+  readonly partition: number;
+  readonly offset: string;
+  readonly metadata?: string | null;
+}
+
+/** The coordinator of a group, as kafkajs speaks to it. */
+export interface Coordinator {
+  isConnected(): boolean;
+  offsetCommit(request: {
+    readonly groupId: string;
+    readonly memberId: string;
+    readonly groupGenerationId: number;
+    readonly topics: readonly { readonly topic: string; readonly partitions: readonly OffsetOfPartition[] }[];
+  }): Promise<unknown>;
+  offsetFetch(request: {
+    readonly groupId: string;
+    readonly topics: readonly {
+      readonly topic: string;
+      readonly partitions: readonly { readonly partition: number }[];
+    }[];
+  }): Promise<{ readonly responses: readonly { readonly topic: string; readonly partitions: OffsetOfPartition[] }[] }>;
+}
+
+/** One consumer's membership, as kafkajs keeps it. */
+export interface GroupMembership {
+  readonly groupId: string;
+  readonly generationId: number;
+  readonly memberId: string;
+  coordinator: Coordinator;
+  readonly cluster: { findGroupCoordinator(of: { readonly groupId: string }): Promise<Coordinator> };
+  readonly subscriptionState: {
+    assigned(): readonly { readonly topic: string; readonly partitions: readonly number[] }[];
+  };
+}
+
+export interface MembershipHooks {
+  /** Before a join: nothing of the generation before may be worked on after this. */
+  leaving(): Promise<void>;
+  joined(membership: GroupMembership): Promise<void>;
+}
+
+/** Under this name an assigner carries the hooks of its consumer. */
+export const hooksName = Symbol('dormouse membership hooks');
+
+interface PatchedGroup extends GroupMembership {
+  readonly assigners: readonly { readonly [hooksName]?: MembershipHooks }[];
+  readonly offsetManager: PatchedOffsets | null;
+}
+
+interface PatchedOffsets {
+  readonly groupId: string;
+  readonly cluster: PatchedGroup['cluster'];
+  coordinator: Coordinator;
+}
+
+interface PatchedQueue {
+  readonly throttledUntil: number;
+  readonly pending: readonly unknown[];
+  throttleCheckTimeoutId: NodeJS.Timeout | null;
+  checkPendingRequests(): void;
+}
+
+type Prototype = Record<string, unknown>;
+
+const pendingCheckMs = 10;
+
+patchRequestQueue(prototypeOf('kafkajs/src/network/requestQueue'));
+patchGroup(prototypeOf('kafkajs/src/consumer/consumerGroup'));
+patchOffsets(prototypeOf('kafkajs/src/consumer/offsetManager'));
+
+function prototypeOf(path: string): Prototype {
+  return (require(path) as { readonly prototype: Prototype }).prototype;
+}
+
+function methodOf<This, Result>(prototype: Prototype, name: string): (this: This, ...args: unknown[]) => Result {
+  const method = prototype[name];
+  if (typeof method !== 'function') throw new Error(`kafkajs has no ${name} any more: its patches must be looked at`); // (P1)
+  return method as (this: This, ...args: unknown[]) => Result;
+}
+
+/** (P2) */
+function patchRequestQueue(prototype: Prototype): void {
+  methodOf(prototype, 'scheduleCheckPendingRequests');
+  prototype['scheduleCheckPendingRequests'] = function (this: PatchedQueue): void {
+    const throttledMs = Math.max(0, this.throttledUntil - Date.now());
+    if (this.throttleCheckTimeoutId !== null || (throttledMs === 0 && this.pending.length === 0)) return;
+    this.throttleCheckTimeoutId = setTimeout(
+      () => {
+        this.throttleCheckTimeoutId = null;
+        this.checkPendingRequests();
+      },
+      throttledMs > 0 ? throttledMs : pendingCheckMs,
+    );
+  };
+}
+
+function patchGroup(prototype: Prototype): void {
+  const heartbeat = methodOf<PatchedGroup, Promise<void>>(prototype, 'heartbeat');
+  prototype['heartbeat'] = async function (this: PatchedGroup, ...args: unknown[]): Promise<void> {
+    try {
+      await heartbeat.apply(this, args);
+    } catch (error) {
+      if (!lostCoordinator(error)) throw error;
+      this.coordinator = await this.cluster.findGroupCoordinator({ groupId: this.groupId }); // (P3)
+      if (this.offsetManager !== null) this.offsetManager.coordinator = this.coordinator;
+      await heartbeat.apply(this, args);
+    }
+  };
+  const joinAndSync = methodOf<PatchedGroup, Promise<void>>(prototype, 'joinAndSync');
+  prototype['joinAndSync'] = async function (this: PatchedGroup, ...args: unknown[]): Promise<void> {
+    const hooks = this.assigners.find((assigner) => assigner[hooksName] !== undefined)?.[hooksName];
+    await hooks?.leaving(); // (P4)
+    await joinAndSync.apply(this, args);
+    await hooks?.joined(this);
+  };
+}
+
+/** (P3) */
+function patchOffsets(prototype: Prototype): void {
+  methodOf(prototype, 'getCoordinator');
+  prototype['getCoordinator'] = async function (this: PatchedOffsets): Promise<Coordinator> {
+    if (!this.coordinator.isConnected())
+      this.coordinator = await this.cluster.findGroupCoordinator({ groupId: this.groupId });
+    return this.coordinator;
+  };
+}
+
+export function lostCoordinator(error: unknown): boolean {
+  const { type, name } = error as { readonly type?: string; readonly name?: string };
+  return type === 'NOT_COORDINATOR_FOR_GROUP' || /^KafkaJS(Connection|RequestTimeout)/.test(name ?? '');
+}

@@ -1,0 +1,119 @@
+// Opens both buses of the cluster topology over one Kafka.
+import type { InputBus, Logger, ThreadKey, WorkBus } from '@dormouse/ports';
+import type { Admin, SASLOptions } from 'kafkajs';
+import type { ConnectionOptions } from 'node:tls';
+import { type GroupConsumer, type GroupHandlers, joinGroup } from './group-consumer.ts';
+import { createClient, faultOf } from './kafka-client.ts';
+import { createInputBus } from './kafka-input-bus.ts';
+import { createWorkBus } from './kafka-work-bus.ts';
+import { createPartitioner } from './partitions.ts';
+import { createRecordSender } from './record-sender.ts';
+import { checkTopics, ensureTopics, type TopicName, type TopicPlan } from './topics.ts';
+
+export interface KafkaOptions {
+  readonly brokers: readonly string[];
+  /** Of topics and groups: one installation, one prefix. */
+  readonly prefix: string;
+  readonly clientId: string;
+  readonly ssl?: ConnectionOptions | undefined;
+  readonly sasl?: SASLOptions | undefined;
+  /** After this long a process that says nothing is held for dead, and its partitions go to others. */
+  readonly sessionTimeoutMs?: number | undefined;
+  readonly recordBytesMax?: number | undefined;
+  readonly workInFlightMax?: number | undefined;
+  /** Makes the topics when they are missing; without it their absence is a fault. */
+  readonly makeTopics?: TopicPlan | undefined;
+  readonly logger: Logger;
+}
+
+export interface KafkaBus {
+  readonly inputs: InputBus;
+  readonly work: WorkBus;
+  readonly partitions: {
+    readonly count: number;
+    of(key: ThreadKey): number;
+    /** Partitions of `inputs` that this process owns now. */
+    owned(): ReadonlySet<number>;
+  };
+  /** Null, or why something that was consumed is not being consumed now. */
+  problem(): string | null;
+  close(): Promise<void>;
+}
+
+const groupNames: Readonly<Record<TopicName, string>> = {
+  inputs: 'thread-processor',
+  dispatches: 'tool-dispatcher',
+  notices: 'notifier',
+};
+
+/** @throws Fault UNAVAILABLE, TOPICS_UNFIT. */
+export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
+  const { prefix, logger } = options;
+  const kafka = createClient(options);
+  const count = await preparedTopics(options, kafka.admin());
+  const producer = kafka.producer({
+    allowAutoTopicCreation: false,
+    retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 6 },
+  });
+  try {
+    await producer.connect();
+  } catch (error) {
+    await producer.disconnect();
+    throw faultOf(error);
+  }
+  const sender = createRecordSender(producer, options.recordBytesMax ?? 950_000);
+  const partitionOf = createPartitioner(count);
+  const consumers = new Map<TopicName, Set<GroupConsumer>>();
+
+  async function join(name: TopicName, handlers: GroupHandlers): Promise<GroupConsumer> {
+    const groupId = prefix + groupNames[name];
+    const sessionTimeoutMs = options.sessionTimeoutMs ?? 8_000;
+    const consumer = await joinGroup({ kafka, groupId, topic: prefix + name, sessionTimeoutMs, logger }, handlers);
+    const ours = consumers.get(name) ?? new Set();
+    consumers.set(name, ours.add(consumer));
+    return {
+      owned: () => consumer.owned(),
+      problem: () => consumer.problem(),
+      close: async (withinMs) => {
+        ours.delete(consumer);
+        await consumer.close(withinMs);
+      },
+    };
+  }
+
+  return {
+    inputs: createInputBus({
+      topic: `${prefix}inputs`,
+      ...{ sender, partitionOf, logger },
+      join: (handlers) => join('inputs', handlers),
+    }),
+    work: createWorkBus({
+      topicOf: (name) => prefix + name,
+      ...{ sender, partitionOf, join, logger },
+      inFlightMax: options.workInFlightMax ?? 1_024,
+    }),
+    partitions: {
+      count,
+      of: partitionOf,
+      owned: () => new Set([...(consumers.get('inputs') ?? [])].flatMap((consumer) => [...consumer.owned()])),
+    },
+    problem: () =>
+      [...consumers.values()].flatMap((ours) => [...ours].flatMap((consumer) => consumer.problem() ?? []))[0] ?? null,
+    close: async () => {
+      for (const ours of consumers.values()) for (const consumer of ours) await consumer.close(0);
+      await sender.close();
+    },
+  };
+}
+
+async function preparedTopics({ prefix, makeTopics }: KafkaOptions, admin: Admin): Promise<number> {
+  try {
+    await admin.connect();
+    if (makeTopics !== undefined) await ensureTopics(admin, prefix, makeTopics);
+    return await checkTopics(admin, prefix);
+  } catch (error) {
+    throw faultOf(error);
+  } finally {
+    await admin.disconnect();
+  }
+}

@@ -1,0 +1,103 @@
+// Everything that is published leaves through here: what is ready together goes to the brokers in one request.
+//
+// Invariants:
+//   R1. While one request is under way, collect; then send all that is there. No timers, no added wait. Order is kept.
+//   R2. `send` resolves when every in-sync replica has the record; when it rejects, the record may be there all the same.
+//   R3. A record above the limit is refused alone, before it is sent: it fails nobody it travels with.
+import { Fault } from '@dormouse/ports';
+import type { Message, Producer } from 'kafkajs';
+import { faultOf, unavailable } from './kafka-client.ts';
+
+export interface OutgoingRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly key: string;
+  readonly value: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface RecordSender {
+  /** @throws Fault UNAVAILABLE, RECORD_TOO_LARGE. */
+  send(record: OutgoingRecord): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly record: OutgoingRecord;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+const recordsPerRequestMax = 1_000;
+const bytesPerRequestMax = 800_000;
+const queuedMax = 100_000;
+const acksOfAll = -1;
+
+export function createRecordSender(producer: Producer, recordBytesMax: number): RecordSender {
+  let queue: Waiting[] = [];
+  let sending: Promise<void> | null = null;
+  let closed = false;
+
+  async function sendAll(): Promise<void> {
+    await Promise.resolve(); // what is published in this turn of the event loop leaves together
+    while (queue.length > 0) {
+      const lot = takeLot();
+      try {
+        await producer.sendBatch({ acks: acksOfAll, topicMessages: byTopic(lot) });
+        for (const { resolve } of lot) resolve();
+      } catch (error) {
+        const fault = faultOf(error);
+        for (const { reject } of lot) reject(fault); // (R2)
+      }
+    }
+    sending = null;
+  }
+
+  function takeLot(): readonly Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const { record } of queue) {
+      bytes += record.value.length;
+      if (count > 0 && (bytes > bytesPerRequestMax || count >= recordsPerRequestMax)) break;
+      count += 1;
+    }
+    const lot = queue.slice(0, count);
+    queue = queue.slice(count);
+    return lot;
+  }
+
+  return {
+    send: (record) => {
+      if (closed) return Promise.reject(unavailable('The runtime is shutting down.'));
+      if (queue.length >= queuedMax) return Promise.reject(unavailable('Too many records are waiting for Kafka.'));
+      const bytes = Buffer.byteLength(record.value);
+      if (bytes > recordBytesMax) return Promise.reject(tooLarge(bytes, recordBytesMax)); // (R3)
+      return new Promise((resolve, reject) => {
+        queue.push({ record, resolve, reject });
+        sending ??= sendAll();
+      });
+    },
+    close: async () => {
+      closed = true;
+      await sending;
+      await producer.disconnect();
+    },
+  };
+}
+
+const tooLarge = (bytes: number, max: number): Fault =>
+  new Fault(
+    'RECORD_TOO_LARGE',
+    `A record of ${bytes} bytes does not fit into ${max}. Send less at once, or raise message.max.bytes of the brokers and DORMOUSE_KAFKA_RECORD_BYTES_MAX together.`,
+  );
+
+function byTopic(lot: readonly Waiting[]): { topic: string; messages: Message[] }[] {
+  const topics = new Map<string, Message[]>();
+  for (const { record } of lot) {
+    const { topic, partition, key, value, headers } = record;
+    const messages = topics.get(topic) ?? [];
+    messages.push({ partition, key, value, headers: { ...headers } });
+    topics.set(topic, messages);
+  }
+  return [...topics].map(([topic, messages]) => ({ topic, messages }));
+}

@@ -1,0 +1,181 @@
+// The Kafka adapter when things go wrong: members come, go and die, the broker dies, topics are not as they should be.
+import { type KafkaBus, openKafka } from '@dormouse/adapter-kafka';
+import type { Logger, Subscription, ThreadDelivery } from '@dormouse/ports';
+import { createInputRecorder, freshKey, type InputRecorder, messageOf } from '@dormouse/ports/contracts';
+import { Kafka, logLevel } from 'kafkajs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { recipe } from '../services/kafka/recipe.ts';
+import { withServices } from '../services/needed-services.ts';
+import { serviceCache } from '../services/start-for-tests.ts';
+
+const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
+const plan = { partitions: 6, replication: 1, retentionMs: 14 * 86_400_000 };
+
+withServices(['kafka'], ({ kafka }) => {
+  const open: KafkaBus[] = [];
+  const subscriptions: Subscription[] = [];
+  afterEach(async () => {
+    for (const subscription of subscriptions.splice(0)) await subscription.close(100);
+    for (const bus of open.splice(0)) await bus.close();
+  });
+
+  const freshPrefix = (): string => `faults-${randomBytes(6).toString('hex')}.`;
+  const openBus = async (prefix: string, brokers = kafka, makeTopics: typeof plan | undefined = plan) => {
+    const bus = await openKafka({
+      brokers: brokers.split(','),
+      ...{ prefix, makeTopics },
+      clientId: 'test',
+      sessionTimeoutMs: 3_000,
+      logger: silent,
+    });
+    open.push(bus);
+    return bus;
+  };
+  const consume = async (bus: KafkaBus, recorder: InputRecorder): Promise<Subscription> => {
+    const subscription = await bus.inputs.consume(recorder);
+    subscriptions.push(subscription);
+    return subscription;
+  };
+  const release = (delivery: ThreadDelivery): void => {
+    delivery.decided(null);
+    delivery.release();
+  };
+
+  describe('members of a group', () => {
+    it('share the partitions, keep what they have, and lose nothing when one leaves', async () => {
+      const prefix = freshPrefix();
+      const [first, second] = [await openBus(prefix), await openBus(prefix)];
+      const here = createInputRecorder(release);
+      await consume(first, here);
+      expect(first.partitions.owned().size).toBe(plan.partitions);
+      const there = createInputRecorder(release);
+      const leaving = await consume(second, there);
+      await expect.poll(() => first.partitions.owned().size, { timeout: 10_000 }).toBe(3);
+      await expect.poll(() => second.partitions.owned().size).toBe(3);
+      const keys = Array.from({ length: 40 }, () => freshKey());
+      for (const key of keys) void first.inputs.publish(key, messageOf('one'));
+      await expect.poll(() => here.ids().length + there.ids().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(40);
+      expect(there.ids().length).toBeGreaterThan(0);
+      await leaving.close(500);
+      await expect.poll(() => first.partitions.owned().size, { timeout: 10_000 }).toBe(plan.partitions);
+      await Promise.all(keys.map((key) => first.inputs.publish(key, messageOf('two'))));
+      await expect.poll(() => keys.every((key) => here.ids(key).includes('two')), { timeout: 10_000 }).toBe(true);
+    });
+
+    it('find again what an owner that died had not finished, and not what it had', async () => {
+      const prefix = freshPrefix();
+      const dying = await openBus(prefix);
+      const finishes = createInputRecorder((delivery) => {
+        if (delivery.what === 'input' && delivery.input.id !== 'stuck') release(delivery);
+      });
+      const subscription = await consume(dying, finishes);
+      const key = freshKey();
+      for (const id of ['stuck', 'done-1', 'done-2', 'done-3']) await dying.inputs.publish(key, messageOf(id));
+      await expect.poll(() => finishes.ids(key).length, { timeout: 10_000 }).toBe(4);
+      await subscription.close(300);
+      const next = createInputRecorder();
+      await consume(await openBus(prefix), next);
+      await expect.poll(() => next.ids(key), { timeout: 10_000 }).toEqual(['stuck']);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(next.ids(key)).toEqual(['stuck']);
+    });
+  });
+
+  describe('topics', () => {
+    it('are made once; another partition count is refused with what to do', async () => {
+      const prefix = freshPrefix();
+      await openBus(prefix);
+      await openBus(prefix);
+      await expect(openBus(prefix, kafka, { ...plan, partitions: 12 })).rejects.toMatchObject({
+        code: 'TOPICS_UNFIT',
+        message: expect.stringContaining('A count is never changed'),
+      });
+    });
+
+    it('that are missing are a fault that names the command', async () => {
+      const refused = openKafka({ brokers: [kafka], prefix: freshPrefix(), clientId: 'test', logger: silent });
+      await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('npm run setup') });
+    });
+
+    it('that forget too early are refused', async () => {
+      const prefix = freshPrefix();
+      const admin = new Kafka({ brokers: [kafka], logLevel: logLevel.NOTHING }).admin();
+      await admin.connect();
+      const names = ['inputs', 'dispatches', 'notices'].map((name) => prefix + name);
+      const configEntries = [{ name: 'retention.ms', value: '3600000' }];
+      await admin.createTopics({ topics: names.map((topic) => ({ topic, numPartitions: 6, configEntries })) });
+      await admin.disconnect();
+      await expect(openBus(prefix)).rejects.toMatchObject({ message: expect.stringContaining('retention.ms') });
+    });
+  });
+
+  it('a record that is too large is refused alone, with the setting that mends it', async () => {
+    const bus = await openBus(freshPrefix());
+    const recorder = createInputRecorder(release);
+    await consume(bus, recorder);
+    const key = freshKey();
+    const large = { ...messageOf('large'), content: [{ type: 'text' as const, text: 'x'.repeat(1_000_000) }] };
+    const refused = bus.inputs.publish(key, large);
+    await Promise.all([
+      expect(refused).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' }),
+      bus.inputs.publish(key, messageOf('small')),
+    ]);
+    await expect.poll(() => recorder.ids(key), { timeout: 10_000 }).toEqual(['small']);
+  });
+
+  it('a record that nobody can read is passed over, and the next one comes', async () => {
+    const prefix = freshPrefix();
+    const bus = await openBus(prefix);
+    const key = freshKey();
+    const producer = new Kafka({ brokers: [kafka], logLevel: logLevel.NOTHING }).producer();
+    await producer.connect();
+    const partition = bus.partitions.of(key);
+    for (const value of ['{"tenant":', 'null', '{"tenant":"acme"}', ''])
+      await producer.send({ topic: `${prefix}inputs`, messages: [{ partition, key: 'acme:x', value }] });
+    await producer.disconnect();
+    await bus.inputs.publish(key, messageOf('after'));
+    const recorder = createInputRecorder(release);
+    await consume(bus, recorder);
+    await expect.poll(() => recorder.ids(), { timeout: 10_000 }).toEqual(['after']);
+  });
+
+  it('a broker that is killed and started again: what was accepted arrives, and the consumer goes on', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'dormouse-kafka-'));
+    const started = await recipe.start({ directory, cache: serviceCache, say: () => {} });
+    if (!started.available) throw new Error(started.reason);
+    try {
+      const bus = await openBus(freshPrefix(), started.service.url);
+      const recorder = createInputRecorder(release);
+      await consume(bus, recorder);
+      const key = freshKey();
+      await bus.inputs.publish(key, messageOf('before'));
+      started.service.kill('SIGKILL');
+      await expect(bus.inputs.publish(key, messageOf('lost?'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      await started.service.restart();
+      await expect
+        .poll(
+          async () => {
+            try {
+              await bus.inputs.publish(key, messageOf('after'));
+              return true;
+            } catch {
+              return false; // not yet
+            }
+          },
+          { timeout: 30_000 },
+        )
+        .toBe(true);
+      await expect.poll(() => recorder.ids(key), { timeout: 30_000 }).toContain('after');
+      expect(recorder.ids(key)).toContain('before');
+      for (const subscription of subscriptions.splice(0)) await subscription.close(100);
+      for (const each of open.splice(0)) await each.close();
+    } finally {
+      await started.service.stop();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});
