@@ -1,0 +1,1 @@
+export { openRedis, type RedisHints, type RedisOptions } from './open-redis.ts';

@@ -1,0 +1,38 @@
+// Opens what the cluster keeps in Redis: hints and positive facts. Everything works without them, slower.
+import type { Dedup, LiveFeed, Logger } from '@dormouse/ports';
+import { createDedup } from './dedup.ts';
+import { createLiveFeed } from './live-feed.ts';
+import { openLink, readyOrAway } from './redis-link.ts';
+
+export interface RedisOptions {
+  readonly url: string;
+  /** Of every key and channel: one installation, one prefix. After it comes the tenant. */
+  readonly prefix: string;
+  readonly logger: Logger;
+}
+
+export interface RedisHints {
+  readonly dedup: Dedup;
+  readonly feed: LiveFeed;
+  /** Null, or why Redis is not of use now. Never a reason not to work. */
+  problem(): string | null;
+  close(): Promise<void>;
+}
+
+const connectWithinMs = 2_000;
+const rememberedMs = 86_400_000;
+
+/** Never fails: what is away now may come later. */
+export async function openRedis({ url, prefix, logger }: RedisOptions): Promise<RedisHints> {
+  const commands = openLink(url, 'dormouse-commands', logger);
+  const subscriptions = openLink(url, 'dormouse-subscriptions', logger);
+  await Promise.all([readyOrAway(commands, connectWithinMs), readyOrAway(subscriptions, connectWithinMs)]);
+  return {
+    dedup: createDedup(commands, prefix, rememberedMs),
+    feed: createLiveFeed(commands, subscriptions, { prefix, deltasMax: 10_000, keptMs: 600_000 }),
+    problem: () => (commands.client.status === 'ready' ? null : `Redis is ${commands.client.status}`),
+    close: async () => {
+      await Promise.all([commands.close(), subscriptions.close()]);
+    },
+  };
+}

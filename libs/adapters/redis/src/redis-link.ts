@@ -1,0 +1,67 @@
+// The connection to Redis, which may be away at any time: nothing waits for it, and nothing fails because of it.
+//
+// Invariants:
+//   L1. A command that cannot be sent now fails now; whoever sent it goes on without. Losing Redis costs time, never more.
+//   L2. An outage is said once when it begins, and once when it ends.
+//   L3. No URL, which may hold a password, is ever repeated.
+import type { Logger } from '@dormouse/ports';
+import { Redis } from 'ioredis';
+
+export interface RedisLink {
+  readonly client: Redis;
+  /** The answer, or `otherwise` when Redis cannot give one now. (L1) */
+  ask<Answer>(question: (client: Redis) => Promise<Answer>, otherwise: Answer): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+const reconnectMsFirst = 50;
+const reconnectMsMax = 2_000;
+const commandTimeoutMs = 1_000;
+
+/** Connects in the background. */
+export function openLink(url: string, name: string, logger: Logger): RedisLink {
+  const client = new Redis(url, {
+    connectionName: name,
+    enableOfflineQueue: false, // (L1)
+    enableAutoPipelining: true,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 3_000,
+    commandTimeout: commandTimeoutMs,
+    retryStrategy: (times) => Math.min(reconnectMsFirst * 2 ** Math.min(times, 10), reconnectMsMax),
+  });
+  let isAway = false;
+  client.on('error', (error: NodeJS.ErrnoException) => {
+    if (!isAway) logger.warn('redis_away', { name, reason: error.code ?? error.name }); // (L2, L3)
+    isAway = true;
+  });
+  client.on('ready', () => {
+    if (isAway) logger.info('redis_back', { name });
+    isAway = false;
+  });
+  return {
+    client,
+    ask: async (question, otherwise) => {
+      try {
+        return await question(client);
+      } catch {
+        return otherwise; // the link has said that Redis is away
+      }
+    },
+    close: async () => {
+      client.disconnect();
+    },
+  };
+}
+
+/** Resolves when connected, or after `withinMs` without: it is optional. */
+export async function readyOrAway({ client }: RedisLink, withinMs: number): Promise<void> {
+  if (client.status === 'ready') return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, withinMs);
+  client.once('ready', resolve);
+  client.once('error', resolve);
+  await promise;
+  clearTimeout(timer);
+  client.off('ready', resolve);
+  client.off('error', resolve);
+}

@@ -1,0 +1,101 @@
+// The Redis adapter passes its contracts on a real server, and nobody fails because Redis is away or empty.
+import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
+import type { Hint, Logger } from '@dormouse/ports';
+import { commitOf, dedupContract, freshKey, liveFeedContract } from '@dormouse/ports/contracts';
+import { Redis } from 'ioredis';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { withServices } from '../services/needed-services.ts';
+import { recipe } from '../services/redis/recipe.ts';
+import { serviceCache } from '../services/start-for-tests.ts';
+
+const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
+
+withServices(['redis'], ({ redis }) => {
+  const open = (url = redis): Promise<RedisHints> =>
+    openRedis({ url, prefix: `test-${randomBytes(6).toString('hex')}:`, logger: silent });
+
+  dedupContract('redis', async () => {
+    const hints = await open();
+    return { port: hints.dedup, close: () => hints.close() };
+  });
+  liveFeedContract('redis', async () => {
+    const hints = await open();
+    return { port: hints.feed, close: () => hints.close() };
+  });
+
+  describe('two processes', () => {
+    it('hear of each other: what one publishes the other is told', async () => {
+      const prefix = `test-${randomBytes(6).toString('hex')}:`;
+      const [one, other] = await Promise.all([1, 2].map(() => openRedis({ url: redis, prefix, logger: silent })));
+      const key = freshKey();
+      const heard: Hint[] = [];
+      await other?.feed.subscribe(key, (hint) => heard.push(hint));
+      const hint: Hint = { hint: 'committed', commit: commitOf(key, 0) };
+      one?.feed.publish(key, hint);
+      await expect.poll(() => heard).toEqual([hint]);
+      await Promise.all([one?.close(), other?.close()]);
+    });
+  });
+
+  describe('a Redis that is away or empty', () => {
+    it('forgets what it remembered, and invents nothing', async () => {
+      const hints = await open();
+      await hints.dedup.remember('acme', 'id');
+      const admin = new Redis(redis);
+      await admin.flushall();
+      admin.disconnect();
+      expect(await hints.dedup.seen('acme', 'id')).toBe(false);
+      await hints.close();
+    });
+
+    it('is never there: everything answers at once', async () => {
+      const hints = await open('redis://127.0.0.1:1');
+      const began = performance.now();
+      expect(await hints.dedup.seen('acme', 'id')).toBe(false);
+      await hints.dedup.remember('acme', 'id');
+      const key = freshKey();
+      const end = await hints.feed.subscribe(key, () => {});
+      hints.feed.publish(key, { hint: 'committed', commit: commitOf(key, 0) });
+      expect(await hints.feed.soFar(key)).toEqual([]);
+      end();
+      expect(performance.now() - began).toBeLessThan(1_000);
+      expect(hints.problem()).not.toBeNull();
+      await hints.close();
+    });
+
+    it('is killed and comes back: subscriptions hear again', async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'dormouse-redis-'));
+      const started = await recipe.start({ directory, cache: serviceCache, say: () => {} });
+      if (!started.available) throw new Error(started.reason);
+      try {
+        const hints = await open(started.service.url);
+        const key = freshKey();
+        const heard: Hint[] = [];
+        await hints.feed.subscribe(key, (hint) => heard.push(hint));
+        started.service.kill('SIGKILL');
+        await expect.poll(() => hints.problem(), { timeout: 5_000 }).not.toBeNull();
+        hints.feed.publish(key, { hint: 'committed', commit: commitOf(key, 0) });
+        await started.service.restart();
+        await expect.poll(() => hints.problem(), { timeout: 10_000 }).toBeNull();
+        const hint: Hint = { hint: 'committed', commit: commitOf(key, 1) };
+        await expect
+          .poll(
+            () => {
+              hints.feed.publish(key, hint);
+              return heard;
+            },
+            { timeout: 10_000 },
+          )
+          .toContainEqual(hint);
+        await hints.close();
+      } finally {
+        await started.service.stop();
+        rmSync(directory, { recursive: true, force: true });
+      }
+    });
+  });
+});
