@@ -22,11 +22,17 @@ const otherWords = new Set([
   'NOT_LOADING',
   'SLICE_THREW',
   'TOO_LARGE',
+  // of Kafka's protocol
+  'SASL_AUTHENTICATION_FAILED',
+  'TOPIC_AUTHORIZATION_FAILED',
+  'GROUP_AUTHORIZATION_FAILED',
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'NOT_COORDINATOR_FOR_GROUP',
 ]);
 
 const notOurs = (word: string): boolean =>
   otherWords.has(word) ||
-  /^(FST_ERR|UND_ERR|SQLITE|DORMOUSE|ERR)_/.test(word) ||
+  /^(FST_ERR|UND_ERR|SQLITE|DORMOUSE|ERR|KAFKA)_/.test(word) ||
   /_(MS|DIR|URL|KEY|PORT|TOOLS|LEVEL|ALLOW|BROKERS|PREFIX)$/.test(word);
 
 function* sources(directory: string): Generator<string> {

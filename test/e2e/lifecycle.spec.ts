@@ -199,12 +199,13 @@ describe('a standalone process', () => {
     clear(output);
   });
 
-  it('refuses cluster settings with a clear word', async () => {
+  it('refuses half of the settings of a cluster, and names the other half', async () => {
     const { code, output } = await failedStart(['--data', await scratchDirectory(), '--port', '0'], {
       DORMOUSE_KAFKA_BROKERS: 'k:9092',
     });
     expect(code).toBe(1);
-    expect(output).toContain('DORMOUSE_KAFKA_BROKERS');
+    for (const missing of ['DORMOUSE_MONGO_URL', 'DORMOUSE_REDIS_URL', 'DORMOUSE_MASTER_KEY'])
+      expect(output).toContain(missing);
     clear(output);
   });
 

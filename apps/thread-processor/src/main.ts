@@ -4,6 +4,6 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
   process.exit(1);
 }
 const { runService } = await import('@dormouse/host');
-runService('thread-processor');
+await runService('thread-processor');
 
 export {};

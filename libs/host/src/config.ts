@@ -28,6 +28,23 @@ const url = z
   .transform((text) => text.replace(/\/+$/, ''))
   .optional();
 
+const count = (standard: number) =>
+  z
+    .string()
+    .default(String(standard))
+    .pipe(
+      z
+        .string()
+        .regex(/^[1-9]\d{0,4}$/, 'must be a whole number above 0')
+        .transform(Number),
+    );
+
+const flag = (standard: boolean) =>
+  z
+    .enum(['true', 'false'])
+    .default(standard ? 'true' : 'false')
+    .transform((text) => text === 'true');
+
 const key = z.string().min(8, 'must have at least 8 characters').optional();
 
 const settingsSchema = z.object({
@@ -78,22 +95,74 @@ const settingsSchema = z.object({
     description: 'how long a model may be silent inside its answer',
   }),
   MODEL_RETRY_TOTAL_MS: milliseconds(600_000).meta({ description: 'how long a failing model is asked again' }),
-  KAFKA_BROKERS: z.string().optional().meta({ description: 'cluster: brokers; with MONGO_URL and REDIS_URL' }),
-  KAFKA_PREFIX: z.string().default('rap.').meta({ description: 'cluster: prefix of topics' }),
-  MONGO_URL: z.string().optional().meta({ description: 'cluster: MongoDB' }),
-  REDIS_URL: z.string().optional().meta({ description: 'cluster: Redis' }),
+  KAFKA_BROKERS: z.string().min(1).optional().meta({
+    description: 'cluster: comma-separated host:port; with MONGO_URL and REDIS_URL it chooses the cluster',
+  }),
+  KAFKA_PREFIX: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/, 'must be letters, digits, dots, dashes or underscores')
+    .default('rap.')
+    .meta({ description: 'cluster: prefix of topics and groups; one installation, one prefix' }),
+  KAFKA_PARTITIONS: count(12).meta({ description: 'cluster: partitions of the topics, chosen once by `setup`' }),
+  KAFKA_REPLICATION: count(1).meta({ description: 'cluster: copies of the topics, for `setup`; 3 in production' }),
+  KAFKA_TLS: flag(false).meta({ description: 'cluster: TLS to the brokers' }),
+  KAFKA_SASL: z
+    .string()
+    .regex(/^(plain|scram-sha-256|scram-sha-512):[^:]+:.+$/, 'must be plain|scram-sha-256|scram-sha-512:user:password')
+    .optional()
+    .meta({ description: 'cluster: mechanism:user:password' }),
+  KAFKA_SESSION_TIMEOUT_MS: milliseconds(8_000).meta({
+    description: 'cluster: after this long a silent process loses its partitions',
+  }),
+  MONGO_URL: z.string().min(1).optional().meta({ description: 'cluster: MongoDB; the path names the database' }),
+  REDIS_URL: z.string().min(1).optional().meta({ description: 'cluster: Redis; may be away at any time' }),
+  MASTER_KEY: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits')
+    .optional()
+    .meta({ description: 'cluster: the same in every process, kept for ever; make one with: openssl rand -hex 32' }),
+  HEALTH_PORT: z
+    .string()
+    .default('7429')
+    .pipe(
+      z
+        .string()
+        .regex(/^\d{1,5}$/, 'must be a port')
+        .transform(Number)
+        .pipe(z.int().max(65_535)),
+    )
+    .meta({ description: 'cluster: port of /healthz and /readyz of this process' }),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('warn')
     .meta({ description: 'how much is logged, as JSON lines on stderr' }),
-  EXAMPLE_TOOLS: z
-    .enum(['true', 'false'])
-    .default('true')
-    .transform((text) => text === 'true')
-    .meta({ description: 'standalone: start the example tool server (flag: --no-example-tools)' }),
+  EXAMPLE_TOOLS: flag(true).meta({
+    description: 'standalone: start the example tool server (flag: --no-example-tools)',
+  }),
 });
 
 export type Config = Readonly<z.output<typeof settingsSchema>>;
+
+/** What is needed to be one process of a cluster. */
+export interface ClusterConfig extends Config {
+  readonly KAFKA_BROKERS: string;
+  readonly MONGO_URL: string;
+  readonly REDIS_URL: string;
+  readonly MASTER_KEY: string;
+}
+
+const clusterSettings = ['KAFKA_BROKERS', 'MONGO_URL', 'REDIS_URL', 'MASTER_KEY'] as const;
+
+/** All four choose the cluster, none of them standalone. */
+export function isCluster(config: Config): config is ClusterConfig {
+  return clusterSettings.every((name) => config[name] !== undefined);
+}
+
+function topologyProblems(config: Config): readonly string[] {
+  const missing = clusterSettings.filter((name) => config[name] === undefined);
+  if (missing.length === 0 || missing.length === clusterSettings.length) return [];
+  return missing.map((name) => `${prefix}${name}: the cluster needs it too; standalone needs none of them`);
+}
 
 export type ConfigReading =
   | { readonly ok: true; readonly config: Config }
@@ -118,6 +187,7 @@ export function readConfig(
   const problems = [...flags.problems, ...unknownVariables(environment)];
   if (!parsed.success)
     problems.push(...parsed.error.issues.map((issue) => `${nameOf(issue.path[0], flags.values)}: ${issue.message}`));
+  if (parsed.success) problems.push(...topologyProblems(parsed.data));
   return parsed.success && problems.length === 0 ? { ok: true, config: parsed.data } : { ok: false, problems };
 }
 

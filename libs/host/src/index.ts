@@ -8,5 +8,5 @@ export { runService, type ServiceName } from './lifecycle/run-service.ts';
 export { runStandalone, type StartExampleTools } from './lifecycle/run-standalone.ts';
 export { type ArgumentValidator, createArgumentValidator } from './platform/argument-validator.ts';
 export { openPlatform, type Platform } from './platform/platform.ts';
-export { assembleServices, type Assembled } from './services.ts';
+export { type Services, servicesOf } from './services.ts';
 export { version } from './version.ts';

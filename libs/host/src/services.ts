@@ -1,6 +1,8 @@
-// Which services a process runs, and in which order they start. Each is a function over ports; this file only connects.
+// Which services there are and what each is made of: functions over ports; this file only connects. Each is made when it is
+// asked for, so that a process holds those it runs and no other.
 import {
   type CallbackGateway,
+  type CallbackTokens,
   createCallbackGateway,
   createCallbackTokens,
   createIngress,
@@ -14,75 +16,72 @@ import {
 import type { Config } from './config.ts';
 import type { Platform } from './platform/platform.ts';
 
-export interface Assembled {
-  readonly ingress: Ingress;
-  readonly callbacks: CallbackGateway;
-  /** In the order they start, and stop: the processor last, so that what a worker still has to say can be decided. */
-  readonly services: readonly Service[];
+export interface Services {
+  ingress(): Ingress;
+  callbackGateway(): CallbackGateway;
+  openingSweeper(): Service;
+  threadProcessor(): Service;
+  toolDispatcher(): Service;
+  notifier(): Service;
 }
 
-export function assembleServices(config: Config, platform: Platform, callbackBase: string): Assembled {
-  const { stores, transport, model, keys, sealer, clock, entropy, logger } = platform;
-  const { inputs, work, ledger, blobs, toolServers } = stores;
-  const callbackTokens = createCallbackTokens({
+export function servicesOf(config: Config, platform: Platform, callbackBase: string): Services {
+  const { stores, transport, keys, sealer, clock, entropy, logger } = platform;
+  return {
+    ingress: () =>
+      createIngress({
+        ...stores,
+        bus: stores.inputs,
+        idempotencyKeys: stores.idempotency,
+        ...{ transport, clock, entropy },
+        seal: (owner, value) => sealer.seal(owner, value),
+        signingKey: keys.key('thread tokens'),
+      }),
+    callbackGateway: () =>
+      createCallbackGateway({ ...stores, tokens: callbackTokens(platform, callbackBase), clock, logger }),
+    openingSweeper: () => {
+      const failed = (fault: unknown): void => logger.error('opening_sweep_failed', { reason: String(fault) });
+      return createOpeningSweeper({ directory: stores.directory, bus: stores.inputs, clock, failed });
+    },
+    threadProcessor: () => threadProcessor(config, platform),
+    toolDispatcher: () => toolDispatcher(config, platform, callbackTokens(platform, callbackBase)),
+    notifier: () => createNotifier({ ...stores, transport, clock, entropy, logger }),
+  };
+}
+
+function callbackTokens({ keys }: Platform, publicBase: string): CallbackTokens {
+  return createCallbackTokens({
     keys: [{ id: 'k1', secret: keys.key('callbacks'), since: 0, revoked: false }],
-    publicBase: callbackBase,
+    publicBase,
   });
-  const ingress = createIngress({
+}
+
+function threadProcessor(config: Config, platform: Platform): Service {
+  const { stores, model, clock, entropy, logger, keys, argumentValidator } = platform;
+  return createThreadProcessor({
     ...stores,
-    bus: inputs,
-    idempotencyKeys: stores.idempotency,
-    transport,
-    clock,
-    entropy,
-    seal: (owner, value) => sealer.seal(owner, value),
-    signingKey: keys.key('thread tokens'),
+    ...{ model, clock, entropy, logger },
+    validateArguments: argumentValidator.validate,
+    idKey: keys.key('ids'),
+    settings: {
+      modelStartTimeoutMs: config.MODEL_START_TIMEOUT_MS,
+      modelStallTimeoutMs: config.MODEL_STALL_TIMEOUT_MS,
+      modelRetryTotalMs: config.MODEL_RETRY_TOTAL_MS,
+    },
   });
-  const callbacks = createCallbackGateway({
-    tokens: callbackTokens,
-    inputs,
-    blobs,
-    dedup: stores.dedup,
-    clock,
-    logger,
+}
+
+function toolDispatcher(config: Config, platform: Platform, tokens: CallbackTokens): Service {
+  const { stores, transport, clock, entropy, logger } = platform;
+  return createToolDispatcher({
+    ...stores,
+    ...{ transport, clock, entropy, logger },
+    callbackTokens: tokens,
+    settings: {
+      ackTimeoutMs: config.TOOL_ACK_TIMEOUT_MS,
+      retryTotalMs: config.TOOL_RETRY_TOTAL_MS,
+      retryFirstMs: config.TOOL_RETRY_FIRST_MS,
+      unknownOutcomeGraceMs: config.UNKNOWN_OUTCOME_GRACE_MS,
+    },
   });
-  const failed = (fault: unknown): void => logger.error('opening_sweep_failed', { reason: String(fault) });
-  const services = [
-    createOpeningSweeper({ directory: stores.directory, bus: inputs, clock, failed }),
-    createToolDispatcher({
-      work,
-      inputs,
-      ledger,
-      toolServers,
-      toolsets: stores.toolsets,
-      log: stores.log,
-      transport,
-      callbackTokens,
-      clock,
-      entropy,
-      logger,
-      settings: {
-        ackTimeoutMs: config.TOOL_ACK_TIMEOUT_MS,
-        retryTotalMs: config.TOOL_RETRY_TOTAL_MS,
-        retryFirstMs: config.TOOL_RETRY_FIRST_MS,
-        unknownOutcomeGraceMs: config.UNKNOWN_OUTCOME_GRACE_MS,
-      },
-    }),
-    createNotifier({ work, toolServers, transport, ledger, clock, entropy, logger }),
-    createThreadProcessor({
-      ...stores,
-      model,
-      clock,
-      entropy,
-      logger,
-      validateArguments: platform.argumentValidator.validate,
-      idKey: keys.key('ids'),
-      settings: {
-        modelStartTimeoutMs: config.MODEL_START_TIMEOUT_MS,
-        modelStallTimeoutMs: config.MODEL_STALL_TIMEOUT_MS,
-        modelRetryTotalMs: config.MODEL_RETRY_TOTAL_MS,
-      },
-    }),
-  ];
-  return { ingress, callbacks, services };
 }

@@ -4,7 +4,7 @@
 //   T1. A partition count is never changed: a thread's partition is a function of it, and its order would be lost.
 //   T2. Nothing that may still be owed expires: a topic keeps its records for 14 days at least.
 import { Fault } from '@dormouse/ports';
-import { type Admin, ConfigResourceTypes } from 'kafkajs';
+import kafkajs, { type Admin } from 'kafkajs';
 import { faultOf } from './kafka-client.ts';
 
 export const topicNames = ['inputs', 'dispatches', 'notices'] as const;
@@ -74,7 +74,7 @@ export async function checkTopics(admin: Admin, prefix: string): Promise<number>
 async function checkRetention(admin: Admin, topics: readonly string[]): Promise<void> {
   const described = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: topics.map((name) => ({ type: ConfigResourceTypes.TOPIC, name, configNames: ['retention.ms'] })),
+    resources: topics.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames: ['retention.ms'] })),
   });
   for (const { resourceName, configEntries } of described.resources) {
     const kept = Number(configEntries.find(({ configName }) => configName === 'retention.ms')?.configValue ?? -1);

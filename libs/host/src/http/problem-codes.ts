@@ -295,6 +295,24 @@ const startCodes = {
     'The data directory cannot be made or written to.',
     'Choose another with `--data`, or correct its permissions.',
   ),
+  TOPICS_UNFIT: entry(
+    null,
+    'The topics are not as they must be',
+    'A topic of the cluster is missing, has another number of partitions, or forgets too early.',
+    'The message names the topic and the setting. Missing ones are made by `npm run setup`; a number of partitions is never changed.',
+  ),
+  INDEX_MISSING: entry(
+    null,
+    'An index is missing',
+    'The database of the cluster lacks an index without which an input could be decided twice.',
+    'Make it with `npm run setup`; it changes nothing that is there.',
+  ),
+  RECORD_TOO_LARGE: entry(
+    503,
+    'Too large for the bus',
+    'An input or a piece of work does not fit into one record of Kafka. Nothing was accepted.',
+    'Send less at once, or raise `message.max.bytes` of the brokers and the limit of the adapter together.',
+  ),
   DATABASE_NEWER: entry(
     null,
     'Database is newer',

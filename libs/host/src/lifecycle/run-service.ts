@@ -1,19 +1,190 @@
-// One service per process, as on a cluster. This version has no cluster adapters: it says so and does not start.
-import { readConfig } from '../config.ts';
+// One service per process, as on a cluster. design §4
+//
+// Invariants:
+//   R1. Health is answered from the first moment; ready is said only when the process does its work.
+//   R2. What is away at the start is waited for, with patience, and said once; what is not as it must be (a missing index, a
+//       changed topic, a wrong setting) ends the process with the step that mends it.
+//   R3. Stop: the door first, then the service, which drains, then the stores; exit code 0. A second signal ends it at once.
+import 'reflect-metadata';
+import { Fault, type Logger } from '@dormouse/ports';
+import type { Service } from '@dormouse/runtime';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { type ClusterConfig, isCluster, readConfig } from '../config.ts';
+import { createCallbackServer } from '../http/callback-server.ts';
+import { createHttpServer, type HttpServer } from '../http/http-server.ts';
+import { createJsonLogger } from '../platform/json-logger.ts';
+import { openPlatform, type Platform } from '../platform/platform.ts';
+import { setUpCluster } from '../platform/topology.ts';
+import { type Services, servicesOf } from '../services.ts';
+import { version } from '../version.ts';
+import { finish, settingsText, type Undo, unwind } from './ending.ts';
+import { startHealthServer } from './health-server.ts';
+import { hostsOf } from './hosts-of.ts';
+import { ServiceStrategy } from './service-strategy.ts';
+import { clusterTenant } from './standalone-seed.ts';
+import { startFailureText } from './start-failure.ts';
+import { stopSignal } from './stop-signal.ts';
 
 export type ServiceName = 'ingress-gateway' | 'callback-gateway' | 'thread-processor' | 'tool-dispatcher' | 'notifier';
 
-/** Never returns: it ends the process. */
-export function runService(name: ServiceName): never {
-  const reading = readConfig();
-  if (reading.ok === 'help') {
-    process.stdout.write(reading.text);
-    return process.exit(0);
+const stopWithinMs = 30_000;
+const retryMsFirst = 500;
+const retryMsMax = 10_000;
+
+/** What a start says of itself: null once it works. */
+interface Progress {
+  waitingFor: string | null;
+  platform: Platform | null;
+}
+
+/** Runs until a signal comes. Never returns: it ends the process. */
+export async function runService(name: ServiceName): Promise<never> {
+  const { config, isSetup } = clusterConfigOrEnd();
+  const logger = createJsonLogger(config.LOG_LEVEL);
+  const stopped = stopSignal();
+  const undo: Undo = [];
+  try {
+    if (isSetup) {
+      await patiently(
+        () => setUpCluster(config, logger),
+        logger,
+        stopped,
+        () => {},
+      );
+      return finish(0, 'The topics and indexes are there.\n');
+    }
+    await start(name, config, logger, stopped, undo);
+  } catch (failure) {
+    await unwind(undo);
+    if (failure === interrupted) return finish(0, '');
+    return finish(1, `dormouse ${name}: ${startFailureText(failure, config.PORT)}\n`);
   }
-  const problems = reading.ok ? [] : reading.problems.map((problem) => `  ${problem}\n`);
-  process.stderr.write(
-    `dormouse ${name}: one service per process needs the cluster adapters (Kafka, MongoDB, Redis), which come with the next version.\n` +
-      `Run everything in one process instead: npm start\n${problems.join('')}`,
+  await stopped;
+  await unwind(undo); // (R3)
+  return finish(0, '');
+}
+
+function clusterConfigOrEnd(): { readonly config: ClusterConfig; readonly isSetup: boolean } {
+  const [first, ...rest] = process.argv.slice(2);
+  const isSetup = first === 'setup';
+  const reading = readConfig(isSetup ? rest : process.argv.slice(2));
+  if (reading.ok === 'help') return finish(0, reading.text);
+  if (!reading.ok) return finish(1, settingsText(reading.problems));
+  if (!isCluster(reading.config)) return finish(1, settingsText([clusterWanted]));
+  return { config: reading.config, isSetup };
+}
+
+const clusterWanted =
+  'one service per process needs DORMOUSE_KAFKA_BROKERS, DORMOUSE_MONGO_URL, DORMOUSE_REDIS_URL and DORMOUSE_MASTER_KEY; everything in one process needs none of them: npm start';
+
+async function start(
+  name: ServiceName,
+  config: ClusterConfig,
+  logger: Logger,
+  stopped: Promise<unknown>,
+  undo: Undo,
+): Promise<void> {
+  const progress: Progress = { waitingFor: 'starting', platform: null };
+  const ready = async (): Promise<string | null> => progress.waitingFor ?? (await progress.platform?.problem()) ?? null;
+  const health = await startHealthServer(config.HOST, config.HEALTH_PORT, ready); // (R1)
+  undo.push(() => health.close());
+  const platform = await patiently(
+    () => openPlatform(config, logger),
+    logger,
+    stopped,
+    (reason) => {
+      progress.waitingFor = reason;
+    },
   );
-  return process.exit(1);
+  progress.platform = platform;
+  undo.push(() => platform.close());
+  const services = servicesOf(config, platform, callbackBaseOf(config));
+  await patiently(
+    () => parts[name](config, platform, services, undo),
+    logger,
+    stopped,
+    (reason) => {
+      progress.waitingFor = reason;
+    },
+  );
+  progress.waitingFor = null;
+  process.stdout.write(`ready ${name}\n`);
+}
+
+type StartPart = (config: ClusterConfig, platform: Platform, services: Services, undo: Undo) => Promise<void>;
+
+const parts: Readonly<Record<ServiceName, StartPart>> = {
+  'ingress-gateway': startIngress,
+  'callback-gateway': async (config, platform, services, undo) => {
+    const { logger } = platform;
+    const door = await createCallbackServer({ callbacks: services.callbackGateway(), logger });
+    await open(door, config, undo);
+  },
+  'thread-processor': (_config, _platform, services, undo) => run([services.threadProcessor()], undo),
+  'tool-dispatcher': (_config, _platform, services, undo) => run([services.toolDispatcher()], undo),
+  notifier: (_config, _platform, services, undo) => run([services.notifier()], undo),
+};
+
+async function startIngress(config: ClusterConfig, platform: Platform, services: Services, undo: Undo): Promise<void> {
+  const ingress = services.ingress();
+  if (config.BOOTSTRAP_KEY !== undefined) await ingress.keys.ensure(clusterTenant, 'bootstrap', config.BOOTSTRAP_KEY);
+  await run([services.openingSweeper()], undo);
+  const door = await createHttpServer({
+    ingress,
+    callbacks: null,
+    clock: platform.clock,
+    devClock: null,
+    hosts: hostsOf(config),
+    logger: platform.logger,
+    version,
+    ready: () => platform.problem(),
+  });
+  await open(door, config, undo);
+}
+
+async function open(door: HttpServer, config: ClusterConfig, undo: Undo): Promise<void> {
+  undo.push(() => door.close());
+  await door.listen(config.HOST, config.PORT);
+}
+
+class NoControllers {}
+Module({})(NoControllers);
+
+/** Under Nest, so that its lifecycle is one for doors and consumers. */
+async function run(services: readonly Service[], undo: Undo): Promise<void> {
+  const strategy = new ServiceStrategy(services, stopWithinMs);
+  const app = await NestFactory.createMicroservice(NoControllers, { strategy, logger: false, abortOnError: false });
+  await app.listen();
+  undo.push(() => app.close());
+}
+
+/** A stop asked for while something was being waited for. */
+const interrupted = Symbol('interrupted');
+
+/** (R2) @throws `interrupted`, or the failure that waiting does not mend. */
+async function patiently<Result>(
+  attempt: () => Promise<Result>,
+  logger: Logger,
+  stopped: Promise<unknown>,
+  waitingFor: (reason: string) => void,
+): Promise<Result> {
+  let said: string | null = null;
+  for (let delayMs = retryMsFirst; ; delayMs = Math.min(delayMs * 2, retryMsMax)) {
+    try {
+      return await attempt();
+    } catch (failure) {
+      if (!(failure instanceof Fault) || failure.code !== 'UNAVAILABLE') throw failure;
+      if (failure.message !== said) logger.warn('waiting', { reason: failure.message });
+      said = failure.message;
+      waitingFor(failure.message);
+    }
+    const pause = new Promise((resolve) => setTimeout(resolve, delayMs));
+    if ((await Promise.race([pause, stopped.then(() => interrupted)])) === interrupted) throw interrupted;
+  }
+}
+
+/** Where tool servers answer; in a cluster the callback gateway has an address of its own. */
+function callbackBaseOf(config: ClusterConfig): string {
+  return config.CALLBACK_BASE_URL ?? config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`;
 }

@@ -7,14 +7,16 @@
 //   R3. A start that fails lets go of what it holds, says what to do next, and exits with 1. A signal during the start ends
 //       it at once.
 import { resolve } from 'node:path';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, isCluster, readConfig } from '../config.ts';
 import { createHttpServer, type HttpServer } from '../http/http-server.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
-import { openPlatform, type Platform } from '../platform/platform.ts';
-import { assembleServices } from '../services.ts';
+import { openPlatform } from '../platform/platform.ts';
+import { servicesOf } from '../services.ts';
 import { version } from '../version.ts';
 import { bannerText } from './banner.ts';
+import { finish, settingsText, unwind, type Undo } from './ending.ts';
 import { resolvePort } from './free-port.ts';
+import { hostsOf } from './hosts-of.ts';
 import { seedExamples, seedKey } from './standalone-seed.ts';
 import { startFailureText } from './start-failure.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -26,15 +28,17 @@ export type StartExampleTools = (options: {
 }) => Promise<{ readonly url: string; close(): Promise<void> }>;
 
 const stopWithinMs = 30_000;
+const oneTopology =
+  'DORMOUSE_KAFKA_BROKERS and its kin choose the cluster: start it with npm run cluster, or unset them';
 
 /** Runs until a signal comes. Never returns: it ends the process. */
 export async function runStandalone(startExampleTools: StartExampleTools): Promise<never> {
   const reading = readConfig();
   if (reading.ok === 'help') return finish(0, reading.text);
-  if (!reading.ok)
-    return finish(1, `The settings cannot be used:\n${reading.problems.map((problem) => `  ${problem}`).join('\n')}\n`);
+  if (!reading.ok) return finish(1, settingsText(reading.problems));
+  if (isCluster(reading.config)) return finish(1, settingsText([oneTopology]));
   const stopped = stopSignal();
-  const undo: (() => Promise<void>)[] = [];
+  const undo: Undo = [];
   try {
     const starting = start(reading.config, startExampleTools, undo);
     const banner = await Promise.race([starting, stopped.then(() => null)]);
@@ -50,31 +54,26 @@ export async function runStandalone(startExampleTools: StartExampleTools): Promi
 }
 
 /** Starts everything and gives the banner; `undo` grows with what must be let go of, last first. */
-async function start(
-  config: Config,
-  startExampleTools: StartExampleTools,
-  undo: (() => Promise<void>)[],
-): Promise<string> {
+async function start(config: Config, startExampleTools: StartExampleTools, undo: Undo): Promise<string> {
   const logger = createJsonLogger(config.LOG_LEVEL);
   const dataDir = resolve(config.DATA_DIR);
   const port = await resolvePort(config.HOST, config.PORT);
   const url = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${port}`;
   const platform = await openPlatform(config, logger);
   undo.push(() => platform.close());
-  const { ingress, callbacks, services } = assembleServices(
-    config,
-    platform,
-    config.CALLBACK_BASE_URL ?? config.PUBLIC_URL ?? url,
-  );
+  const made = servicesOf(config, platform, config.CALLBACK_BASE_URL ?? config.PUBLIC_URL ?? url);
+  const ingress = made.ingress();
+  // In the order they start, and stop: the processor last, so that what a worker still has to say can be decided.
+  const services = [made.openingSweeper(), made.toolDispatcher(), made.notifier(), made.threadProcessor()];
   const http = await createHttpServer({
     ingress,
-    callbacks,
+    callbacks: made.callbackGateway(),
     clock: platform.clock,
     devClock: isLoopback(config.HOST) ? platform.clock : null,
     hosts: hostsOf(config),
     logger,
     version,
-    ready: () => readiness(platform),
+    ready: () => platform.problem(),
   });
   const key = await seedKey(ingress, platform.entropy, dataDir, config.BOOTSTRAP_KEY);
   const toolsUrl = config.EXAMPLE_TOOLS ? await startExamples(startExampleTools, port, undo) : null;
@@ -88,16 +87,12 @@ async function start(
   return bannerText({ url: config.PUBLIC_URL ?? url, dataDir, key, toolsUrl });
 }
 
-async function openDoor(http: HttpServer, host: string, port: number, undo: (() => Promise<void>)[]): Promise<void> {
+async function openDoor(http: HttpServer, host: string, port: number, undo: Undo): Promise<void> {
   undo.push(() => http.close());
   await http.listen(host, port);
 }
 
-async function startExamples(
-  startExampleTools: StartExampleTools,
-  port: number,
-  undo: (() => Promise<void>)[],
-): Promise<string> {
+async function startExamples(startExampleTools: StartExampleTools, port: number, undo: Undo): Promise<string> {
   const host = '127.0.0.1';
   const beside = port < 65_535 ? port + 1 : 0;
   const tools = await startExampleTools({ port: beside, host }).catch(() => startExampleTools({ port: 0, host }));
@@ -105,23 +100,4 @@ async function startExamples(
   return tools.url;
 }
 
-async function readiness(platform: Platform): Promise<string | null> {
-  await platform.stores.apiKeys.bySha256('readiness');
-  return null;
-}
-
-function hostsOf(config: Config): ReadonlySet<string> {
-  const urls = [config.PUBLIC_URL, config.CALLBACK_BASE_URL].filter((text) => text !== undefined);
-  return new Set([config.HOST, ...urls.map((text) => new URL(text).hostname)]);
-}
-
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
-
-async function unwind(undo: (() => Promise<void>)[]): Promise<void> {
-  for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
-}
-
-function finish(code: number, text: string): never {
-  (code === 0 ? process.stdout : process.stderr).write(text);
-  return process.exit(code);
-}

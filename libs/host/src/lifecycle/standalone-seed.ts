@@ -10,6 +10,8 @@ import { type Ingress, newKey } from '@dormouse/runtime';
 import { readOrCreate } from '../platform/key-ring.ts';
 
 export const standaloneTenant = 'local';
+/** Of the bootstrap key of a cluster. */
+export const clusterTenant = 'local';
 export const exampleServer = 'example-tools';
 export const exampleAgent = 'assistant';
 

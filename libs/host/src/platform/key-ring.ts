@@ -1,7 +1,8 @@
-// The keys of an installation: one master key in the data directory, and one key per purpose derived from it.
+// The keys of an installation: one master key (standalone in the data directory, in a cluster given to every process), and
+// one key per purpose derived from it.
 //
 // Invariants:
-//   K1. The file is readable by its owner alone (0600) and is written once; losing it makes secrets unreadable and
+//   K1. The file is readable by its owner alone (0600) and is written once; losing the key makes secrets unreadable and
 //       callback URLs that are out invalid, so it belongs in every backup.
 //   K2. A derived key serves one purpose; none of them tells anything about another.
 import { hkdfSync, randomBytes } from 'node:crypto';
@@ -25,6 +26,13 @@ export async function openKeyRing(dataDir: string): Promise<KeyRing> {
   if (master.length !== masterKeyBytes) {
     throw new Fault('DATABASE_CORRUPT', `The file master-key in ${dataDir} is damaged. Restore it from a backup.`);
   }
+  return keyRingOf(master);
+}
+
+/** `master`: 64 hexadecimal digits. */
+export const keyRingOfHex = (master: string): KeyRing => keyRingOf(Buffer.from(master, 'hex'));
+
+function keyRingOf(master: Uint8Array): KeyRing {
   return { key: (purpose) => new Uint8Array(hkdfSync('sha256', master, 'dormouse', purpose, 32)) }; // (K2)
 }
 

@@ -85,16 +85,20 @@ async function turnEnd(
   }
 }
 
-/** The thread as it was at some time before the message was decided, or as it is when it has not been. (Y1) */
+/**
+ * The thread as it was at some time before the message was decided. (Y1) First the thread, then the question whether the
+ * message is decided: asked the other way round, a message decided between the two would be behind us and never seen.
+ */
 async function threadBefore(
   ports: TurnWaitPorts,
   key: ThreadKey,
   message: PostedMessage,
   known: Thread | null,
 ): Promise<Thread> {
+  const thread = known ?? (await loadThread(ports, key)).thread;
   const [decided] = await ports.log.findByInputs(key, [message.inputId]);
-  if (known !== null && (decided?.version ?? Number.POSITIVE_INFINITY) >= known.position) return known;
-  return (await loadThread(ports, key, decided?.version)).thread;
+  if (!decided || decided.version >= thread.position) return thread;
+  return (await loadThread(ports, key, decided.version)).thread;
 }
 
 /** Threads that were waited for lately, as far as they were seen. */

@@ -1,0 +1,138 @@
+// From settings to stores and buses: the one place that chooses technology. Everything above it sees ports only.
+//
+// Invariants:
+//   P1. Every store and bus of one process comes from one topology; there is no mixture.
+//   P2. In a cluster only `setup` makes topics and indexes; every other process refuses to run without them.
+import { type KafkaBus, type KafkaOptions, openKafka } from '@dormouse/adapter-kafka';
+import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
+import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
+import { openSqlite } from '@dormouse/adapter-sqlite';
+import type {
+  Agents,
+  ApiKeys,
+  Blobs,
+  Clock,
+  Dedup,
+  DispatchLedger,
+  IdempotencyKeys,
+  InputBus,
+  LiveFeed,
+  Logger,
+  Secrets,
+  Snapshots,
+  ThreadDirectory,
+  ThreadLog,
+  Timers,
+  ToolServers,
+  Toolsets,
+  WorkBus,
+} from '@dormouse/ports';
+import { type ClusterConfig, type Config, isCluster } from '../config.ts';
+import { type KeyRing, keyRingOfHex, openKeyRing } from './key-ring.ts';
+
+export interface Stores {
+  readonly log: ThreadLog;
+  readonly inputs: InputBus;
+  readonly work: WorkBus;
+  readonly snapshots: Snapshots;
+  readonly timers: Timers;
+  readonly directory: ThreadDirectory;
+  readonly ledger: DispatchLedger;
+  readonly blobs: Blobs;
+  readonly agents: Agents;
+  readonly toolServers: ToolServers;
+  readonly toolsets: Toolsets;
+  readonly secrets: Secrets;
+  readonly idempotency: IdempotencyKeys;
+  readonly apiKeys: ApiKeys;
+  readonly dedup: Dedup;
+  readonly feed: LiveFeed;
+}
+
+export interface Topology {
+  readonly stores: Stores;
+  readonly keys: KeyRing;
+  /** Null, or why the process cannot do its work now. @throws Fault UNAVAILABLE. */
+  problem(): Promise<string | null>;
+  close(): Promise<void>;
+}
+
+/** @throws Fault with a code of `problem-codes.ts` and the next step in its words. */
+export function openTopology(config: Config, clock: Clock, logger: Logger): Promise<Topology> {
+  return isCluster(config) ? openCluster(config, logger) : openStandalone(config, clock);
+}
+
+async function openStandalone(config: Config, clock: Clock): Promise<Topology> {
+  const stores = await openSqlite({ directory: config.DATA_DIR, clock });
+  try {
+    return {
+      stores,
+      keys: await openKeyRing(config.DATA_DIR),
+      problem: async () => {
+        await stores.apiKeys.bySha256('readiness');
+        return null;
+      },
+      close: () => stores.close(),
+    };
+  } catch (failure) {
+    await stores.close();
+    throw failure;
+  }
+}
+
+async function openCluster(config: ClusterConfig, logger: Logger): Promise<Topology> {
+  const kafka = await openKafka(kafkaOptions(config, logger));
+  let mongo: MongoStores;
+  try {
+    mongo = await openMongo({ url: config.MONGO_URL, indexes: 'check', partitions: kafka.partitions });
+  } catch (failure) {
+    await kafka.close();
+    throw failure;
+  }
+  const redis = await openRedis({ url: config.REDIS_URL, prefix: config.KAFKA_PREFIX, logger });
+  return {
+    stores: storesOf(kafka, mongo, redis),
+    keys: keyRingOfHex(config.MASTER_KEY),
+    problem: async () => {
+      await mongo.ping();
+      return kafka.problem();
+    },
+    close: async () => {
+      await kafka.close();
+      await Promise.all([mongo.close(), redis.close()]);
+    },
+  };
+}
+
+function storesOf({ inputs, work }: KafkaBus, mongo: MongoStores, { dedup, feed }: RedisHints): Stores {
+  return { ...mongo, inputs, work, dedup, feed };
+}
+
+/** Makes what a cluster needs before its first process starts; changes nothing that is there. (P2) */
+export async function setUpCluster(config: ClusterConfig, logger: Logger): Promise<void> {
+  const { KAFKA_PARTITIONS: partitions, KAFKA_REPLICATION: replication } = config;
+  const makeTopics = { partitions, replication, retentionMs: recordsKeptMs };
+  const kafka = await openKafka({ ...kafkaOptions(config, logger), makeTopics });
+  await kafka.close();
+  const mongo = await openMongo({ url: config.MONGO_URL, indexes: 'make' });
+  await mongo.close();
+}
+
+const recordsKeptMs = 14 * 86_400_000;
+
+function kafkaOptions(config: ClusterConfig, logger: Logger): KafkaOptions {
+  return {
+    brokers: config.KAFKA_BROKERS.split(',').map((broker) => broker.trim()),
+    prefix: config.KAFKA_PREFIX,
+    clientId: 'dormouse',
+    sessionTimeoutMs: config.KAFKA_SESSION_TIMEOUT_MS,
+    ssl: config.KAFKA_TLS ? {} : undefined,
+    sasl: config.KAFKA_SASL === undefined ? undefined : saslOf(config.KAFKA_SASL),
+    logger,
+  };
+}
+
+function saslOf(setting: string): NonNullable<KafkaOptions['sasl']> {
+  const [mechanism = '', username = '', ...rest] = setting.split(':');
+  return { mechanism, username, password: rest.join(':') } as NonNullable<KafkaOptions['sasl']>;
+}

@@ -1,0 +1,216 @@
+// The whole cluster on one machine without containers: a real Kafka, a MongoDB-compatible server and a Redis (or those that
+// the environment names), the topics and indexes, the five services as processes, and the example tools.
+//
+//   npm run cluster -- [--data DIR] [--port 7420] [--json]
+//
+// Invariants:
+//   C1. Data, keys and output live in one directory; a second start finds them again.
+//   C2. A service that dies is said and started again; what was started here, and only that, ends with Ctrl-C: doors first,
+//       stores last, exit code 0.
+//   C3. Everything listens on loopback.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { recipe as kafka } from '../../test/services/kafka/recipe.ts';
+import { recipe as mongo } from '../../test/services/mongo/recipe.ts';
+import { recipe as redis } from '../../test/services/redis/recipe.ts';
+import type { RunningService, ServiceRecipe } from '../../test/services/service.ts';
+import { seedExamples } from './seed-examples.ts';
+
+const { values } = parseArgs({
+  options: {
+    data: { type: 'string', default: '.dormouse-cluster' },
+    port: { type: 'string', default: '7420' },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+const host = '127.0.0.1';
+const root = join(import.meta.dirname, '..', '..');
+const directory = resolve(values.data);
+const firstPort = Number(values.port);
+const serviceNames = [
+  'thread-processor',
+  'tool-dispatcher',
+  'notifier',
+  'callback-gateway',
+  'ingress-gateway',
+] as const;
+type ServiceName = (typeof serviceNames)[number];
+
+const ports: Readonly<Record<ServiceName, { readonly port: number; readonly health: number }>> = {
+  'ingress-gateway': { port: firstPort, health: firstPort + 10 },
+  'callback-gateway': { port: firstPort + 1, health: firstPort + 11 },
+  'thread-processor': { port: firstPort + 2, health: firstPort + 12 },
+  'tool-dispatcher': { port: firstPort + 3, health: firstPort + 13 },
+  notifier: { port: firstPort + 4, health: firstPort + 14 },
+};
+const toolsPort = firstPort + 5;
+const url = `http://${host}:${firstPort}`;
+const restartAfterMs = 1_000;
+const readyWithinMs = 90_000;
+
+const children = new Map<string, ChildProcess>();
+const servers: RunningService[] = [];
+let stopping = false;
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (stopping) process.exit(130);
+    stopping = true;
+    void stop().then(() => process.exit(0));
+  });
+}
+
+try {
+  await start();
+} catch (error) {
+  if (!stopping) {
+    process.stderr.write(`dormouse cluster: ${(error as Error).message}\n`);
+    stopping = true;
+    await stop();
+    process.exit(1);
+  }
+}
+
+async function start(): Promise<void> {
+  mkdirSync(directory, { recursive: true });
+  say('starting Kafka, a MongoDB-compatible server and Redis');
+  const [brokers, database, hints] = await Promise.all([kafka, mongo, redis].map(startServer));
+  const masterKey = kept('master-key', () => randomBytes(32).toString('hex'));
+  const key = kept('key', () => `dm_${randomBytes(24).toString('base64url')}`);
+  const environment: Readonly<Record<string, string>> = {
+    DORMOUSE_KAFKA_BROKERS: brokers ?? '',
+    DORMOUSE_MONGO_URL: database ?? '',
+    DORMOUSE_REDIS_URL: hints ?? '',
+    DORMOUSE_MASTER_KEY: masterKey,
+    DORMOUSE_BOOTSTRAP_KEY: key,
+    DORMOUSE_CALLBACK_BASE_URL: `http://${host}:${ports['callback-gateway'].port}`,
+    DORMOUSE_OUTBOUND_ALLOW: 'http://127.0.0.0/8,http://[::1],http://localhost',
+  };
+  say('making topics and indexes');
+  await finished(run('setup', 'ingress-gateway', ['setup'], environment));
+  say('starting the five services');
+  for (const name of serviceNames) keepRunning(name, environment);
+  children.set('example-tools', run('example-tools', 'example-tools', ['--port', String(toolsPort)], {}));
+  await Promise.all(serviceNames.map(untilReady));
+  await seedExamples(url, key, `http://${host}:${toolsPort}`);
+  if (!stopping) process.stdout.write(values.json ? asJson(brokers, database, hints) : banner());
+}
+
+async function startServer(recipe: ServiceRecipe): Promise<string> {
+  const given =
+    process.env[`DORMOUSE_${{ kafka: 'KAFKA_BROKERS', mongo: 'MONGO_URL', redis: 'REDIS_URL' }[recipe.name]}`];
+  if (given !== undefined) return given;
+  const cache = join(homedir(), '.cache', 'dormouse');
+  const started = await recipe.start({ directory: join(directory, recipe.name), cache, say });
+  if (!started.available) throw new Error(`${started.reason}\n${started.remedy}`);
+  servers.push(started.service);
+  return started.service.url;
+}
+
+/** A private file of the directory, written once. (C1) */
+function kept(name: string, make: () => string): string {
+  const file = join(directory, name);
+  if (!existsSync(file)) writeFileSync(file, `${make()}\n`, { mode: 0o600 });
+  return readFileSync(file, 'utf8').trim();
+}
+
+function run(
+  name: string,
+  app: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): ChildProcess {
+  const output = openSync(join(directory, `${name}.out`), 'a');
+  const child = spawn(process.execPath, [join(root, 'apps', app, 'dist', 'main.js'), ...args], {
+    env: { ...inherited(), ...environment },
+    stdio: ['ignore', output, output],
+  });
+  closeSync(output);
+  return child;
+}
+
+/** Settings of this shell reach the services; addresses are ours to give. */
+function inherited(): NodeJS.ProcessEnv {
+  const { DORMOUSE_PORT: _port, DORMOUSE_HOST: _host, DORMOUSE_DATA_DIR: _data, ...rest } = process.env;
+  return rest;
+}
+
+/** (C2) */
+function keepRunning(name: ServiceName, environment: Readonly<Record<string, string>>): void {
+  const { port, health } = ports[name];
+  const args = ['--host', host, '--port', String(port), '--health-port', String(health)];
+  const child = run(name, name, args, environment);
+  children.set(name, child);
+  child.once('exit', (code, signal) => {
+    if (stopping) return;
+    say(`${name} ended (${signal ?? code}): see ${join(directory, `${name}.out`)}; starting it again`);
+    setTimeout(() => {
+      if (!stopping) keepRunning(name, environment);
+    }, restartAfterMs);
+  });
+}
+
+async function untilReady(name: ServiceName): Promise<void> {
+  let reason = 'it does not answer';
+  for (const until = Date.now() + readyWithinMs; Date.now() < until && !stopping; await sleep(100)) {
+    try {
+      const answer = await fetch(`http://${host}:${ports[name].health}/readyz`);
+      if (answer.ok) return;
+      reason = ((await answer.json()) as { readonly reason?: string }).reason ?? String(answer.status);
+    } catch {
+      // It does not listen yet.
+    }
+  }
+  throw new Error(`${name} is not ready: ${reason}. See ${join(directory, `${name}.out`)}`);
+}
+
+async function finished(child: ChildProcess): Promise<void> {
+  const code = await new Promise<number | null>((done) => child.once('exit', done));
+  if (code !== 0) throw new Error(`setup failed: see ${join(directory, 'setup.out')}`);
+}
+
+async function stop(): Promise<void> {
+  say('stopping');
+  for (const name of [...serviceNames].reverse()) await ended(children.get(name));
+  await ended(children.get('example-tools'));
+  await Promise.all(servers.map((server) => server.stop()));
+}
+
+async function ended(child: ChildProcess | undefined): Promise<void> {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((done) => child.once('exit', done));
+  child.kill('SIGTERM');
+  await gone;
+}
+
+function asJson(...[brokers, database, hints]: readonly (string | undefined)[]): string {
+  const pids = Object.fromEntries([...children].map(([name, child]) => [name, child.pid]));
+  const keyFile = join(directory, 'key');
+  return `${JSON.stringify({ url, keyFile, directory, kafka: brokers, mongo: database, redis: hints, pids })}\n`;
+}
+
+function banner(): string {
+  const lines = [
+    '',
+    `  Dormouse is up at ${url}: five services over Kafka, MongoDB and Redis`,
+    `  data   ${directory}   (and the output of every process)`,
+    `  key    ${join(directory, 'key')}`,
+    `  tools  http://${host}:${toolsPort}   (examples, used by the agent "assistant")`,
+    '',
+    '  Type next, in another terminal:',
+    `    npx dormouse chat --data ${directory}${firstPort === 7_420 ? '' : ` --url ${url}`}`,
+    '',
+    `ready ${url}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
