@@ -6,7 +6,12 @@ export default mergeConfig(
   { ...everything, test: { ...everything.test, include: [], exclude: ['**/node_modules/**'] } },
   defineConfig({
     test: {
-      include: ['test/cluster/**/*.spec.ts', 'test/chaos/**/*.spec.ts'],
+      include: [
+        'test/cluster/**/*.spec.ts',
+        'test/chaos/**/*.spec.ts',
+        // The same scenarios that run standalone.
+        'test/e2e/{first-conversation,approvals,bad-input,event-stream,idempotency,interruption}.spec.ts',
+      ],
       globalSetup: ['test/services/start-for-tests.ts'],
       testTimeout: 60_000,
       hookTimeout: 60_000,

@@ -1,7 +1,8 @@
-// What `npm test` runs, in order: build, lint, format, the types of the specs, 2 000 simulated universes, every spec. The last line is the verdict.
+// What `npm test` runs, in order: build, lint, format, the types of the specs, 2 000 simulated universes, every spec, then those that
+// need a real Kafka, MongoDB-compatible server and Redis (test/services starts them). The last line is the verdict.
 //
 //   node tools/test.mjs                   everything
-//   node tools/test.mjs <vitest filter>   only these specs, e.g. libs/thread or test/architecture -t cycle
+//   node tools/test.mjs <vitest filter>   only these specs, e.g. libs/thread, test/cluster or test/architecture -t cycle
 //
 // N counts the specs' tests; every other step counts as one test, and so does a spec file that could not be loaded.
 import { spawnSync } from 'node:child_process';
@@ -22,7 +23,9 @@ if (filter.length === 0) {
   check('types of the specs', 'typescript/bin/tsc', '-p', 'tsconfig.spec.json');
   check('simulation', '@dormouse/testing/dist/simulator/main.js', '--seeds', '2000');
 }
-specs();
+const needsServers = /^test\/(cluster|chaos)/.test(filter[0] ?? '');
+if (!needsServers) specs('specs', 'vitest.config.ts');
+if (needsServers || filter.length === 0) specs('specs on real servers', 'vitest.cluster.config.ts');
 verdict();
 
 function check(title, script, ...args) {
@@ -30,12 +33,12 @@ function check(title, script, ...args) {
   total[exitCode === 0 ? 'passed' : 'failed'] += 1;
 }
 
-function specs() {
+function specs(title, config) {
   const folder = mkdtempSync(join(tmpdir(), 'dormouse-test-'));
   const summary = join(folder, 'summary.json');
   try {
     const reporters = ['--reporter=default', `--reporter=${join(root, 'tools', 'test-summary.mjs')}`];
-    const exitCode = step('specs', 'vitest/vitest.mjs', 'run', ...reporters, ...filter, {
+    const exitCode = step(title, 'vitest/vitest.mjs', 'run', '--config', config, ...reporters, ...filter, {
       DORMOUSE_TEST_SUMMARY: summary,
     });
     const counted = JSON.parse(readFileSync(summary, 'utf8'));
@@ -43,7 +46,7 @@ function specs() {
     total.failed += exitCode === 0 ? counted.failed : Math.max(1, counted.failed);
     total.skipped.push(...counted.skipped);
   } catch (error) {
-    console.error(`the specs left no summary: ${error.message}`);
+    console.error(`the ${title} left no summary: ${error.message}`);
     total.failed += 1;
   } finally {
     rmSync(folder, { recursive: true, force: true });

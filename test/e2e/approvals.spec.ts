@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, openThread, say, scriptedAgent, untilStatus } from './conversation.ts';
+import { eventsOf, openThread, say, scriptedAgent, untilStatus, type System } from './conversation.ts';
 import { openStream } from './event-stream.ts';
-import { cleanUp, type Standalone, startStandalone } from './standalone-process.ts';
+import { endSystems, startSystem } from './system.ts';
 
-let at: Standalone;
+let at: System;
 beforeAll(async () => {
-  at = await startStandalone();
+  at = await startSystem();
 });
-afterAll(cleanUp);
+afterAll(endSystems);
 
 const dangerous = [[{ tool_call: { name: 'delete_everything', arguments: {} } }], [{ text: 'finished' }]];
 

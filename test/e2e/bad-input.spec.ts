@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, openThread, say, untilStatus } from './conversation.ts';
-import { cleanUp, type Sent, type Standalone, startStandalone } from './standalone-process.ts';
+import { eventsOf, openThread, say, type System, untilStatus } from './conversation.ts';
+import type { Sent } from './standalone-process.ts';
+import { endSystems, startSystem } from './system.ts';
 
-let at: Standalone;
+let at: System;
 let thread: string;
 beforeAll(async () => {
-  at = await startStandalone();
+  at = await startSystem();
   thread = await openThread(at);
   await untilStatus(at, thread, 'idle');
 });
-afterAll(cleanUp);
+afterAll(endSystems);
 
 const megabytes = (count: number): string => 'x'.repeat(count * 1024 * 1024);
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;

@@ -1,5 +1,15 @@
 // Steps that most specs begin with: an agent whose model plays a script, a thread, and waiting for something to be so.
-import type { Json, Standalone } from './standalone-process.ts';
+import type { Answer, Json, Sent } from './standalone-process.ts';
+
+/** What the scenarios talk to, whatever its topology. */
+export interface System {
+  readonly url: string;
+  readonly key: string;
+  /** Sends JSON (or a text as it is) and reads the whole answer. */
+  request(method: string, path: string, body?: unknown, sent?: Sent): Promise<Answer>;
+  /** Everything its processes have printed. */
+  output(): string;
+}
 
 export type Step = Readonly<Record<string, unknown>>;
 
@@ -7,7 +17,7 @@ let agents = 0;
 
 /** An agent whose n-th completion plays the n-th list of steps. */
 export async function scriptedAgent(
-  at: Standalone,
+  at: System,
   script: readonly (readonly Step[])[],
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
@@ -23,7 +33,7 @@ export async function scriptedAgent(
 }
 
 export async function openThread(
-  at: Standalone,
+  at: System,
   agent = 'assistant',
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
@@ -33,7 +43,7 @@ export async function openThread(
 }
 
 /** Says something and gives the answer of the turn. */
-export async function say(at: Standalone, thread: string, text: string): Promise<Json> {
+export async function say(at: System, thread: string, text: string): Promise<Json> {
   const answer = await at.request(
     'POST',
     `/v1/threads/${thread}/messages`,
@@ -45,7 +55,7 @@ export async function say(at: Standalone, thread: string, text: string): Promise
 }
 
 /** All events of a thread. */
-export async function eventsOf(at: Standalone, thread: string): Promise<readonly Json[]> {
+export async function eventsOf(at: System, thread: string): Promise<readonly Json[]> {
   const events: Json[] = [];
   for (;;) {
     const { json } = await at.request('GET', `/v1/threads/${thread}/events?after=${events.length}&limit=200`);
@@ -64,8 +74,13 @@ export async function eventually<T>(look: () => Promise<T | undefined | false>, 
   }
 }
 
+/** Waits for an event of this type and gives it. */
+export function untilEvent(at: System, thread: string, type: string): Promise<Json> {
+  return eventually(async () => (await eventsOf(at, thread)).find((event) => event.type === type));
+}
+
 /** Waits until a thread has this status and gives the thread. */
-export function untilStatus(at: Standalone, thread: string, status: string): Promise<Json> {
+export function untilStatus(at: System, thread: string, status: string): Promise<Json> {
   return eventually(async () => {
     const { json } = await at.request('GET', `/v1/threads/${thread}`);
     return json.status === status ? json : undefined;

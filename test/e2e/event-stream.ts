@@ -1,5 +1,6 @@
 // Reads a thread's event stream frame by frame.
-import type { Json, Standalone } from './standalone-process.ts';
+import type { System } from './conversation.ts';
+import type { Json } from './standalone-process.ts';
 
 export interface SseFrame {
   readonly event: string;
@@ -17,7 +18,7 @@ export interface OpenStream {
 }
 
 export async function openStream(
-  at: Standalone,
+  at: System,
   thread: string,
   query = '',
   headers: Readonly<Record<string, string>> = {},

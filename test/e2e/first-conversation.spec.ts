@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, openThread, say, scriptedAgent, untilStatus } from './conversation.ts';
-import { cleanUp, type Standalone, startStandalone } from './standalone-process.ts';
+import { eventsOf, openThread, say, scriptedAgent, type System, untilEvent, untilStatus } from './conversation.ts';
+import { endSystems, startSystem } from './system.ts';
 
-let at: Standalone;
+let at: System;
 beforeAll(async () => {
-  at = await startStandalone();
+  at = await startSystem();
 });
-afterAll(cleanUp);
+afterAll(endSystems);
 
 describe('the first conversation', () => {
   it('answers with what a real tool server said', async () => {
@@ -157,12 +157,11 @@ describe('the first conversation', () => {
     const message = await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'anyone there?' });
     const interrupt = await at.request('POST', `/v1/threads/${thread}/interrupt`);
     expect([message.status, interrupt.status]).toEqual([202, 202]);
-    const events = await eventsOf(at, thread);
-    expect(events.find((event) => event.type === 'message_refused')).toMatchObject({
+    expect(await untilEvent(at, thread, 'message_refused')).toMatchObject({
       message_id: message.json.id,
       code: 'THREAD_CLOSED',
     });
-    expect(events.find((event) => event.type === 'request_refused')).toMatchObject({
+    expect(await untilEvent(at, thread, 'request_refused')).toMatchObject({
       request_id: interrupt.json.id,
       code: 'THREAD_CLOSED',
     });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, openThread, untilStatus } from './conversation.ts';
-import { cleanUp, type Standalone, startStandalone } from './standalone-process.ts';
+import { eventsOf, openThread, untilStatus, type System } from './conversation.ts';
+import { endSystems, startSystem } from './system.ts';
 
-let at: Standalone;
+let at: System;
 beforeAll(async () => {
-  at = await startStandalone();
+  at = await startSystem();
 });
-afterAll(cleanUp);
+afterAll(endSystems);
 
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
 

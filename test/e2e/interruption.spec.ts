@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, openThread, say, scriptedAgent, untilStatus } from './conversation.ts';
-import { cleanUp, type Standalone, startStandalone } from './standalone-process.ts';
+import { openThread, say, scriptedAgent, type System, untilEvent, untilStatus } from './conversation.ts';
+import { endSystems, startSystem } from './system.ts';
 
-let at: Standalone;
+let at: System;
 beforeAll(async () => {
-  at = await startStandalone();
+  at = await startSystem();
 });
-afterAll(cleanUp);
+afterAll(endSystems);
 
 const slow = [[{ tool_call: { name: 'slow_job', arguments: { seconds: 30 } } }], [{ text: 'understood' }]];
 
@@ -31,7 +31,7 @@ describe('interruption', () => {
     await untilStatus(at, thread, 'idle');
     const second = await at.request('POST', `/v1/threads/${thread}/interrupt`, { include_human: true });
     expect(second.status).toBe(202);
-    const refused = (await eventsOf(at, thread)).find(({ type }) => type === 'request_refused');
+    const refused = await untilEvent(at, thread, 'request_refused');
     expect(refused).toMatchObject({ request_id: second.json.id, request: 'interrupt', code: 'NOTHING_TO_STOP' });
   });
 

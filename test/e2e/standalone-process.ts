@@ -135,7 +135,8 @@ async function ready(child: Spawned): Promise<string> {
   }
 }
 
-async function request(
+/** Sends JSON (or a text as it is) and reads the whole answer. */
+export async function request(
   url: string,
   key: string,
   method: string,

@@ -3,10 +3,12 @@
 // Invariants:
 //   H1. The first answer stays. A second one is refused with the first, whether it is seen before it is sent or was decided
 //       after; in the second case the thread has recorded it as refused.
-import type { InputBus, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { InputBus, Snapshots, ThreadKey } from '@dormouse/ports';
 import type { ApprovalDecision, RecordedEvent } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
 import { type ChoiceView, openChoices } from './choice-view.ts';
+import { decidedCommit } from './decided-commit.ts';
+import type { FollowPorts } from './follow-commits.ts';
 import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from './client-id.ts';
 import { lastEventBefore, placedEvents } from './log-scan.ts';
 import { answered, type Answered, notFound, refused } from './refusal.ts';
@@ -28,13 +30,15 @@ export interface ChoiceDesk {
   ): Promise<Answered<{ readonly id: string }>>;
 }
 
-export interface ChoicePorts {
-  readonly log: ThreadLog;
+export interface ChoicePorts extends FollowPorts {
   readonly snapshots: Snapshots;
   readonly bus: InputBus;
   readonly threads: ThreadLookup;
   readonly mintName: MintRequestName;
 }
+
+/** How long a client waits to hear whether it was first. */
+const decidedWithinMs = 5_000;
 
 export function createChoiceDesk(ports: ChoicePorts): ChoiceDesk {
   const { log, bus, threads, mintName } = ports;
@@ -66,7 +70,7 @@ export function createChoiceDesk(ports: ChoicePorts): ChoiceDesk {
         return settledRefusal(ports, key, choiceId, thread.position + 1);
       }
       await bus.publish(key, { kind: 'ChoiceAnswer', id, requestId, choiceId, ...answer });
-      const [decided] = await log.findByInputs(key, [id]); // (H1) null while the thread has not come to it
+      const decided = await decidedCommit(ports, key, id, decidedWithinMs); // (H1) null when the thread is behind
       const lost =
         decided &&
         isRefused(

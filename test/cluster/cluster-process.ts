@@ -1,0 +1,101 @@
+// A real cluster as `npm run cluster` starts it, over servers that are there already: a prefix and a database of its own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes, randomInt } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { System } from '../e2e/conversation.ts';
+import { request } from '../e2e/standalone-process.ts';
+
+const launcher = fileURLToPath(new URL('../../tools/cluster/cluster.ts', import.meta.url));
+const startWithinMs = 60_000;
+
+export interface ServerUrls {
+  readonly kafka: string;
+  readonly mongo: string;
+  readonly redis: string;
+}
+
+export interface Cluster extends System {
+  readonly directory: string;
+  readonly prefix: string;
+  readonly database: string;
+  /** By name of service, as they were at the start. */
+  readonly pids: Readonly<Record<string, number>>;
+  /** Ctrl-C; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+const running = new Set<Cluster>();
+
+export async function startCluster(servers: ServerUrls, env: Readonly<Record<string, string>> = {}): Promise<Cluster> {
+  const directory = mkdtempSync(join(tmpdir(), 'dormouse-cluster-'));
+  const name = randomBytes(5).toString('hex');
+  const [prefix, database] = [`e2e-${name}.`, `e2e_${name}`];
+  const mongo = new URL(servers.mongo);
+  mongo.pathname = `/${database}`;
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('DORMOUSE_')));
+  // A stretch of ports of its own, below those that the system gives away.
+  const port = 10_000 + randomInt(1_000) * 20;
+  const child = spawn(process.execPath, [launcher, '--data', directory, '--port', String(port), '--json'], {
+    env: {
+      ...inherited,
+      DORMOUSE_KAFKA_BROKERS: servers.kafka,
+      DORMOUSE_KAFKA_PREFIX: prefix,
+      DORMOUSE_KAFKA_PARTITIONS: '4',
+      DORMOUSE_KAFKA_SESSION_TIMEOUT_MS: '6000',
+      DORMOUSE_MONGO_URL: mongo.href,
+      DORMOUSE_REDIS_URL: servers.redis,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said = { out: '', all: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    said.out += chunk.toString();
+    said.all += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => (said.all += chunk.toString()));
+  const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const { url, pids } = await answerOf(child, said);
+  const key = readFileSync(join(directory, 'key'), 'utf8').trim();
+  const cluster: Cluster = {
+    ...{ url, key, directory, prefix, database, pids },
+    output: () => [said.all, ...outputFiles(directory).map((file) => readFileSync(file, 'utf8'))].join('\n'),
+    request: (method, path, body, sent) => request(url, key, method, path, body, sent),
+    stop: async () => {
+      running.delete(cluster);
+      child.kill('SIGINT');
+      const code = await exit;
+      rmSync(directory, { recursive: true, force: true });
+      return code;
+    },
+  };
+  running.add(cluster);
+  return cluster;
+}
+
+const outputFiles = (directory: string): readonly string[] =>
+  readdirSync(directory)
+    .filter((name) => name.endsWith('.out'))
+    .map((name) => join(directory, name));
+
+/** Ends what a spec file started. */
+export async function endClusters(): Promise<void> {
+  await Promise.all([...running].map((cluster) => cluster.stop()));
+}
+
+interface Started {
+  readonly url: string;
+  readonly pids: Readonly<Record<string, number>>;
+}
+
+async function answerOf(child: ChildProcess, said: { readonly out: string; readonly all: string }): Promise<Started> {
+  for (const until = Date.now() + startWithinMs; Date.now() < until; await new Promise((go) => setTimeout(go, 50))) {
+    if (said.out.includes('\n')) return JSON.parse(said.out) as Started;
+    if (child.exitCode !== null) break;
+  }
+  child.kill('SIGKILL');
+  throw new Error(`the cluster did not start:\n${said.all}`);
+}
