@@ -6,6 +6,7 @@ import {
   blobsContract,
   dispatchLedgerContract,
   idempotencyKeysContract,
+  parkedThreadsContract,
   secretsContract,
   snapshotsContract,
   threadDirectoryContract,
@@ -40,6 +41,10 @@ withServices(['mongo'], ({ mongo }) => {
   dispatchLedgerContract(
     'mongo',
     fresh(({ ledger }) => ({ ledger })),
+  );
+  parkedThreadsContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.parked })),
   );
   agentsContract(
     'mongo',

@@ -17,6 +17,7 @@ import {
   idempotencyKeysContract,
   inputBusContract,
   liveFeedContract,
+  parkedThreadsContract,
   secretsContract,
   snapshotsContract,
   threadDirectoryContract,
@@ -86,6 +87,10 @@ for (const topology of ['standalone', 'durable'] as const) {
     fresh(topology, ({ ledger }) => ({ ledger })),
   );
 }
+parkedThreadsContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.parked })),
+);
 agentsContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.agents })),

@@ -9,6 +9,7 @@ import {
   idempotencyKeysContract,
   inputBusContract,
   liveFeedContract,
+  parkedThreadsContract,
   secretsContract,
   snapshotsContract,
   threadDirectoryContract,
@@ -52,6 +53,10 @@ workBusContract(
 dispatchLedgerContract(
   'sqlite',
   fresh(({ ledger }) => ({ ledger })),
+);
+parkedThreadsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.parked })),
 );
 agentsContract(
   'sqlite',

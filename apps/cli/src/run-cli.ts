@@ -12,6 +12,7 @@ import { addClockCommand } from './commands/clock.ts';
 import { addEventCommand } from './commands/events.ts';
 import { addLogCommands } from './commands/log.ts';
 import { addMessageCommands } from './commands/messages.ts';
+import { addParkedCommands } from './commands/parked.ts';
 import { addThreadCommands } from './commands/threads.ts';
 import { addToolCommands } from './commands/tools.ts';
 import type { AddCommands, RunCommand } from './command.ts';
@@ -25,6 +26,7 @@ const groups: readonly AddCommands[] = [
   addChatCommand,
   addMessageCommands,
   addThreadCommands,
+  addParkedCommands,
   addEventCommand,
   addChoiceCommands,
   addAgentCommands,

@@ -11,6 +11,7 @@ export * from './live-feed.ts';
 export * from './logger.ts';
 export * from './model.ts';
 export * from './page-cursor.ts';
+export * from './parked-threads.ts';
 export * from './registry.ts';
 export * from './snapshots.ts';
 export * from './thread-directory.ts';

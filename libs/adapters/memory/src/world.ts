@@ -11,6 +11,7 @@ import type {
   IdempotencyKeys,
   InputBus,
   LiveFeed,
+  ParkedThreads,
   Secrets,
   Snapshots,
   ThreadDirectory,
@@ -44,6 +45,7 @@ import type { WorldObserver } from './world-observer.ts';
 import { createStandaloneInputBus, createStandaloneWorkBus } from './standalone-bus.ts';
 import { createThreadDirectory, type DirectoryStore } from './thread-directory.ts';
 import { createLogStore, createThreadLog, type LogStore } from './thread-log.ts';
+import { createParkedThreads, createParkingStore, type ParkingStore } from './parked-threads.ts';
 import { createTimers, type TimerStore } from './timers.ts';
 import { createToolTransport, type ToolNetwork } from './tool-network.ts';
 
@@ -66,6 +68,7 @@ export interface MemoryPorts {
   readonly log: ThreadLog;
   readonly snapshots: Snapshots;
   readonly timers: Timers;
+  readonly parked: ParkedThreads;
   readonly ledger: DispatchLedger;
   readonly directory: ThreadDirectory;
   readonly inputs: InputBus;
@@ -87,6 +90,7 @@ export interface DurablePart {
   readonly log: LogStore;
   readonly broker: Broker;
   readonly timers: TimerStore;
+  readonly parked: ParkingStore;
   readonly ledger: LedgerStore;
   readonly directory: DirectoryStore;
   readonly snapshots: SnapshotStore;
@@ -126,6 +130,7 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         log: createThreadLog(durable.log, passage),
         snapshots: createSnapshots(durable.snapshots, passage),
         timers: createTimers(durable.timers, passage),
+        parked: createParkedThreads(durable.parked, passage),
         ledger: createDispatchLedger(durable.ledger, passage),
         directory: createThreadDirectory(durable.directory, passage),
         inputs: topology === 'durable' ? createDurableInputBus(bus) : createStandaloneInputBus(bus),
@@ -151,6 +156,7 @@ const createDurablePart = (partitions: number): DurablePart => ({
   log: createLogStore(),
   broker: createBroker(partitions),
   timers: new Map(),
+  parked: createParkingStore(),
   ledger: { entries: new Map(), attempts: new Map() },
   directory: new Map(),
   snapshots: new Map(),

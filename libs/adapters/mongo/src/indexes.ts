@@ -44,6 +44,8 @@ const indexes: readonly Index[] = [
   { collection: 'agents', name: 'by_alias', key: { tenant: 1, alias: 1, version: -1 } },
   { collection: 'tool_servers', name: 'by_name', key: { tenant: 1, name: 1 } },
   { collection: 'tool_servers', name: 'alias_once', key: { tenant: 1, alias: 1 }, options: { unique: true } },
+  { collection: 'parked', name: 'oldest', key: { tenant: 1, parkedAt: 1, thread: 1 } },
+  { collection: 'parked_inputs', name: 'in_order', key: { tenant: 1, thread: 1, place: 1 } },
   { collection: 'secrets', name: 'by_name', key: { tenant: 1, name: 1 } },
   { collection: 'api_keys', name: 'alias_once', key: { alias: 1 }, options: { unique: true } },
 ];

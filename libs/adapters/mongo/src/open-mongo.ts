@@ -6,6 +6,7 @@ import {
   type DispatchLedger,
   Fault,
   type IdempotencyKeys,
+  type ParkedThreads,
   type Secrets,
   type Snapshots,
   type ThreadDirectory,
@@ -19,6 +20,7 @@ import { createDispatchLedger } from './dispatch-ledger.ts';
 import { createIdempotencyKeys } from './idempotency-keys.ts';
 import { ensureIndexes, missingIndexes } from './indexes.ts';
 import { connectServer, type MongoCounters, type ServerOptions } from './mongo-server.ts';
+import { createParkedThreads } from './parked-threads.ts';
 import { createAgents, createApiKeys, createSecrets, createToolServers, createToolsets } from './registry.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createThreadDirectory } from './thread-directory.ts';
@@ -45,6 +47,7 @@ export interface MongoStores {
   readonly secrets: Secrets;
   readonly idempotency: IdempotencyKeys;
   readonly apiKeys: ApiKeys;
+  readonly parked: ParkedThreads;
   counters(): MongoCounters;
   /** @throws Fault UNAVAILABLE when the server does not answer. */
   ping(): Promise<void>;
@@ -79,6 +82,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     secrets: createSecrets(server),
     idempotency: createIdempotencyKeys(server),
     apiKeys: createApiKeys(server),
+    parked: createParkedThreads(server),
     counters: () => ({ ...server.counted }),
     ping: () => server.ping(),
     close: () => server.close(),

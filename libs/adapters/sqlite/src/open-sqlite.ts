@@ -9,6 +9,7 @@ import type {
   IdempotencyKeys,
   InputBus,
   LiveFeed,
+  ParkedThreads,
   Secrets,
   Snapshots,
   ThreadDirectory,
@@ -30,6 +31,7 @@ import { createLocalInputBus } from './local-input-bus.ts';
 import { createLocalLiveFeed } from './local-live-feed.ts';
 import { createLocalWorkBus } from './local-work-bus.ts';
 import { createOwedCommits } from './owed-commits.ts';
+import { createParkedThreads } from './parked-threads.ts';
 import { createRecentIds } from './recent-ids.ts';
 import { createSecrets } from './secrets.ts';
 import { createSnapshots } from './snapshots.ts';
@@ -74,6 +76,7 @@ export interface SqliteStores {
   readonly apiKeys: ApiKeys;
   readonly dedup: Dedup;
   readonly feed: LiveFeed;
+  readonly parked: ParkedThreads;
   /** Exact counts since opening: transactions, syncs, commits. */
   counters(): WriterCounters;
   /** Limits the file's size from now on, like a full disk; null lifts the limit. */
@@ -138,6 +141,7 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     secrets: createSecrets(writer, reader),
     idempotency: createIdempotencyKeys(writer, reader),
     apiKeys: createApiKeys(writer, reader),
+    parked: createParkedThreads(writer, reader),
     dedup: createRecentIds(100_000),
     feed: createLocalLiveFeed({ soFarCharactersMax: 262_144, threadsMax: 10_000 }),
     counters: () => writer.counters(),

@@ -193,7 +193,29 @@ const firstStep = `
   ) STRICT;
 `;
 
-export const schemaSteps: readonly string[] = [firstStep];
+const parkedThreads = `
+  CREATE TABLE parked_threads (
+    tenant TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    mark TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    parked_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant, thread)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE parked_inputs (
+    place INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    input_id TEXT NOT NULL,
+    input TEXT NOT NULL,
+    trace TEXT,
+    dropped_at INTEGER,
+    UNIQUE (tenant, thread, input_id)
+  ) STRICT;
+`;
+
+export const schemaSteps: readonly string[] = [firstStep, parkedThreads];
 
 /** Run at every opening: a claim ends with the process that held it, so each that was not finished looks as old as can be. */
 export const releaseClaims = 'UPDATE idempotency SET claimed_at = 0 WHERE status IS NULL AND claimed_at > 0';

@@ -4,6 +4,7 @@ import { agentOperations } from './agents.ts';
 import { name, nullableTime } from './field.ts';
 import { messageOperations } from './messages.ts';
 import { admin, type Operation, operation } from './operation.ts';
+import { parkedOperations } from './parked.ts';
 import { secretOperations } from './secrets.ts';
 import { threadDetailOperations } from './thread-details.ts';
 import { threadOperations } from './threads.ts';
@@ -59,5 +60,6 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(threadOperations),
   ...Object.values(messageOperations),
   ...Object.values(threadDetailOperations),
+  ...Object.values(parkedOperations),
   ...Object.values(systemOperations),
 ];

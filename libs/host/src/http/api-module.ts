@@ -3,6 +3,7 @@ import type { Clock } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AgentController } from '../controllers/agent-controller.ts';
+import { ParkedController } from '../controllers/parked-controller.ts';
 import { SecretController } from '../controllers/secret-controller.ts';
 import { SystemController } from '../controllers/system-controller.ts';
 import { ThreadController } from '../controllers/thread-controller.ts';
@@ -29,6 +30,7 @@ export class ApiModule {
         ToolServerController,
         ThreadController,
         ThreadDetailController,
+        ParkedController,
         SystemController,
       ],
       providers: [

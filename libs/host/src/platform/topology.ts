@@ -18,6 +18,7 @@ import type {
   InputBus,
   LiveFeed,
   Logger,
+  ParkedThreads,
   Secrets,
   Snapshots,
   ThreadDirectory,
@@ -47,6 +48,7 @@ export interface Stores {
   readonly apiKeys: ApiKeys;
   readonly dedup: Dedup;
   readonly feed: LiveFeed;
+  readonly parked: ParkedThreads;
 }
 
 export interface Topology {

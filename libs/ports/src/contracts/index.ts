@@ -5,6 +5,7 @@ export { idempotencyKeysContract } from './idempotency.contract.ts';
 export { inputBusContract, type InputBusUnderTest } from './input-bus.contract.ts';
 export { createInputRecorder, type InputRecorder } from './input-recorder.ts';
 export { liveFeedContract } from './live-feed.contract.ts';
+export { parkedThreadsContract } from './parked-threads.contract.ts';
 export {
   agentsContract,
   apiKeysContract,

@@ -9,6 +9,7 @@ import type {
   IdempotencyKeys,
   InputBus,
   LiveFeed,
+  ParkedThreads,
   Secrets,
   Snapshots,
   ThreadDirectory,
@@ -25,6 +26,7 @@ import { createEventDesk, type EventDesk } from './events.ts';
 import { createFollowDesk, type FollowDesk } from './follow.ts';
 import { type Once, onceByKey } from './idempotency.ts';
 import { createMessageDesk, type MessageDesk } from './messages.ts';
+import { createParkedDesk, type ParkedDesk } from './parked.ts';
 import { createProbe, type Probe } from './probe.ts';
 import { createReadableDesk, type ReadableDesk } from './readable-messages.ts';
 import { createRequestDesk, type RequestDesk } from './requests.ts';
@@ -42,6 +44,7 @@ export interface IngressPorts {
   readonly snapshots: Snapshots;
   readonly directory: ThreadDirectory;
   readonly feed: LiveFeed;
+  readonly parked: ParkedThreads;
   readonly ledger: DispatchLedger;
   readonly blobs: Blobs;
   readonly agents: Agents;
@@ -74,6 +77,7 @@ export interface Ingress {
   readonly toolCalls: ToolCallDesk;
   readonly events: EventDesk;
   readonly follow: FollowDesk;
+  readonly parked: ParkedDesk;
   readonly blob: ReadBlob;
 }
 
@@ -96,6 +100,7 @@ export function createIngress(given: IngressPorts): Ingress {
     toolCalls: createToolCallDesk(ports),
     events: createEventDesk(ports),
     follow: createFollowDesk(ports),
+    parked: createParkedDesk(ports),
     blob: blobReader(ports),
   };
 }

@@ -4,19 +4,21 @@
 //   L1. A failing slice is tried again at the head of its lane, never skipped and never overtaken. (V6)
 //   L2. A lane keeps no timer while nothing waits; with nothing queued, running or held it is forgotten (`retire`).
 //   L3. An answer counts only while its run is the lane's run: whoever ended that run has taken over what it held. (V2)
-//   L4. Poison (a slice that throws anything but a Fault) blocks its own thread only, tried again slowly and said aloud. It
-//       cannot be parked yet: that needs a durable flag that every owner checks, and comes with the cluster.
+//   L4. Poison (a slice that throws anything but a Fault, however often it is tried) parks its own thread and no other: the
+//       mark first, then each input behind it in order, and only then are they released (`parking.ts`). A recovery has no
+//       input to put aside: it is tried again slowly, and said aloud.
 import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
 import { backoffMs } from './backoff.ts';
 import type { CompletionAnswer } from './completion/completion-runner.ts';
 import type { CompletionRun } from './completion/completion-run.ts';
 import type { Hold } from './held-deliveries.ts';
+import type { Parking } from './parking.ts';
 import type { ProcessorProtocol, Stretch } from './protocol.ts';
 import type { ProcessorSettings } from './settings.ts';
 import { runSlice } from './slice/run-slice.ts';
 import { finish } from './slice/settle.ts';
 import type { LaneMemory, SliceDeps } from './slice/slice-deps.ts';
-import { answerItem, deliveredItem, type InputItem, type SliceItem } from './slice/slice-item.ts';
+import { answerItem, deliveredItem, type InputItem, replayedItem, type SliceItem } from './slice/slice-item.ts';
 
 /** What a lane gets from the assignment it belongs to. */
 export interface LaneHome {
@@ -26,6 +28,7 @@ export interface LaneHome {
   readonly entropy: Entropy;
   readonly logger: Logger;
   readonly settings: ProcessorSettings;
+  readonly parking: Parking;
   /** Aborted when the assignment ends. */
   readonly revoked: AbortSignal;
   /** True when nothing new may begin, but what runs may end. */
@@ -45,6 +48,10 @@ export class Lane implements LaneMemory {
   #queue: SliceItem[] = [];
   #working: Promise<void> | null = null;
   #failures = 0;
+  /** Whether this thread is parked; unknown until it is looked up. */
+  #parked: boolean | null = null;
+  /** Parked inputs on their way to being decided. */
+  #replaying = new Set<string>();
   #fault: string | null = null;
 
   constructor(home: LaneHome, key: ThreadKey, cacheKey: string) {
@@ -71,6 +78,7 @@ export class Lane implements LaneMemory {
 
   /** Something may have been released: a lane that holds nothing any more is forgotten. */
   settled(): void {
+    if (this.#parked === true) this.#home.slices.cache.drop(this.cacheKey);
     if (this.openHolds.length > 0) this.openHolds = this.openHolds.filter((hold) => hold.isOpen);
     this.#retireIfIdle();
   }
@@ -98,10 +106,76 @@ export class Lane implements LaneMemory {
 
   /** Runs slices until the items at the head are finished. */
   async #workHead(): Promise<void> {
+    // What is cached was loaded and found unmarked: a warm slice does not ask.
+    if (this.#parked === null && this.#home.slices.cache.has(this.cacheKey)) this.#parked = false;
+    if (this.#parked !== false && this.#queue[0]?.what === 'input') await this.#patiently(() => this.#lookForMark());
+    if (this.#waitsParked(this.#queue[0])) return this.#patiently(() => this.#putAside());
     let items = this.#takeHead().filter((item) => !this.#isOvertaken(item));
-    while (items.length > 0 && !this.#home.revoked.aborted) {
+    while (items.length > 0 && !this.#home.revoked.aborted && !this.#waitsParked(items[0])) {
       const finished = await this.#trySlice(items);
+      if (finished.length > 0 && this.#replaying.size > 0) await this.#patiently(() => this.#replayed(finished));
       items = items.filter((item) => !finished.includes(item) && !this.#isOvertaken(item));
+    }
+    this.#queue.unshift(...items); // of a thread that has just been parked
+    this.#home.queued(items.length);
+  }
+
+  #waitsParked(item: SliceItem | undefined): boolean {
+    return this.#parked === true && item?.what === 'input';
+  }
+
+  /** What was put aside comes first when an operator wants it to go on. */
+  async #lookForMark(): Promise<void> {
+    const { mark, inputs } = await this.#home.parking.look(this.key);
+    this.#parked = mark === 'parked';
+    if (mark !== 'replay') return;
+    const items = inputs.map(({ input, trace }) => replayedItem(input, trace));
+    this.#replaying = new Set(items.map((item) => item.input.id));
+    this.#queue.unshift(...items);
+    this.#home.queued(items.length);
+    if (items.length === 0) await this.#home.parking.end(this.key);
+  }
+
+  /** (L4) */
+  async #putAside(): Promise<void> {
+    while (this.#parked === true) {
+      const [item] = this.#queue;
+      if (item?.what !== 'input') return;
+      await this.#home.parking.add(this.key, item.input, item.trace);
+      this.#queue.shift();
+      this.#home.queued(-1);
+      if (item.answerOf !== null && item.answerOf === this.run) this.#endRun(item.answerOf);
+      finish(this, item, null);
+      this.#parked = null; // the next one looks again: an operator may have asked for a replay
+      await this.#lookForMark();
+    }
+  }
+
+  /** The answer is kept: what led to its completion need not be. */
+  #endRun(run: CompletionRun): void {
+    this.run = null;
+    run.hold.drop();
+    if (run.hold.isOpen) this.openHolds.push(run.hold);
+  }
+
+  async #replayed(finished: readonly SliceItem[]): Promise<void> {
+    for (const item of finished) {
+      if (item.what !== 'input' || !this.#replaying.has(item.input.id)) continue;
+      await this.#home.parking.remove(this.key, item.input.id);
+      this.#replaying.delete(item.input.id);
+    }
+    if (this.#replaying.size === 0) await this.#home.parking.end(this.key);
+  }
+
+  /** Tries until it works: a store that is away parks nobody. */
+  async #patiently(work: () => Promise<void>): Promise<void> {
+    while (!this.#home.revoked.aborted) {
+      try {
+        await work();
+        return this.#progressed();
+      } catch (error) {
+        await this.#failed(error, false);
+      }
     }
   }
 
@@ -132,7 +206,9 @@ export class Lane implements LaneMemory {
       return finished;
     } catch (error) {
       this.#home.slices.cache.drop(this.cacheKey);
-      await this.#failed(error);
+      const isInput = items[0]?.what === 'input';
+      await this.#failed(error, isInput);
+      if (isInput && this.#isPoison(error)) await this.#patiently(() => this.#park(error));
       return this.#giveUp(items);
     }
   }
@@ -149,14 +225,24 @@ export class Lane implements LaneMemory {
     if (this.#failures > 1) await this.#sleep(this.#failures - 1);
   }
 
-  async #failed(error: unknown): Promise<void> {
+  #isPoison(error: unknown): boolean {
+    return !(error instanceof Fault) && this.#failures >= this.#home.settings.poisonAttempts;
+  }
+
+  /** (L4) */
+  async #park(error: unknown): Promise<void> {
+    await this.#home.parking.park(this.key, error instanceof Error ? error.message : String(error));
+    this.#replaying.clear();
+    this.#parked = true;
+  }
+
+  async #failed(error: unknown, canBeParked: boolean): Promise<void> {
     this.#failures += 1;
     const { settings, clock, revoked } = this.#home;
-    const isPoison = !(error instanceof Fault) && this.#failures >= settings.poisonAttempts;
+    const isPoison = this.#isPoison(error);
     this.#report(error, isPoison);
-    if (isPoison)
-      await clock.sleep(settings.poisonDelayMs, revoked); // (L4)
-    else await this.#sleep(this.#failures);
+    if (!isPoison) await this.#sleep(this.#failures);
+    else if (!canBeParked) await clock.sleep(settings.poisonDelayMs, revoked); // (L4)
   }
 
   /** Once per change, however often it is tried. */
@@ -170,7 +256,7 @@ export class Lane implements LaneMemory {
       attempt: this.#failures,
       error: error instanceof Error ? (isPoison ? error.stack : error.message) : String(error),
     };
-    if (isPoison) this.#home.logger.error('lane_blocked', fields);
+    if (isPoison) this.#home.logger.error('thread_poisoned', fields);
     else this.#home.logger.warn('lane_failing', fields);
   }
 

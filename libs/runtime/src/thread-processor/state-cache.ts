@@ -43,6 +43,10 @@ export class StateCache {
     return entry.state;
   }
 
+  has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
   put(key: string, state: ThreadState): void {
     this.drop(key);
     const bytes = this.#weigh(state);

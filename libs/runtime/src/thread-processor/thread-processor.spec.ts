@@ -272,34 +272,6 @@ describe('what cannot be done now', () => {
     expect(stage.lines.some((line) => line.includes('lane_recovered'))).toBe(true);
   });
 
-  it('V6 an input whose decision throws is never skipped; its thread waits behind it and says so', async () => {
-    let poisonous = true;
-    const stage = createStage();
-    const actor = await stage.processor('p1', {
-      protocol: {
-        decide: (thread, input, moment) => {
-          if (poisonous && input.id === 'c:poison') throw new Error('cannot decide');
-          return decide(thread, input, moment);
-        },
-      },
-    });
-    await actor.ports.inputs.publish(key, opening());
-    const poison = actor.ports.inputs.publish(key, message('poison'));
-    const after = actor.ports.inputs.publish(key, message('after'));
-    await stage.clock.advance(300_000);
-    expect(stage.lines.filter((line) => line.startsWith('error lane_blocked')).length).toBe(1);
-    expect(stage.told()).not.toContain('MessageAccepted');
-    poisonous = false;
-    await stage.clock.advance(60_000);
-    await Promise.all([poison, after]);
-    expect(
-      stage
-        .commits()
-        .flatMap((commit) => commit.inputs)
-        .filter((id) => id.startsWith('c:')),
-    ).toEqual(['c:poison', 'c:after']);
-  });
-
   it('a payment that fails is made again, the commit is not', async () => {
     let failures = 3;
     const { stage, actor } = await opened({

@@ -15,6 +15,7 @@ import type {
   InputBus,
   InputConsumer,
   LiveFeed,
+  ParkedThreads,
   Logger,
   Model,
   Snapshots,
@@ -33,6 +34,7 @@ import { type CompletionRunner, createCompletionRunner } from './completion/comp
 import { createDueTimers, type DueTimersLoop } from './due-timers.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { idKeyOf } from './minted-ids.ts';
+import { createParking } from './parking.ts';
 import { createProjections, type Projections } from './projections.ts';
 import { type ProcessorProtocol, soundProtocol } from './protocol.ts';
 import { defaultProcessorSettings, type ProcessorSettings } from './settings.ts';
@@ -47,6 +49,7 @@ export interface ThreadProcessorDeps {
   readonly timers: Timers;
   readonly directory: ThreadDirectory;
   readonly feed: LiveFeed;
+  readonly parked: ParkedThreads;
   readonly model: Model;
   readonly agents: Agents;
   readonly toolsets: Toolsets;
@@ -189,6 +192,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     entropy,
     logger,
     settings,
+    parking: createParking(deps),
     isClosing: () => load.closing,
     queued: (change) => {
       load.queued += change;

@@ -45,6 +45,11 @@ export function answerItem(input: ThreadInput, run: CompletionRun): InputItem {
   return { what: 'input', input, trace: run.trace, deliveries: [], hold: new Hold(), answerOf: run, told: false };
 }
 
+/** An input that was put aside while its thread was parked: its delivery is gone, it is kept by the store. */
+export function replayedItem(input: ThreadInput, trace: string | null): InputItem {
+  return { what: 'input', input, trace, deliveries: [], hold: new Hold(), answerOf: null, told: false };
+}
+
 /** Tells every delivery, once, what was decided. */
 export function tell(item: SliceItem, version: number | null): void {
   if (item.told) return;

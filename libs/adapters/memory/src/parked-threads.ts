@@ -1,0 +1,57 @@
+// Parked threads in memory. Contract: ports/parked-threads.ts.
+import { decodeCursor, encodeCursor, type ParkedInput, type ParkedThread, type ParkedThreads } from '@dormouse/ports';
+import type { Passage } from './gate.ts';
+import { nameOf } from './thread-log.ts';
+
+/** The durable part. */
+export interface ParkingStore {
+  readonly threads: Map<string, ParkedThread>;
+  readonly inputs: Map<string, Map<string, ParkedInput>>;
+}
+
+export const createParkingStore = (): ParkingStore => ({ threads: new Map(), inputs: new Map() });
+
+export function createParkedThreads({ threads, inputs }: ParkingStore, passage: Passage): ParkedThreads {
+  return {
+    mark: (key) => passage.read('parked.mark', nameOf(key), () => threads.get(nameOf(key))?.mark ?? null),
+    park: (key, reason, at) =>
+      passage.write('parked.park', nameOf(key), () => {
+        const { tenant, thread } = key;
+        const known = threads.get(nameOf(key)) ?? { tenant, thread, reason, parkedAt: at };
+        threads.set(nameOf(key), { ...known, mark: 'parked' });
+      }),
+    add: (key, input, trace) =>
+      passage.write('parked.add', `${nameOf(key)} ${input.id}`, () => {
+        const kept = inputs.get(nameOf(key)) ?? new Map<string, ParkedInput>();
+        if (!kept.has(input.id)) kept.set(input.id, { input, trace, droppedAt: null });
+        inputs.set(nameOf(key), kept);
+      }),
+    inputs: (key) => passage.read('parked.inputs', nameOf(key), () => [...(inputs.get(nameOf(key))?.values() ?? [])]),
+    get: (key) => passage.read('parked.get', nameOf(key), () => threads.get(nameOf(key)) ?? null),
+    list: (tenant, { limit, cursor }) =>
+      passage.read('parked.list', tenant, () => {
+        const [from = 0] = cursor === null ? [] : decodeCursor(cursor).map(Number);
+        const all = [...threads.values()]
+          .filter((parked) => parked.tenant === tenant)
+          .toSorted((left, right) => left.parkedAt - right.parkedAt);
+        const data = all.slice(from, from + limit);
+        return { data, nextCursor: from + limit < all.length ? encodeCursor([from + limit]) : null };
+      }),
+    replay: (key) =>
+      passage.write('parked.replay', nameOf(key), () => {
+        const known = threads.get(nameOf(key));
+        if (known) threads.set(nameOf(key), { ...known, mark: 'replay' });
+        return known !== undefined;
+      }),
+    drop: (key, inputId, at) =>
+      passage.write('parked.drop', `${nameOf(key)} ${inputId}`, () => {
+        const kept = inputs.get(nameOf(key));
+        const input = kept?.get(inputId);
+        if (input) kept?.set(inputId, { ...input, droppedAt: at });
+        return input !== undefined;
+      }),
+    remove: (key, inputId) =>
+      passage.write('parked.remove', `${nameOf(key)} ${inputId}`, () => void inputs.get(nameOf(key))?.delete(inputId)),
+    unpark: (key) => passage.write('parked.unpark', nameOf(key), () => void threads.delete(nameOf(key))),
+  };
+}

@@ -1,0 +1,117 @@
+// Parked threads in `parked`, and what waits for them in `parked_inputs`. Contract: ports/parked-threads.ts.
+//
+// Invariants:
+//   K1. Who adds is the owner of the thread, alone but for a zombie: the place of an input is one behind the last.
+import {
+  decodeCursor,
+  encodeCursor,
+  invalidCursor,
+  type ParkedThread,
+  type ParkedThreads,
+  type ThreadKey,
+} from '@dormouse/ports';
+import { readJson } from '@dormouse/protocol';
+import type { ThreadInput } from '@dormouse/thread';
+import { idOf } from './id-of.ts';
+import { isDuplicate, type MongoServer } from './mongo-server.ts';
+
+interface ThreadDocument extends ParkedThread {
+  readonly _id: string;
+}
+
+interface InputDocument extends ThreadKey {
+  readonly _id: string;
+  readonly place: number;
+  /** JSON: names that people chose never become names of fields. */
+  readonly input: string;
+  readonly trace: string | null;
+  readonly droppedAt: number | null;
+}
+
+export function createParkedThreads(server: MongoServer): ParkedThreads {
+  const threads = server.collection<ThreadDocument>('parked');
+  const inputs = server.collection<InputDocument>('parked_inputs');
+  const threadId = ({ tenant, thread }: ThreadKey): string => idOf(tenant, thread);
+  const inputId = ({ tenant, thread }: ThreadKey, id: string): string => idOf(tenant, thread, id);
+
+  const get = async (key: ThreadKey): Promise<ParkedThread | null> => {
+    const found = await server.read(() => threads.findOne({ _id: threadId(key) }));
+    return found && parkedOf(found);
+  };
+
+  /** (K1) */
+  async function nextPlace({ tenant, thread }: ThreadKey): Promise<number> {
+    const [last] = await server.read(() => inputs.find({ tenant, thread }).sort({ place: -1 }).limit(1).toArray());
+    return (last?.place ?? 0) + 1;
+  }
+
+  return {
+    mark: async (key) => (await get(key))?.mark ?? null,
+    park: async (key, reason, at) => {
+      const { tenant, thread } = key;
+      const _id = threadId(key);
+      try {
+        await server.write(() => threads.insertOne({ _id, tenant, thread, mark: 'parked', reason, parkedAt: at }));
+      } catch (error) {
+        if (!isDuplicate(error)) throw error;
+        await server.write(() => threads.updateOne({ _id }, { $set: { mark: 'parked' } }));
+      }
+    },
+    add: async (key, input, trace) => {
+      const { tenant, thread } = key;
+      const place = await nextPlace(key);
+      const document = { _id: inputId(key, input.id), tenant, thread, place, input: JSON.stringify(input) };
+      try {
+        await server.write(() => inputs.insertOne({ ...document, trace, droppedAt: null }));
+      } catch (error) {
+        if (!isDuplicate(error)) throw error; // it is there already
+      }
+    },
+    inputs: async ({ tenant, thread }) => {
+      const found = await server.read(() => inputs.find({ tenant, thread }).sort({ place: 1 }).toArray());
+      return found.map(({ input, trace, droppedAt }) => ({
+        input: readJson(input) as ThreadInput,
+        trace,
+        droppedAt,
+      }));
+    },
+    get,
+    list: async (tenant, { limit, cursor }) => {
+      const found = await server.read(() =>
+        threads
+          .find({ tenant, ...afterCursor(cursor) })
+          .sort({ parkedAt: 1, thread: 1 })
+          .limit(limit + 1)
+          .toArray(),
+      );
+      const data = found.slice(0, limit).map(parkedOf);
+      const last = data.at(-1);
+      return { data, nextCursor: found.length > limit && last ? encodeCursor([last.parkedAt, last.thread]) : null };
+    },
+    replay: async (key) => {
+      const { matchedCount } = await server.write(() =>
+        threads.updateOne({ _id: threadId(key) }, { $set: { mark: 'replay' } }),
+      );
+      return matchedCount === 1;
+    },
+    drop: async (key, id, at) => {
+      const { matchedCount } = await server.write(() =>
+        inputs.updateOne({ _id: inputId(key, id) }, { $set: { droppedAt: at } }),
+      );
+      return matchedCount === 1;
+    },
+    remove: async (key, id) => void (await server.write(() => inputs.deleteOne({ _id: inputId(key, id) }))),
+    unpark: async (key) => void (await server.write(() => threads.deleteOne({ _id: threadId(key) }))),
+  };
+}
+
+const parkedOf = ({ tenant, thread, mark, reason, parkedAt }: ThreadDocument): ParkedThread => ({
+  ...{ tenant, thread, mark, reason, parkedAt },
+});
+
+function afterCursor(cursor: string | null) {
+  if (cursor === null) return {};
+  const [parkedAt, thread] = decodeCursor(cursor);
+  if (typeof parkedAt !== 'number' || typeof thread !== 'string') throw invalidCursor();
+  return { $or: [{ parkedAt: { $gt: parkedAt } }, { parkedAt, thread: { $gt: thread } }] };
+}

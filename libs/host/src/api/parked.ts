@@ -1,0 +1,66 @@
+// Threads that an input has poisoned.
+import { z } from 'zod';
+import { listOf, listQuery, nullableTime, time } from './field.ts';
+import { admin, operation } from './operation.ts';
+
+const parkedFields = {
+  thread_id: z.string(),
+  state: z.enum(['parked', 'replay']),
+  reason: z.string(),
+  parked_at: time,
+};
+
+export const parkedThread = z.object(parkedFields).meta({ id: 'ParkedThread' });
+
+export const parkedInput = z
+  .object({ id: z.string(), kind: z.string(), dropped_at: nullableTime })
+  .meta({ id: 'ParkedInput', description: 'Something that was sent to a parked thread and waits.' });
+
+export const parkedDetails = z.object({ ...parkedFields, inputs: z.array(parkedInput) }).meta({ id: 'ParkedDetails' });
+
+export const parkedDrop = z
+  .strictObject({ input: z.string().min(1).max(2_000) })
+  .meta({ id: 'ParkedDrop', description: 'The id of an input, as the parked thread shows it.' });
+
+const tag = 'operations';
+
+export const parkedOperations = {
+  list: operation({
+    id: 'listParked',
+    method: 'GET',
+    path: '/v1/parked',
+    tag,
+    summary: 'Threads that an input has poisoned, oldest first',
+    access: admin,
+    query: listQuery,
+    answers: { 200: listOf(parkedThread) },
+  }),
+  show: operation({
+    id: 'getParked',
+    method: 'GET',
+    path: '/v1/parked/{thread}',
+    tag,
+    summary: 'A parked thread, and what waits for it in order',
+    access: admin,
+    answers: { 200: parkedDetails },
+  }),
+  replay: operation({
+    id: 'replayParked',
+    method: 'POST',
+    path: '/v1/parked/{thread}/replay',
+    tag,
+    summary: 'Let it go on: what waits first, in order, then what is new',
+    access: admin,
+    answers: { 202: parkedThread },
+  }),
+  drop: operation({
+    id: 'dropParked',
+    method: 'POST',
+    path: '/v1/parked/{thread}/drop',
+    tag,
+    summary: 'Leave one input out of every replay; it stays to be seen',
+    access: admin,
+    body: parkedDrop,
+    answers: { 200: parkedInput },
+  }),
+};

@@ -1,0 +1,87 @@
+// The contract of `ParkedThreads` (P1..P4), for every adapter.
+import { describe, expect, it } from 'vitest';
+import type { ParkedThreads, ThreadKey } from '../index.ts';
+import { freshKey, messageOf } from './samples.ts';
+import { openedOnce, type UnderTest } from './under-test.ts';
+
+export function parkedThreadsContract(name: string, make: () => Promise<UnderTest<ParkedThreads>>): void {
+  describe(`ParkedThreads contract: ${name}`, () => {
+    const opened = openedOnce(make);
+    const ids = async (parked: ParkedThreads, key: ThreadKey): Promise<readonly string[]> =>
+      (await parked.inputs(key)).map(({ input }) => input.id);
+
+    it('P1: a mark is found by whoever looks, and only on its thread', async () => {
+      const parked = await opened.get();
+      const key = freshKey();
+      expect(await parked.mark(key)).toBeNull();
+      await parked.park(key, 'it threw', 5);
+      expect(await parked.mark(key)).toBe('parked');
+      expect(await parked.get(key)).toEqual({ ...key, mark: 'parked', reason: 'it threw', parkedAt: 5 });
+      expect(await parked.mark({ ...key, tenant: 'zenith' })).toBeNull();
+      expect(await parked.mark(freshKey())).toBeNull();
+    });
+
+    it('P2: inputs keep their order, each once, with their trace', async () => {
+      const parked = await opened.get();
+      const key = freshKey();
+      for (const id of ['b', 'a', 'c', 'a', 'b']) await parked.add(key, messageOf(id), id === 'a' ? 'trace' : null);
+      expect(await ids(parked, key)).toEqual(['b', 'a', 'c']);
+      expect(await parked.inputs(key)).toMatchObject([
+        { input: messageOf('b'), trace: null, droppedAt: null },
+        { input: messageOf('a'), trace: 'trace' },
+        { input: messageOf('c') },
+      ]);
+      expect(await parked.inputs(freshKey())).toEqual([]);
+    });
+
+    it('P2: marks and inputs outlive the process', async (context) => {
+      const parked = await opened.get();
+      const key = freshKey();
+      await parked.park(key, 'why', 1);
+      await parked.add(key, messageOf('x'), null);
+      const again = await opened.reopened();
+      if (!again) return context.skip('these do not outlive their process');
+      expect(await again.mark(key)).toBe('parked');
+      expect(await ids(again, key)).toEqual(['x']);
+    });
+
+    it('P3: marking again keeps the first reason; a replay is a mark, and parking ends it', async () => {
+      const parked = await opened.get();
+      const key = freshKey();
+      expect(await parked.replay(key)).toBe(false);
+      await parked.park(key, 'first', 1);
+      await parked.park(key, 'second', 2);
+      expect(await parked.get(key)).toMatchObject({ reason: 'first', parkedAt: 1 });
+      expect(await parked.replay(key)).toBe(true);
+      expect(await parked.mark(key)).toBe('replay');
+      await parked.park(key, 'again', 3);
+      expect(await parked.mark(key)).toBe('parked');
+    });
+
+    it('P4: a dropped input stays to be seen, a removed one is gone, and so is the mark in the end', async () => {
+      const parked = await opened.get();
+      const key = freshKey();
+      await parked.park(key, 'why', 1);
+      for (const id of ['a', 'b']) await parked.add(key, messageOf(id), null);
+      expect(await parked.drop(key, 'a', 9)).toBe(true);
+      expect(await parked.drop(key, 'nobody', 9)).toBe(false);
+      await parked.remove(key, 'b');
+      await parked.unpark(key);
+      expect(await parked.mark(key)).toBeNull();
+      expect(await parked.inputs(key)).toMatchObject([{ input: messageOf('a'), droppedAt: 9 }]);
+    });
+
+    it('lists what is parked of one tenant, oldest first, page by page', async () => {
+      const parked = await opened.get();
+      const tenant = `tenant-${Math.random().toString(36).slice(2)}`;
+      const keys = Array.from({ length: 5 }, () => freshKey(tenant));
+      for (const [index, key] of keys.entries()) await parked.park(key, 'why', 100 - index);
+      const expected = keys.toReversed().map(({ thread }) => thread);
+      const first = await parked.list(tenant, { limit: 3, cursor: null });
+      const second = await parked.list(tenant, { limit: 3, cursor: first.nextCursor });
+      expect([...first.data, ...second.data].map(({ thread }) => thread)).toEqual(expected);
+      expect(second.nextCursor).toBeNull();
+      expect((await parked.list('nobody', { limit: 3, cursor: null })).data).toEqual([]);
+    });
+  });
+}

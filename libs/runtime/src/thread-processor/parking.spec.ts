@@ -1,0 +1,136 @@
+import type { ThreadInput } from '@dormouse/thread';
+import { decide, text } from '@dormouse/thread';
+import { describe, expect, it } from 'vitest';
+import { type Actor, createStage, key, opening, type Stage, type StageOptions } from './spec/stage.ts';
+
+const message = (name: string): ThreadInput => ({
+  kind: 'UserMessage',
+  id: `c:${name}`,
+  messageId: `msg_${name}`,
+  content: [text(name)],
+});
+
+/** Everything a poisoned thread needs: a processor whose heart throws at `c:poison` while `code.isBroken`. */
+interface Poisoned {
+  readonly stage: Stage;
+  readonly code: { isBroken: boolean };
+  readonly processor: (node: string) => Promise<Actor>;
+}
+
+function poisoned(options: StageOptions = { topology: 'durable' }): Poisoned {
+  const stage = createStage(options);
+  const code = { isBroken: true };
+  const processor = (node: string): Promise<Actor> =>
+    stage.processor(node, {
+      protocol: {
+        decide: (thread, input, moment) => {
+          if (code.isBroken && input.id === 'c:poison') throw new Error('cannot decide');
+          return decide(thread, input, moment);
+        },
+      },
+    });
+  return { stage, code, processor };
+}
+
+const clientInputs = (stage: Stage): readonly string[] =>
+  stage
+    .commits()
+    .flatMap((commit) => commit.inputs)
+    .filter((id) => id.startsWith('c:'));
+
+const waiting = async ({ ports }: Actor): Promise<readonly string[]> =>
+  (await ports.parked.inputs(key)).map(({ input }) => input.id);
+
+async function publish({ ports }: Actor, ...names: readonly string[]): Promise<void> {
+  for (const name of names) void ports.inputs.publish(key, message(name));
+}
+
+async function parkedWith(names: readonly string[], options?: StageOptions) {
+  const at = poisoned(options);
+  const actor = await at.processor('p1');
+  void actor.ports.inputs.publish(key, opening());
+  await at.stage.clock.advance(1_000);
+  await publish(actor, 'before', 'poison', ...names);
+  await at.stage.clock.advance(60_000);
+  return { ...at, actor };
+}
+
+describe.each(['standalone', 'durable'] as const)('a poisoned thread, %s', (topology) => {
+  it('V6 is parked: what was before is decided, what comes is put aside in order', async () => {
+    const { stage, actor } = await parkedWith(['after'], { topology });
+    await publish(actor, 'later');
+    await stage.clock.advance(5_000);
+    expect(clientInputs(stage)).toEqual(['c:before']);
+    expect(await waiting(actor)).toEqual(['c:poison', 'c:after', 'c:later']);
+    expect(await actor.ports.parked.get(key)).toMatchObject({ mark: 'parked', reason: 'cannot decide' });
+  });
+
+  it('harms no other thread', async () => {
+    const { stage, actor } = await parkedWith([], { topology });
+    const other = { tenant: 'acme', thread: 'thr_2' };
+    void actor.ports.inputs.publish(other, { ...opening(), id: 'open:thr_2' });
+    await stage.clock.advance(2_000);
+    expect(stage.told(other)).toContain('ThreadOpened');
+  });
+
+  it('answers whoever sends to it: what is put aside is durable', async () => {
+    const { stage, actor } = await parkedWith([], { topology });
+    const sent = { accepted: false };
+    void actor.ports.inputs.publish(key, message('later')).then(() => (sent.accepted = true));
+    await stage.clock.advance(5_000);
+    expect(sent.accepted).toBe(true);
+  });
+
+  it('goes on after a replay: what waited first, in order, then what is new', async () => {
+    const { stage, code, actor } = await parkedWith(['after'], { topology });
+    code.isBroken = false;
+    await actor.ports.parked.replay(key);
+    await publish(actor, 'new');
+    await stage.clock.advance(60_000);
+    expect(clientInputs(stage)).toEqual(['c:before', 'c:poison', 'c:after', 'c:new']);
+    expect(await actor.ports.parked.mark(key)).toBeNull();
+    expect(await waiting(actor)).toEqual([]);
+  });
+
+  it('is parked again when the replay fails too, and nothing is out of order', async () => {
+    const { stage, code, actor } = await parkedWith(['after'], { topology });
+    await actor.ports.parked.replay(key);
+    await publish(actor, 'new');
+    await stage.clock.advance(60_000);
+    expect(await actor.ports.parked.mark(key)).toBe('parked');
+    expect(await waiting(actor)).toEqual(['c:poison', 'c:after', 'c:new']);
+    code.isBroken = false;
+    await actor.ports.parked.replay(key);
+    await publish(actor, 'newest');
+    await stage.clock.advance(60_000);
+    expect(clientInputs(stage)).toEqual(['c:before', 'c:poison', 'c:after', 'c:new', 'c:newest']);
+  });
+
+  it('leaves out what an operator dropped, which stays to be seen', async () => {
+    const { stage, actor } = await parkedWith(['after'], { topology });
+    await actor.ports.parked.drop(key, 'c:poison', 7);
+    await actor.ports.parked.replay(key);
+    await publish(actor, 'new');
+    await stage.clock.advance(60_000);
+    expect(clientInputs(stage)).toEqual(['c:before', 'c:after', 'c:new']);
+    expect(await actor.ports.parked.inputs(key)).toMatchObject([{ input: { id: 'c:poison' }, droppedAt: 7 }]);
+  });
+});
+
+describe('the next owner of a poisoned thread', () => {
+  it('I-04 finds the mark before it decides anything younger', async () => {
+    const { stage, code, actor, processor } = await parkedWith(['after']);
+    code.isBroken = false; // even if it could decide it now
+    await actor.service.stop(1_000);
+    stage.world.durable.broker.expire('p1');
+    const next = await processor('p2');
+    await publish(next, 'younger');
+    await stage.clock.advance(30_000);
+    expect(clientInputs(stage)).toEqual(['c:before']);
+    expect(await waiting(next)).toEqual(['c:poison', 'c:after', 'c:younger']);
+    await next.ports.parked.replay(key);
+    await publish(next, 'youngest');
+    await stage.clock.advance(60_000);
+    expect(clientInputs(stage)).toEqual(['c:before', 'c:poison', 'c:after', 'c:younger', 'c:youngest']);
+  });
+});

@@ -1,0 +1,72 @@
+// What a lane does with a thread that is parked, or is to be. Owns the steps and their order; when they are taken is the
+// lane's business.
+//
+// Invariants:
+//   Q1. The mark is durable before any input is put aside, and an input before its delivery is released: the next owner finds
+//       the mark first. (protocol-verification)
+//   Q2. The row of the thread says `parked`; it is a hint, written after the mark.
+import type {
+  Clock,
+  Logger,
+  ParkedInput,
+  ParkedThreads,
+  ParkingMark,
+  ThreadDirectory,
+  ThreadKey,
+} from '@dormouse/ports';
+import { Fault } from '@dormouse/ports';
+import type { ThreadInput } from '@dormouse/thread';
+
+export interface Parking {
+  /** The mark, and for a replay the inputs that wait and were not dropped, in order. */
+  look(key: ThreadKey): Promise<{ readonly mark: ParkingMark | null; readonly inputs: readonly ParkedInput[] }>;
+  park(key: ThreadKey, reason: string): Promise<void>;
+  add(key: ThreadKey, input: ThreadInput, trace: string | null): Promise<void>;
+  remove(key: ThreadKey, inputId: string): Promise<void>;
+  /** Everything that waited is decided. */
+  end(key: ThreadKey): Promise<void>;
+}
+
+const reasonCharactersMax = 500;
+
+export function createParking(deps: {
+  readonly parked: ParkedThreads;
+  readonly directory: ThreadDirectory;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): Parking {
+  const { parked, directory, clock, logger } = deps;
+
+  /** (Q2) */
+  async function show(key: ThreadKey): Promise<void> {
+    try {
+      const row = await directory.get(key);
+      if (row === null) return;
+      const { title, position } = row;
+      const { tenant, thread } = key;
+      await directory.project([{ tenant, thread, status: 'parked', title, updatedAt: clock.now(), position }]);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      logger.warn('parked_not_shown', { ...key, code: error.code });
+    }
+  }
+
+  return {
+    look: async (key) => {
+      const mark = await parked.mark(key);
+      if (mark !== 'replay') return { mark, inputs: [] };
+      return { mark, inputs: (await parked.inputs(key)).filter(({ droppedAt }) => droppedAt === null) };
+    },
+    park: async (key, reason) => {
+      await parked.park(key, reason.slice(0, reasonCharactersMax), clock.now());
+      logger.error('thread_parked', { ...key });
+      await show(key);
+    },
+    add: (key, input, trace) => parked.add(key, input, trace),
+    remove: (key, inputId) => parked.remove(key, inputId),
+    end: async (key) => {
+      await parked.unpark(key);
+      logger.info('thread_resumed', { ...key });
+    },
+  };
+}
