@@ -9,7 +9,7 @@ import { recipe as mongoRecipe } from '../services/mongo/recipe.ts';
 import { withServices } from '../services/needed-services.ts';
 import { recipe as redisRecipe } from '../services/redis/recipe.ts';
 import type { RunningService } from '../services/service.ts';
-import { serviceCache } from '../services/start-for-tests.ts';
+import { serviceCache } from '../services/service-cache.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
 
 const slowJob = [

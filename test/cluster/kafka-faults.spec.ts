@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { recipe } from '../services/kafka/recipe.ts';
 import { withServices } from '../services/needed-services.ts';
-import { serviceCache } from '../services/start-for-tests.ts';
+import { serviceCache } from '../services/service-cache.ts';
 
 const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
 const plan = { partitions: 6, replication: 1, retentionMs: 14 * 86_400_000 };

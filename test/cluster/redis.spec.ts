@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withServices } from '../services/needed-services.ts';
 import { recipe } from '../services/redis/recipe.ts';
-import { serviceCache } from '../services/start-for-tests.ts';
+import { serviceCache } from '../services/service-cache.ts';
 
 const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
 

@@ -20,6 +20,8 @@ export interface StartOptions {
   /** What is built once per machine lives here, outside every repository. */
   readonly cache: string;
   readonly say: (line: string) => void;
+  /** The port that clients are told to use, where something stands between them and the server. */
+  readonly advertisedPort?: number;
 }
 
 export interface ServiceRecipe {

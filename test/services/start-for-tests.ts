@@ -1,13 +1,14 @@
 // Before the specs of the cluster: every service starts once, in parallel, and its address is provided; after them it stops.
 // A service this machine cannot have is provided as such, with the reason and what would help.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { recipe as kafka } from './kafka/recipe.ts';
 import { recipe as mongo } from './mongo/recipe.ts';
 import { recipe as redis } from './redis/recipe.ts';
 import type { RunningService } from './service.ts';
+import { serviceCache } from './service-cache.ts';
 
 export type Provided =
   { readonly available: true; readonly url: string } | { readonly available: false; readonly reason: string };
@@ -21,9 +22,6 @@ declare module 'vitest' {
 }
 
 export const recipes = [kafka, mongo, redis] as const;
-
-/** Outside every repository: what is built once per machine. */
-export const serviceCache = join(homedir(), '.cache', 'dormouse');
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 

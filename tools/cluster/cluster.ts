@@ -11,13 +11,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { recipe as kafka } from '../../test/services/kafka/recipe.ts';
 import { recipe as mongo } from '../../test/services/mongo/recipe.ts';
 import { recipe as redis } from '../../test/services/redis/recipe.ts';
+import { serviceCache } from '../../test/services/service-cache.ts';
 import type { RunningService, ServiceRecipe } from '../../test/services/service.ts';
 import { seedExamples } from './seed-examples.ts';
 
@@ -106,8 +106,7 @@ async function startServer(recipe: ServiceRecipe): Promise<string> {
   const given =
     process.env[`DORMOUSE_${{ kafka: 'KAFKA_BROKERS', mongo: 'MONGO_URL', redis: 'REDIS_URL' }[recipe.name]}`];
   if (given !== undefined) return given;
-  const cache = join(homedir(), '.cache', 'dormouse');
-  const started = await recipe.start({ directory: join(directory, recipe.name), cache, say });
+  const started = await recipe.start({ directory: join(directory, recipe.name), cache: serviceCache, say });
   if (!started.available) throw new Error(`${started.reason}\n${started.remedy}`);
   servers.push(started.service);
   return started.service.url;

@@ -54,10 +54,11 @@ const jvmFlags = [
   ...['-Djava.awt.headless=true', '-Djava.net.preferIPv4Stack=true', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'],
 ];
 
-async function startBroker(jars: string, { directory }: StartOptions): Promise<RunningService> {
+async function startBroker(jars: string, { directory, advertisedPort }: StartOptions): Promise<RunningService> {
   const [client = 0, controller = 0] = await freePorts(2);
   const properties = join(directory, 'server.properties');
-  if (!existsSync(properties)) prepareNode(directory, properties, client, controller); // (K2)
+  if (!existsSync(properties))
+    prepareNode(directory, properties, { client, controller, advertised: advertisedPort ?? client }); // (K2)
   const classPath = readdirSync(jars)
     .filter((name) => name.endsWith('.jar'))
     .toSorted()
@@ -91,8 +92,14 @@ async function javaMajor(): Promise<number> {
   return Number(/version "(\d+)/.exec(text)?.[1] ?? 0);
 }
 
+interface NodePorts {
+  readonly client: number;
+  readonly controller: number;
+  readonly advertised: number;
+}
+
 /** What `kafka-storage format` writes for a node that is its own quorum. */
-function prepareNode(directory: string, properties: string, client: number, controller: number): void {
+function prepareNode(directory: string, properties: string, { client, controller, advertised }: NodePorts): void {
   const log = join(directory, 'log');
   mkdirSync(log, { recursive: true });
   writeFileSync(
@@ -103,7 +110,7 @@ function prepareNode(directory: string, properties: string, client: number, cont
     'node.id': 1,
     'process.roles': 'broker,controller',
     listeners: `PLAINTEXT://127.0.0.1:${client},CONTROLLER://127.0.0.1:${controller}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${client}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${advertised}`,
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',

@@ -1,0 +1,34 @@
+// npm run chaos -- [--seed N] [--minutes M | --seconds S] [--threads T] [--json]
+import { parseArgs } from 'node:util';
+import { serviceCache } from '../services/service-cache.ts';
+import { runChaos } from './run-chaos.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: String(Date.now() % 100_000) },
+    minutes: { type: 'string', default: '2' },
+    seconds: { type: 'string' },
+    threads: { type: 'string', default: '24' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const seconds = values.seconds === undefined ? Number(values.minutes) * 60 : Number(values.seconds);
+say(`seed ${values.seed}, ${seconds} s`);
+const report = await runChaos({
+  seed: Number(values.seed),
+  seconds,
+  threads: Number(values.threads),
+  cache: serviceCache,
+  say,
+});
+if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`);
+else {
+  const rows = Object.entries(report.counted).map(([name, count]) => `${String(count).padStart(8)}  ${name}`);
+  process.stdout.write(`${rows.join('\n')}\n\n`);
+  for (const violation of report.violations) process.stdout.write(`VIOLATION ${JSON.stringify(violation)}\n`);
+  process.stdout.write(
+    `seed ${report.seed}: ${report.seconds} s, ${report.messages} messages, ${report.commits} commits, ${report.violations.length} violations\n`,
+  );
+}
+process.exit(report.violations.length === 0 ? 0 : 1);

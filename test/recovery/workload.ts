@@ -1,0 +1,125 @@
+// People who talk while processes and servers die under them, and everything that a judge needs afterwards: what was sent and
+// answered, and the logs as they are in the end.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Commit } from '@dormouse/ports';
+import { emptyHistory, type History, type SentRequest } from '@dormouse/testing';
+import type { System } from '../e2e/conversation.ts';
+import { type RecordingToolServer, serverName } from './recording-tool-server.ts';
+
+export interface Workload {
+  /** Registers the tool server and three agents, one per policy of interruption, and opens threads. */
+  prepare(tools: string, threadCount: number): Promise<readonly string[]>;
+  /** Says one message after another while `talking`; answers how many. */
+  talk(thread: string, talking: () => boolean): Promise<number>;
+  /** Waits until everything is at rest, `withinMs` at most, and reads the logs. */
+  history(threads: readonly string[], tools: RecordingToolServer, withinMs: number): Promise<History>;
+}
+
+const tenant = 'default';
+const messagesPerThreadMax = 400;
+const onInterrupts = ['cancel', 'keep', 'queue'] as const;
+
+/** Every turn calls two tools, one of them at most once, then says something. */
+const script = Array.from({ length: messagesPerThreadMax * 2 }, (_, place) => {
+  const call = (name: string): object => ({ tool_call: { name, arguments: { place } } });
+  return place % 2 === 0 ? [call('work'), call('wipe')] : [{ wait_ms: 5 }, { text: `answer ${place}` }];
+});
+
+/** The input's id as it stands in the log, from the message's: they carry the same characters. */
+const inputIdOf = (publicId: string): string => `c:${publicId.slice(publicId.indexOf('_') + 1)}`;
+
+export function createWorkload(request: System['request']): Workload {
+  const requests: SentRequest[] = [];
+
+  /** Sends until there is an answer; the key makes it one request however often it is sent. */
+  async function send(method: string, path: string, body?: object, key?: string) {
+    for (;;) {
+      try {
+        const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+        const answer = await request(method, path, body, { headers });
+        // 409: the first try is still running, or was when its process was killed
+        if (answer.status < 500 && answer.status !== 409) return answer;
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error; // a connection that was cut or refused
+      }
+      await sleep(20);
+    }
+  }
+
+  async function commitsOf(thread: string): Promise<readonly Commit[]> {
+    const commits: Commit[] = [];
+    for (let cursor = ''; ;) {
+      const { json } = await send('GET', `/v1/threads/${thread}/commits?limit=200${cursor}`);
+      const page = json as { readonly data: readonly Commit[]; readonly next_cursor: string | null };
+      commits.push(...page.data);
+      if (page.next_cursor === null || page.data.length === 0) return commits;
+      cursor = `&cursor=${page.next_cursor}`;
+    }
+  }
+
+  /** Why the runtime is not at rest yet; empty when it is. */
+  async function unrest(threads: readonly string[], tools: RecordingToolServer): Promise<readonly string[]> {
+    const why = tools.busy() > 0 ? [`${tools.busy()} callbacks are on their way`] : [];
+    for (const thread of threads) {
+      const { status } = (await send('GET', `/v1/threads/${thread}`)).json as { readonly status: string };
+      if (status !== 'idle') why.push(`${thread} is ${status}`);
+    }
+    return why;
+  }
+
+  /** Twice in a row: between an answer and its input a thread looks idle. */
+  async function rest(threads: readonly string[], tools: RecordingToolServer, withinMs: number) {
+    let why: readonly string[] = ['not looked yet'];
+    for (let calm = 0, deadline = Date.now() + withinMs; calm < 2 && Date.now() < deadline;) {
+      why = await unrest(threads, tools);
+      calm = why.length === 0 ? calm + 1 : 0;
+      await sleep(200);
+    }
+    return why;
+  }
+
+  return {
+    prepare: async (tools, threadCount) => {
+      await send('POST', '/v1/tool-servers', { name: serverName, base_url: tools }, 'server');
+      const model = { provider: 'scripted', parameters: { script } };
+      for (const name of onInterrupts) {
+        const policies = { on_interrupt: name, approve: { mode: 'none' } };
+        await send('POST', '/v1/agents', { name, model, tool_servers: [serverName], policies }, `agent-${name}`);
+      }
+      const threads: string[] = [];
+      for (let place = 0; place < threadCount; place++) {
+        const agent = onInterrupts[place % onInterrupts.length];
+        threads.push((await send('POST', '/v1/threads', { agent }, `thread-${place}`)).json.id as string);
+      }
+      return threads;
+    },
+    talk: async (thread, talking) => {
+      for (let said = 0; said < messagesPerThreadMax; said++) {
+        if (!talking()) return said;
+        const sentAt = Date.now();
+        const body = { text: `message ${said}` };
+        const { status, json } = await send('POST', `/v1/threads/${thread}/messages`, body, `${thread}-${said}`);
+        if (status !== 202) throw new Error(`a message was answered ${status}`);
+        const { id } = json as { readonly id: string };
+        const key = { tenant, thread };
+        requests.push({ key, kind: 'message', inputId: inputIdOf(id), messageId: id, sentAt, answeredAt: Date.now() });
+        await sleep(Math.random() * 60);
+      }
+      return messagesPerThreadMax;
+    },
+    history: async (threads, tools, withinMs) => {
+      const why = await rest(threads, tools, withinMs);
+      return {
+        ...emptyHistory,
+        threads: await Promise.all(
+          threads.map(async (thread) => ({ key: { tenant, thread }, commits: await commitsOf(thread) })),
+        ),
+        requests,
+        callbacks: tools.callbacks,
+        posts: tools.posts,
+        notices: tools.notices,
+        unrest: why,
+      };
+    },
+  };
+}
