@@ -58,7 +58,7 @@ export async function startChaosCluster(
 ): Promise<ChaosCluster> {
   const before = { kafka: await startFaultProxy(), mongo: await startFaultProxy(), redis: await startFaultProxy() };
   const started = async (recipe: ServiceRecipe): Promise<RunningService> => {
-    const where = { directory: join(directory, recipe.name), cache, say };
+    const where = { directory: join(directory, recipe.name), cache, say, own: true } as const;
     const answer = await recipe.start({ ...where, advertisedPort: before[recipe.name].port });
     if (!answer.available) throw new Error(`${answer.reason} ${answer.remedy}`);
     return answer.service;

@@ -58,7 +58,12 @@ withServices(['kafka', 'mongo', 'redis'], () => {
   let at: Cluster;
   beforeAll(async () => {
     for (const recipe of [kafkaRecipe, mongoRecipe, redisRecipe]) {
-      const options = { directory: join(directory, recipe.name), cache: serviceCache, say: () => {} };
+      const options = {
+        directory: join(directory, recipe.name),
+        cache: serviceCache,
+        own: true,
+        say: () => {},
+      } as const;
       const started = await recipe.start(options);
       if (!started.available) throw new Error(started.reason);
       servers.set(recipe.name, started.service);

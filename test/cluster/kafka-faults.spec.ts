@@ -145,7 +145,7 @@ withServices(['kafka'], ({ kafka }) => {
 
   it('a broker that is killed and started again: what was accepted arrives, and the consumer goes on', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'dormouse-kafka-'));
-    const started = await recipe.start({ directory, cache: serviceCache, say: () => {} });
+    const started = await recipe.start({ directory, cache: serviceCache, own: true, say: () => {} });
     if (!started.available) throw new Error(started.reason);
     try {
       const bus = await openBus(freshPrefix(), started.service.url);

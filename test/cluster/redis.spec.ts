@@ -69,7 +69,7 @@ withServices(['redis'], ({ redis }) => {
 
     it('is killed and comes back: subscriptions hear again', async () => {
       const directory = mkdtempSync(join(tmpdir(), 'dormouse-redis-'));
-      const started = await recipe.start({ directory, cache: serviceCache, say: () => {} });
+      const started = await recipe.start({ directory, cache: serviceCache, own: true, say: () => {} });
       if (!started.available) throw new Error(started.reason);
       try {
         const hints = await open(started.service.url);

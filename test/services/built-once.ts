@@ -3,11 +3,9 @@
 // Invariants:
 //   O1. A folder under its final name is whole: whoever dies while building leaves nothing there.
 //   O2. Of several processes that want it at once one builds, the others wait; a builder that died is replaced.
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-
-const waitMs = 250;
+import { underLock } from './file-lock.ts';
 
 /** The folder of this name, built now if it is not there. */
 export async function builtOnce(
@@ -19,41 +17,14 @@ export async function builtOnce(
   const place = join(cache, name);
   if (existsSync(place)) return place;
   mkdirSync(cache, { recursive: true });
-  const lock = `${place}.lock`;
-  for (let told = false; !take(lock); told = true) {
-    if (!told) say(`${name}: another process is building it; waiting`);
-    await sleep(waitMs);
-    if (existsSync(place)) return place;
-  }
-  try {
-    if (existsSync(place)) return place;
+  const waiting = (): void => say(`${name}: another process is building it; waiting`);
+  return underLock(`${place}.lock`, waiting, async () => {
+    if (existsSync(place)) return place; // (O2)
     const aside = `${place}.building`;
     rmSync(aside, { recursive: true, force: true });
     mkdirSync(aside);
     await build(aside);
     renameSync(aside, place); // (O1)
     return place;
-  } finally {
-    rmSync(lock, { force: true });
-  }
-}
-
-/** (O2) */
-function take(lock: string): boolean {
-  try {
-    writeFileSync(lock, String(process.pid), { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    if (!isAlive(Number(existsSync(lock) ? readFileSync(lock, 'utf8') : 0))) rmSync(lock, { force: true });
-    return false;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return pid > 0 && process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  });
 }

@@ -22,12 +22,16 @@ export interface StartOptions {
   readonly say: (line: string) => void;
   /** The port that clients are told to use, where something stands between them and the server. */
   readonly advertisedPort?: number;
+  /** Started here even when one is given: it is going to be hurt. */
+  readonly own?: true;
 }
 
 export interface ServiceRecipe {
   readonly name: 'kafka' | 'mongo' | 'redis';
   /** Environment variable that names a server given from outside. */
   readonly variable: string;
+  /** Files of the directory that its processes print into. */
+  readonly outputs: readonly string[];
   start(options: StartOptions): Promise<Started>;
 }
 

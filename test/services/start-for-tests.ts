@@ -4,9 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { recipe as kafka } from './kafka/recipe.ts';
-import { recipe as mongo } from './mongo/recipe.ts';
-import { recipe as redis } from './redis/recipe.ts';
+import { recipes } from './recipes.ts';
 import type { RunningService } from './service.ts';
 import { serviceCache } from './service-cache.ts';
 
@@ -20,8 +18,6 @@ declare module 'vitest' {
     readonly redis: Provided;
   }
 }
-
-export const recipes = [kafka, mongo, redis] as const;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 

@@ -2,7 +2,9 @@
 //
 // Invariants:
 //   K1. The class path is the sorted list of jars: the class data archive is valid for exactly one order.
-//   K2. A restart finds the same ports and the same data; nothing is formatted twice.
+//   K2. A restart finds the same ports and the same data; a later start the same data on ports that are free then. Nothing
+//       is formatted twice.
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtOnce } from '../built-once.ts';
@@ -18,9 +20,10 @@ const remedy =
 export const recipe: ServiceRecipe = {
   name: 'kafka',
   variable: 'DORMOUSE_TEST_KAFKA_BROKERS',
+  outputs: ['kafka.out'],
   start: async (options) => {
     const given = process.env['DORMOUSE_TEST_KAFKA_BROKERS'];
-    if (given !== undefined) return givenService(given);
+    if (given !== undefined && options.own !== true) return givenService(given);
     try {
       return { available: true, service: await startBroker(await brokerJars(options), options) };
     } catch (error) {
@@ -57,8 +60,7 @@ const jvmFlags = [
 async function startBroker(jars: string, { directory, advertisedPort }: StartOptions): Promise<RunningService> {
   const [client = 0, controller = 0] = await freePorts(2);
   const properties = join(directory, 'server.properties');
-  if (!existsSync(properties))
-    prepareNode(directory, properties, { client, controller, advertised: advertisedPort ?? client }); // (K2)
+  prepareNode(directory, properties, { client, controller, advertised: advertisedPort ?? client }); // (K2)
   const classPath = readdirSync(jars)
     .filter((name) => name.endsWith('.jar'))
     .toSorted()
@@ -101,11 +103,12 @@ interface NodePorts {
 /** What `kafka-storage format` writes for a node that is its own quorum. */
 function prepareNode(directory: string, properties: string, { client, controller, advertised }: NodePorts): void {
   const log = join(directory, 'log');
-  mkdirSync(log, { recursive: true });
-  writeFileSync(
-    join(log, 'meta.properties'),
-    'version=1\ncluster.id=RG9ybW91c2VUZXN0Q2xzdA\nnode.id=1\ndirectory.id=RG9ybW91c2VUZXN0RGlyMQ\n',
-  );
+  const meta = join(log, 'meta.properties');
+  if (!existsSync(meta)) {
+    mkdirSync(log, { recursive: true });
+    const id = (): string => randomBytes(16).toString('base64url');
+    writeFileSync(meta, `version=1\ncluster.id=${id()}\nnode.id=1\ndirectory.id=${id()}\n`);
+  }
   const settings: Readonly<Record<string, string | number>> = {
     'node.id': 1,
     'process.roles': 'broker,controller',

@@ -22,9 +22,10 @@ const remedy =
 export const recipe: ServiceRecipe = {
   name: 'mongo',
   variable: 'DORMOUSE_TEST_MONGO_URL',
+  outputs: ['postgres.out', 'ferretdb.out'],
   start: async (options) => {
     const given = process.env['DORMOUSE_TEST_MONGO_URL'];
-    if (given !== undefined) return givenService(given);
+    if (given !== undefined && options.own !== true) return givenService(given);
     try {
       if (process.platform !== 'linux' || process.getuid?.() !== 0) throw new Error('it takes root on Linux');
       const postgres = await builtOnce(options.cache, `postgres-documentdb-${debianSuite}`, options.say, (into) =>

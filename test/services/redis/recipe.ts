@@ -11,9 +11,10 @@ const remedy = 'Install Redis 7 or newer (apt-get install redis-server), or set 
 export const recipe: ServiceRecipe = {
   name: 'redis',
   variable: 'DORMOUSE_TEST_REDIS_URL',
+  outputs: ['redis.out'],
   start: async (options) => {
     const given = process.env['DORMOUSE_TEST_REDIS_URL'];
-    if (given !== undefined) return givenService(given);
+    if (given !== undefined && options.own !== true) return givenService(given);
     try {
       return { available: true, service: await startRedis(await redisProgram(options), options) };
     } catch (error) {
