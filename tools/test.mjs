@@ -3,6 +3,9 @@
 //
 //   node tools/test.mjs                   everything
 //   node tools/test.mjs <vitest filter>   only these specs, e.g. libs/thread, test/cluster or test/architecture -t cycle
+//   node tools/test.mjs --all [--seed N] [--minutes M] [--universes U]
+//                                         everything, then U (20 000) more universes and M (10) minutes of chaos on real
+//                                         servers, both of seed N, which is printed and by default another one each time
 //
 // N counts the specs' tests; every other step counts as one test, and so does a spec file that could not be loaded.
 import { spawnSync } from 'node:child_process';
@@ -10,9 +13,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const filter = process.argv.slice(2);
+const long = process.argv[2] === '--all' ? longRun(process.argv.slice(3)) : null;
+const filter = long === null ? process.argv.slice(2) : [];
+/** Of a step that says that this machine cannot do it. */
+const cannot = 77;
+const simulator = [join(root, 'node_modules/@dormouse/testing/dist/simulator/main.js')];
+const chaos = ['--conditions=dormouse-source', join(root, 'test/chaos/main.ts')];
 /** @type {{ passed: number, failed: number, skipped: { name: string, reason: string }[] }} */
 const total = { passed: 0, failed: 0, skipped: [] };
 
@@ -21,16 +30,39 @@ if (filter.length === 0) {
   check('lint', 'oxlint/bin/oxlint');
   check('format', 'prettier/bin/prettier.cjs', '--check', '--cache', '--log-level', 'warn', '.');
   check('types of the specs', 'typescript/bin/tsc', '-p', 'tsconfig.spec.json');
-  check('simulation', '@dormouse/testing/dist/simulator/main.js', '--seeds', '2000');
+  check('simulation', simulator, '--seeds', '2000');
 }
 const needsServers = /^test\/(cluster|chaos)/.test(filter[0] ?? '');
 if (!needsServers) specs('specs', 'vitest.config.ts');
 if (needsServers || filter.length === 0) specs('specs on real servers', 'vitest.cluster.config.ts');
+if (long !== null) {
+  const { seed, minutes, universes } = long;
+  const from = String(seed * universes);
+  check(`simulation, ${universes} universes from ${from}`, simulator, '--seeds', String(universes), '--from', from);
+  check(`chaos, ${minutes} minutes, seed ${seed}`, chaos, '--seed', String(seed), '--minutes', String(minutes));
+}
 verdict();
+
+function longRun(args) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      seed: { type: 'string', default: String(1 + (Date.now() % 99_999)) },
+      minutes: { type: 'string', default: '10' },
+      universes: { type: 'string', default: '20000' },
+    },
+  });
+  const order = { seed: Number(values.seed), minutes: Number(values.minutes), universes: Number(values.universes) };
+  if (!Object.values(order).every((number) => number >= 0))
+    throw new RangeError('--seed, --minutes, --universes: numbers');
+  console.log(`seed ${order.seed}: again with npm run test:all -- --seed ${order.seed}`);
+  return order;
+}
 
 function check(title, script, ...args) {
   const exitCode = step(title, script, ...args);
-  total[exitCode === 0 ? 'passed' : 'failed'] += 1;
+  if (exitCode === cannot) total.skipped.push({ name: title, reason: 'this machine cannot: see above' });
+  else total[exitCode === 0 ? 'passed' : 'failed'] += 1;
 }
 
 function specs(title, config) {
@@ -53,18 +85,20 @@ function specs(title, config) {
   }
 }
 
-/** Runs one script of a dependency under this Node and says how long it took. The last argument may be extra environment. */
+/** Runs a script of a dependency, or what Node is told instead, and says how long it took. The last argument may be extra environment. */
 function step(title, script, ...args) {
   const env = typeof args.at(-1) === 'object' ? args.pop() : {};
   console.log(`\n── ${title}`);
   const began = Date.now();
-  const ran = spawnSync(process.execPath, [join(root, 'node_modules', script), ...args], {
+  const told = Array.isArray(script) ? script : [join(root, 'node_modules', script)];
+  const ran = spawnSync(process.execPath, [...told, ...args], {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, ...env },
   });
   const seconds = ((Date.now() - began) / 1000).toFixed(1);
-  console.log(`── ${title}: ${ran.status === 0 ? 'passed' : 'FAILED'} in ${seconds} s`);
+  const ended = ran.status === 0 ? 'passed' : ran.status === cannot ? 'skipped' : 'FAILED';
+  console.log(`── ${title}: ${ended} in ${seconds} s`);
   return ran.status ?? 1;
 }
 
@@ -72,6 +106,7 @@ function verdict() {
   const { passed, failed, skipped } = total;
   console.log();
   for (const { name, reason } of skipped) console.log(`skipped: ${name} (${reason})`);
+  if (long !== null) console.log(`seed ${long.seed}`);
   console.log(`${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`);
   process.exitCode = failed > 0 ? 1 : 0;
 }

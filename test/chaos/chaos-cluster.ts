@@ -14,7 +14,7 @@ import { recipe as kafka } from '../services/kafka/recipe.ts';
 import { recipe as mongo } from '../services/mongo/recipe.ts';
 import { recipe as redis } from '../services/redis/recipe.ts';
 import { freePorts } from '../services/server-process.ts';
-import type { RunningService, ServiceRecipe } from '../services/service.ts';
+import { type RunningService, ServerMissing, type ServiceRecipe } from '../services/service.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -60,7 +60,7 @@ export async function startChaosCluster(
   const started = async (recipe: ServiceRecipe): Promise<RunningService> => {
     const where = { directory: join(directory, recipe.name), cache, say, own: true } as const;
     const answer = await recipe.start({ ...where, advertisedPort: before[recipe.name].port });
-    if (!answer.available) throw new Error(`${answer.reason} ${answer.remedy}`);
+    if (!answer.available) throw new ServerMissing(`${answer.reason} ${answer.remedy}`);
     return answer.service;
   };
   const [brokers, database, hints] = await Promise.all([started(kafka), started(mongo), started(redis)]);

@@ -1,7 +1,10 @@
 // npm run chaos -- [--seed N] [--minutes M | --seconds S] [--threads T] [--json]
+//
+// Ends with 1 when something was lost or doubled, with 77 when this machine cannot have the servers.
 import { parseArgs } from 'node:util';
 import { serviceCache } from '../services/service-cache.ts';
-import { runChaos } from './run-chaos.ts';
+import { ServerMissing } from '../services/service.ts';
+import { type ChaosOrder, type ChaosReport, runChaos } from './run-chaos.ts';
 
 const { values } = parseArgs({
   options: {
@@ -15,7 +18,7 @@ const { values } = parseArgs({
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const seconds = values.seconds === undefined ? Number(values.minutes) * 60 : Number(values.seconds);
 say(`seed ${values.seed}, ${seconds} s`);
-const report = await runChaos({
+const report = await ranOrCannot({
   seed: Number(values.seed),
   seconds,
   threads: Number(values.threads),
@@ -32,3 +35,13 @@ else {
   );
 }
 process.exit(report.violations.length === 0 ? 0 : 1);
+
+async function ranOrCannot(order: ChaosOrder): Promise<ChaosReport> {
+  try {
+    return await runChaos(order);
+  } catch (error) {
+    if (!(error instanceof ServerMissing)) throw error;
+    say(error.message);
+    process.exit(77);
+  }
+}

@@ -35,6 +35,11 @@ export interface ServiceRecipe {
   start(options: StartOptions): Promise<Started>;
 }
 
+/** A server that is needed cannot be had here. */
+export class ServerMissing extends Error {
+  override readonly name = 'ServerMissing';
+}
+
 /** A server somebody else runs: it is used, and never signalled. */
 export function givenService(url: string): Started {
   const refuse = (): never => {
