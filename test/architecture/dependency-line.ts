@@ -37,10 +37,11 @@ const allowedByPackage: Record<string, readonly string[]> = {
   'libs/runtime': heart,
   'libs/host': [...heart, 'runtime', ...adapters],
   'libs/client': [],
+  'libs/tool-server': ['protocol'],
   'libs/testing': [...heart, 'ports/contracts', 'runtime', ...adapters, 'client'],
   'apps/standalone': ['host', 'example-tools'],
   'apps/cli': ['client'],
-  'apps/example-tools': ['protocol'],
+  'apps/example-tools': ['protocol', 'tool-server'],
 };
 
 /** What specs may import besides what their package may. */

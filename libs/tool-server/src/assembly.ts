@@ -1,0 +1,121 @@
+/**
+ * Owns: which part of a tool server is made of which others. No behaviour of its own but forgetting and sweeping.
+ */
+import { randomBytes } from 'node:crypto';
+import { type Authorizations, createAuthorizations } from './authorizations.ts';
+import { type CallLedger, createCallLedger } from './call-ledger.ts';
+import { createCallbackDelivery } from './callback-delivery.ts';
+import { type Calls, createCalls } from './calls.ts';
+import { type Choices, createChoices } from './choices.ts';
+import { type Database, openDatabase } from './database.ts';
+import type { OAuthProvider } from './oauth-provider.ts';
+import { createOutbox, deliverySettings, type Outbox } from './outbox.ts';
+import type { Redactor } from './redactor.ts';
+import type { ServeOptions, ServerLimits } from './serve-options.ts';
+import { createSubscriptions, type Subscription, type Subscriptions } from './subscription.ts';
+import { createThreadStore, type ThreadStore } from './thread-store.ts';
+import type { Tool } from './tool.ts';
+
+export interface Assembly {
+  readonly outbox: Outbox;
+  readonly threads: ThreadStore;
+  readonly subscriptions: Subscriptions;
+  readonly ledger: CallLedger;
+  readonly choices: Choices;
+  readonly authorizations: Authorizations;
+  readonly calls: Calls;
+  readonly providers: ReadonlyMap<string, OAuthProvider>;
+  readonly secret: (name: string) => string;
+  readonly closeThread: (threadId: string) => void;
+  readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
+  readonly sweep: () => void;
+  /** Tells each tool about its live subscriptions. T26 */
+  readonly resume: () => Promise<void>;
+  /** Nothing is sent or stored afterwards. */
+  readonly release: () => Promise<void>;
+}
+
+export function assemble(
+  options: ServeOptions,
+  given: {
+    readonly limits: ServerLimits;
+    readonly redactor: Redactor;
+    readonly trustsUserId: boolean;
+    readonly publicUrl: () => string;
+    readonly log: (line: string) => void;
+  },
+): Assembly {
+  const { limits, redactor, publicUrl, log } = given;
+  const { tools } = options;
+  const toolsByName = new Map<string, Tool>(tools.map((tool) => [tool.name, tool]));
+  const hook = hookRunner(log);
+  const settings = { ...deliverySettings, ...options.delivery };
+  const database = openDatabase(options.dataDir, options.encryptionKey);
+  const delivery = createCallbackDelivery(settings.timeoutMs);
+  const onRefusedEvent = (id: string, status: number): void => subscriptions.refused(id, status);
+  const outbox = createOutbox({ database, delivery, settings, log, onRefusedEvent });
+  const threads = createThreadStore(database, outbox);
+  const ended = (subscription: Subscription): void =>
+    hook(`ended of ${subscription.tool}`, () => toolsByName.get(subscription.tool)?.ended?.(subscription));
+  const subscriptions = createSubscriptions({ database, outbox, threads, limits, clean: redactor.clean, ended });
+  const ledger = createCallLedger(database, outbox, log);
+  const choices = createChoices();
+  const providers = new Map<string, OAuthProvider>(tools.flatMap(({ oauth }) => (oauth ? [[oauth.name, oauth]] : [])));
+  const { loginMsMax } = limits;
+  const authorizations = createAuthorizations({ database, providers, publicUrl, loginMsMax, log });
+  const stores = { ledger, outbox, subscriptions, choices, authorizations, threads };
+  const isDurable = options.dataDir !== undefined;
+  const calls = createCalls({ ...given, ...stores, tools: toolsByName, isDurable });
+  const forget = (threadId: string): void => {
+    threads.drop(threadId);
+    for (const tool of tools) if (tool.forget) hook(`forget of ${tool.name}`, () => tool.forget?.(threadId));
+  };
+  return {
+    ...stores,
+    calls,
+    providers,
+    secret: (name) => storedSecret(database, name),
+    closeThread: (threadId) =>
+      hook('close_thread', () => {
+        calls.closeThread(threadId);
+        subscriptions.closeThread(threadId);
+        forget(threadId);
+      }),
+    cancelToolCall: (threadId, toolCallId) =>
+      hook('cancel_tool_call', () => {
+        subscriptions.cancel(threadId, toolCallId);
+        calls.cancel(threadId, toolCallId);
+      }),
+    sweep: () =>
+      hook('sweep', () => {
+        for (const store of [subscriptions, ledger, authorizations]) store.sweep();
+        for (const threadId of threads.silentSince(Date.now() - limits.threadMsMax)) forget(threadId);
+      }),
+    async resume() {
+      for (const subscription of subscriptions.live()) {
+        const work = async (): Promise<void> => toolsByName.get(subscription.tool)?.resume?.(subscription);
+        await work().catch((error: unknown) => log(`resume of ${subscription.tool} failed: ${String(error)}`));
+      }
+    },
+    async release() {
+      await outbox.stop();
+      delivery.close();
+      database.close();
+    },
+  };
+}
+
+/** Runs what others have written; its failure is logged and is nobody's trouble. T35 */
+function hookRunner(log: (line: string) => void): (what: string, work: () => unknown) => void {
+  return (what, work) => {
+    void (async () => work())().catch((error: unknown) => log(`${what} failed: ${String(error)}`));
+  };
+}
+
+function storedSecret(database: Database, name: string): string {
+  const row = database.one('SELECT sealed FROM meta WHERE name = ?', `secret ${name}`);
+  if (row !== undefined) return String(database.vault.open('secret', row['sealed']));
+  const secret = randomBytes(24).toString('base64url');
+  database.run('INSERT INTO meta VALUES (?, ?)', `secret ${name}`, database.vault.seal('secret', secret));
+  return secret;
+}

@@ -1,0 +1,63 @@
+/**
+ * Owns: whether a request comes from a runtime that knows our secret. Invocations and notices alike. T33 T38
+ *
+ * A1. Any one configured secret is enough: that is how secrets are rotated.
+ * A2. Comparisons take the same time for every wrong answer.
+ * A3. A signature covers id, time and the exact bytes of the body, and is good for five minutes (Standard Webhooks).
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+const toleranceSeconds = 300;
+
+/** Secrets that a runtime may present; none means that everybody may call. */
+export interface AuthenticationOptions {
+  /** `Authorization: Bearer …` */
+  readonly bearer?: string | readonly string[];
+  /** Standard Webhooks: `whsec_` and base64, or the key itself. */
+  readonly hmac?: string | readonly string[];
+}
+
+export interface Authentication {
+  readonly isRequired: boolean;
+  readonly secrets: readonly string[];
+  /** Whether only the headers decide, so that nobody's body has to be read. */
+  readonly needsBody: (headers: IncomingHttpHeaders) => boolean;
+  readonly accepts: (headers: IncomingHttpHeaders, body: Uint8Array) => boolean;
+}
+
+export function createAuthentication(options: AuthenticationOptions = {}): Authentication {
+  const bearers = [options.bearer ?? []].flat();
+  const keys = [options.hmac ?? []].flat();
+  if ([...bearers, ...keys].some((secret) => secret === '')) throw new RangeError('a secret must not be empty');
+  const isRequired = bearers.length + keys.length > 0;
+  const acceptsBearer = ({ authorization = '' }: IncomingHttpHeaders): boolean =>
+    bearers.filter((secret) => isSame(authorization, `Bearer ${secret}`)).length > 0;
+  return {
+    isRequired,
+    secrets: [...bearers, ...keys],
+    needsBody: (headers) => isRequired && keys.length > 0 && !acceptsBearer(headers),
+    accepts: (headers, body) =>
+      !isRequired || acceptsBearer(headers) || keys.some((key) => isSigned(headers, body, keyOf(key))),
+  };
+}
+
+/** (A3) */
+function isSigned(headers: IncomingHttpHeaders, body: Uint8Array, key: Buffer): boolean {
+  const [id, time, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => headers[name]);
+  if (typeof id !== 'string' || typeof time !== 'string' || typeof signatures !== 'string') return false;
+  if (!/^\d{1,12}$/.test(time) || Math.abs(Date.now() / 1_000 - Number(time)) > toleranceSeconds) return false;
+  const expected = createHmac('sha256', key).update(`${id}.${time}.`).update(body).digest('base64');
+  return signatures.split(' ').some((signature) => isSame(signature, `v1,${expected}`));
+}
+
+function keyOf(secret: string): Buffer {
+  const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
+  return encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
+}
+
+/** (A2) */
+export function isSame(given: string, wanted: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(wanted));
+}

@@ -1,0 +1,99 @@
+/**
+ * Owns: what a handler can do besides returning: subscribe, ask, log in, show, remember.
+ *
+ * B1. Nothing of a call is sent after the call has ended, except by its subscription.
+ * B2. Waiting for a person is not the handler's time. T11
+ * B3. The user's id is given only to a tool that says it acts for a user. T33 T47
+ */
+import { encodeCallback } from '@dormouse/protocol';
+import type { Authorizations } from './authorizations.ts';
+import { echoOf, type TakenCall } from './call-address.ts';
+import type { CallLedger } from './call-ledger.ts';
+import type { Choices } from './choices.ts';
+import type { Deadline } from './deadline.ts';
+import type { Outbox } from './outbox.ts';
+import type { Redactor } from './redactor.ts';
+import type { Subscription, Subscriptions } from './subscription.ts';
+import { cleaned, type ThreadStore } from './thread-store.ts';
+import type { Tool, ToolContext } from './tool.ts';
+
+export interface ContextParts {
+  readonly ledger: CallLedger;
+  readonly outbox: Outbox;
+  readonly subscriptions: Subscriptions;
+  readonly choices: Choices;
+  readonly authorizations: Authorizations;
+  readonly threads: ThreadStore;
+  /** Whether `user_id` comes from somebody who has shown a secret. */
+  readonly trustsUserId: boolean;
+  readonly publicUrl: () => string;
+  readonly log: (line: string) => void;
+}
+
+export function createContext(
+  parts: ContextParts,
+  call: TakenCall,
+  tool: Tool,
+  running: {
+    readonly signal: AbortSignal;
+    readonly deadline: Deadline;
+    readonly redactor: Redactor;
+    readonly subscribed: (subscription: Subscription) => void;
+  },
+): ToolContext {
+  const { ledger, outbox, subscriptions, choices, authorizations, threads } = parts;
+  const { signal, deadline, redactor } = running;
+  const send = (body: object): void => {
+    if (!ledger.isOpen(call)) throw new Error('this call has ended'); // (B1)
+    outbox.add({ callbackUrl: call.callbackUrl, threadId: call.groupId, body: JSON.stringify(body) });
+  };
+  return {
+    id: call.id,
+    threadId: call.groupId,
+    rootThreadId: call.rootThreadId,
+    ...(tool.requiresUser === true && call.userId !== undefined ? { userId: call.userId } : {}), // (B3)
+    signal,
+    memory: threads.memoryOf(call.rootThreadId),
+    log: (line) => parts.log(redactor.line(`${call.operation} ${call.id}: ${line}`)),
+    async subscribe({ text = 'Subscribed.', data, ttlMs } = {}) {
+      signal.throwIfAborted();
+      const confirm = (id: string): boolean => ledger.confirm(call, `${text} Subscription ID: ${id}.`, redactor.clean); // T28
+      const subscription = subscriptions.open(
+        call,
+        tool.name,
+        { data, ...(ttlMs === undefined ? {} : { ttlMs }) },
+        confirm,
+      );
+      if (subscription === null) throw new Error('this call has its result already');
+      running.subscribed(subscription);
+      return subscription;
+    },
+    choose(question) {
+      const { prompt, choices: labels } = cleaned({ ...question }, redactor.clean) as typeof question;
+      const ask = (path: string): void => {
+        const asked = { prompt, choices: [...labels], default: question.default };
+        send(
+          encodeCallback({
+            type: 'user_choice',
+            ...echoOf(call),
+            ...asked,
+            responseUrl: `${parts.publicUrl()}${path}`,
+          }),
+        );
+      };
+      return deadline.pausedFor(choices.ask(call.id, question, signal, ask)); // (B2)
+    },
+    async authorize({ scopes = [] } = {}) {
+      if (tool.oauth === undefined) throw new Error(`tool ${tool.name} has no oauth provider`);
+      const { userId, groupId, rootThreadId } = call;
+      const owner = parts.trustsUserId && userId !== undefined ? `user ${userId}` : `thread ${rootThreadId || groupId}`;
+      const ask = (authUrl: string): void => send(encodeCallback({ type: 'oauth', ...echoOf(call), authUrl }));
+      const request = { provider: tool.oauth, owner, scopes, signal, protect: redactor.protect, ask };
+      return deadline.pausedFor(authorizations.authorize(request)); // (B2)
+    },
+    async view(type, content) {
+      signal.throwIfAborted();
+      threads.sendView(call, type, content, redactor.clean);
+    },
+  };
+}

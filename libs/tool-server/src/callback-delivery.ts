@@ -1,0 +1,114 @@
+/**
+ * Owns: one POST of one body to one callback URL, byte by byte, and what its answer means.
+ * Not here: trying again (`outbox.ts`).
+ *
+ * P1. The URL is opaque: host, path and query are sent as they were given; nothing is normalised. T17
+ * P2. The URL is a secret: it is in no error and no log line. T32
+ * P3. Redirects are not followed: the address was given to us, not to somebody who answers there.
+ */
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+
+const requestsPerHostMax = 32;
+const retryAfterMsMax = 300_000;
+
+/** `again` after 5xx, a timeout or a broken connection; everything else is final. T15 T16 */
+export type DeliveryAnswer =
+  | { readonly kind: 'accepted' | 'refused'; readonly status: number }
+  | { readonly kind: 'again'; readonly reason: string; readonly afterMs?: number };
+
+export interface CallbackDelivery {
+  readonly post: (callbackUrl: string, messageId: string, body: string, signal: AbortSignal) => Promise<DeliveryAnswer>;
+  readonly close: () => void;
+}
+
+export function createCallbackDelivery(timeoutMs: number): CallbackDelivery {
+  const options = { keepAlive: true, maxSockets: requestsPerHostMax, timeout: 60_000 };
+  const [plain, secure] = [new HttpAgent(options), new HttpsAgent(options)];
+  return {
+    post(callbackUrl, messageId, body, signal) {
+      const target = splitCallbackUrl(callbackUrl);
+      if (target === null) return Promise.resolve({ kind: 'refused', status: 0 });
+      const { host, port, path } = target;
+      const headers = {
+        'content-type': 'application/json; charset=utf-8', // T14
+        'content-length': Buffer.byteLength(body),
+        host: target.authority,
+        'idempotency-key': messageId,
+        ...(target.userInfo === null ? {} : { authorization: `Basic ${target.userInfo}` }),
+      };
+      const request = { host, port, path, method: 'POST', headers, signal, agent: target.secure ? secure : plain };
+      return send(target.secure ? httpsRequest : httpRequest, request, body, timeoutMs);
+    },
+    close() {
+      plain.destroy();
+      secure.destroy();
+    },
+  };
+}
+
+function send(
+  start: typeof httpRequest,
+  options: Parameters<typeof httpRequest>[1],
+  body: string,
+  timeoutMs: number,
+): Promise<DeliveryAnswer> {
+  return new Promise((resolve) => {
+    const request = start(options as URL & typeof options, (response: IncomingMessage) => {
+      response.on('error', () => {}); // the status is all we want; a body cut short changes nothing
+      response.resume();
+      resolve(judge(response));
+    });
+    let timer: NodeJS.Timeout | undefined; // runs from the moment there is a socket: waiting for one is not the peer's fault
+    request.on('socket', () => {
+      timer = setTimeout(() => request.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })), timeoutMs);
+    });
+    request.on('close', () => {
+      clearTimeout(timer);
+      resolve({ kind: 'again', reason: 'the connection ended' });
+    });
+    request.on('error', (error) =>
+      resolve({ kind: 'again', reason: 'code' in error ? String(error.code) : error.name }),
+    ); // (P2)
+    request.end(body);
+  });
+}
+
+function judge({ statusCode: status = 0, headers }: IncomingMessage): DeliveryAnswer {
+  if (status < 500) return { kind: status >= 200 && status < 300 ? 'accepted' : 'refused', status }; // (P3) T16
+  const seconds = Number(headers['retry-after']);
+  const afterMs = seconds > 0 ? Math.min(seconds * 1_000, retryAfterMsMax) : undefined;
+  return { kind: 'again', reason: `status ${status}`, ...(afterMs === undefined ? {} : { afterMs }) };
+}
+
+interface Target {
+  readonly secure: boolean;
+  readonly authority: string;
+  /** Base64 of `user:password` where the URL has them. */
+  readonly userInfo: string | null;
+  readonly host: string;
+  readonly port: string;
+  /** Path and query exactly as given. (P1) */
+  readonly path: string;
+}
+
+/** Null for what cannot be POSTed to: not http(s), or with characters that no request line may have. */
+export function splitCallbackUrl(url: string): Target | null {
+  const [, scheme, authority, rest = ''] = /^(https?):\/\/([^/?#]+)([^#]*)/i.exec(url) ?? [];
+  const parsed = URL.parse(url);
+  if (scheme === undefined || authority === undefined || parsed === null || /[^\x21-\x7e]/.test(rest)) return null;
+  const secure = scheme.toLowerCase() === 'https';
+  return {
+    secure,
+    authority: authority.replace(/^.*@/, ''),
+    userInfo: userInfoOf(parsed),
+    host: parsed.hostname.replace(/^\[|\]$/g, ''),
+    port: parsed.port || (secure ? '443' : '80'),
+    path: rest.startsWith('/') ? rest : `/${rest}`,
+  };
+}
+
+function userInfoOf({ username, password }: URL): string | null {
+  if (username === '' && password === '') return null;
+  return Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
+}

@@ -1,0 +1,200 @@
+/**
+ * Owns: running the calls that were taken, and how each ends.
+ * Not here: what is stored of a call (`call-ledger.ts`), what its handler can do (`call-context.ts`).
+ *
+ * K1. A call that was taken ends in exactly one result, whatever its handler does: it returns, throws, hangs, or the
+ *     process ends. The exception is a call that the runtime has cancelled: nobody waits for it. T11 T36 T40
+ * K2. Operation and arguments are checked after the acknowledgement; a refusal is a result. T7 T9 T10
+ * K3. Calls share nothing: each has its own address, signal, deadline and secrets. T24
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { callKey, type TakenCall } from './call-address.ts';
+import { type ContextParts, createContext } from './call-context.ts';
+import { createDeadline } from './deadline.ts';
+import { createRedactor, type Redactor } from './redactor.ts';
+import type { Subscription } from './subscription.ts';
+import type { Tool } from './tool.ts';
+import { failed, type HandlerOutput, outputOfThrown, type ToolOutput, toOutput } from './tool-output.ts';
+
+const lateAnswerMsMax = 5_000;
+const rerunsMax = 3;
+
+/** Why a call is stopped from outside. */
+type Stop = 'cancelled' | 'deadline' | 'shutdown';
+
+type Ending = { readonly output: HandlerOutput } | { readonly thrown: unknown } | { readonly stop: Stop };
+
+interface Running {
+  readonly call: TakenCall;
+  readonly abort: AbortController;
+  stop: Stop | null;
+  subscription: Subscription | null;
+  done: Promise<void>;
+}
+
+export interface Calls {
+  /** How many handlers run now. */
+  readonly count: () => number;
+  readonly run: (call: TakenCall) => void;
+  readonly cancel: (threadId: string, callId: string) => void;
+  readonly closeThread: (threadId: string) => void;
+  /** Ends what an earlier process has left: an error result, or the work again. T26 */
+  readonly recover: () => void;
+  /** Stops everything; what can begin again after a restart is left for it. */
+  readonly close: () => Promise<void>;
+}
+
+export function createCalls(
+  parts: ContextParts & {
+    readonly tools: ReadonlyMap<string, Tool>;
+    readonly redactor: Redactor;
+    readonly isDurable: boolean;
+  },
+): Calls {
+  const { tools, ledger, subscriptions, log, isDurable } = parts;
+  const running = new Map<string, Running>();
+
+  function run(call: TakenCall): void {
+    const key = callKey(call.groupId, call.id);
+    const entry: Running = {
+      call,
+      abort: new AbortController(),
+      stop: null,
+      subscription: null,
+      done: Promise.resolve(),
+    };
+    running.set(key, entry);
+    const redactor = createRedactor(parts.redactor);
+    redactor.protect(call.callbackUrl);
+    entry.done = work(entry, redactor)
+      .catch((error: unknown) => {
+        log(`${call.operation} ${call.id}: ${describe(error)}`);
+        ledger.settle(call, outputOfThrown(error), redactor.clean); // (K1)
+        ledger.end(call);
+      })
+      .finally(() => running.delete(key));
+  }
+
+  async function work(entry: Running, redactor: Redactor): Promise<void> {
+    const { call } = entry;
+    const end = (output: ToolOutput): void => void ledger.settle(call, output, redactor.clean);
+    if (call.problem !== undefined) return end(failed(call.problem)); // (K2)
+    if (ledger.wasCancelled(call.groupId, call.id)) return end(failed('the call was cancelled before it began.'));
+    const tool = tools.get(call.operation);
+    if (tool === undefined) return end(failed(`there is no tool "${call.operation}" here.`));
+    if (tool.requiresUser === true && call.userId === undefined)
+      return end(failed('this tool acts for a user, and the call names none (user_id).')); // T33
+    const parsed = await tool.parse(call.arguments);
+    if (!parsed.ok) return end(failed(parsed.complaint));
+    const deadline = createDeadline(tool.deadlineMs, () => stop(entry, 'deadline'));
+    const subscribed = (subscription: Subscription): void => {
+      entry.subscription = subscription;
+      deadline.stop(); // the caller has its result
+      subscription.signal.addEventListener('abort', () => stop(entry, 'cancelled'), { once: true });
+    };
+    const context = createContext(parts, call, tool, { signal: entry.abort.signal, deadline, redactor, subscribed });
+    const handler = (async (): Promise<HandlerOutput> => parsed.work(context))();
+    const ending = await endingOf(entry, handler);
+    deadline.stop();
+    conclude(entry, tool, await lateAnswer(tool, ending, handler), redactor);
+  }
+
+  /** What the handler came to, or what stopped it, whichever is first. */
+  async function endingOf(entry: Running, handler: Promise<HandlerOutput>): Promise<Ending> {
+    const { signal } = entry.abort;
+    const stopped = new Promise<null>((resolve) => {
+      if (signal.aborted) resolve(null);
+      signal.addEventListener('abort', () => resolve(null), { once: true });
+    });
+    const ended = handler.then(
+      (output): Ending => ({ output }),
+      (thrown: unknown): Ending => ({ thrown }),
+    );
+    const first = await Promise.race([ended, stopped]);
+    if (entry.stop !== null) return { stop: entry.stop };
+    return first ?? { stop: 'cancelled' };
+  }
+
+  function conclude(entry: Running, tool: Tool, ending: Ending, redactor: Redactor): void {
+    const { call, subscription } = entry;
+    if (subscription !== null) return concludeSubscribed(call, subscription, ending);
+    const settle = (output: ToolOutput): void => void ledger.settle(call, output, redactor.clean);
+    if ('output' in ending) return settle(toOutput(ending.output));
+    if ('thrown' in ending) {
+      log(redactor.line(`${call.operation} ${call.id} threw: ${describe(ending.thrown)}`)); // T19: for the operator only
+      return settle(outputOfThrown(ending.thrown));
+    }
+    switch (ending.stop) {
+      case 'cancelled':
+        return ledger.end(call);
+      case 'deadline':
+        return settle(failed(`the tool did not finish within ${tool.deadlineMs / 1_000} s and was stopped.`));
+      case 'shutdown':
+        if (tool.onRestart === 'rerun' && isDurable) return undefined; // `recover` of the next process
+        return settle(failed(stoppedText));
+    }
+  }
+
+  function concludeSubscribed(call: TakenCall, subscription: Subscription, ending: Ending): void {
+    if ('stop' in ending && ending.stop === 'shutdown' && isDurable) return; // `recover` of the next process
+    if ('thrown' in ending) {
+      log(`${call.operation} ${call.id} threw after it had subscribed: ${describe(ending.thrown)}`);
+      subscription.emit(outputOfThrown(ending.thrown).text ?? '', { associative: true, final: true });
+    }
+    ledger.end(call);
+  }
+
+  function stop(entry: Running, reason: Stop): void {
+    entry.stop ??= reason;
+    entry.abort.abort(new Error(`the call was stopped: ${reason}`));
+  }
+
+  return {
+    count: () => running.size,
+    run,
+    cancel(threadId, callId) {
+      const entry = running.get(callKey(threadId, callId));
+      if (entry === undefined)
+        ledger.rememberCancelled(threadId, callId); // it may overtake its call T36
+      else stop(entry, 'cancelled');
+    },
+    closeThread(threadId) {
+      for (const entry of running.values()) if (entry.call.groupId === threadId) stop(entry, 'cancelled');
+    },
+    recover() {
+      for (const { call, state, restarts } of ledger.left()) {
+        const tool = tools.get(call.operation);
+        const clean = parts.redactor.clean;
+        if (state === 'subscribed') {
+          ledger.end(call);
+          const subscription = subscriptions
+            .live()
+            .find((each) => each.callId === call.id && each.threadId === call.groupId);
+          if (tool?.resume === undefined)
+            subscription?.emit(`Error: ${stoppedText}`, { associative: true, final: true });
+        } else if (tool?.onRestart === 'rerun' && restarts <= rerunsMax) run(call);
+        else ledger.settle(call, failed(restartedText), clean);
+      }
+    },
+    async close() {
+      for (const entry of running.values()) stop(entry, 'shutdown');
+      await Promise.all([...running.values()].map((entry) => entry.done));
+    },
+  };
+}
+
+const restartedText =
+  'the tool server was restarted while this call was running. It is not known how far it came; look before calling it again.';
+const stoppedText =
+  'the tool server was stopped while this was running. It is not known how far it came; look before trying it again.';
+
+/** A cancelled handler may still say something, if its tool wants that; not for long. T40 */
+async function lateAnswer(tool: Tool, ending: Ending, handler: Promise<HandlerOutput>): Promise<Ending> {
+  if (!('stop' in ending) || ending.stop !== 'cancelled' || tool.onCancel !== 'answer') return ending;
+  const cancelled = failed('the call was cancelled.');
+  const late = await Promise.race([handler.catch(() => cancelled), sleep(lateAnswerMsMax, cancelled, { ref: false })]);
+  return { output: late };
+}
+
+const describe = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no error';

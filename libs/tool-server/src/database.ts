@@ -1,0 +1,136 @@
+/**
+ * Owns: the one SQLite file of a tool server (or its memory-only stand-in), its schema, and the key of its vault.
+ *
+ * D1. One process per data directory: the file is locked exclusively, and a second opener is refused.
+ * D2. WAL with synchronous=FULL: what was committed is on disk when the call returns.
+ * D3. A transaction is synchronous: nothing else of this process runs in between.
+ * D4. A newer schema, and a key that does not fit, are refused at start.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { createVault, type Vault, vaultKeyBytes } from './vault.ts';
+
+const schemaVersion = 1;
+const schema = `
+  CREATE TABLE meta (name TEXT PRIMARY KEY, sealed BLOB NOT NULL) WITHOUT ROWID;
+  CREATE TABLE calls (
+    thread TEXT NOT NULL, call TEXT NOT NULL, state TEXT NOT NULL, operation TEXT NOT NULL, sealed BLOB,
+    at INTEGER NOT NULL, restarts INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (thread, call)) WITHOUT ROWID;
+  CREATE INDEX calls_by_state ON calls (state, at);
+  CREATE TABLE outbox (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, lane TEXT NOT NULL, message TEXT NOT NULL, sealed BLOB NOT NULL,
+    subscription TEXT, at INTEGER NOT NULL, due INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0);
+  CREATE INDEX outbox_by_subscription ON outbox (subscription) WHERE subscription IS NOT NULL;
+  CREATE TABLE subscriptions (
+    id TEXT PRIMARY KEY, thread TEXT NOT NULL, call TEXT NOT NULL, tool TEXT NOT NULL, sealed BLOB NOT NULL,
+    at INTEGER NOT NULL, expires INTEGER NOT NULL, UNIQUE (thread, call)) WITHOUT ROWID;
+  CREATE TABLE events (subscription TEXT NOT NULL, event TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (subscription, event)) WITHOUT ROWID;
+  CREATE TABLE threads (thread TEXT PRIMARY KEY, seen INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE memory (thread TEXT NOT NULL, name TEXT NOT NULL, sealed BLOB NOT NULL,
+    PRIMARY KEY (thread, name)) WITHOUT ROWID;
+  CREATE TABLE views (thread TEXT NOT NULL, type TEXT NOT NULL, PRIMARY KEY (thread, type)) WITHOUT ROWID;
+  CREATE TABLE authorizations (state TEXT PRIMARY KEY, sealed BLOB NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE tokens (provider TEXT NOT NULL, owner TEXT NOT NULL, sealed BLOB NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (provider, owner)) WITHOUT ROWID;
+`;
+
+export type Row = Record<string, unknown>;
+
+export interface Database {
+  readonly vault: Vault;
+  readonly run: (sql: string, ...values: SQLInputValue[]) => number;
+  readonly all: (sql: string, ...values: SQLInputValue[]) => Row[];
+  readonly one: (sql: string, ...values: SQLInputValue[]) => Row | undefined;
+  /** All or nothing; transactions may be nested, the outermost one decides. (D3) */
+  readonly transaction: <Value>(work: () => Value) => Value;
+  readonly close: () => void;
+}
+
+/** Without `dataDir` everything lives in memory and ends with the process. */
+export function openDatabase(dataDir?: string, encryptionKey?: Uint8Array): Database {
+  if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const file = dataDir === undefined ? ':memory:' : join(dataDir, 'tool-server.db');
+  const sqlite = new DatabaseSync(file, { timeout: 1_000 });
+  try {
+    lock(sqlite, file);
+    prepare(sqlite);
+    const vault = createVault(encryptionKey ?? keyOf(dataDir));
+    const database = wrap(sqlite, vault);
+    checkKey(database);
+    return database;
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+}
+
+/** (D1) */
+function lock(sqlite: DatabaseSync, file: string): void {
+  sqlite.exec('PRAGMA locking_mode = EXCLUSIVE');
+  try {
+    sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE; COMMIT'); // (D2)
+  } catch (error) {
+    throw new Error(`${file} cannot be opened; does another process use this data directory?`, { cause: error });
+  }
+}
+
+function prepare(sqlite: DatabaseSync): void {
+  const version = Number(sqlite.prepare('PRAGMA user_version').get()?.['user_version']);
+  if (version > schemaVersion) throw new Error(`the data directory was written by a newer release (${version})`); // (D4)
+  if (version === schemaVersion) return;
+  sqlite.exec(`BEGIN; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT`);
+}
+
+function keyOf(dataDir?: string): Uint8Array {
+  if (dataDir === undefined) return randomBytes(vaultKeyBytes);
+  const file = join(dataDir, 'key');
+  if (!existsSync(file))
+    writeFileSync(file, randomBytes(vaultKeyBytes).toString('base64'), { mode: 0o600, flag: 'wx' });
+  chmodSync(file, 0o600);
+  return Buffer.from(readFileSync(file, 'utf8'), 'base64');
+}
+
+/** (D4) */
+function checkKey(database: Database): void {
+  const row = database.one('SELECT sealed FROM meta WHERE name = ?', 'check');
+  if (row === undefined) {
+    database.run('INSERT INTO meta VALUES (?, ?)', 'check', database.vault.seal('check', 'dormouse'));
+    return;
+  }
+  try {
+    database.vault.open('check', row['sealed']);
+  } catch (error) {
+    throw new Error('the encryption key does not fit the data directory', { cause: error });
+  }
+}
+
+function wrap(sqlite: DatabaseSync, vault: Vault): Database {
+  const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
+  const prepared = (sql: string): ReturnType<DatabaseSync['prepare']> => {
+    const known = statements.get(sql) ?? sqlite.prepare(sql);
+    statements.set(sql, known);
+    return known;
+  };
+  return {
+    vault,
+    run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
+    all: (sql, ...values) => prepared(sql).all(...values),
+    one: (sql, ...values) => prepared(sql).get(...values),
+    transaction(work) {
+      if (sqlite.isTransaction) return work();
+      sqlite.exec('BEGIN IMMEDIATE');
+      try {
+        const value = work();
+        sqlite.exec('COMMIT');
+        return value;
+      } catch (error) {
+        if (sqlite.isTransaction) sqlite.exec('ROLLBACK');
+        throw error;
+      }
+    },
+    close: () => sqlite.close(),
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * Owns: the time a handler may take, which stands still while it waits for a person. T11
+ */
+const timerMsMax = 2 ** 31 - 1;
+
+export interface Deadline {
+  /** Time does not count until the promise settles. */
+  readonly pausedFor: <Value>(waiting: Promise<Value>) => Promise<Value>;
+  readonly stop: () => void;
+}
+
+export function createDeadline(ms: number, expired: () => void): Deadline {
+  let leftMs = ms;
+  let since = Date.now();
+  let pauses = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const begin = (): void => {
+    since = Date.now();
+    timer = setTimeout(
+      () => {
+        leftMs -= Date.now() - since;
+        if (leftMs <= 0) expired();
+        else begin();
+      },
+      Math.max(0, Math.min(leftMs, timerMsMax)),
+    );
+  };
+  const halt = (): void => {
+    clearTimeout(timer);
+    leftMs -= Date.now() - since;
+  };
+  begin();
+  return {
+    async pausedFor(waiting) {
+      pauses += 1;
+      if (pauses === 1) halt();
+      try {
+        return await waiting;
+      } finally {
+        pauses -= 1;
+        if (pauses === 0 && leftMs !== Number.NEGATIVE_INFINITY) begin();
+      }
+    },
+    stop() {
+      clearTimeout(timer);
+      leftMs = Number.NEGATIVE_INFINITY;
+    },
+  };
+}

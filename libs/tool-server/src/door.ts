@@ -1,0 +1,199 @@
+/**
+ * Owns: the HTTP side: which request goes where, and what it is answered.
+ *
+ * F1. An invocation is stored, acknowledged, and only then looked at. T6 T7
+ * F2. What cannot be run but says where its error may go is acknowledged; what cannot even be answered is refused. T10
+ * F3. /close_thread and /cancel_tool_call answer 200 with nothing, whatever they are told and whatever fails behind. T35
+ * F4. Before the server is ready, and after it began to close, everything that would be lost is answered 503. T3
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  checkJson,
+  parseCancelToolCall,
+  parseCloseThread,
+  parseInvocation,
+  type ToolInvocation,
+} from '@dormouse/protocol';
+import type { Authentication } from './authentication.ts';
+import { addressWithin, takenCall, type TakenCall } from './call-address.ts';
+import { splitCallbackUrl } from './callback-delivery.ts';
+import { choicePath } from './choices.ts';
+import { manifestPath } from './manifest.ts';
+import { migrate, type MigrateHook } from './migration.ts';
+import { redirectPath } from './oauth-provider.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { readBody, textOf } from './request-body.ts';
+import type { Route, RouteAnswer } from './route.ts';
+import type { ToolServer } from './tool-server.ts';
+
+export const invocationPath = '/invoke';
+
+/** `opening`: the manifest and the endpoint answer, readiness does not. */
+export type DoorState = 'starting' | 'opening' | 'ready' | 'closing';
+
+export interface DoorParts {
+  readonly state: () => DoorState;
+  readonly manifest: () => string;
+  readonly name: string;
+  readonly authentication: Authentication;
+  /** Refuse invocations of another version with 409. T48 */
+  readonly version: string | null;
+  readonly invocations: RateLimit;
+  readonly notices: RateLimit;
+  readonly isFull: () => boolean;
+  readonly admit: (invocation: ToolInvocation) => number | null;
+  readonly mayCall: (callbackUrl: string) => boolean;
+  /** True when it is new. */
+  readonly take: (call: TakenCall) => boolean;
+  readonly run: (call: TakenCall) => void;
+  readonly closeThread: (threadId: string) => void;
+  readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
+  readonly answerChoice: (path: string, json: unknown) => number;
+  readonly login: (query: URLSearchParams) => Promise<RouteAnswer>;
+  readonly migration: { readonly hook: MigrateHook; readonly migrateMsMax: number } | null;
+  readonly routes: readonly Route[];
+  readonly server: () => ToolServer;
+  readonly log: (line: string) => void;
+}
+
+export type Door = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export function createDoor(parts: DoorParts): Door {
+  return async (request, response) => {
+    const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);
+    const { method } = request;
+    if (path === '/healthz') return send(response, { status: 200 });
+    if (path === '/readyz') return send(response, { status: parts.state() === 'ready' ? 200 : 503 });
+    if (parts.state() === 'starting') return send(response, busy(1_000)); // (F4)
+    if (method === 'GET' && path === manifestPath) return send(response, jsonAnswer(parts.manifest())); // T1
+    if (method === 'GET' && path === redirectPath) return send(response, await parts.login(new URLSearchParams(query)));
+    const route = parts.routes.find((each) => each.method === method && each.path === path);
+    if (route !== undefined) return takeRoute(parts, route, request, response, query);
+    if (method !== 'POST') return send(response, { status: 404 });
+    return takePost(parts, request, response, path);
+  };
+}
+
+async function takeRoute(
+  parts: DoorParts,
+  route: Route,
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: string,
+): Promise<void> {
+  const body = await readBody(request);
+  if (body === null) return send(response, tooLarge);
+  const { headers } = request;
+  send(response, await route.handle({ headers, query: new URLSearchParams(query), body }, parts.server()));
+}
+
+async function takePost(
+  parts: DoorParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+): Promise<void> {
+  if (path.startsWith(choicePath)) {
+    const body = await readBody(request);
+    const json = checkJson(textOf(body ?? Buffer.of()) ?? '');
+    return send(response, { status: parts.answerChoice(path, json.ok ? json.value : null) }); // the path is the credential
+  }
+  const { authentication } = parts;
+  if (!authentication.needsBody(request.headers) && !authentication.accepts(request.headers, Buffer.of()))
+    return send(response, { status: 401 }); // T33 T38
+  const body = await readBody(request);
+  if (body !== null && !authentication.accepts(request.headers, body)) return send(response, { status: 401 });
+  switch (path) {
+    case '/close_thread':
+    case '/cancel_tool_call':
+      return takeNotice(parts, body, response, path);
+    case invocationPath:
+      return takeInvocation(parts, request, body, response);
+    case '/migrate':
+      return takeMigration(parts, body, response);
+    default:
+      return send(response, { status: 404 });
+  }
+}
+
+function takeNotice(
+  parts: DoorParts,
+  body: Buffer | null,
+  response: ServerResponse,
+  path: '/close_thread' | '/cancel_tool_call',
+): void {
+  send(response, { status: 200 }); // (F3), also for what nobody understands
+  if (!parts.notices.take().ok) return parts.log(`too many notices: one ${path} is not looked at`); // T23
+  const json = checkJson(textOf(body ?? Buffer.of()) ?? '');
+  if (!json.ok) return;
+  if (path === '/close_thread') {
+    const parsed = parseCloseThread(json.value);
+    if (parsed.ok) parts.closeThread(parsed.notice.threadId);
+    return;
+  }
+  const parsed = parseCancelToolCall(json.value);
+  if (parsed.ok) parts.cancelToolCall(parsed.notice.threadId, parsed.notice.toolCallId);
+}
+
+function takeInvocation(
+  parts: DoorParts,
+  request: IncomingMessage,
+  body: Buffer | null,
+  response: ServerResponse,
+): void {
+  if (parts.state() === 'closing') return send(response, busy(1_000)); // (F4)
+  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) return send(response, { status: 415 });
+  if (body === null) return send(response, tooLarge);
+  const json = checkJson(textOf(body) ?? '');
+  if (!json.ok) return send(response, { status: 400 });
+  const parsed = parseInvocation(json.value);
+  const address = addressWithin(json.value);
+  if (address === null || splitCallbackUrl(address.callbackUrl) === null) return send(response, { status: 422 }); // (F2)
+  if (!parts.mayCall(address.callbackUrl)) return send(response, { status: 403 });
+  if (!parsed.ok) {
+    const problem = `this is not a valid invocation: ${parsed.problems.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ')}.`;
+    const call = { ...address, operation: 'unreadable', arguments: {}, rootThreadId: address.groupId, problem };
+    return acknowledge(parts, call, response);
+  }
+  const { invocation } = parsed;
+  if (parts.version !== null && (invocation.toolsetVersion ?? parts.version) !== parts.version)
+    return send(response, { status: 409 }); // T48
+  const refusal = parts.admit(invocation);
+  if (refusal !== null) return send(response, { ...busy(1_000), status: refusal });
+  return acknowledge(parts, takenCall(invocation), response);
+}
+
+/** (F1) Too much at once is answered 503: runtimes send that again, and never what was answered 429. T23 */
+function acknowledge(parts: DoorParts, call: TakenCall, response: ServerResponse): void {
+  const token = parts.invocations.take();
+  if (!token.ok || parts.isFull()) return send(response, busy(token.ok ? 1_000 : token.afterMs));
+  if (!parts.take(call)) return send(response, { status: 200 });
+  response.once('close', () => parts.run(call));
+  send(response, { status: 200 });
+}
+
+async function takeMigration(parts: DoorParts, body: Buffer | null, response: ServerResponse): Promise<void> {
+  if (parts.migration === null) return send(response, { status: 404 }); // T5
+  const json = checkJson(textOf(body ?? Buffer.of()) ?? '');
+  const server = { ...parts.migration, name: parts.name, log: parts.log };
+  const { status, message } = await migrate(json.ok ? json.value : null, server);
+  send(response, message === undefined ? { status } : jsonAnswer(JSON.stringify({ error: message }), status));
+}
+
+const tooLarge: RouteAnswer = { status: 413, headers: { connection: 'close' } };
+
+const busy = (afterMs: number): RouteAnswer => ({
+  status: 503,
+  headers: { 'retry-after': String(Math.max(1, Math.ceil(afterMs / 1_000))) },
+});
+
+const jsonAnswer = (body: string, status = 200): RouteAnswer => ({
+  status,
+  headers: { 'content-type': 'application/json; charset=utf-8' },
+  body,
+});
+
+export function send(response: ServerResponse, { status, headers = {}, body = '' }: RouteAnswer): void {
+  if (response.headersSent) return;
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+}

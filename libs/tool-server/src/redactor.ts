@@ -1,0 +1,42 @@
+/**
+ * Owns: what may not be seen: URLs beyond their host in logs, and known secrets in anything that leaves. T22 T32 T42
+ *
+ * X1. A log line shows no path and no query of a URL, no control character, and nothing that was declared a secret.
+ * X2. A text for the runtime shows nothing that was declared a secret; URLs in it are content and stay.
+ */
+const secretsMax = 64;
+const secretCharactersMin = 8;
+const placeholder = '[redacted]';
+
+export interface Redactor {
+  /** From now on this text is replaced wherever it would appear. Short ones are ignored: they are in every text. */
+  readonly protect: (secret: string) => void;
+  /** (X2) */
+  readonly clean: (text: string) => string;
+  /** (X1) */
+  readonly line: (text: string) => string;
+}
+
+/** `outer` is asked as well: a call's secrets are its own, the server's are everybody's. */
+export function createRedactor(outer?: Redactor): Redactor {
+  const secrets = new Set<string>();
+  const clean = (text: string): string => {
+    let cleaned = outer?.clean(text) ?? text;
+    for (const secret of secrets) if (cleaned.includes(secret)) cleaned = cleaned.replaceAll(secret, placeholder);
+    return cleaned;
+  };
+  return {
+    protect(secret) {
+      if (secret.length < secretCharactersMin || secrets.has(secret)) return;
+      const [oldest] = secrets;
+      if (secrets.size >= secretsMax && oldest !== undefined) secrets.delete(oldest);
+      secrets.add(secret);
+    },
+    clean,
+    line: (text) =>
+      clean(text)
+        .replaceAll(/(https?:\/\/[^\s/?#"']+)[^\s"']*/gi, '$1/…')
+        .replaceAll(/\b(bearer|basic)\s+[\w.~+/=-]+/gi, `$1 ${placeholder}`)
+        .replaceAll(/[\p{Cc}\p{Cf}]/gu, '?'),
+  };
+}

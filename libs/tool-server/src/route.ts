@@ -1,0 +1,76 @@
+/**
+ * Owns: routes of a tool server's own, above all webhooks, where the outside world tells it what has happened.
+ *
+ * Z1. A webhook that is not signed by its source changes nothing. T31
+ */
+import { createHmac } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { checkJson } from '@dormouse/protocol';
+import { createAuthentication, isSame } from './authentication.ts';
+import { textOf } from './request-body.ts';
+import type { ToolServer } from './tool-server.ts';
+
+export interface RouteRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly query: URLSearchParams;
+  readonly body: Buffer;
+}
+
+export interface RouteAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Not behind the runtime's authentication: who calls these is somebody else. */
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** Exact, without a query. */
+  readonly path: string;
+  readonly handle: (request: RouteRequest, server: ToolServer) => RouteAnswer | Promise<RouteAnswer>;
+}
+
+/** An inbound event whose signature was checked. */
+export interface WebhookEvent {
+  readonly payload: unknown;
+  /** What the source calls this delivery; pass it to `emit` as `eventId`. */
+  readonly deliveryId?: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+export interface WebhookOptions {
+  readonly path: string;
+  /** Shared with the source. */
+  readonly secret: string | ((server: ToolServer) => string);
+  /** `github`: `X-Hub-Signature-256`. `standard`: Standard Webhooks. */
+  readonly scheme: 'github' | 'standard';
+  readonly handle: (event: WebhookEvent, server: ToolServer) => void | Promise<void>;
+}
+
+/** A POST route that hands on JSON with a good signature, and answers 401 to everything else. (Z1) */
+export function webhook(options: WebhookOptions): Route {
+  return {
+    method: 'POST',
+    path: options.path,
+    async handle({ headers, body }, server) {
+      const secret = typeof options.secret === 'string' ? options.secret : options.secret(server);
+      if (secret === '' || !isSigned(options.scheme, headers, body, secret)) return { status: 401 };
+      const json = checkJson(textOf(body) ?? '');
+      if (!json.ok) return { status: 400 };
+      const deliveryId = headers[options.scheme === 'github' ? 'x-github-delivery' : 'webhook-id'];
+      await options.handle(
+        { payload: json.value, headers, ...(typeof deliveryId === 'string' ? { deliveryId } : {}) },
+        server,
+      );
+      return { status: 202 };
+    },
+  };
+}
+
+function isSigned(scheme: 'github' | 'standard', headers: IncomingHttpHeaders, body: Buffer, secret: string): boolean {
+  if (scheme === 'standard') return createAuthentication({ hmac: secret }).accepts(headers, body);
+  const given = headers['x-hub-signature-256'];
+  return (
+    typeof given === 'string' && isSame(given, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
+  );
+}

@@ -1,0 +1,75 @@
+/** Owns: everything that can be said about a tool server, and what holds where nothing is said. */
+import type { ToolInvocation } from '@dormouse/protocol';
+import type { AuthenticationOptions } from './authentication.ts';
+import type { MigrateHook } from './migration.ts';
+import type { DeliverySettings } from './outbox.ts';
+import type { Route } from './route.ts';
+import type { SubscriptionLimits } from './subscription.ts';
+import type { Tool } from './tool.ts';
+
+export interface ServerLimits extends SubscriptionLimits {
+  readonly callsRunningMax: number;
+  readonly invocationsPerSecond: number;
+  readonly invocationsBurst: number;
+  readonly noticesPerSecond: number;
+  readonly noticesBurst: number;
+  /** A thread that was not heard of for so long is forgotten. T37 */
+  readonly threadMsMax: number;
+  /** How long a login may take. T41 */
+  readonly loginMsMax: number;
+  readonly migrateMsMax: number;
+  /** How long `close` waits for messages to get out. */
+  readonly closeMsMax: number;
+}
+
+export const serverLimits: ServerLimits = {
+  callsRunningMax: 1_000,
+  invocationsPerSecond: 1_000,
+  invocationsBurst: 2_000,
+  noticesPerSecond: 1_000,
+  noticesBurst: 2_000,
+  eventsPerSecond: 10,
+  eventsBurst: 50,
+  eventsWaitingMax: 1_000,
+  subscriptionsPerThreadMax: 100,
+  subscriptionMsMax: 365 * 86_400_000,
+  threadMsMax: 90 * 86_400_000,
+  loginMsMax: 86_400_000,
+  migrateMsMax: 300_000,
+  closeMsMax: 5_000,
+};
+
+export interface ServeOptions {
+  readonly name: string;
+  readonly description?: string;
+  readonly tools: readonly Tool[];
+  /** Default 0: any free port. */
+  readonly port?: number;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** The address that runtimes and browsers see, where it is not the one listened on. No slash at its end. */
+  readonly publicUrl?: string;
+  /** Where everything durable is kept. Absent: in memory, and a restart forgets it. */
+  readonly dataDir?: string;
+  /** 32 bytes. Default: made in the data directory, in a file only its owner reads. T32 */
+  readonly encryptionKey?: Uint8Array;
+  /** Absent: everybody who reaches the port may call. */
+  readonly auth?: AuthenticationOptions;
+  /** `toolset_version` of the manifest. */
+  readonly version?: string;
+  /** Answer 409 to calls that were decided on another `version`. T48 */
+  readonly refuseStale?: boolean;
+  readonly routes?: readonly Route[];
+  /** Makes the manifest say `needsMigration`, and serves `/migrate`. T45 */
+  readonly migrate?: MigrateHook;
+  /** Origins that callbacks may go to, such as `https://agent.example.com`. Absent: any. */
+  readonly callbackOrigins?: readonly string[];
+  /** An HTTP status instead of an acknowledgement, for a call that should come again (503). */
+  readonly admit?: (invocation: ToolInvocation) => number | null;
+  /** Looks at every text before it leaves. T22 */
+  readonly redact?: (text: string) => string;
+  readonly delivery?: Partial<DeliverySettings>;
+  readonly limits?: Partial<ServerLimits>;
+  /** One line, without secrets. Default: standard error. */
+  readonly log?: (line: string) => void;
+}

@@ -1,0 +1,220 @@
+/**
+ * Owns: the subscriptions of this server, and the events that they send.
+ * Not here: where events come from; who subscribes is a handler (`context.ts`).
+ *
+ * S1. Callback URL, thread and call are stored, sealed, in the transaction of the confirmation. T27 T28 T32
+ * S2. Nothing is sent after a final event, nor after a cancellation; what still waited then is dropped. T30
+ * S3. An event id counts once per subscription; the message it becomes has the same id in every attempt.
+ * S4. Events are paced, not lost: a burst passes, the rest is sent later; a full backlog says so to whoever emits. T23
+ * S5. A subscription ends by itself some day, with a final event: cancellations may never arrive. T37
+ */
+import { randomUUID } from 'node:crypto';
+import { encodeCallback } from '@dormouse/protocol';
+import type { CallAddress } from './call-address.ts';
+import type { Database } from './database.ts';
+import type { Outbox } from './outbox.ts';
+import type { ThreadStore } from './thread-store.ts';
+import { ToolError } from './tool-output.ts';
+
+/** `ended`: nobody wants events any more. `backlog_full`: the runtime takes them more slowly than they come. */
+export type EmitOutcome = 'emitted' | 'duplicate' | 'ended' | 'backlog_full';
+
+export interface EmitOptions {
+  /** Belongs to the work that opened the subscription, such as output that streams. Default: an event of its own. */
+  readonly associative?: boolean;
+  /** The last one. */
+  readonly final?: boolean;
+  /** What the source calls this event; the same id is sent once. */
+  readonly eventId?: string;
+}
+
+export interface Subscription {
+  readonly id: string;
+  /** The call that subscribed, and its thread. */
+  readonly callId: string;
+  readonly threadId: string;
+  /** Name of the tool. */
+  readonly tool: string;
+  /** What `ctx.subscribe` was given. */
+  readonly data: unknown;
+  readonly openedAt: number;
+  /** Aborted when it ends. */
+  readonly signal: AbortSignal;
+  /** Sends one event; an object is sent as JSON. @throws RangeError for a text that is too large. T29 */
+  readonly emit: (text: string | object, options?: EmitOptions) => EmitOutcome;
+  /** Shows state beside the conversation; `{}` clears it. T44 */
+  readonly view: (type: string, content: object) => void;
+}
+
+export interface SubscriptionLimits {
+  readonly eventsPerSecond: number;
+  readonly eventsBurst: number;
+  readonly eventsWaitingMax: number;
+  readonly subscriptionsPerThreadMax: number;
+  readonly subscriptionMsMax: number;
+}
+
+export interface Subscriptions {
+  /** Stores a subscription; `confirm` runs in the same transaction and says false when the call has ended meanwhile. */
+  readonly open: (
+    address: CallAddress,
+    tool: string,
+    options: { readonly data?: unknown; readonly ttlMs?: number },
+    confirm: (id: string) => boolean,
+  ) => Subscription | null;
+  readonly cancel: (threadId: string, callId: string) => void;
+  readonly closeThread: (threadId: string) => void;
+  readonly live: (tool?: string) => readonly Subscription[];
+  /** The runtime refused an event with this status. */
+  readonly refused: (id: string, status: number) => void;
+  /** (S5) */
+  readonly sweep: () => void;
+  /** The process ends, and nothing of this is durable: says so to everybody. */
+  readonly endAll: (text: string) => void;
+}
+
+/** Answers that say that the URL itself is not wanted any more. */
+const deadUrlStatuses = new Set([401, 403, 404, 410]);
+
+interface Stored {
+  readonly address: CallAddress;
+  readonly data?: unknown;
+}
+
+export function createSubscriptions(options: {
+  readonly database: Database;
+  readonly outbox: Outbox;
+  readonly threads: ThreadStore;
+  readonly limits: SubscriptionLimits;
+  readonly clean: (text: string) => string;
+  readonly ended: (subscription: Subscription) => void;
+}): Subscriptions {
+  const { database, outbox, threads, limits, clean, ended } = options;
+  const lives = new Map<string, { readonly subscription: Subscription; readonly abort: AbortController }>();
+  const idOf = (threadId: string, callId: string): string =>
+    `sub_${database.vault.digest(JSON.stringify([threadId, callId])).slice(0, 22)}`;
+
+  for (const row of database.all('SELECT * FROM subscriptions')) {
+    const { address, data } = database.vault.open('subscription', row['sealed']) as Stored;
+    revive(String(row['id']), address, String(row['tool']), data, Number(row['at']));
+  }
+
+  function revive(id: string, address: CallAddress, tool: string, data: unknown, openedAt: number): Subscription {
+    const abort = new AbortController();
+    const paced = pacer(limits);
+    const subscription: Subscription = {
+      id,
+      callId: address.id,
+      threadId: address.groupId,
+      tool,
+      data,
+      openedAt,
+      signal: abort.signal,
+      emit(text, { associative = false, final = false, eventId } = {}) {
+        if (!lives.has(id)) return 'ended'; // (S2)
+        if (!final && outbox.waitingEvents(id) >= limits.eventsWaitingMax) return 'backlog_full'; // (S4)
+        const body = eventBody(
+          address,
+          clean(typeof text === 'string' ? text : JSON.stringify(text)),
+          associative,
+          final,
+        );
+        const isNew = database.transaction(() => {
+          if (eventId !== undefined && !remember(id, eventId)) return false;
+          const messageId = `evt_${eventId === undefined ? randomUUID() : database.vault.digest(`${id} ${eventId}`)}`; // (S3)
+          const { callbackUrl, groupId } = address;
+          outbox.add({ callbackUrl, threadId: groupId, body, messageId, subscriptionId: id, dueAt: paced() });
+          if (final) database.run('DELETE FROM subscriptions WHERE id = ?', id);
+          return true;
+        });
+        if (final && isNew) finish(id);
+        return isNew ? 'emitted' : 'duplicate';
+      },
+      view: (type, content) => {
+        if (lives.has(id)) threads.sendView(address, type, content, clean);
+      },
+    };
+    lives.set(id, { subscription, abort });
+    return subscription;
+  }
+
+  const remember = (id: string, eventId: string): boolean =>
+    database.run('INSERT OR IGNORE INTO events VALUES (?, ?, ?)', id, database.vault.digest(eventId), Date.now()) > 0;
+
+  function finish(id: string): void {
+    const live = lives.get(id);
+    lives.delete(id);
+    if (live === undefined) return;
+    live.abort.abort();
+    ended(live.subscription);
+  }
+
+  /** Ends without a word, and takes back what waits. (S2) */
+  function drop(id: string): void {
+    outbox.dropEvents(id); // also those of one that has ended by a final event that is not out yet
+    database.run('DELETE FROM subscriptions WHERE id = ?', id);
+    finish(id);
+  }
+
+  return {
+    open(address, tool, { data, ttlMs }, confirm) {
+      const id = idOf(address.groupId, address.id);
+      const now = Date.now();
+      const count = database.one('SELECT count(*) AS n FROM subscriptions WHERE thread = ?', address.groupId);
+      if (Number(count?.['n']) >= limits.subscriptionsPerThreadMax)
+        throw new ToolError(
+          `this conversation has ${limits.subscriptionsPerThreadMax} subscriptions here already; cancel one first.`,
+        );
+      const isOpen = database.transaction(() => {
+        if (!confirm(id)) return false;
+        const sealed = database.vault.seal('subscription', { address, data } satisfies Stored); // (S1)
+        const expires = now + Math.min(ttlMs ?? Number.POSITIVE_INFINITY, limits.subscriptionMsMax);
+        const { groupId, id: callId } = address;
+        const insert = 'INSERT INTO subscriptions VALUES (?, ?, ?, ?, ?, ?, ?)';
+        database.run(insert, id, groupId, callId, tool, sealed, now, Math.round(expires));
+        return true;
+      });
+      return isOpen ? revive(id, address, tool, data, now) : null;
+    },
+    cancel: (threadId, callId) => drop(idOf(threadId, callId)),
+    closeThread(threadId) {
+      for (const row of database.all('SELECT id FROM subscriptions WHERE thread = ?', threadId))
+        drop(String(row['id']));
+    },
+    live: (tool) =>
+      [...lives.values()].map((each) => each.subscription).filter((each) => tool === undefined || each.tool === tool),
+    refused(id, status) {
+      if (deadUrlStatuses.has(status)) drop(id);
+    },
+    sweep() {
+      for (const row of database.all('SELECT id FROM subscriptions WHERE expires <= ?', Date.now()))
+        lives
+          .get(String(row['id']))
+          ?.subscription.emit('The subscription has ended: it was open for its longest time.', { final: true }); // (S5)
+      database.run(
+        'DELETE FROM events WHERE at < ? AND subscription NOT IN (SELECT id FROM subscriptions)',
+        Date.now() - 86_400_000,
+      );
+      database.run('DELETE FROM events WHERE at < ?', Date.now() - limits.subscriptionMsMax);
+    },
+    endAll(text) {
+      for (const { subscription } of [...lives.values()]) subscription.emit(text, { final: true });
+    },
+  };
+}
+
+function eventBody(address: CallAddress, text: string, associative: boolean, final: boolean): string {
+  const { groupId, id: toolCallId } = address;
+  return JSON.stringify(encodeCallback({ type: 'subscription_event', groupId, toolCallId, text, associative, final }));
+}
+
+/** When the next event may go: at once within the burst, evenly spaced beyond it. (S4) */
+function pacer({ eventsPerSecond, eventsBurst }: SubscriptionLimits): () => number {
+  const spacingMs = 1_000 / eventsPerSecond;
+  let nextAt = 0;
+  return () => {
+    const now = Date.now();
+    nextAt = Math.max(now, nextAt) + spacingMs;
+    return Math.max(now, Math.round(nextAt - eventsBurst * spacingMs));
+  };
+}

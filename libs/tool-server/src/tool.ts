@@ -1,0 +1,157 @@
+/**
+ * Owns: what a tool is: the definition that goes into the manifest, and the handler that does the work.
+ * Not here: when a handler runs and how its call ends (`calls.ts`).
+ *
+ * W1. Arguments are checked by the very schema that the manifest publishes. T9
+ * W2. A definition says how long a call may take; after that the caller gets an error result. T11
+ */
+import { z } from 'zod';
+import type { JsonObject, ToolAnnotations } from '@dormouse/protocol';
+import type { Authorization, OAuthProvider } from './oauth-provider.ts';
+import type { Subscription } from './subscription.ts';
+import type { ThreadMemory } from './thread-store.ts';
+import type { HandlerOutput } from './tool-output.ts';
+
+const deadlineMsDefault = 600_000;
+const longDeadlineMsDefault = 86_400_000;
+const longRunningSeconds = 30;
+
+/** What a person is asked. */
+export interface Question {
+  readonly prompt: string;
+  /** Labels that say honestly what each option does. At least one. */
+  readonly choices: readonly string[];
+  /** Index of what counts when the person does not answer. */
+  readonly default: number;
+  /** Default: two hours. */
+  readonly timeoutMs?: number;
+}
+
+/** What a person has picked. */
+export interface Choice {
+  readonly index: number;
+  readonly label: string;
+}
+
+/** How a call becomes a subscription. */
+export interface SubscribeOptions {
+  /** The confirmation for the model; the subscription's id is added. */
+  readonly text?: string;
+  /** Anything JSON that the tool needs later to know what was subscribed to. Sealed on disk. */
+  readonly data?: unknown;
+  /** Ends it by itself, with a final event that says so. Default: the server's `subscriptionMsMax`. */
+  readonly ttlMs?: number;
+}
+
+/** What a handler gets besides its arguments. */
+export interface ToolContext {
+  /** The call's id. */
+  readonly id: string;
+  /** The thread that asked: `group_id` on the wire. Untrusted text: never a path. T39 */
+  readonly threadId: string;
+  /** The first of its ancestors, or the thread itself. */
+  readonly rootThreadId: string;
+  /** Only for a tool with `requiresUser`. T33 T47 */
+  readonly userId?: string;
+  /** Aborted when nobody waits any more: cancelled, closed, out of time, shut down. */
+  readonly signal: AbortSignal;
+  readonly memory: ThreadMemory;
+  /** Confirms the call as a subscription; the handler may go on and emit. What it returns afterwards is ignored. T28 */
+  readonly subscribe: (options?: SubscribeOptions) => Promise<Subscription>;
+  /** Asks the person behind the thread. @throws ToolError when no valid answer comes. T43 */
+  readonly choose: (question: Question) => Promise<Choice>;
+  /** An access token of the tool's `oauth` provider, after a login if there is none. @throws ToolError on denial. T41 */
+  readonly authorize: (options?: { readonly scopes?: readonly string[] }) => Promise<Authorization>;
+  /** Shows state beside the conversation; `{}` clears it. T44 */
+  readonly view: (type: string, content: object) => Promise<void>;
+  /** One line of the server's log, with this call's name before it. */
+  readonly log: (line: string) => void;
+}
+
+export interface ToolDefinition<Schema extends z.ZodObject = z.ZodObject> {
+  readonly name: string;
+  readonly description: string;
+  /** Published as JSON Schema, and checks what arrives. (W1) */
+  readonly input: Schema;
+  /** Names of your own need a namespace: `x-acme-cost`. */
+  readonly annotations?: ToolAnnotations;
+  /** Cosmetic, for clients that evaluate it. */
+  readonly displayScript?: string;
+  /** Said in the description; 30 s and more make the tool `longRunning`. T34 */
+  readonly expectedSeconds?: number;
+  /** (W2) Default: ten minutes, a day when `longRunning`. Waiting for a person does not count. */
+  readonly deadlineMs?: number;
+  /** After a restart a call that was running gets an error (default), or runs again from its beginning. T26 */
+  readonly onRestart?: 'fail' | 'rerun';
+  /** A cancelled call says nothing more (default), or answers with what its handler still returns. T40 */
+  readonly onCancel?: 'silent' | 'answer';
+  /** Calls without `user_id` get an error; the server needs an authentication then. T33 */
+  readonly requiresUser?: boolean;
+  /** Where `authorize` goes. Annotated as `requiresAuth`. T42 */
+  readonly oauth?: OAuthProvider;
+  /** Called for each live subscription of this tool when the server starts: re-arm timers, reconnect. T26 */
+  readonly resume?: (subscription: Subscription) => void | Promise<void>;
+  /** The subscription is over, whoever ended it. */
+  readonly ended?: (subscription: Subscription) => void | Promise<void>;
+  /** The thread is closed, or has not been heard of for a long time: drop what you keep for it. T37 */
+  readonly forget?: (threadId: string) => void | Promise<void>;
+}
+
+/** A tool, ready to be served; made by `defineTool`. */
+export interface Tool extends Omit<ToolDefinition, 'input' | 'annotations' | 'deadlineMs'> {
+  readonly inputSchema: JsonObject;
+  readonly annotations: ToolAnnotations;
+  readonly deadlineMs: number;
+  readonly parse: (given: unknown) => Promise<ArgumentParse>;
+}
+
+/** Arguments that fit, as work that is ready to begin; or why they do not. */
+export type ArgumentParse =
+  | { readonly ok: true; readonly work: (context: ToolContext) => HandlerOutput | Promise<HandlerOutput> }
+  | { readonly ok: false; readonly complaint: string };
+
+/** A tool from one zod schema and a function. @throws Error if the schema has no JSON Schema form. T46 */
+export function defineTool<Schema extends z.ZodObject>(
+  definition: ToolDefinition<Schema>,
+  handler: (given: z.output<Schema>, context: ToolContext) => HandlerOutput | Promise<HandlerOutput>,
+): Tool {
+  const { input, annotations = {}, deadlineMs, ...rest } = definition;
+  const isLong = annotations.longRunning ?? (rest.expectedSeconds ?? 0) >= longRunningSeconds;
+  return {
+    ...rest,
+    description: describe(definition),
+    inputSchema: jsonSchemaOf(definition.name, input),
+    annotations: {
+      ...(rest.oauth === undefined ? {} : { requiresAuth: rest.oauth.name }),
+      ...(isLong ? { longRunning: true } : {}),
+      ...annotations,
+    },
+    deadlineMs: deadlineMs ?? (isLong ? longDeadlineMsDefault : deadlineMsDefault),
+    async parse(given) {
+      const parsed = await input.safeParseAsync(given);
+      if (!parsed.success) return { ok: false, complaint: complaintOf(parsed.error) };
+      return { ok: true, work: (context) => handler(parsed.data, context) };
+    },
+  };
+}
+
+function describe({ description, expectedSeconds, oauth }: ToolDefinition): string {
+  const time = expectedSeconds === undefined ? '' : ` Usually takes about ${expectedSeconds} s.`;
+  const login = oauth === undefined ? '' : ` Needs a login at ${oauth.name}, which is asked for when it is missing.`;
+  return `${description}${time}${login}`;
+}
+
+function jsonSchemaOf(name: string, input: z.ZodObject): JsonObject {
+  try {
+    const schema = z.toJSONSchema(input, { io: 'input', target: 'draft-2020-12' });
+    const isEmpty = Object.keys(input.shape).length === 0;
+    return isEmpty ? { ...schema, additionalProperties: false } : { ...schema }; // T46
+  } catch (error) {
+    throw new Error(`tool ${name}: its input has no JSON Schema form`, { cause: error });
+  }
+}
+
+function complaintOf(error: z.ZodError): string {
+  const problems = error.issues.map((issue) => `${issue.path.map(String).join('.') || 'arguments'}: ${issue.message}`);
+  return `these arguments do not fit the tool. ${problems.join('; ')}`;
+}
