@@ -6,6 +6,7 @@ import {
   blobsContract,
   dispatchLedgerContract,
   idempotencyKeysContract,
+  loginsContract,
   parkedThreadsContract,
   secretsContract,
   snapshotsContract,
@@ -14,6 +15,7 @@ import {
   timersContract,
   toolServersContract,
   toolsetsContract,
+  viewsContract,
 } from '@dormouse/ports/contracts';
 import { randomBytes } from 'node:crypto';
 import { withServices } from '../services/needed-services.ts';
@@ -41,6 +43,14 @@ withServices(['mongo'], ({ mongo }) => {
   dispatchLedgerContract(
     'mongo',
     fresh(({ ledger }) => ({ ledger })),
+  );
+  viewsContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.views })),
+  );
+  loginsContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.logins })),
   );
   parkedThreadsContract(
     'mongo',

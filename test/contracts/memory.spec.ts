@@ -17,6 +17,7 @@ import {
   idempotencyKeysContract,
   inputBusContract,
   liveFeedContract,
+  loginsContract,
   parkedThreadsContract,
   secretsContract,
   snapshotsContract,
@@ -25,6 +26,7 @@ import {
   timersContract,
   toolServersContract,
   toolsetsContract,
+  viewsContract,
   workBusContract,
 } from '@dormouse/ports/contracts';
 
@@ -87,6 +89,14 @@ for (const topology of ['standalone', 'durable'] as const) {
     fresh(topology, ({ ledger }) => ({ ledger })),
   );
 }
+viewsContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.views })),
+);
+loginsContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.logins })),
+);
 parkedThreadsContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.parked })),

@@ -9,6 +9,7 @@ import {
   idempotencyKeysContract,
   inputBusContract,
   liveFeedContract,
+  loginsContract,
   parkedThreadsContract,
   secretsContract,
   snapshotsContract,
@@ -17,6 +18,7 @@ import {
   timersContract,
   toolServersContract,
   toolsetsContract,
+  viewsContract,
   workBusContract,
 } from '@dormouse/ports/contracts';
 import { removeScratchDirectories, scratchDirectory } from './scratch-directory.ts';
@@ -53,6 +55,14 @@ workBusContract(
 dispatchLedgerContract(
   'sqlite',
   fresh(({ ledger }) => ({ ledger })),
+);
+viewsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.views })),
+);
+loginsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.logins })),
 );
 parkedThreadsContract(
   'sqlite',

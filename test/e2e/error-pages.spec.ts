@@ -20,6 +20,8 @@ const otherWords = new Set([
   'NOT_PENDING',
   'NO_TIMER',
   'NOT_LOADING',
+  'NOT_SUBSCRIBED',
+  'NOT_THE_PARENT',
   'SLICE_THREW',
   'TOO_LARGE',
   // of Kafka's protocol

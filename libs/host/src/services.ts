@@ -34,18 +34,23 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         bus: stores.inputs,
         idempotencyKeys: stores.idempotency,
         ...{ transport, clock, entropy },
-        seal: (owner, value) => sealer.seal(owner, value),
+        sealer,
         signingKey: keys.key('thread tokens'),
       }),
     callbackGateway: () =>
-      createCallbackGateway({ ...stores, tokens: callbackTokens(platform, callbackBase), clock, logger }),
+      createCallbackGateway({
+        ...stores,
+        tokens: callbackTokens(platform, callbackBase),
+        ...{ sealer, clock, entropy, logger },
+        settings: { loginDeadlineMs: config.OAUTH_DEADLINE_MS, choiceDeadlineMs: config.CHOICE_DEADLINE_MS },
+      }),
     openingSweeper: () => {
       const failed = (fault: unknown): void => logger.error('opening_sweep_failed', { reason: String(fault) });
       return createOpeningSweeper({ directory: stores.directory, bus: stores.inputs, clock, failed });
     },
     threadProcessor: () => threadProcessor(config, platform),
     toolDispatcher: () => toolDispatcher(config, platform, callbackTokens(platform, callbackBase)),
-    notifier: () => createNotifier({ ...stores, transport, clock, entropy, logger }),
+    notifier: () => createNotifier({ ...stores, transport, sealer, clock, entropy, logger }),
   };
 }
 

@@ -10,6 +10,22 @@
 import type { ThreadInput } from '@dormouse/thread';
 import type { ThreadKey } from './thread-key.ts';
 
+/**
+ * Not an input of the heart: it changes no history, and goes through its thread's lane only so that the newest stays.
+ * RAP view-updates
+ */
+export interface ViewUpdate {
+  readonly kind: 'ViewUpdate';
+  /** Random: an update that comes twice is the same update. */
+  readonly id: string;
+  readonly viewType: string;
+  /** JSON text, character for character. R98 */
+  readonly content: string;
+}
+
+/** What the bus carries. */
+export type BusInput = ThreadInput | ViewUpdate;
+
 export interface Assignment {
   readonly partition: number;
   readonly generation: number;
@@ -26,7 +42,7 @@ interface Delivery extends ThreadKey {
 
 export interface InputDelivery extends Delivery {
   readonly what: 'input';
-  readonly input: ThreadInput;
+  readonly input: BusInput;
 }
 
 /** Pay what the commits from `from` on still owe: their inputs are durable, their deliveries are gone. */
@@ -53,6 +69,6 @@ export interface Subscription {
 
 export interface InputBus {
   /** @throws Fault UNAVAILABLE when it cannot be made durable now: nothing was accepted, or it is a duplicate later. */
-  publish(key: ThreadKey, input: ThreadInput, trace?: string | null): Promise<void>;
+  publish(key: ThreadKey, input: BusInput, trace?: string | null): Promise<void>;
   consume(consumer: InputConsumer): Promise<Subscription>;
 }

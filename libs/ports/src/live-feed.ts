@@ -1,6 +1,7 @@
 // Hints for people who watch: something was committed, the model says something. Losing one costs time, never correctness:
 // a stream subscribes, reads the log, then forwards what is newer.
 import type { Commit } from './thread-log.ts';
+import type { View } from './views.ts';
 import type { ThreadKey } from './thread-key.ts';
 
 export interface Delta {
@@ -15,7 +16,9 @@ export interface Delta {
 }
 
 export type Hint =
-  { readonly hint: 'committed'; readonly commit: Commit } | { readonly hint: 'delta'; readonly delta: Delta };
+  | { readonly hint: 'committed'; readonly commit: Commit }
+  | { readonly hint: 'delta'; readonly delta: Delta }
+  | { readonly hint: 'view'; readonly view: View };
 
 export interface LiveFeed {
   publish(key: ThreadKey, hint: Hint): void;

@@ -4,7 +4,14 @@
 //   W1. After `publish` resolved the message is handled at least once, provided its commit is not released before
 //       `handled` (null: the bus itself is durable and the commit may be released at once).
 //   W2. A handler that rejects is called again with backoff; messages of other keys are not held up by it.
-import type { InvokeTool, LoadToolsets, SendCancelNotices, SendCloseNotices, WithdrawCall } from '@dormouse/thread';
+import type {
+  AnswerChoice,
+  InvokeTool,
+  LoadToolsets,
+  SendCancelNotices,
+  SendCloseNotices,
+  WithdrawCall,
+} from '@dormouse/thread';
 import type { Subscription } from './input-bus.ts';
 import type { ThreadKey } from './thread-key.ts';
 
@@ -13,7 +20,7 @@ export type Owed<Effect> = ThreadKey & { readonly effect: Effect; readonly at: n
 
 export interface WorkTopics {
   readonly dispatches: Owed<InvokeTool | WithdrawCall | LoadToolsets>;
-  readonly notices: Owed<SendCancelNotices | SendCloseNotices>;
+  readonly notices: Owed<SendCancelNotices | SendCloseNotices | AnswerChoice>;
 }
 
 export interface Receipt {

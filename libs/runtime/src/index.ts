@@ -1,3 +1,4 @@
+export { nextTime } from './thread-processor/next-time.ts';
 export * from './envelope.ts';
 export * from './service.ts';
 export * from './thread-reader.ts';

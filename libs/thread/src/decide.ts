@@ -12,11 +12,15 @@ import type { ClientInput, ThreadInput } from './input.ts';
 import type { Moment } from './moment.ts';
 import { answerChoice } from './rules/approval.ts';
 import { closeThread } from './rules/closing.ts';
+import { takeParentMessage, takeReport } from './rules/child.ts';
 import { recordCompletion, recordFailure, retry } from './rules/completion.ts';
 import { cancelCall, interruptTurn } from './rules/interruption.ts';
 import { refuse, takeMessage } from './rules/message.ts';
-import { openThread, recordToolsets } from './rules/opening.ts';
+import { openThread, recordToolsets, refreshToolsets } from './rules/opening.ts';
+import { takeAnswerFailure, takeLogin, takeUserChoice } from './rules/person.ts';
 import { refuseRequest } from './rules/refusal.ts';
+import { removeSchedule, setSchedule } from './rules/schedule.ts';
+import { requestCancelSubscription, takeEvent } from './rules/subscription.ts';
 import { takeDispatchFailure, takeRejection, takeResult, takeTimer } from './rules/tool-call.ts';
 import type { Thread } from './thread.ts';
 import { unreachable } from './unreachable.ts';
@@ -38,6 +42,14 @@ export function decide(thread: Thread, input: ThreadInput, moment: Moment): Deci
       return closeThread(draft, input);
     case 'CancelCallRequest':
       return cancelCall(draft, input);
+    case 'CancelSubscriptionRequest':
+      return requestCancelSubscription(draft, input);
+    case 'RefreshToolsetsRequest':
+      return refreshToolsets(draft, input);
+    case 'ScheduleRequest':
+      return setSchedule(draft, input);
+    case 'UnscheduleRequest':
+      return removeSchedule(draft, input);
     case 'ChoiceAnswer':
       return answerChoice(draft, input);
     case 'ToolsetsResult':
@@ -48,6 +60,18 @@ export function decide(thread: Thread, input: ThreadInput, moment: Moment): Deci
       return recordFailure(draft, input);
     case 'ToolResult':
       return takeResult(draft, input);
+    case 'SubscriptionEvent':
+      return takeEvent(draft, input);
+    case 'LoginPrompt':
+      return takeLogin(draft, input);
+    case 'ChoicePrompt':
+      return takeUserChoice(draft, input);
+    case 'ChoiceAnswerFailure':
+      return takeAnswerFailure(draft, input);
+    case 'ChildReport':
+      return takeReport(draft, input);
+    case 'ParentMessage':
+      return takeParentMessage(draft, input);
     case 'DispatchFailure':
       return takeDispatchFailure(draft, input);
     case 'CallbackRejection':
@@ -72,13 +96,19 @@ const isRequest = (input: ThreadInput): input is Exclude<ClientInput, { readonly
 export function causeOf(input: ThreadInput): Cause {
   switch (input.kind) {
     case 'ThreadOpening':
-      return { kind: 'request', id: input.id };
+      return input.child === undefined
+        ? { kind: 'request', id: input.id }
+        : { kind: 'parent', id: input.child.parent.threadId };
     case 'UserMessage':
       return { kind: 'message', id: input.messageId };
     case 'InterruptRequest':
     case 'RetryRequest':
     case 'CloseRequest':
     case 'CancelCallRequest':
+    case 'CancelSubscriptionRequest':
+    case 'RefreshToolsetsRequest':
+    case 'ScheduleRequest':
+    case 'UnscheduleRequest':
       return { kind: 'request', id: input.requestId };
     case 'ChoiceAnswer':
       return { kind: 'choice', id: input.requestId };
@@ -87,6 +117,17 @@ export function causeOf(input: ThreadInput): Cause {
     case 'CompletionResult':
     case 'CompletionFailure':
       return { kind: 'completion', id: input.completionId };
+    case 'SubscriptionEvent':
+      return { kind: 'event', id: input.id };
+    case 'LoginPrompt':
+      return { kind: 'oauth', id: input.toolCallId };
+    case 'ChoicePrompt':
+    case 'ChoiceAnswerFailure':
+      return { kind: 'choice', id: input.toolCallId };
+    case 'ChildReport':
+      return { kind: 'child', id: input.id };
+    case 'ParentMessage':
+      return { kind: 'parent', id: input.id };
     case 'ToolResult':
     case 'CallbackRejection':
       return { kind: 'result', id: input.toolCallId };

@@ -5,7 +5,15 @@ import type { Thread } from './thread.ts';
 
 /** Reasons that no later state of the thread can lift; only these may stay uncommitted. (V3) */
 export type StableRefusal =
-  'ALREADY_OPEN' | 'NOT_OPEN' | 'CLOSED' | 'NOT_PENDING' | 'SUPERSEDED' | 'NO_TIMER' | 'NOT_LOADING';
+  | 'ALREADY_OPEN'
+  | 'NOT_OPEN'
+  | 'CLOSED'
+  | 'NOT_PENDING'
+  | 'SUPERSEDED'
+  | 'NO_TIMER'
+  | 'NOT_LOADING'
+  | 'NOT_SUBSCRIBED'
+  | 'NOT_THE_PARENT';
 
 export type Decision =
   | {

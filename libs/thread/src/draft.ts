@@ -42,9 +42,22 @@ export class Draft {
     this.#cause = cause;
   }
 
+  get cause(): Cause {
+    return this.#cause;
+  }
+
   /** A fresh id, a function of the position that the next event will have. */
   mint(prefix: IdPrefix): string {
     return this.moment.mint(prefix, this.#thread.position + 1);
+  }
+
+  /** What the model answered in this very decision, when that ended its turn. */
+  get finalText(): string | null {
+    for (let index = this.#events.length - 1; index >= 0; index--) {
+      const event = this.#events[index];
+      if (event?.type === 'CompletionRecorded') return event.final ? event.message.text : null;
+    }
+    return null;
   }
 
   decided(): Decision {

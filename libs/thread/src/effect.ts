@@ -4,6 +4,9 @@
 //   F1. `id` is what the receiver dedups on; deciding again or paying again never changes it.
 //   F2. An effect is complete: whoever pays it needs the commit's time and the registrations, never the thread's state.
 
+import type { Content } from './content.ts';
+import type { ThreadOpening } from './input.ts';
+
 export type Delivery = 'at_least_once' | 'at_most_once';
 
 export interface LoadToolsets {
@@ -30,6 +33,8 @@ export interface InvokeTool {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly providerCallId: string;
   readonly userId: string | null;
+  /** Root → parent; absent for a root thread. R12 */
+  readonly ancestors?: readonly string[];
   readonly delivery: Delivery;
   /** Milliseconds since the epoch after which the callback URL is refused; null for never. */
   readonly callbackExpiresAt: number | null;
@@ -65,5 +70,61 @@ export interface SetTimer {
   readonly due: number;
 }
 
+/** Opens a child thread: its row and its first input. */
+export interface SpawnChild {
+  readonly do: 'SpawnChild';
+  readonly id: string;
+  readonly childId: string;
+  readonly family: string;
+  readonly opening: ThreadOpening;
+}
+
+/** Becomes an input of the parent, under this effect's id. */
+export interface ReportToParent {
+  readonly do: 'ReportToParent';
+  readonly id: string;
+  readonly parentId: string;
+  readonly report: Content;
+  readonly closed: boolean;
+}
+
+/** Becomes an input of the child, under this effect's id. */
+export interface SendToChild {
+  readonly do: 'SendToChild';
+  readonly id: string;
+  readonly childId: string;
+  readonly content: Content;
+}
+
+/** One `{id, selected}` to where the tool wants it, at least once. R91 */
+export interface AnswerChoice {
+  readonly do: 'AnswerChoice';
+  readonly id: string;
+  readonly choiceId: string;
+  readonly toolCallId: string;
+  readonly toolServer: string;
+  /** The tool's `response_url`, sealed. */
+  readonly answerTo: string;
+  readonly selected: number;
+}
+
+/** The login is over: its sealed URL is deleted. R88 */
+export interface ForgetLogin {
+  readonly do: 'ForgetLogin';
+  readonly id: string;
+  readonly toolCallId: string;
+}
+
 export type ThreadEffect =
-  LoadToolsets | RequestCompletion | InvokeTool | WithdrawCall | SendCancelNotices | SendCloseNotices | SetTimer;
+  | LoadToolsets
+  | RequestCompletion
+  | InvokeTool
+  | WithdrawCall
+  | SendCancelNotices
+  | SendCloseNotices
+  | SetTimer
+  | SpawnChild
+  | ReportToParent
+  | SendToChild
+  | AnswerChoice
+  | ForgetLogin;

@@ -4,14 +4,28 @@
 //   E1. Field names here are the API's, in camelCase; one mechanical codec turns them into the wire's snake_case.
 //   E2. Every argument that an effect needs is in an event of the same commit or an earlier one.
 import type { Content, DisplaySegment } from './content.ts';
-import type { AgentReference, ApprovalDecision, FinishReason, Usage } from './input.ts';
+import type {
+  AgentReference,
+  ApprovalDecision,
+  FinishReason,
+  Schedule,
+  SpawnedBy,
+  ThreadPosition,
+  Usage,
+} from './input.ts';
 import type { Limits, Policies } from './policy.ts';
 import type { LoadedToolset, WithheldTool } from './toolset.ts';
 
 /** How a call ended. */
 export type Outcome = 'result' | 'error' | 'interrupted' | 'timed_out' | 'denied' | 'outcome_unknown';
 
-export type TimerReason = 'tool_timeout' | 'approval_deadline';
+export type CallTimerReason = 'tool_timeout' | 'approval_deadline' | 'choice_deadline' | 'login_deadline';
+
+/** Of a call, or of the thread: it sleeps, a schedule, or what arrived waits for a round or for a calmer minute. */
+export type TimerReason = CallTimerReason | 'sleep' | 'schedule' | 'event_wait' | 'event_rate';
+
+/** Why a subscription ended. */
+export type SubscriptionEnd = 'final' | 'cancelled' | 'thread_closed';
 
 export type ThreadEvent =
   | {
@@ -23,6 +37,10 @@ export type ThreadEvent =
       readonly limits: Limits;
       readonly userId: string | null;
       readonly title: string | null;
+      /** The three of a child; its history begins with the parent's up to this position. */
+      readonly parent?: ThreadPosition;
+      readonly ancestors?: readonly string[];
+      readonly spawnedBy?: SpawnedBy;
     }
   | { readonly type: 'ToolsetsRequested'; readonly loadId: string; readonly toolServers: readonly string[] }
   | {
@@ -35,6 +53,13 @@ export type ThreadEvent =
       readonly toolServer: string;
       readonly code: string;
       readonly problems: readonly string[];
+    }
+  | {
+      readonly type: 'ToolsetChanged';
+      readonly toolServer: string;
+      readonly added: readonly string[];
+      readonly removed: readonly string[];
+      readonly changed: boolean;
     }
   | { readonly type: 'MessageAccepted'; readonly messageId: string; readonly content: Content }
   | { readonly type: 'MessageQueued'; readonly messageId: string; readonly content: Content }
@@ -84,25 +109,62 @@ export type ThreadEvent =
       readonly code?: string;
     }
   | { readonly type: 'ToolCallDetached'; readonly toolCallId: string }
+  /** A result for a call that was settled before: it changes nothing. */
+  | { readonly type: 'ToolCallLateResult'; readonly toolCallId: string; readonly used: boolean }
+  | { readonly type: 'SubscriptionOpened'; readonly toolCallId: string }
+  /** It overtook the confirmation of its subscription. */
+  | ({ readonly type: 'SubscriptionEventHeld' } & ReceivedEvent)
+  /** `childId` names the child that was opened for it, if one was. */
+  | ({
+      readonly type: 'SubscriptionEventReceived';
+      readonly into: 'thread' | 'child' | 'queue';
+      readonly childId: string | null;
+    } & ReceivedEvent)
+  | { readonly type: 'SubscriptionClosed'; readonly toolCallId: string; readonly reason: SubscriptionEnd }
+  | {
+      readonly type: 'ChildSpawned';
+      readonly childId: string;
+      readonly reason: 'event' | 'call';
+      readonly toolCallId: string;
+      /** Queued events that this child takes; 0 when it was spawned by the event before, or by a call. */
+      readonly queuedEvents: number;
+      readonly instructions?: string;
+    }
+  | {
+      readonly type: 'ChildReported';
+      readonly childId: string;
+      readonly report: Content;
+      readonly closed: boolean;
+    }
+  | { readonly type: 'ParentMessageReceived'; readonly content: Content }
+  | { readonly type: 'TitleSet'; readonly title: string }
+  /** A login is open; its URL is never here. R88 */
+  | { readonly type: 'OauthRequested'; readonly toolCallId: string; readonly expiresAt: number }
   | { readonly type: 'CallbackRejected'; readonly toolCallId: string; readonly reason: string; readonly code: string }
   | {
       readonly type: 'ChoiceRequested';
       readonly choiceId: string;
-      readonly kind: 'approval';
+      readonly kind: 'approval' | 'tool';
       readonly toolCallId: string;
       readonly prompt: string;
       readonly choices: readonly string[];
       readonly default: number;
-      /** The exact arguments that are shown and that the answer is bound to. */
-      readonly arguments: Readonly<Record<string, unknown>>;
-      readonly argumentsHash: string;
-      readonly providerCallId: string;
+      /** Of an approval: the exact arguments that are shown and that the answer is bound to. */
+      readonly arguments?: Readonly<Record<string, unknown>>;
+      readonly argumentsHash?: string;
+      /** Of a tool's choice: where the answer goes, sealed. */
+      readonly answerTo?: string;
+      /** Of an approval: characters in the arguments that can deceive a reader, by name and place. */
+      readonly warnings?: readonly string[];
       readonly expiresAt: number;
     }
   | {
       readonly type: 'ChoiceSettled';
       readonly choiceId: string;
-      readonly decision: ApprovalDecision | 'expired' | 'withdrawn';
+      /** Of an approval. */
+      readonly decision?: ApprovalDecision | 'expired' | 'withdrawn';
+      /** Of a tool's choice. */
+      readonly selected?: number;
       readonly by: string;
       readonly reason?: string;
     }
@@ -111,13 +173,34 @@ export type ThreadEvent =
       readonly timerId: string;
       readonly due: number;
       readonly reason: TimerReason;
-      readonly toolCallId: string;
+      readonly toolCallId?: string;
+      readonly scheduleId?: string;
     }
   | { readonly type: 'TimerFired'; readonly timerId: string; readonly scheduledFor: number }
+  | { readonly type: 'TimerCancelled'; readonly timerId: string }
+  | { readonly type: 'ScheduleSet'; readonly scheduleId: string; readonly schedule: Schedule }
+  | { readonly type: 'ScheduleRemoved'; readonly scheduleId: string }
+  /** A time of the schedule came; `missed` counts those before it that nobody could act on. */
+  | {
+      readonly type: 'ScheduleCame';
+      readonly scheduleId: string;
+      readonly scheduledFor: number;
+      readonly missed: number;
+      readonly skipped: boolean;
+      readonly content: Content;
+    }
   /** A client stopped the turn; what was settled by it is shown to the model with whatever comes next. */
   | { readonly type: 'TurnInterrupted'; readonly requestId: string }
   | { readonly type: 'BudgetExceeded'; readonly budget: string; readonly used: number; readonly limit: number }
   | { readonly type: 'ThreadClosed'; readonly by: string };
+
+interface ReceivedEvent {
+  readonly toolCallId: string;
+  readonly eventId: string | null;
+  readonly content: Content;
+  readonly associative: boolean;
+  readonly final: boolean;
+}
 
 export type CauseKind =
   | 'message'

@@ -1,6 +1,7 @@
 // Folds one event into the thread. Total over every event type, no default branch; knows no rule, only consequences.
 import type { RecordedEvent } from './event.ts';
-import type { Call, Choice, Thread, Timer } from './thread.ts';
+import { threadLimits } from './policy.ts';
+import type { Call, Choice, Subscription, Thread, Timer } from './thread.ts';
 import { toolsetOf } from './tools.ts';
 import { unreachable } from './unreachable.ts';
 
@@ -25,7 +26,9 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
   switch (event.type) {
     case 'ThreadOpened': {
       const { agent, model, toolServers, policies, limits, userId, title } = event;
-      return { ...thread, status: 'open', openedAt: at, agent, model, toolServers, policies, limits, userId, title };
+      const { parent = null, ancestors = [], spawnedBy = null } = event;
+      const opened = { agent, model, toolServers, policies, limits, userId, title, parent, ancestors, spawnedBy };
+      return { ...thread, status: 'open', openedAt: at, ...opened };
     }
     case 'ToolsetsRequested':
       return { ...thread, loading: event.loadId };
@@ -36,6 +39,8 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         toolsets: event.toolsets,
         problems: [...staleToolsets(event, at), ...withheldTools(event, at)],
       };
+    case 'ToolsetChanged':
+      return thread;
     case 'ToolsetRejected':
       return {
         ...thread,
@@ -50,9 +55,8 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         queue: thread.queue.filter((message) => message.messageId !== event.messageId),
         unseen: thread.unseen + 1,
         stalled: false,
-        completionsInWake: event.turnId === thread.turnId ? thread.completionsInWake : 0,
+        ...inTurn(thread, event.turnId),
         repeated: { key: '', times: 0 },
-        turnId: event.turnId,
       };
     case 'MessageQueued':
       return { ...thread, queue: [...thread.queue, { messageId: event.messageId, content: event.content }] };
@@ -67,7 +71,10 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         completions: thread.completions + 1,
         completionsInWake: thread.completionsInWake + 1,
         unseen: 0,
+        arrivals: 0,
+        merged: 0,
         stalled: false,
+        timers: withoutReasons(thread.timers, ['event_wait', 'event_rate']),
       };
     case 'CompletionRecorded':
       return {
@@ -99,6 +106,41 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
     }
     case 'ToolCallSettled':
       return { ...withoutCall(thread, event.toolCallId), unseen: thread.unseen + 1 };
+    case 'ToolCallLateResult':
+      return thread;
+    case 'SubscriptionOpened':
+      return openSubscription(thread, event.toolCallId, at);
+    case 'SubscriptionEventHeld': {
+      const { toolCallId, eventId, content, associative, final } = event;
+      return { ...thread, held: [...thread.held, { toolCallId, eventId, content, associative, final }] };
+    }
+    case 'SubscriptionEventReceived':
+      return receiveEvent(thread, event, at);
+    case 'SubscriptionClosed': {
+      const { [event.toolCallId]: _closed, ...subscriptions } = thread.subscriptions;
+      return { ...thread, subscriptions };
+    }
+    case 'ChildSpawned': {
+      const { childId, reason } = event;
+      const taken = thread.queuedEvents.filter((queued) => queued.toolCallId === event.toolCallId);
+      const gone = new Set(taken.slice(0, event.queuedEvents));
+      return {
+        ...thread,
+        children: { ...thread.children, [childId]: { childId, reason, since: at } },
+        queuedEvents: thread.queuedEvents.filter((queued) => !gone.has(queued)),
+      };
+    }
+    case 'ChildReported': {
+      const { [event.childId]: child, ...children } = thread.children;
+      const known = event.closed && child !== undefined ? { ...thread, children } : thread;
+      return arrived(known, event.turnId);
+    }
+    case 'ParentMessageReceived':
+      return arrived(thread, event.turnId);
+    case 'TitleSet':
+      return { ...thread, title: event.title };
+    case 'OauthRequested':
+      return changeCall(thread, event.toolCallId, (call) => ({ ...call, waiting: { for: 'login' } }));
     case 'ToolCallDetached':
       return changeCall(thread, event.toolCallId, (call) => ({ ...call, detached: true }));
     case 'CallbackRejected':
@@ -107,26 +149,44 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         rejectedCallbacks: call.rejectedCallbacks + 1,
       }));
     case 'ChoiceRequested': {
-      const { choiceId, toolCallId, providerCallId, expiresAt } = event;
-      const choice: Choice = { choiceId, toolCallId, expiresAt, since: at, position: thread.position };
+      const { choiceId, kind, toolCallId, expiresAt } = event;
+      const choice: Choice = {
+        choiceId,
+        kind,
+        toolCallId,
+        choices: event.choices.length,
+        default: event.default,
+        answerTo: event.answerTo ?? null,
+        expiresAt,
+        since: at,
+        position: thread.position,
+      };
       const waiting = changeCall(thread, toolCallId, (call) => ({
         ...call,
-        waiting: { for: 'approval', choiceId, arguments: event.arguments, providerCallId },
+        waiting: { for: kind === 'tool' ? 'choice' : kind, choiceId },
       }));
       return { ...waiting, choices: { ...thread.choices, [choiceId]: choice } };
     }
     case 'ChoiceSettled':
       return settleChoice(thread, event);
-    case 'TimerSet': {
-      const { timerId, due, reason, toolCallId } = event;
-      const timer: Timer = { timerId, due, reason, toolCallId };
-      return {
-        ...changeCall(thread, toolCallId, (call) => ({ ...call, timerId })),
-        timers: { ...thread.timers, [timerId]: timer },
-      };
-    }
+    case 'TimerSet':
+      return setTimer(thread, event);
     case 'TimerFired':
+      return fireTimer(thread, event);
+    case 'TimerCancelled':
       return withoutTimer(thread, event.timerId);
+    case 'ScheduleSet': {
+      const schedule = { ...event.schedule, scheduleId: event.scheduleId, since: at, timerId: null };
+      return { ...thread, schedules: { ...thread.schedules, [event.scheduleId]: schedule } };
+    }
+    case 'ScheduleRemoved': {
+      const { [event.scheduleId]: removed, ...schedules } = thread.schedules;
+      const without = { ...thread, schedules };
+      const timerId = removed?.timerId ?? null;
+      return timerId === null ? without : withoutTimer(without, timerId);
+    }
+    case 'ScheduleCame':
+      return event.skipped ? thread : arrived(thread, event.turnId);
     case 'TurnInterrupted':
       return { ...thread, unseen: 0 };
     case 'BudgetExceeded':
@@ -144,8 +204,14 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         calls: {},
         choices: {},
         timers: {},
+        subscriptions: {},
+        held: [],
+        queuedEvents: [],
+        schedules: {},
         queue: [],
         unseen: 0,
+        arrivals: 0,
+        merged: 0,
         stalled: false,
       };
     default:
@@ -160,6 +226,8 @@ function newCall(thread: Thread, event: Event<'ToolCallRequested'>, at: number):
   return {
     toolCallId: event.toolCallId,
     operation: event.operation,
+    arguments: event.arguments,
+    providerCallId: event.providerCallId,
     toolServer: event.toolServer,
     toolsetSha256: toolset?.sha256 ?? '',
     delivery: toolset?.atMostOnce.includes(event.operation) === true ? 'at_most_once' : 'at_least_once',
@@ -167,8 +235,96 @@ function newCall(thread: Thread, event: Event<'ToolCallRequested'>, at: number):
     detached: false,
     since: at,
     timerId: null,
+    personTimerId: null,
     rejectedCallbacks: 0,
   };
+}
+
+/** Another turn: its completions are counted anew, and what had stalled the last one is over. */
+function inTurn(thread: Thread, turnId: string): Partial<Thread> {
+  return turnId === thread.turnId ? {} : { turnId, completionsInWake: 0, stalled: false };
+}
+
+/** Something came that nobody waited for; the model sees it with the next completion. (T6) */
+function arrived(thread: Thread, turnId: string): Thread {
+  return {
+    ...thread,
+    unseen: thread.unseen + 1,
+    arrivals: thread.arrivals + 1,
+    ...inTurn(thread, turnId),
+  };
+}
+
+function openSubscription(thread: Thread, toolCallId: string, at: number): Thread {
+  const call = thread.calls[toolCallId];
+  const toolServer = call?.toolServer ?? null;
+  if (call === undefined || toolServer === null) return thread;
+  const { operation } = call;
+  const subscription: Subscription = {
+    toolCallId,
+    operation,
+    toolServer,
+    arguments: call.arguments,
+    since: at,
+    events: 0,
+    lastEventAt: null,
+    minute: { since: at, events: 0 },
+  };
+  return { ...thread, subscriptions: { ...thread.subscriptions, [toolCallId]: subscription } };
+}
+
+/** The minute that an event at this time belongs to, with it. */
+export function minuteWith(minute: Subscription['minute'], at: number): Subscription['minute'] {
+  return at - minute.since >= 60_000 ? { since: at, events: 1 } : { since: minute.since, events: minute.events + 1 };
+}
+
+function receiveEvent(before: Thread, event: Event<'SubscriptionEventReceived'>, at: number): Thread {
+  const subscription = before.subscriptions[event.toolCallId];
+  // A child is given the event it was opened for; the subscription is its parent's.
+  if (subscription === undefined) return event.into === 'thread' ? arrived(before, event.turnId) : before;
+  const minute = minuteWith(subscription.minute, at);
+  const counted = { ...subscription, events: subscription.events + 1, lastEventAt: at, minute };
+  const thread = { ...before, subscriptions: { ...before.subscriptions, [event.toolCallId]: counted } };
+  if (event.into === 'child') return thread;
+  if (event.into === 'queue') {
+    const { toolCallId, eventId, content, final } = event;
+    const { operation } = subscription;
+    const merged = minute.events > threadLimits.eventsPerMinuteMax;
+    const queued = { toolCallId, eventId, content, final, operation, arguments: subscription.arguments, merged };
+    return { ...thread, queuedEvents: [...thread.queuedEvents, queued] };
+  }
+  const tooFast = minute.events > threadLimits.eventsPerMinuteMax;
+  return arrived(tooFast ? { ...thread, merged: thread.merged + 1 } : thread, event.turnId);
+}
+
+function setTimer(thread: Thread, event: Event<'TimerSet'>): Thread {
+  const { timerId, due, reason, toolCallId = null, scheduleId = null } = event;
+  const timer: Timer = { timerId, due, reason, toolCallId, scheduleId, since: thread.updatedAt };
+  const set = { ...thread, timers: { ...thread.timers, [timerId]: timer } };
+  if (toolCallId !== null)
+    return changeCall(set, toolCallId, (call) =>
+      reason === 'tool_timeout' ? { ...call, timerId } : { ...call, personTimerId: timerId },
+    );
+  const schedule = scheduleId === null ? undefined : thread.schedules[scheduleId];
+  if (schedule !== undefined)
+    return { ...set, schedules: { ...thread.schedules, [schedule.scheduleId]: { ...schedule, timerId } } };
+  // The turn ends with the sleep: what its round brought is seen when the thread wakes, what arrived meanwhile wakes it.
+  return reason === 'sleep' ? { ...set, unseen: thread.arrivals } : set;
+}
+
+function fireTimer(thread: Thread, event: Event<'TimerFired'>): Thread {
+  const timer = thread.timers[event.timerId];
+  const without = withoutTimer(thread, event.timerId);
+  if (timer?.reason === 'sleep') return arrived(without, event.turnId);
+  if (timer?.reason === 'event_rate') return { ...without, merged: 0 };
+  return without;
+}
+
+function withoutReasons(timers: Thread['timers'], reasons: readonly Timer['reason'][]): Thread['timers'] {
+  const kept = Object.values(timers).filter((timer) => !reasons.includes(timer.reason));
+  return kept.length === Object.keys(timers).length
+    ? timers
+    : Object.fromEntries(kept.map((timer) => [timer.timerId, timer]));
 }
 
 function settleChoice(thread: Thread, event: Event<'ChoiceSettled'>): Thread {
@@ -178,9 +334,12 @@ function settleChoice(thread: Thread, event: Event<'ChoiceSettled'>): Thread {
   const { [event.choiceId]: _settled, ...choices } = thread.choices;
   const settled = { ...thread, choices };
   if (call === undefined) return settled;
-  const freed = call.timerId === null ? settled : withoutTimer(settled, call.timerId);
+  const freed = call.personTimerId === null ? settled : withoutTimer(settled, call.personTimerId);
   const allowed = event.decision === 'allow_for_thread' ? [...thread.allowed, allowanceKey(call)] : thread.allowed;
-  return { ...withCall(freed, { ...call, waiting: { for: 'result' }, timerId: null }), allowed };
+  return {
+    ...changeCall(freed, call.toolCallId, (freedCall) => ({ ...freedCall, waiting: { for: 'result' } })),
+    allowed,
+  };
 }
 
 /** An allowance ends when the tool's manifest changes: its definition may have. */
@@ -197,19 +356,34 @@ function changeCall(thread: Thread, toolCallId: string, change: (call: Call) => 
   return call === undefined ? thread : withCall(thread, change(call));
 }
 
-/** The call goes, and with it its timer and its open choice. */
+/** The call goes, and with it its timers, its open choice, and the events that came before a confirmation. */
 function withoutCall(thread: Thread, toolCallId: string): Thread {
   const { [toolCallId]: settled, ...calls } = thread.calls;
   if (settled === undefined) return thread;
-  const without = settled.timerId === null ? { ...thread, calls } : withoutTimer({ ...thread, calls }, settled.timerId);
-  if (settled.waiting.for !== 'approval') return without;
+  const held = thread.held.length === 0 ? thread.held : thread.held.filter((event) => event.toolCallId !== toolCallId);
+  let without: Thread = { ...thread, calls, held };
+  for (const timerId of [settled.timerId, settled.personTimerId])
+    if (timerId !== null) without = withoutTimer(without, timerId);
+  if (!('choiceId' in settled.waiting)) return without;
   const { [settled.waiting.choiceId]: _open, ...choices } = thread.choices;
   return { ...without, choices };
 }
 
+/** The timer goes, from the call or schedule that it belongs to, too. */
 function withoutTimer(thread: Thread, timerId: string): Thread {
-  const { [timerId]: _gone, ...timers } = thread.timers;
-  return { ...thread, timers };
+  const { [timerId]: gone, ...timers } = thread.timers;
+  if (gone === undefined) return thread;
+  const { toolCallId, scheduleId } = gone;
+  const schedule = scheduleId === null ? undefined : thread.schedules[scheduleId];
+  const without = { ...thread, timers };
+  if (schedule !== undefined)
+    return { ...without, schedules: { ...thread.schedules, [schedule.scheduleId]: { ...schedule, timerId: null } } };
+  if (toolCallId === null) return without;
+  return changeCall(without, toolCallId, (call) => ({
+    ...call,
+    timerId: call.timerId === timerId ? null : call.timerId,
+    personTimerId: call.personTimerId === timerId ? null : call.personTimerId,
+  }));
 }
 
 function staleToolsets(event: Event<'ToolsetsLoaded'>, since: number): Thread['problems'] {

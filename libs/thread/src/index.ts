@@ -1,9 +1,11 @@
+export { offeredBuiltIns } from './built-in-tools.ts';
 export * from './content.ts';
 export { causeOf, decide } from './decide.ts';
 export * from './decision.ts';
 export * from './effect.ts';
 export * from './event.ts';
 export { evolve } from './evolve.ts';
+export { mismatch as answerMismatch } from './rules/approval.ts';
 export * from './input.ts';
 export * from './model-message.ts';
 export * from './moment.ts';

@@ -22,6 +22,41 @@ export interface OpeningAgent extends AgentReference {
   readonly limits: Limits;
 }
 
+/** Why a child thread exists; for an event with the call that subscribed, so that the child's log explains itself. */
+export type SpawnedBy =
+  | {
+      readonly kind: 'event';
+      readonly toolCallId: string;
+      readonly operation: string;
+      readonly arguments: Readonly<Record<string, unknown>>;
+    }
+  | { readonly kind: 'call'; readonly toolCallId: string };
+
+/** What a child begins with: its place in the family, the family's tools, and what it was spawned for. */
+export interface Childhood {
+  /** Its history begins with the parent's events 1..position, by reference. */
+  readonly parent: ThreadPosition;
+  /** Root → parent. R12 */
+  readonly ancestors: readonly string[];
+  readonly spawnedBy: SpawnedBy;
+  readonly toolsets: readonly LoadedToolset[];
+  readonly events: readonly ArrivedEvent[];
+  readonly instructions: string | null;
+}
+
+export interface ThreadPosition {
+  readonly threadId: string;
+  readonly position: number;
+}
+
+/** One event of a subscription as its tool server sent it. */
+export interface ArrivedEvent {
+  readonly toolCallId: string;
+  readonly eventId: string | null;
+  readonly content: Content;
+  readonly final: boolean;
+}
+
 export interface ThreadOpening {
   readonly kind: 'ThreadOpening';
   readonly id: string;
@@ -29,6 +64,8 @@ export interface ThreadOpening {
   readonly userId: string | null;
   readonly title: string | null;
   readonly message: { readonly messageId: string; readonly content: Content } | null;
+  /** Absent for a root thread. */
+  readonly child?: Childhood;
 }
 
 export interface UserMessage {
@@ -64,14 +101,60 @@ export interface CancelCallRequest {
   readonly toolCallId: string;
 }
 
+/** Fetch the manifests of the thread's tool servers anew. */
+export interface RefreshToolsetsRequest {
+  readonly kind: 'RefreshToolsetsRequest';
+  readonly id: string;
+  readonly requestId: string;
+}
+
+export interface CancelSubscriptionRequest {
+  readonly kind: 'CancelSubscriptionRequest';
+  readonly id: string;
+  readonly requestId: string;
+  readonly toolCallId: string;
+}
+
+export interface ScheduleRequest {
+  readonly kind: 'ScheduleRequest';
+  readonly id: string;
+  readonly requestId: string;
+  readonly scheduleId: string;
+  readonly schedule: Schedule;
+}
+
+export interface UnscheduleRequest {
+  readonly kind: 'UnscheduleRequest';
+  readonly id: string;
+  readonly requestId: string;
+  readonly scheduleId: string;
+}
+
+/** A message that a clock sends, again and again. */
+export interface Schedule {
+  /** Five or six fields, as cron has them. */
+  readonly cron: string;
+  /** IANA name, for example `Europe/Vienna`. */
+  readonly timeZone: string;
+  readonly message: string;
+  /** What happens to the times that passed while nobody could look: nothing, or one late message. */
+  readonly missed: 'skip' | 'once';
+}
+
 export type ApprovalDecision = 'allow' | 'deny' | 'allow_for_thread';
+
+/** For an approval a decision, for a tool's choice an index; `dismiss` takes the default of either. */
+export type Answer =
+  | { readonly answer: 'decision'; readonly decision: ApprovalDecision }
+  | { readonly answer: 'selected'; readonly selected: number }
+  | { readonly answer: 'dismiss' };
 
 export interface ChoiceAnswer {
   readonly kind: 'ChoiceAnswer';
   readonly id: string;
   readonly requestId: string;
   readonly choiceId: string;
-  readonly decision: ApprovalDecision;
+  readonly answer: Answer;
   readonly reason: string | null;
   readonly decidedBy: string | null;
 }
@@ -134,6 +217,64 @@ export interface ToolResult {
   readonly subscription: boolean;
 }
 
+/** Something happened that a call subscribed to. RAP subscription-events. */
+export interface SubscriptionEvent extends ArrivedEvent {
+  readonly kind: 'SubscriptionEvent';
+  readonly id: string;
+  readonly toolServer: string;
+  /** True: into this thread; false: into a child of its own. R73, R74 */
+  readonly associative: boolean;
+}
+
+/** A call waits for its user to log in; the URL is sealed elsewhere and never here. RAP oauth. */
+export interface LoginPrompt {
+  readonly kind: 'LoginPrompt';
+  readonly id: string;
+  readonly toolCallId: string;
+  readonly toolServer: string;
+  /** Milliseconds since the epoch; the sealed URL is kept no longer. */
+  readonly expiresAt: number;
+}
+
+/** A call asks a person to choose. RAP user-choice. */
+export interface ChoicePrompt {
+  readonly kind: 'ChoicePrompt';
+  readonly id: string;
+  readonly toolCallId: string;
+  readonly toolServer: string;
+  readonly prompt: string;
+  readonly choices: readonly string[];
+  readonly default: number;
+  /** Where the answer goes: the tool's URL, sealed. */
+  readonly answerTo: string;
+  /** Milliseconds since the epoch; then the default is taken. */
+  readonly expiresAt: number;
+}
+
+/** The answer to a choice could not be delivered to its tool server. */
+export interface ChoiceAnswerFailure {
+  readonly kind: 'ChoiceAnswerFailure';
+  readonly id: string;
+  readonly toolCallId: string;
+  readonly detail: string;
+}
+
+/** A child says something, or its last word. */
+export interface ChildReport {
+  readonly kind: 'ChildReport';
+  readonly id: string;
+  readonly childId: string;
+  readonly report: Content;
+  readonly closed: boolean;
+}
+
+export interface ParentMessage {
+  readonly kind: 'ParentMessage';
+  readonly id: string;
+  readonly parentId: string;
+  readonly content: Content;
+}
+
 /** The dispatcher gives up on a call. `unknown` is the at-most-once call that may have run. */
 export interface DispatchFailure {
   readonly kind: 'DispatchFailure';
@@ -164,7 +305,16 @@ export interface TimerFiring {
 }
 
 export type ClientInput =
-  UserMessage | InterruptRequest | RetryRequest | CloseRequest | CancelCallRequest | ChoiceAnswer;
+  | UserMessage
+  | InterruptRequest
+  | RetryRequest
+  | CloseRequest
+  | CancelCallRequest
+  | CancelSubscriptionRequest
+  | RefreshToolsetsRequest
+  | ScheduleRequest
+  | UnscheduleRequest
+  | ChoiceAnswer;
 
 export type ThreadInput =
   | ThreadOpening
@@ -173,8 +323,14 @@ export type ThreadInput =
   | CompletionResult
   | CompletionFailure
   | ToolResult
+  | SubscriptionEvent
+  | LoginPrompt
+  | ChoicePrompt
+  | ChoiceAnswerFailure
   | DispatchFailure
   | CallbackRejection
+  | ChildReport
+  | ParentMessage
   | TimerFiring;
 
 /** Ids of inputs that the protocol itself names. The others are given by the client's request. */
@@ -186,4 +342,12 @@ export const inputIds = {
   callbackRejection: (toolCallId: string, bodyHash: string): string => `x:${toolCallId}:${bodyHash}`,
   toolsets: (loadId: string): string => `ts:${loadId}`,
   timer: (timerId: string): string => `t:${timerId}`,
+  /** `eventId` is the sender's, or random: without one an event may come twice. I-13 */
+  subscriptionEvent: (toolCallId: string, eventId: string): string => `e:${toolCallId}:${eventId}`,
+  login: (toolCallId: string, bodyHash: string): string => `o:${toolCallId}:${bodyHash}`,
+  userChoice: (toolCallId: string, bodyHash: string): string => `q:${toolCallId}:${bodyHash}`,
+  choiceAnswerFailure: (choiceId: string): string => `qf:${choiceId}`,
+  /** `occasion` is the reporting call, or `closed` for the last word. I-18 */
+  childReport: (childId: string, occasion: string): string => `k:${childId}:${occasion}`,
+  parentMessage: (toolCallId: string): string => `p:${toolCallId}`,
 } as const;

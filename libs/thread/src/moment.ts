@@ -1,6 +1,6 @@
 // What a decision may know besides the thread and the input: the time, fresh ids, and what the model has said so far.
 
-export type IdPrefix = 'call' | 'cmp' | 'chc' | 'tmr' | 'tsl';
+export type IdPrefix = 'call' | 'cmp' | 'chc' | 'tmr' | 'tsl' | 'thr';
 
 /** The part of a running completion that people have already seen. */
 export interface Streamed {
@@ -16,6 +16,8 @@ export interface Moment {
   mint(prefix: IdPrefix, position: number): string;
   /** SHA-256 in lower-case hex, so that this library needs no platform. */
   sha256(text: string): string;
+  /** The first time of this cron line after `after`, milliseconds since the epoch; null when there is none. Deterministic. */
+  nextTime(cron: string, timeZone: string, after: number): number | null;
   /** What the current completion has streamed, when it runs in the process that decides; null after a crash. */
   readonly streamed: Streamed | null;
 }

@@ -13,6 +13,12 @@ export function isOwed(thread: Thread, effect: ThreadEffect): boolean {
       return thread.timers[effect.timerId] !== undefined;
     case 'LoadToolsets':
       return thread.loading === effect.loadId;
+    case 'SpawnChild': // also of a closed thread: its children are left alone (V9)
+      return thread.children[effect.childId] !== undefined;
+    case 'ReportToParent':
+    case 'SendToChild':
+    case 'AnswerChoice':
+    case 'ForgetLogin':
     case 'WithdrawCall':
     case 'SendCancelNotices':
     case 'SendCloseNotices':

@@ -50,4 +50,20 @@ export const threadLimits = {
   argumentsBytesMax: 1_048_576,
   rejectedCallbacksMax: 5,
   approvalDeadlineMs: 86_400_000,
+  subscriptionsMax: 50,
+  /** Events that overtook the confirmation of their subscription. */
+  heldEventsMax: 100,
+  /** Above this, an event is recorded and wakes the thread together with the others of its minute. */
+  eventsPerMinuteMax: 60,
+  openChildrenMax: 100,
+  /** Events that wait for a child; above this they are taken inline, because none is dropped. */
+  queuedEventsMax: 1_000,
+  /** Events that one child takes when wakes are merged. */
+  eventsPerChildMax: 64,
+  /** Generations below a root. */
+  depthMax: 5,
+  /** Longest sleep, and how far a schedule looks ahead. */
+  sleepMsMax: 5 * 366 * 86_400_000,
+  schedulesMax: 20,
+  titleCharactersMax: 200,
 } as const;

@@ -1,8 +1,8 @@
 // How a thread looks from outside: its status and what it waits for.
-import { openCalls, type Thread } from './thread.ts';
+import { type Call, openCalls, type Thread, waitsForPerson } from './thread.ts';
 
 export interface WaitingOn {
-  readonly kind: 'tool_call' | 'approval';
+  readonly kind: 'tool_call' | 'approval' | 'choice' | 'oauth' | 'timer';
   readonly id: string;
   readonly toolServer?: string;
   readonly operation?: string;
@@ -14,25 +14,40 @@ export type OpenStatus = 'opening' | 'closed' | 'thinking' | 'waiting' | 'idle';
 
 /** In the API's order of precedence (`parked` is not the thread's own business). */
 export function statusOf(thread: Thread): OpenStatus {
-  if (thread.status === 'unopened' || thread.loading !== null) return 'opening';
+  if (thread.status === 'unopened') return 'opening';
   if (thread.status === 'closed') return 'closed';
+  if (thread.loading !== null && thread.completions === 0) return 'opening';
   if (thread.completion !== null) return 'thinking';
   return waitingOn(thread).length > 0 ? 'waiting' : 'idle';
 }
 
 export function waitingOn(thread: Thread): readonly WaitingOn[] {
-  return openCalls(thread).map((call): WaitingOn => {
-    const deadline = call.timerId === null ? undefined : thread.timers[call.timerId]?.due;
-    const about = {
-      ...(call.toolServer === null ? {} : { toolServer: call.toolServer }),
-      operation: call.operation,
-      since: call.since,
-      ...(deadline === undefined ? {} : { deadline }),
-    };
-    return call.waiting.for === 'approval'
-      ? { kind: 'approval', id: call.waiting.choiceId, ...about }
-      : { kind: 'tool_call', id: call.toolCallId, ...about };
-  });
+  return [...openCalls(thread).map((call) => waitingCall(thread, call)), ...sleepTimers(thread)];
+}
+
+function sleepTimers(thread: Thread): readonly WaitingOn[] {
+  const sleeping = Object.values(thread.timers).filter(({ reason }) => reason === 'sleep');
+  return sleeping.map(({ timerId, since, due }) => ({ kind: 'timer', id: timerId, since, deadline: due }));
+}
+
+function waitingCall(thread: Thread, call: Call): WaitingOn {
+  const timerId = call.personTimerId ?? call.timerId;
+  const deadline = timerId === null ? undefined : thread.timers[timerId]?.due;
+  const about = {
+    ...(call.toolServer === null ? {} : { toolServer: call.toolServer }),
+    operation: call.operation,
+    since: call.since,
+    ...(deadline === undefined ? {} : { deadline }),
+  };
+  switch (call.waiting.for) {
+    case 'approval':
+    case 'choice':
+      return { kind: call.waiting.for, id: call.waiting.choiceId, ...about };
+    case 'login':
+      return { kind: 'oauth', id: call.toolCallId, ...about };
+    case 'result':
+      return { kind: 'tool_call', id: call.toolCallId, ...about };
+  }
 }
 
 /** True when nothing more will happen by itself: the turn is over, or it waits for a person. */
@@ -40,6 +55,6 @@ export function isAtRest(thread: Thread): boolean {
   return (
     thread.completion === null &&
     thread.loading === null &&
-    openCalls(thread).every((call) => call.waiting.for === 'approval' || call.detached)
+    openCalls(thread).every((call) => waitsForPerson(call) || call.detached)
   );
 }

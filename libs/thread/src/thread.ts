@@ -5,30 +5,34 @@
 //   T1. At most one completion is outstanding; `completion` names it.
 //   T2. A call is in `calls` from `ToolCallRequested` to `ToolCallSettled`, once.
 //   T3. `unseen` counts what the next completion will show the model for the first time.
-//   T4. A closed thread has no completion, calls, choices, timers or queue, and only refusals are added to its log.
+//   T4. A closed thread has no completion, calls, choices, subscriptions, timers or queue, and only refusals are added to
+//       its log. Its children live on.
 //   T5. `position` counts the events folded; the next commit's version is exactly this number.
+//   T6. `arrivals` counts what `unseen` counts and nobody waits for: events, reports, messages of the parent.
 import type { Content } from './content.ts';
 import type { Delivery } from './effect.ts';
 import type { TimerReason } from './event.ts';
-import type { AgentReference, Usage } from './input.ts';
+import type { AgentReference, ArrivedEvent, Schedule, SpawnedBy, ThreadPosition, Usage } from './input.ts';
 import { defaultLimits, defaultPolicies, type Limits, type Policies } from './policy.ts';
 import type { LoadedToolset } from './toolset.ts';
 
-/** A call waits for its result (it is sent, or on its way) or for a person's approval (it is not). */
-export type WaitingFor = { readonly for: 'result' } | PendingApproval;
-
-export interface PendingApproval {
-  readonly for: 'approval';
-  readonly choiceId: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  readonly providerCallId: string;
-}
+/**
+ * A call waits for its result (it is sent, or on its way); for a person's approval (it is not sent); or for a person whom its
+ * tool asks to choose or to log in (it is sent, and its result may come at any time).
+ */
+export type WaitingFor =
+  | { readonly for: 'result' }
+  | { readonly for: 'approval'; readonly choiceId: string }
+  | { readonly for: 'choice'; readonly choiceId: string }
+  | { readonly for: 'login' };
 
 /** An open call. `waiting` says for what; a detached call no longer holds up the model but still owes one outcome. */
 export interface Call {
   readonly toolCallId: string;
   readonly operation: string;
-  /** Null for a tool nobody offers; such a call is settled in the commit that requests it. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly providerCallId: string;
+  /** Null for a tool nobody offers, or our own; such a call is settled in the commit that requests it. */
   readonly toolServer: string | null;
   readonly toolsetSha256: string;
   readonly delivery: Delivery;
@@ -37,12 +41,19 @@ export interface Call {
   /** Milliseconds since the epoch. */
   readonly since: number;
   readonly timerId: string | null;
+  /** Deadline of the person it waits for, beside the call's own timeout. */
+  readonly personTimerId: string | null;
   readonly rejectedCallbacks: number;
 }
 
 export interface Choice {
   readonly choiceId: string;
+  readonly kind: 'approval' | 'tool';
   readonly toolCallId: string;
+  readonly choices: number;
+  readonly default: number;
+  /** Of a tool's choice: where the answer goes, sealed. */
+  readonly answerTo: string | null;
   readonly expiresAt: number;
   readonly since: number;
   readonly position: number;
@@ -52,7 +63,47 @@ export interface Timer {
   readonly timerId: string;
   readonly due: number;
   readonly reason: TimerReason;
+  readonly toolCallId: string | null;
+  readonly scheduleId: string | null;
+  readonly since: number;
+}
+
+/** Something outside that may wake the thread at any time, for months. */
+export interface Subscription {
   readonly toolCallId: string;
+  readonly operation: string;
+  readonly toolServer: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly since: number;
+  readonly events: number;
+  readonly lastEventAt: number | null;
+  /** The running minute: when it began, and how many events came in it. */
+  readonly minute: { readonly since: number; readonly events: number };
+}
+
+export interface HeldEvent extends ArrivedEvent {
+  readonly associative: boolean;
+}
+
+/** An event that waits until a child may be opened for it. */
+export interface QueuedEvent extends ArrivedEvent {
+  readonly operation: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** It came too fast: it shares a child with the others of its minute. */
+  readonly merged: boolean;
+}
+
+/** A child that has not said its last word. */
+export interface Child {
+  readonly childId: string;
+  readonly reason: 'event' | 'call';
+  readonly since: number;
+}
+
+export interface ThreadSchedule extends Schedule {
+  readonly scheduleId: string;
+  readonly since: number;
+  readonly timerId: string | null;
 }
 
 export interface QueuedMessage {
@@ -94,6 +145,10 @@ export interface Thread {
   readonly limits: Limits;
   readonly userId: string | null;
   readonly title: string | null;
+  readonly parent: ThreadPosition | null;
+  /** Root → parent. */
+  readonly ancestors: readonly string[];
+  readonly spawnedBy: SpawnedBy | null;
   /** The load of toolsets that is outstanding; no completion is asked for meanwhile. */
   readonly loading: string | null;
   readonly toolsets: readonly LoadedToolset[];
@@ -103,11 +158,19 @@ export interface Thread {
   readonly completions: number;
   readonly completionsInWake: number;
   readonly unseen: number;
+  readonly arrivals: number;
+  /** Those of `arrivals` that came too fast and wait for the end of their minute. */
+  readonly merged: number;
   /** Set by a model failure or an exceeded budget; cleared by the next message or a retry. */
   readonly stalled: boolean;
   readonly calls: Readonly<Record<string, Call>>;
   readonly choices: Readonly<Record<string, Choice>>;
   readonly timers: Readonly<Record<string, Timer>>;
+  readonly subscriptions: Readonly<Record<string, Subscription>>;
+  readonly held: readonly HeldEvent[];
+  readonly children: Readonly<Record<string, Child>>;
+  readonly queuedEvents: readonly QueuedEvent[];
+  readonly schedules: Readonly<Record<string, ThreadSchedule>>;
   readonly queue: readonly QueuedMessage[];
   /** Tools that a person allowed for this thread, see `allowanceKey`. */
   readonly allowed: readonly string[];
@@ -134,6 +197,9 @@ export function unopenedThread(tenant: string, id: string): Thread {
     limits: defaultLimits,
     userId: null,
     title: null,
+    parent: null,
+    ancestors: [],
+    spawnedBy: null,
     loading: null,
     toolsets: [],
     problems: [],
@@ -141,10 +207,17 @@ export function unopenedThread(tenant: string, id: string): Thread {
     completions: 0,
     completionsInWake: 0,
     unseen: 0,
+    arrivals: 0,
+    merged: 0,
     stalled: false,
     calls: {},
     choices: {},
     timers: {},
+    subscriptions: {},
+    held: [],
+    children: {},
+    queuedEvents: [],
+    schedules: {},
     queue: [],
     allowed: [],
     repeated: { key: '', times: 0 },
@@ -159,5 +232,20 @@ export const openCalls = (thread: Thread): readonly Call[] => Object.values(thre
 /** Calls that the next completion must wait for. */
 export const blockingCalls = (thread: Thread): readonly Call[] => openCalls(thread).filter((call) => !call.detached);
 
-/** Calls that no machine will settle: an approval today. */
-export const waitsForPerson = (call: Call): boolean => call.waiting.for === 'approval';
+/** Calls that no machine will settle: an approval, a choice, a login. */
+export const waitsForPerson = (call: Call): boolean => call.waiting.for !== 'result';
+
+/** Calls that no tool server has heard of. */
+export const isUnsent = (call: Call): boolean => call.waiting.for === 'approval';
+
+/** Whether anything besides the model's turn keeps the thread alive: open calls, subscriptions, timers, children, a queue. */
+export const isBusyElsewhere = (thread: Thread): boolean =>
+  [thread.calls, thread.subscriptions, thread.timers, thread.children, thread.schedules].some(
+    (open) => Object.keys(open).length > 0,
+  ) ||
+  thread.queue.length > 0 ||
+  thread.queuedEvents.length > 0 ||
+  thread.unseen > 0;
+
+export const timerOf = (thread: Thread, reason: TimerReason): Timer | undefined =>
+  Object.values(thread.timers).find((timer) => timer.reason === reason);

@@ -7,6 +7,8 @@
 //       order; legal for every provider, whatever arrived in between. R70
 //   M3. What arrives during a round stands behind it, in the order of arrival: log order is not prompt order.
 //   M4. A detached call has its placeholder in its round; its outcome comes later as an injected pair.
+//   M5. An event of a subscription is an injected pair too, never a second result of its call. R70, R71
+//   M6. A child's prompt is the parent's transcript up to where it was spawned, closed by `inherit`, and then its own.
 import { injectedEventToolName } from '@dormouse/protocol';
 import type { Content } from './content.ts';
 import { text } from './content.ts';
@@ -15,11 +17,15 @@ import type { ModelMessage, ModelToolCall, ModelToolResult } from './model-messa
 import type { Policies } from './policy.ts';
 import { unreachable } from './unreachable.ts';
 
+type Event<Type extends RecordedEvent['type']> = Extract<RecordedEvent, { readonly type: Type }>;
+
 interface Round {
   readonly text: string;
   readonly reasoning?: string;
   readonly calls: readonly ModelToolCall[];
   readonly results: Readonly<Record<string, ModelToolResult>>;
+  /** Calls that wait for a person, and for what; it is what the model reads of them while they are kept. */
+  readonly waiting?: Readonly<Record<string, keyof typeof placeholders>>;
 }
 
 /** What has been folded and not yet shown: plain JSON, part of a snapshot, bounded by one round and what stands behind it. */
@@ -31,6 +37,13 @@ export interface TranscriptTail {
   readonly behind: readonly ModelMessage[];
   /** Detached calls whose outcome is still to come. */
   readonly detached: Readonly<Record<string, ModelToolCall>>;
+  /** Calls whose subscriptions are live, or brought this child about. */
+  readonly subscribed: Readonly<Record<string, ModelToolCall>>;
+  /** Generations below the root, and pairs injected so far: together they make an injected call's id unique in a prompt. */
+  readonly depth: number;
+  readonly injected: number;
+  /** Timers of `sleep` that run. */
+  readonly sleeping?: readonly string[];
 }
 
 export interface TranscriptStep {
@@ -39,7 +52,16 @@ export interface TranscriptStep {
   readonly messages: readonly ModelMessage[];
 }
 
-export const emptyTail: TranscriptTail = { length: 0, eventStyle: 'kind', round: null, behind: [], detached: {} };
+export const emptyTail: TranscriptTail = {
+  length: 0,
+  eventStyle: 'kind',
+  round: null,
+  behind: [],
+  detached: {},
+  subscribed: {},
+  depth: 0,
+  injected: 0,
+};
 
 const none: readonly ModelMessage[] = [];
 
@@ -47,7 +69,7 @@ const none: readonly ModelMessage[] = [];
 export function extendTranscript(tail: TranscriptTail, event: RecordedEvent): TranscriptStep {
   switch (event.type) {
     case 'ThreadOpened':
-      return { tail: { ...tail, eventStyle: event.policies.eventStyle }, messages: none };
+      return { tail: begin(tail, event), messages: none };
     case 'CompletionRequested':
       return show(tail);
     case 'CompletionRecorded':
@@ -59,19 +81,44 @@ export function extendTranscript(tail: TranscriptTail, event: RecordedEvent): Tr
     case 'ToolCallSettled':
       return { tail: settle(tail, event), messages: none };
     case 'MessageAccepted':
-      return { tail: { ...tail, behind: [...tail.behind, { role: 'user', content: event.content }] }, messages: none };
+      return { tail: say(tail, event.content), messages: none };
+    case 'SubscriptionOpened':
+      return { tail: subscribe(tail, event.toolCallId), messages: none };
+    case 'SubscriptionEventReceived':
+      return { tail: event.into === 'thread' ? injectEvent(tail, event) : tail, messages: none };
+    case 'SubscriptionClosed':
+      return { tail: unsubscribe(tail, event.toolCallId), messages: none };
+    case 'ChildReported':
+      return { tail: say(tail, reportOf(event)), messages: none };
+    case 'ParentMessageReceived':
+      return { tail: say(tail, [text('[message from the parent thread]'), ...event.content]), messages: none };
+    case 'ScheduleCame':
+      return { tail: event.skipped ? tail : say(tail, [text(scheduled(event)), ...event.content]), messages: none };
+    case 'TimerSet':
+      return { tail: event.reason === 'sleep' ? sleep(tail, event) : tail, messages: none };
+    case 'TimerFired':
+    case 'TimerCancelled':
+      return { tail: wakeUp(tail, event), messages: none };
+    case 'OauthRequested':
+      return { tail: waitFor(tail, event.toolCallId, 'login'), messages: none };
+    case 'ChoiceRequested':
+      return { tail: waitFor(tail, event.toolCallId, event.kind), messages: none };
     case 'ToolsetsRequested': // these are for people
     case 'ToolsetsLoaded':
     case 'ToolsetRejected':
+    case 'ToolsetChanged':
     case 'MessageQueued':
     case 'MessageRefused':
     case 'RequestRefused':
     case 'CompletionFailed':
     case 'CallbackRejected':
-    case 'ChoiceRequested':
+    case 'ToolCallLateResult':
+    case 'SubscriptionEventHeld':
+    case 'ChildSpawned':
+    case 'TitleSet':
     case 'ChoiceSettled':
-    case 'TimerSet':
-    case 'TimerFired':
+    case 'ScheduleSet':
+    case 'ScheduleRemoved':
     case 'TurnInterrupted':
     case 'BudgetExceeded':
     case 'ThreadClosed':
@@ -131,9 +178,14 @@ function callInRound(
   return tail.round === null || call === undefined ? null : { round: tail.round, call };
 }
 
-const placeholder: Content = [
-  text('Still running. Its result will come as a later event; do not call the tool again for it.'),
-];
+const later = 'Its result will come as a later event; do not call the tool again for it.';
+const placeholders = {
+  result: `Still running. ${later}`,
+  approval: `Waiting for a person to approve this call. ${later}`,
+  choice: `Waiting for the user to choose. ${later}`,
+  tool: `Waiting for the user to choose. ${later}`,
+  login: `Authorisation is in progress: the user has been asked to log in. ${later}`, // R86
+} as const;
 
 function detach(tail: TranscriptTail, toolCallId: string): TranscriptTail {
   const found = callInRound(tail, toolCallId);
@@ -143,7 +195,7 @@ function detach(tail: TranscriptTail, toolCallId: string): TranscriptTail {
     toolCallId,
     operation: call.operation,
     outcome: 'still_running',
-    content: placeholder,
+    content: [text(placeholders[round.waiting?.[toolCallId] ?? 'result'])],
   };
   return {
     ...tail,
@@ -152,15 +204,18 @@ function detach(tail: TranscriptTail, toolCallId: string): TranscriptTail {
   };
 }
 
-function settle(
-  tail: TranscriptTail,
-  event: Extract<RecordedEvent, { readonly type: 'ToolCallSettled' }>,
-): TranscriptTail {
+function settle(tail: TranscriptTail, event: Event<'ToolCallSettled'>): TranscriptTail {
   const { toolCallId, outcome, content } = event;
   const late = tail.detached[toolCallId];
   if (late !== undefined) {
     const { [toolCallId]: _settled, ...detached } = tail.detached;
-    return { ...tail, detached, behind: [...tail.behind, ...injectedPair(tail.eventStyle, late, event)] };
+    const pair = injectedPair(tail.eventStyle, late, {
+      toolCallId: `${toolCallId}_late`,
+      note: '(late result)',
+      outcome,
+      content,
+    });
+    return { ...tail, detached, behind: [...tail.behind, ...pair] };
   }
   const found = callInRound(tail, toolCallId);
   if (found === null) return tail;
@@ -169,19 +224,109 @@ function settle(
   return { ...tail, round: { ...round, results: { ...round.results, [toolCallId]: result } } };
 }
 
-/** A late outcome as a call and its result, so that no call ever has two results. R70, R71, messages §5 */
+/** A child's own transcript begins: what it was spawned for is known from its opening. (M6) */
+function begin(tail: TranscriptTail, event: Event<'ThreadOpened'>): TranscriptTail {
+  const { spawnedBy, ancestors = [], policies } = event;
+  const opened = { ...tail, eventStyle: policies.eventStyle, depth: ancestors.length };
+  if (spawnedBy?.kind !== 'event') return opened;
+  const { toolCallId, operation } = spawnedBy;
+  return { ...opened, subscribed: { [toolCallId]: { toolCallId, operation, arguments: spawnedBy.arguments } } };
+}
+
+const inParent: Content = [text('Still running in the parent thread; its result will not come to this one.')];
+
+/** How a transcript ends for a child that inherits it: what is open stays open in the parent. (M2, M6) */
+export function inherit(tail: TranscriptTail): readonly ModelMessage[] {
+  if (tail.round === null) return tail.behind;
+  const results = Object.fromEntries(
+    tail.round.calls.map(({ toolCallId, operation }): [string, ModelToolResult] => [
+      toolCallId,
+      tail.round?.results[toolCallId] ?? { toolCallId, operation, outcome: 'still_running', content: inParent },
+    ]),
+  );
+  return [...roundMessages({ ...tail.round, results }), ...tail.behind];
+}
+
+/** Words that are nobody's answer to a call: they stand behind the round as a user message. (M3) */
+const say = (tail: TranscriptTail, content: Content): TranscriptTail => ({
+  ...tail,
+  behind: [...tail.behind, { role: 'user', content }],
+});
+
+function reportOf({ childId, report, closed }: Event<'ChildReported'>): Content {
+  return [text(`[${closed ? 'last report' : 'report'} of child thread ${childId}]`), ...report];
+}
+
+function scheduled({ scheduleId, scheduledFor, missed }: Event<'ScheduleCame'>): string {
+  const late = missed === 0 ? '' : `, after ${missed} missed`;
+  return `[schedule ${scheduleId}, for ${new Date(scheduledFor).toISOString()}${late}]`;
+}
+
+function waitFor(tail: TranscriptTail, toolCallId: string, what: keyof typeof placeholders): TranscriptTail {
+  const found = callInRound(tail, toolCallId);
+  if (found === null) return tail;
+  const { round } = found;
+  return { ...tail, round: { ...round, waiting: { ...round.waiting, [toolCallId]: what } } };
+}
+
+function subscribe(tail: TranscriptTail, toolCallId: string): TranscriptTail {
+  const call = callInRound(tail, toolCallId)?.call ?? tail.detached[toolCallId];
+  return call === undefined ? tail : { ...tail, subscribed: { ...tail.subscribed, [toolCallId]: call } };
+}
+
+function unsubscribe(tail: TranscriptTail, toolCallId: string): TranscriptTail {
+  const { [toolCallId]: _ended, ...subscribed } = tail.subscribed;
+  return { ...tail, subscribed };
+}
+
+function injectEvent(tail: TranscriptTail, event: Event<'SubscriptionEventReceived'>): TranscriptTail {
+  const call = tail.subscribed[event.toolCallId];
+  if (call === undefined) return tail;
+  const injected = tail.injected + 1;
+  const pair = injectedPair(tail.eventStyle, call, {
+    toolCallId: `${call.toolCallId}_event_${tail.depth}_${injected}`,
+    note: event.final ? '(subscription ended)' : '(subscription remains active)',
+    outcome: 'result',
+    content: event.content,
+  });
+  return { ...tail, injected, behind: [...tail.behind, ...pair] };
+}
+
+/** The model is told when a sleep ends, and how. The due time is in the log and in the call's result already. */
+function sleep(tail: TranscriptTail, { timerId }: Event<'TimerSet'>): TranscriptTail {
+  return { ...tail, sleeping: [...(tail.sleeping ?? []), timerId] };
+}
+
+function wakeUp(tail: TranscriptTail, event: Event<'TimerFired'> | Event<'TimerCancelled'>): TranscriptTail {
+  if (tail.sleeping?.includes(event.timerId) !== true) return tail;
+  const awake = { ...tail, sleeping: tail.sleeping.filter((timerId) => timerId !== event.timerId) };
+  const note =
+    event.type === 'TimerFired'
+      ? `[the timer has fired, scheduled for ${new Date(event.scheduledFor).toISOString()}]`
+      : '[woken before the timer, which is cancelled]';
+  return say(awake, [text(note)]);
+}
+
+/** What an injected pair says. */
+interface Injected {
+  readonly toolCallId: string;
+  readonly note: string;
+  readonly outcome: ModelToolResult['outcome'];
+  readonly content: Content;
+}
+
+/** Something as a call and its result, so that no call ever has two results. R70, R71, messages §5 */
 function injectedPair(
   style: Policies['eventStyle'],
   call: ModelToolCall,
-  event: Extract<RecordedEvent, { readonly type: 'ToolCallSettled' }>,
+  { toolCallId, note, outcome, content }: Injected,
 ): readonly ModelMessage[] {
-  const toolCallId = `${call.toolCallId}_late`;
   const injected: ModelToolCall =
     style === 'kind'
       ? {
           toolCallId,
           operation: call.operation,
-          arguments: { ...call.arguments, kind: `interrupt:${call.toolCallId} (late result)` },
+          arguments: { ...call.arguments, kind: `interrupt:${call.toolCallId} ${note}` },
         }
       : {
           toolCallId,
@@ -192,7 +337,6 @@ function injectedPair(
             original_args: call.arguments,
           },
         };
-  const { outcome, content } = event;
   return [
     { role: 'assistant', text: '', toolCalls: [injected] },
     { role: 'tool', results: [{ toolCallId, operation: injected.operation, outcome, content }] },

@@ -14,20 +14,26 @@ import {
   answered,
   call,
   cancel,
+  choiceAsked,
+  chosen,
   close,
   decided,
   dispatchFailed,
   emptyScene,
   failed,
   type Happening,
+  happened,
   interrupt,
+  loginAsked,
   moment,
   opening,
   rejected,
+  reported,
   result,
   retry,
   said,
   type Scene,
+  subscribed,
   timerFired,
   toolsLoaded,
 } from './spec/scene.ts';
@@ -55,11 +61,22 @@ const agents: fc.Arbitrary<AgentOptions> = fc.record({
 
 const wishes: fc.Arbitrary<RequestedCall> = fc
   .tuple(
-    fc.constantFrom('weather', 'clock', 'delete_everything', 'unheard_of'),
+    fc.constantFrom(
+      'weather',
+      'clock',
+      'delete_everything',
+      'unheard_of',
+      'spawn_thread',
+      'sleep',
+      'cancel_subscription',
+      'set_title',
+    ),
     fc.nat(2),
     fc.constantFrom(null, null, null, '/city is required'),
   )
-  .map(([operation, n, problem]) => call(operation, { n }, problem));
+  .map(([operation, n, problem]) =>
+    call(operation, { n, seconds: n * 60, instructions: `do ${n}`, title: `title ${n}` }, problem),
+  );
 
 const index = fc.nat(40);
 
@@ -71,6 +88,15 @@ const some =
     const open = ids.flatMap((id, place) => (scene.thread.calls[id] === undefined ? [] : [place]));
     const places = n % 4 === 0 || open.length === 0 ? ids.map((_, place) => place) : open;
     return happening(places[n % Math.max(1, places.length)] ?? 0)(scene);
+  };
+
+/** Mostly a call that is subscribed or pending. */
+const someSubscribed =
+  (n: number, happening: (place: number) => (scene: Scene) => ThreadInput) =>
+  (scene: Scene): ThreadInput => {
+    const ids = ofType(scene, 'ToolCallRequested').map((event) => event.toolCallId);
+    const places = ids.flatMap((id, place) => (scene.thread.subscriptions[id] === undefined ? [] : [place]));
+    return places.length === 0 ? some(n, happening)(scene) : happening(places[n % places.length] ?? 0)(scene);
   };
 
 /** The answer of a completion that was asked for earlier; superseded, or perhaps still current. */
@@ -128,8 +154,80 @@ const happenings: fc.Arbitrary<(place: number) => Happening> = fc.oneof(
     ),
   },
   { weight: 2, arbitrary: fc.constant((place: number) => retry(`req_${place}`)) },
+  { weight: 5, arbitrary: index.map((n) => () => some(n, (at) => subscribed(at))) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ n: index, associative: fc.boolean(), final: fc.nat(5) }).map(
+      ({ n, associative, final }) =>
+        () =>
+          someSubscribed(n, (at) => happened(at, 'an event', { associative, final: final === 0 })),
+    ),
+  },
+  { weight: 1, arbitrary: index.map((n) => () => some(n, (at) => happened(at, 'forged', { toolServer: 'other' }))) },
+  { weight: 2, arbitrary: index.map((n) => (place: number) => some(n, (at) => loginAsked(at, `${place}`))) },
+  { weight: 3, arbitrary: index.map((n) => (place: number) => some(n, (at) => choiceAsked(at, `${place}`))) },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(index, fc.integer({ min: -1, max: 3 })).map(
+      ([n, selected]) =>
+        (place: number) =>
+          chosen(selected < 0 ? { answer: 'dismiss' } : { answer: 'selected', selected }, n, `req_${place}`),
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(index, fc.boolean()).map(
+      ([n, closed]) =>
+        (place: number) =>
+          reported(n, 'a report', closed, closed ? 'closed' : `${place}`),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: index.map((n) => (place: number) => (scene: Scene): ThreadInput => ({
+      kind: 'CancelSubscriptionRequest',
+      id: `c:req_${place}`,
+      requestId: `req_${place}`,
+      toolCallId: Object.keys(scene.thread.subscriptions)[n % 3] ?? 'call_none',
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('skip', 'once' as const).map((missed) => (place: number): ThreadInput => ({
+      kind: 'ScheduleRequest',
+      id: `c:req_${place}`,
+      requestId: `req_${place}`,
+      scheduleId: `sch_${place}`,
+      schedule: { cron: '0 * * * *', timeZone: 'UTC', message: 'stand up', missed },
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant((place: number) => (scene: Scene): ThreadInput => ({
+      kind: 'UnscheduleRequest',
+      id: `c:req_${place}`,
+      requestId: `req_${place}`,
+      scheduleId: Object.keys(scene.thread.schedules)[0] ?? 'sch_none',
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant((place: number): ThreadInput => ({
+      kind: 'RefreshToolsetsRequest',
+      id: `c:req_${place}`,
+      requestId: `req_${place}`,
+    })),
+  },
   { weight: 1, arbitrary: fc.constant((place: number) => close(`req_${place}`)) },
-  { weight: 2, arbitrary: fc.constant(() => toolsLoaded) },
+  {
+    weight: 2,
+    arbitrary: fc.boolean().map((other) => () => (scene: Scene): ThreadInput => {
+      const loaded = toolsLoaded(scene);
+      return other && loaded.kind === 'ToolsetsResult'
+        ? { ...loaded, toolsets: loaded.toolsets.map((set) => ({ ...set, sha256: 'manifest-2' })) }
+        : loaded;
+    }),
+  },
 );
 
 const walks = fc.record({ agent: agents, steps: fc.array(happenings, { minLength: 5, maxLength: 80, size: 'max' }) });
@@ -158,6 +256,10 @@ const clientKinds = new Set([
   'RetryRequest',
   'CloseRequest',
   'CancelCallRequest',
+  'CancelSubscriptionRequest',
+  'RefreshToolsetsRequest',
+  'ScheduleRequest',
+  'UnscheduleRequest',
   'ChoiceAnswer',
 ]);
 const ofType = <Type extends RecordedEvent['type']>(scene: Scene, type: Type) =>
@@ -267,15 +369,20 @@ describe('over random walks', () => {
           const prompt = transcript(scene.events);
           const shown = prompt.flatMap((message) => (message.role === 'tool' ? message.results : []));
           const outcomes = shown
-            .filter((entry) => entry.outcome !== 'still_running')
+            .filter((entry) => entry.outcome !== 'still_running' && !entry.toolCallId.includes('_event_'))
             .map((entry) => entry.toolCallId.replace('_late', ''));
           expect(outcomes.sort()).toEqual(
             ofType(scene, 'ToolCallSettled')
               .map((event) => event.toolCallId)
               .sort(),
           );
+          const inlineEvents = ofType(scene, 'SubscriptionEventReceived').filter(({ into }) => into === 'thread');
+          expect(shown.filter((entry) => entry.toolCallId.includes('_event_'))).toHaveLength(inlineEvents.length);
           expect(prompt.filter((message) => message.role === 'user')).toHaveLength(
-            ofType(scene, 'MessageAccepted').length,
+            ofType(scene, 'MessageAccepted').length +
+              ofType(scene, 'ChildReported').length +
+              ofType(scene, 'ScheduleCame').filter(({ skipped }) => !skipped).length +
+              sleepsThatEnded(scene),
           );
         });
       }),
@@ -323,7 +430,7 @@ describe('over random walks', () => {
           )
             return;
           expect(thread.queue).toEqual([]);
-          expect(thread.unseen === 0 || thread.stalled).toBe(true);
+          expect(thread.unseen <= thread.merged || thread.stalled).toBe(true);
         });
       }),
       runs,
@@ -352,7 +459,7 @@ describe('over random walks', () => {
       fc.property(walks, (plan) => {
         for (const event of walk(plan).events) met.add(event.type);
       }),
-      { numRuns: 600, seed: 1 },
+      { numRuns: 1_500, seed: 1 },
     );
     expect([...met].sort()).toEqual(
       [
@@ -369,6 +476,20 @@ describe('over random walks', () => {
         'ToolCallRequested',
         'ToolCallSettled',
         'ToolCallDetached',
+        'ToolCallLateResult',
+        'ToolsetChanged',
+        'SubscriptionOpened',
+        'SubscriptionEventHeld',
+        'SubscriptionEventReceived',
+        'SubscriptionClosed',
+        'ChildSpawned',
+        'ChildReported',
+        'TitleSet',
+        'OauthRequested',
+        'TimerCancelled',
+        'ScheduleSet',
+        'ScheduleCame',
+        'ScheduleRemoved',
         'CallbackRejected',
         'ChoiceRequested',
         'ChoiceSettled',
@@ -381,6 +502,14 @@ describe('over random walks', () => {
     );
   });
 });
+
+function sleepsThatEnded(scene: Scene): number {
+  const sleeps = new Set(
+    ofType(scene, 'TimerSet').flatMap(({ timerId, reason }) => (reason === 'sleep' ? [timerId] : [])),
+  );
+  const ended = [...ofType(scene, 'TimerFired'), ...ofType(scene, 'TimerCancelled')];
+  return ended.filter(({ timerId }) => sleeps.has(timerId)).length;
+}
 
 /** A call that was never sent has no callback URL: its result, failure or rejection cannot happen yet. */
 function canHappen({ thread, events }: Scene, input: ThreadInput): boolean {

@@ -3,9 +3,8 @@
 // Invariants:
 //   I1. A record's key is its thread's, so one partition has all of a thread, in order. (B2)
 //   I2. A record that no thread can be found in is said aloud and passed over: it can be nobody's, and must block nobody.
-import type { Assignment, InputBus, InputConsumer, Logger, ThreadKey } from '@dormouse/ports';
+import type { BusInput, Assignment, InputBus, InputConsumer, Logger, ThreadKey } from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';
-import type { ThreadInput } from '@dormouse/thread';
 import type { KafkaMessage } from 'kafkajs';
 import type { GroupConsumer, GroupHandlers } from './group-consumer.ts';
 import { recordKeyOf } from './partitions.ts';
@@ -60,7 +59,7 @@ function handlersOf(consumer: InputConsumer, logger: Logger): GroupHandlers {
 }
 
 interface InputRecord extends ThreadKey {
-  readonly input: ThreadInput;
+  readonly input: BusInput;
 }
 
 /** What `publish` wrote; null for anything else. */

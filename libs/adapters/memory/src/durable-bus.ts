@@ -1,6 +1,7 @@
 // The buses of a durable world, as one process sees them: what was published survives every process and is delivered to
 // whoever owns the partition until it is released. (B1, B2, W1, W2)
 import {
+  type BusInput,
   Fault,
   type Clock,
   type InputBus,
@@ -9,7 +10,6 @@ import {
   type WorkBus,
   type WorkTopics,
 } from '@dormouse/ports';
-import type { ThreadInput } from '@dormouse/thread';
 import type { Broker, BusRecord } from './broker.ts';
 import type { Passage } from './gate.ts';
 import { joinGroup, type MemberDeps } from './group-member.ts';
@@ -43,7 +43,7 @@ export function createDurableInputBus(deps: DurableBusDeps): InputBus {
           const delivery: InputDelivery = {
             ...keyOf(record),
             what: 'input',
-            input: JSON.parse(record.value) as ThreadInput,
+            input: JSON.parse(record.value) as BusInput,
             trace: record.trace,
             decided: (version) => observer.decided(node, delivery, version),
             release,

@@ -36,6 +36,7 @@ function remember(said: Map<string, Delta[]>, name: string, hint: Hint): void {
     if (ended !== undefined && hint.commit.inputs.includes(`m:${ended.completionId}`)) said.delete(name);
     return;
   }
+  if (hint.hint === 'view') return;
   const before = said.get(name) ?? [];
   const first = before[0];
   const continues = first?.completionId === hint.delta.completionId && first.attempt === hint.delta.attempt;

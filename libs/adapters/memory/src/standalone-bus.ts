@@ -9,6 +9,7 @@
 //       its commit, stored a moment ago). The answer of a completion lies above the delivery that holds the completion.
 //   S4. `handled` of a work message resolves after its handler did; until then its commit stays owed. (W1)
 import {
+  type BusInput,
   Fault,
   type Clock,
   type InputBus,
@@ -18,7 +19,6 @@ import {
   type WorkBus,
   type WorkTopics,
 } from '@dormouse/ports';
-import type { ThreadInput } from '@dormouse/thread';
 import { untilHandled } from './durable-bus.ts';
 import type { Passage } from './gate.ts';
 import { createSignal } from './group-member.ts';
@@ -99,7 +99,7 @@ export function createStandaloneInputBus({ node, log, passage, clock, observer }
       await clock.sleep(retryDelayMs);
   }
 
-  function enqueue(key: ThreadKey, input: ThreadInput, trace: string | null): Promise<void> {
+  function enqueue(key: ThreadKey, input: BusInput, trace: string | null): Promise<void> {
     const decided = createSignal();
     const delivery: ThreadDelivery = {
       tenant: key.tenant,

@@ -11,6 +11,7 @@ import type {
   IdempotencyKeys,
   InputBus,
   LiveFeed,
+  Logins,
   ParkedThreads,
   Secrets,
   Snapshots,
@@ -21,6 +22,7 @@ import type {
   Toolsets,
   ToolServers,
   ToolTransport,
+  Views,
   WorkBus,
 } from '@dormouse/ports';
 import { type BlobStore, createBlobs } from './blobs.ts';
@@ -47,6 +49,7 @@ import { createThreadDirectory, type DirectoryStore } from './thread-directory.t
 import { createLogStore, createThreadLog, type LogStore } from './thread-log.ts';
 import { createParkedThreads, createParkingStore, type ParkingStore } from './parked-threads.ts';
 import { createTimers, type TimerStore } from './timers.ts';
+import { createLogins, createViews, type LoginStore, type ViewStore } from './views.ts';
 import { createToolTransport, type ToolNetwork } from './tool-network.ts';
 
 export type Topology = 'durable' | 'standalone';
@@ -69,6 +72,8 @@ export interface MemoryPorts {
   readonly snapshots: Snapshots;
   readonly timers: Timers;
   readonly parked: ParkedThreads;
+  readonly views: Views;
+  readonly logins: Logins;
   readonly ledger: DispatchLedger;
   readonly directory: ThreadDirectory;
   readonly inputs: InputBus;
@@ -91,6 +96,8 @@ export interface DurablePart {
   readonly broker: Broker;
   readonly timers: TimerStore;
   readonly parked: ParkingStore;
+  readonly views: ViewStore;
+  readonly logins: LoginStore;
   readonly ledger: LedgerStore;
   readonly directory: DirectoryStore;
   readonly snapshots: SnapshotStore;
@@ -131,6 +138,8 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         snapshots: createSnapshots(durable.snapshots, passage),
         timers: createTimers(durable.timers, passage),
         parked: createParkedThreads(durable.parked, passage),
+        views: createViews(durable.views, passage),
+        logins: createLogins(durable.logins, passage),
         ledger: createDispatchLedger(durable.ledger, passage),
         directory: createThreadDirectory(durable.directory, passage),
         inputs: topology === 'durable' ? createDurableInputBus(bus) : createStandaloneInputBus(bus),
@@ -157,6 +166,8 @@ const createDurablePart = (partitions: number): DurablePart => ({
   broker: createBroker(partitions),
   timers: new Map(),
   parked: createParkingStore(),
+  views: new Map(),
+  logins: new Map(),
   ledger: { entries: new Map(), attempts: new Map() },
   directory: new Map(),
   snapshots: new Map(),

@@ -4,6 +4,7 @@
 //   D4. A word that is in many tools' descriptions says little; a word of a tool's name says most.
 //   D5. Only offered tools are called, each at most `callsMax` times, in the order the message mentions them.
 import type { ToolDefinition } from '@dormouse/ports';
+import { isBuiltInToolName } from '@dormouse/protocol';
 import { fillArguments } from './demo-arguments.ts';
 import { findFacts, type MessageFacts } from './demo-facts.ts';
 import { contentWords, nameWords } from './demo-words.ts';
@@ -59,6 +60,9 @@ function best(clause: string, index: readonly ToolWords[]): ToolDefinition | nul
 }
 
 function score(words: readonly string[], candidate: ToolWords, index: readonly ToolWords[]): number {
+  // The runtime's own tools are called when they are named, never because a description happens to fit.
+  const isNamed = [...candidate.name].every((word) => words.includes(word));
+  if (isBuiltInToolName(candidate.tool.name) && !isNamed) return 0;
   let points = 0;
   for (const word of new Set(words)) {
     if (candidate.name.has(word)) points += nameWeight;
@@ -87,5 +91,6 @@ const sameCall = (one: DemoCall, other: DemoCall): boolean =>
   one.operation === other.operation && JSON.stringify(one.arguments) === JSON.stringify(other.arguments);
 
 function toolWords(tool: ToolDefinition): ToolWords {
-  return { tool, name: new Set(nameWords(tool.name)), description: new Set(contentWords(tool.description)) };
+  const described = isBuiltInToolName(tool.name) ? '' : tool.description;
+  return { tool, name: new Set(nameWords(tool.name)), description: new Set(contentWords(described)) };
 }

@@ -6,6 +6,7 @@
 //   D2. It is a function of its request: asked again, it says and calls the same.
 //   D3. After tool results it answers and calls nothing more, so a turn always ends.
 import type { ModelPart, ModelRequest, ToolDefinition } from '@dormouse/ports';
+import { isBuiltInToolName } from '@dormouse/protocol';
 import { type ModelMessage, plainText } from '@dormouse/thread';
 import { approximateTokens } from './approximate-tokens.ts';
 import { sentenceFor } from './demo-answer.ts';
@@ -76,7 +77,8 @@ function tokensOf(message: ModelMessage): number {
     : message.results.reduce((sum, result) => sum + approximateTokens(plainText(result.content).length), 0);
 }
 
-function whatItCanDo(tools: readonly ToolDefinition[]): string {
+function whatItCanDo(offered: readonly ToolDefinition[]): string {
+  const tools = offered.filter(({ name }) => !isBuiltInToolName(name));
   if (tools.length === 0)
     return 'I am the demo model: I only match words to tools, and this agent has no tools. Give it a tool server, or choose another model provider.';
   const list = tools.map((tool) => `- ${tool.name}: ${firstSentence(tool.description)}`).join('\n');

@@ -46,6 +46,9 @@ const indexes: readonly Index[] = [
   { collection: 'tool_servers', name: 'alias_once', key: { tenant: 1, alias: 1 }, options: { unique: true } },
   { collection: 'parked', name: 'oldest', key: { tenant: 1, parkedAt: 1, thread: 1 } },
   { collection: 'parked_inputs', name: 'in_order', key: { tenant: 1, thread: 1, place: 1 } },
+  { collection: 'views', name: 'by_thread', key: { tenant: 1, thread: 1, viewType: 1 } },
+  { collection: 'sealed', name: 'by_thread', key: { tenant: 1, thread: 1, toolCallId: 1 } },
+  { collection: 'sealed', name: 'expiry', key: { expiry: 1 }, options: { expireAfterSeconds: 0 } },
   { collection: 'secrets', name: 'by_name', key: { tenant: 1, name: 1 } },
   { collection: 'api_keys', name: 'alias_once', key: { alias: 1 }, options: { unique: true } },
 ];

@@ -6,6 +6,7 @@ import {
   type DispatchLedger,
   Fault,
   type IdempotencyKeys,
+  type Logins,
   type ParkedThreads,
   type Secrets,
   type Snapshots,
@@ -14,6 +15,7 @@ import {
   type Timers,
   type ToolServers,
   type Toolsets,
+  type Views,
 } from '@dormouse/ports';
 import { createBlobs } from './blobs.ts';
 import { createDispatchLedger } from './dispatch-ledger.ts';
@@ -26,6 +28,7 @@ import { createSnapshots } from './snapshots.ts';
 import { createThreadDirectory } from './thread-directory.ts';
 import { createThreadLog } from './thread-log.ts';
 import { createTimers, type Partitions } from './timers.ts';
+import { createLogins, createViews } from './views.ts';
 
 export interface MongoOptions extends ServerOptions {
   /** Of the bus; without it this process fires every timer. */
@@ -48,6 +51,8 @@ export interface MongoStores {
   readonly idempotency: IdempotencyKeys;
   readonly apiKeys: ApiKeys;
   readonly parked: ParkedThreads;
+  readonly views: Views;
+  readonly logins: Logins;
   counters(): MongoCounters;
   /** @throws Fault UNAVAILABLE when the server does not answer. */
   ping(): Promise<void>;
@@ -83,6 +88,8 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     idempotency: createIdempotencyKeys(server),
     apiKeys: createApiKeys(server),
     parked: createParkedThreads(server),
+    views: createViews(server),
+    logins: createLogins(server),
     counters: () => ({ ...server.counted }),
     ping: () => server.ping(),
     close: () => server.close(),

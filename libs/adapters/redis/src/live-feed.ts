@@ -77,7 +77,7 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
   return {
     publish: (key, hint) => {
       if (hint.hint === 'delta') keep(key, hint.delta);
-      else forget(key, hint.commit.body);
+      else if (hint.hint === 'committed') forget(key, hint.commit.body);
       void publisher.ask((client) => client.publish(channelOf(key), JSON.stringify(hint)), 0); // (F1)
     },
     subscribe: async (key, listener) => {

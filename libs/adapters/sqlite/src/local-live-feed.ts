@@ -52,7 +52,7 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
     publish: (key, hint) => {
       const name = nameOf(key);
       if (hint.hint === 'delta') keep(name, hint.delta);
-      else if (endsCompletion(said.get(name), hint.commit.body)) said.delete(name);
+      else if (hint.hint === 'committed' && endsCompletion(said.get(name), hint.commit.body)) said.delete(name);
       for (const listener of listeners.get(name) ?? []) tell(name, listener, hint);
     },
     subscribe: async (key, listener) => {

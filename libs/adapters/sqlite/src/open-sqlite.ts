@@ -9,6 +9,7 @@ import type {
   IdempotencyKeys,
   InputBus,
   LiveFeed,
+  Logins,
   ParkedThreads,
   Secrets,
   Snapshots,
@@ -17,6 +18,7 @@ import type {
   Timers,
   ToolServers,
   Toolsets,
+  Views,
   WorkBus,
 } from '@dormouse/ports';
 import { createAgents } from './agents.ts';
@@ -42,6 +44,7 @@ import { createThreadLog } from './thread-log.ts';
 import { createTimers } from './timers.ts';
 import { createToolServers } from './tool-servers.ts';
 import { createToolsets } from './toolsets.ts';
+import { createLogins, createViews } from './views.ts';
 import type { WriterCounters } from './write-operation.ts';
 
 export interface SqliteOptions {
@@ -77,6 +80,8 @@ export interface SqliteStores {
   readonly dedup: Dedup;
   readonly feed: LiveFeed;
   readonly parked: ParkedThreads;
+  readonly views: Views;
+  readonly logins: Logins;
   /** Exact counts since opening: transactions, syncs, commits. */
   counters(): WriterCounters;
   /** Limits the file's size from now on, like a full disk; null lifts the limit. */
@@ -142,6 +147,8 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     idempotency: createIdempotencyKeys(writer, reader),
     apiKeys: createApiKeys(writer, reader),
     parked: createParkedThreads(writer, reader),
+    views: createViews(writer, reader),
+    logins: createLogins(writer, reader),
     dedup: createRecentIds(100_000),
     feed: createLocalLiveFeed({ soFarCharactersMax: 262_144, threadsMax: 10_000 }),
     counters: () => writer.counters(),

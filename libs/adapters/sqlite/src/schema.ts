@@ -215,7 +215,28 @@ const parkedThreads = `
   ) STRICT;
 `;
 
-export const schemaSteps: readonly string[] = [firstStep, parkedThreads];
+const viewsAndLogins = `
+  CREATE TABLE views (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    view_type TEXT NOT NULL,
+    content TEXT NOT NULL,
+    UNIQUE (tenant, thread, view_type)
+  ) STRICT;
+
+  CREATE TABLE logins (
+    tenant TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    tool_call TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant, thread, tool_call)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX logins_by_expiry ON logins (expires_at);
+`;
+
+export const schemaSteps: readonly string[] = [firstStep, parkedThreads, viewsAndLogins];
 
 /** Run at every opening: a claim ends with the process that held it, so each that was not finished looks as old as can be. */
 export const releaseClaims = 'UPDATE idempotency SET claimed_at = 0 WHERE status IS NULL AND claimed_at > 0';

@@ -1,6 +1,8 @@
-// Deletes what is kept for a time only: old answers by idempotency key, old attempts. At start, then every hour.
+// Deletes what is kept for a time only: old answers by idempotency key, old attempts, logins
+// that expired. At start, then every hour.
 import type { Clock } from '@dormouse/ports';
 import type { GroupWriter } from './group-writer.ts';
+import { sweepLogins } from './views.ts';
 import { answersKeptMs, sweepKeys } from './idempotency-keys.ts';
 
 const sweepEveryMs = 3_600_000;
@@ -12,6 +14,7 @@ export function startSweeper(writer: GroupWriter, clock: Clock): { stop(): void 
     const now = clock.now();
     const swept = [
       writer.rows('lazy', sweepKeys, [[now - answersKeptMs]]),
+      writer.rows('lazy', sweepLogins, [[now]]),
       writer.rows('lazy', sweepAttempts, [[now - attemptsKeptMs]]),
     ];
     // What could not be deleted now is deleted an hour later.

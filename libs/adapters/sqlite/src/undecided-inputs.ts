@@ -1,10 +1,9 @@
 // Inputs on their way to their decision: who waits for each, and how many there may be. (Q1, Q4 of the local bus)
-import type { ThreadKey } from '@dormouse/ports';
-import type { ThreadInput } from '@dormouse/thread';
+import type { BusInput, ThreadKey } from '@dormouse/ports';
 import { unavailable } from './fault-of.ts';
 
 export interface UndecidedInput extends ThreadKey {
-  readonly input: ThreadInput;
+  readonly input: BusInput;
   readonly trace: string | null;
   /** Its publisher is answered. */
   decided(): void;
@@ -14,7 +13,7 @@ export interface UndecidedInputs {
   /** @throws Fault UNAVAILABLE above the bounds. `done` settles when the input is decided or refused. */
   add(
     key: ThreadKey,
-    input: ThreadInput,
+    input: BusInput,
     trace: string | null,
   ): { readonly undecided: UndecidedInput; readonly done: Promise<void> };
   /** In order of arrival. */

@@ -1,7 +1,8 @@
 // What belongs to one thread: events, commits, tool calls, choices, blobs, tokens.
 import { threadTokenTtlSMax } from '@dormouse/runtime';
 import { z } from 'zod';
-import { accepted, id, limitOf, listOf, logListQuery, queryPosition, time } from './field.ts';
+import { accepted, id, limitOf, listOf, listQuery, logListQuery, nullableTime, queryPosition, time } from './field.ts';
+import { threadSummary } from './threads.ts';
 import { answerer, operation, talker, threadReader, threadWriter } from './operation.ts';
 
 export const threadEvent = z
@@ -60,17 +61,60 @@ export const choice = z
     choices: z.array(z.string()),
     default: z.int(),
     arguments: z.record(z.string(), z.unknown()).optional(),
+    warnings: z.array(z.string()).optional(),
     expires_at: time,
   })
   .meta({ id: 'Choice' });
 
 export const choiceAnswer = z
   .strictObject({
-    decision: z.enum(['allow', 'deny', 'allow_for_thread']),
+    decision: z.enum(['allow', 'deny', 'allow_for_thread']).optional(),
+    selected: z.int().min(0).max(1_000).optional(),
+    dismiss: z.literal(true).optional(),
     reason: z.string().max(2_000).nullable().default(null),
     decided_by: id.nullable().default(null),
   })
-  .meta({ id: 'ChoiceAnswer' });
+  .refine(
+    ({ decision, selected, dismiss }) => [decision, selected, dismiss].filter((one) => one !== undefined).length === 1,
+    'needs exactly one of decision, selected and dismiss',
+  )
+  .meta({
+    id: 'ChoiceAnswer',
+    description: 'An approval takes `decision`, a choice of a tool `selected`; `dismiss` takes the default of either.',
+  });
+
+export const subscription = z
+  .object({
+    tool_call_id: z.string(),
+    operation: z.string(),
+    since: time,
+    events: z.int(),
+    last_event_at: nullableTime,
+  })
+  .meta({ id: 'Subscription' });
+
+export const view = z
+  .object({ view_type: z.string(), content: z.record(z.string(), z.unknown()) })
+  .meta({ id: 'View', description: 'The newest content of one type, as its tool server wrote it.' });
+
+const scheduleFields = {
+  cron: z.string().min(1).max(200),
+  time_zone: z.string().min(1).max(100),
+  message: z.string().min(1).max(65_536),
+  missed: z.enum(['skip', 'once']),
+};
+
+export const newSchedule = z
+  .strictObject({
+    ...scheduleFields,
+    time_zone: scheduleFields.time_zone.default('UTC'),
+    missed: scheduleFields.missed.default('once'),
+  })
+  .meta({ id: 'NewSchedule', description: 'A cron line and the message that it sends.' });
+
+export const schedule = z
+  .object({ id: z.string(), ...scheduleFields, since: time, next_at: nullableTime })
+  .meta({ id: 'Schedule' });
 
 export const tokenRequest = z
   .strictObject({
@@ -132,6 +176,80 @@ export const threadDetailOperations = {
     tag,
     summary: 'Stop waiting for one call',
     access: talker,
+    answers: { 202: accepted },
+  }),
+  subscriptions: operation({
+    id: 'listSubscriptions',
+    method: 'GET',
+    path: '/v1/threads/{thread}/subscriptions',
+    tag,
+    summary: 'What the thread listens to',
+    access: threadReader,
+    answers: { 200: listOf(subscription) },
+  }),
+  cancelSubscription: operation({
+    id: 'cancelSubscription',
+    method: 'POST',
+    path: '/v1/threads/{thread}/subscriptions/{call}/cancel',
+    tag,
+    summary: 'Stop listening; every tool server of the agent is told',
+    access: talker,
+    answers: { 202: accepted },
+  }),
+  views: operation({
+    id: 'listViews',
+    method: 'GET',
+    path: '/v1/threads/{thread}/views',
+    tag,
+    summary: 'The current views of tools',
+    access: threadReader,
+    answers: { 200: listOf(view) },
+  }),
+  children: operation({
+    id: 'listChildren',
+    method: 'GET',
+    path: '/v1/threads/{thread}/children',
+    tag,
+    summary: 'Threads that this thread opened, newest first',
+    access: threadReader,
+    query: listQuery,
+    answers: { 200: listOf(threadSummary) },
+  }),
+  refreshToolsets: operation({
+    id: 'refreshToolsets',
+    method: 'POST',
+    path: '/v1/threads/{thread}/toolsets/refresh',
+    tag,
+    summary: 'Fetch the manifests anew; `toolset_changed` follows if one changed',
+    access: talker,
+    answers: { 202: accepted },
+  }),
+  schedules: operation({
+    id: 'listSchedules',
+    method: 'GET',
+    path: '/v1/threads/{thread}/schedules',
+    tag,
+    summary: 'Messages that a clock sends',
+    access: threadReader,
+    answers: { 200: listOf(schedule) },
+  }),
+  addSchedule: operation({
+    id: 'addSchedule',
+    method: 'POST',
+    path: '/v1/threads/{thread}/schedules',
+    tag,
+    summary: 'Send a message at every time of a cron line; the answer is the id of the schedule',
+    access: threadWriter,
+    body: newSchedule,
+    answers: { 202: accepted },
+  }),
+  removeSchedule: operation({
+    id: 'removeSchedule',
+    method: 'DELETE',
+    path: '/v1/threads/{thread}/schedules/{schedule}',
+    tag,
+    summary: 'Send it no more',
+    access: threadWriter,
     answers: { 202: accepted },
   }),
   choices: operation({

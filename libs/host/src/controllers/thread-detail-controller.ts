@@ -1,10 +1,12 @@
 import type { Clock } from '@dormouse/ports';
-import type { Ingress } from '@dormouse/runtime';
+import { type Ingress, nextTime } from '@dormouse/runtime';
+import type { Answer } from '@dormouse/thread';
 import { Controller, Inject } from '@nestjs/common';
 import { threadDetailOperations } from '../api/thread-details.ts';
 import { type Call, Operate, OperationCall } from '../http/call.ts';
+import { viewText } from '../http/event-stream.ts';
 import { HttpProblem, unwrap } from '../http/problem.ts';
-import { type Reply, reply, replyAsIs, replyBytes } from '../http/reply.ts';
+import { type Reply, reply, replyAsIs, replyBytes, replyText } from '../http/reply.ts';
 import { CLOCK, INGRESS } from '../http/tokens.ts';
 
 type Operations = typeof threadDetailOperations;
@@ -53,11 +55,73 @@ export class ThreadDetailController {
   async answerChoice(
     @OperationCall() { tenant, params, body, origin, caller }: Call<Operations['answerChoice']>,
   ): Promise<Reply> {
-    const answer = { decision: body.decision, reason: body.reason, decidedBy: body.decided_by ?? caller.name };
+    const answer = { answer: answerOf(body), reason: body.reason, decidedBy: body.decided_by ?? caller.name };
     return reply(
       202,
       unwrap(await this.ingress.choices.answer({ tenant, thread: params.thread }, params.choice, answer, origin)),
     );
+  }
+
+  @Operate(threadDetailOperations.subscriptions)
+  async subscriptions(@OperationCall() { tenant, params }: Call<Operations['subscriptions']>): Promise<Reply> {
+    const data = unwrap(await this.ingress.parts.subscriptions({ tenant, thread: params.thread }));
+    return reply(200, { data, nextCursor: null });
+  }
+
+  @Operate(threadDetailOperations.cancelSubscription)
+  async cancelSubscription(
+    @OperationCall() { tenant, params, origin }: Call<Operations['cancelSubscription']>,
+  ): Promise<Reply> {
+    const request = { ask: 'cancel_subscription', toolCallId: params.call } as const;
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+  }
+
+  @Operate(threadDetailOperations.views)
+  async views(@OperationCall() { tenant, params }: Call<Operations['views']>): Promise<Reply> {
+    const views = unwrap(await this.ingress.parts.views({ tenant, thread: params.thread }));
+    return replyText(200, `{"data":[${views.map(viewText).join(',')}],"next_cursor":null}`);
+  }
+
+  @Operate(threadDetailOperations.children)
+  async children(@OperationCall() { tenant, params, query }: Call<Operations['children']>): Promise<Reply> {
+    const { limit, cursor } = query;
+    const page = { limit, cursor: cursor ?? null };
+    return reply(200, unwrap(await this.ingress.parts.children({ tenant, thread: params.thread }, page)));
+  }
+
+  @Operate(threadDetailOperations.refreshToolsets)
+  async refreshToolsets(
+    @OperationCall() { tenant, params, origin }: Call<Operations['refreshToolsets']>,
+  ): Promise<Reply> {
+    const request = { ask: 'refresh_toolsets' } as const;
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+  }
+
+  @Operate(threadDetailOperations.schedules)
+  async schedules(@OperationCall() { tenant, params }: Call<Operations['schedules']>): Promise<Reply> {
+    const data = unwrap(await this.ingress.parts.schedules({ tenant, thread: params.thread }));
+    return reply(200, { data, nextCursor: null });
+  }
+
+  @Operate(threadDetailOperations.addSchedule)
+  async addSchedule(
+    @OperationCall() { tenant, params, body, origin }: Call<Operations['addSchedule']>,
+  ): Promise<Reply> {
+    const { cron, time_zone: timeZone, message, missed } = body;
+    if (nextTime(cron, timeZone, this.clock.now()) === null)
+      throw new HttpProblem('INVALID_BODY', 'The cron line cannot be used.', {
+        errors: [{ pointer: '/cron', detail: `never comes in the time zone ${timeZone}, or is not a cron line` }],
+      });
+    const key = { tenant, thread: params.thread };
+    return reply(202, unwrap(await this.ingress.parts.schedule(key, { cron, timeZone, message, missed }, origin)));
+  }
+
+  @Operate(threadDetailOperations.removeSchedule)
+  async removeSchedule(
+    @OperationCall() { tenant, params, origin }: Call<Operations['removeSchedule']>,
+  ): Promise<Reply> {
+    const request = { ask: 'unschedule', scheduleId: params.schedule } as const;
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
   }
 
   @Operate(threadDetailOperations.blob)
@@ -74,4 +138,10 @@ export class ThreadDetailController {
     const token = this.ingress.tokens.issue(key, body.can, body.user_id, body.ttl_s);
     return reply(201, { token, expiresAt: this.clock.now() + body.ttl_s * 1_000 });
   }
+}
+
+/** Exactly one of the three is there. */
+function answerOf({ decision, selected }: Call<Operations['answerChoice']>['body']): Answer {
+  if (decision !== undefined) return { answer: 'decision', decision };
+  return selected === undefined ? { answer: 'dismiss' } : { answer: 'selected', selected };
 }

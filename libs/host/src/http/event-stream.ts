@@ -5,6 +5,7 @@
 //   E2. A reader that does not take what it is sent is dropped with `lagged`; it can never make us hold its backlog.
 //   E3. However the stream ends, nothing is left behind: no timer, no subscription, no socket.
 import type { ServerResponse } from 'node:http';
+import type { View } from '@dormouse/ports';
 import { apiJson, type Frame } from '@dormouse/runtime';
 
 const unsentBytesMax = 4 * 1024 * 1024;
@@ -50,9 +51,14 @@ export function frameText(frame: Frame): string {
     const { type, position } = frame.event;
     return `event: ${type}\nid: ${position}\ndata: ${JSON.stringify(frame.event)}\n\n`; // (E1)
   }
+  if (frame.frame === 'view') return `event: view\ndata: ${viewText(frame.data)}\n\n`;
   const data = 'data' in frame ? JSON.stringify(apiJson(frame.data)) : '{}';
   return `event: ${frame.frame}\ndata: ${data}\n\n`;
 }
+
+/** The content character for character, on one line: a line break between tokens of JSON is white space. R98 */
+export const viewText = ({ viewType, content }: View): string =>
+  `{"view_type":${JSON.stringify(viewType)},"content":${content.replace(/[\r\n]+/g, ' ')}}`;
 
 /** Whether the reader took what was sent, within our patience. */
 function isDrained(raw: ServerResponse, gone: AbortSignal): Promise<boolean> {

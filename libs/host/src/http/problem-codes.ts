@@ -137,6 +137,12 @@ const refusalCodes = {
     'Wait for them, or interrupt first.',
   ),
   QUEUE_FULL: entry(null, 'Queue full', 'The policy `queue` has 1 000 messages waiting.', 'Wait, or interrupt.'),
+  LIMIT_REACHED: entry(
+    null,
+    'Limit reached',
+    'The thread has as many subscriptions, schedules or waiting events as it may have.',
+    'End one of them first: `POST …/subscriptions/{call}/cancel`, `DELETE …/schedules/{schedule}`.',
+  ),
   NOTHING_TO_STOP: entry(
     null,
     'Nothing to stop',
@@ -244,12 +250,6 @@ const toolCodes = {
     'Callback expired',
     'The callback URL is one of ours, but it has expired or its key was revoked. Nothing was stored.',
     'Let the tool answer sooner, or raise the agent’s `callback_ttl_s`.',
-  ),
-  CALLBACK_TYPE_UNSUPPORTED: entry(
-    422,
-    'Callback type unsupported',
-    'This version takes `tool_result` only; the message was recorded as rejected and the call stays open.',
-    'Send a `tool_result`.',
   ),
   AUTH_UNSUPPORTED: entry(
     null,

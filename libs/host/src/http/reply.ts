@@ -14,6 +14,9 @@ export const reply = (status: number, value: unknown): Reply => ({ status, json:
 /** A value that is the API's JSON already: events, commits. */
 export const replyAsIs = (status: number, value: unknown): Reply => ({ status, json: JSON.stringify(value) });
 
+/** JSON text, character for character. */
+export const replyText = (status: number, json: string): Reply => ({ status, json });
+
 export const noContent: Reply = { status: 204, json: null };
 
 export const replyBytes = (content: Uint8Array, mediaType: string): Reply => ({

@@ -4,12 +4,12 @@
 //   P3. `close` lets go in the order of dependence: clients first, stores last.
 import { createGuardedFetch, createToolTransport, parseOutboundAllow } from '@dormouse/adapter-http';
 import { createModel } from '@dormouse/adapter-model';
-import type { Entropy, Logger, Model, ToolTransport } from '@dormouse/ports';
+import type { Entropy, Logger, Model, Sealer, ToolTransport } from '@dormouse/ports';
 import { type Config, isCluster } from '../config.ts';
 import { type ArgumentValidator, createArgumentValidator } from './argument-validator.ts';
 import { createDevelopmentClock, type DevelopmentClock } from './development-clock.ts';
 import type { KeyRing } from './key-ring.ts';
-import { createSealer, type Sealer, secretReader } from './sealer.ts';
+import { createSealer, secretReader } from './sealer.ts';
 import { systemEntropy } from './system-entropy.ts';
 import { openTopology, type Stores } from './topology.ts';
 

@@ -4,24 +4,14 @@
 //   S1. A sealed value that is moved to another tenant or name does not open.
 //   S2. A value leaves only towards an origin in the secret's own list. guarantees §4, stolen secrets
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { Fault, type Secrets } from '@dormouse/ports';
-
-interface Owner {
-  readonly tenant: string;
-  readonly name: string;
-}
-
-export interface Sealer {
-  seal(owner: Owner, value: string): string;
-  open(owner: Owner, sealed: string): string;
-}
+import { Fault, type Sealer, type SealOwner, type Secrets } from '@dormouse/ports';
 
 const nonceBytes = 12;
 const tagBytes = 16;
 const format = 'v1.';
 
 export function createSealer(key: Uint8Array): Sealer {
-  const bound = ({ tenant, name }: Owner): Buffer => Buffer.from(JSON.stringify([tenant, name])); // (S1)
+  const bound = ({ tenant, name }: SealOwner): Buffer => Buffer.from(JSON.stringify([tenant, name])); // (S1)
   return {
     seal(owner, value) {
       const nonce = randomBytes(nonceBytes);

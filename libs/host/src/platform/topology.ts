@@ -18,6 +18,7 @@ import type {
   InputBus,
   LiveFeed,
   Logger,
+  Logins,
   ParkedThreads,
   Secrets,
   Snapshots,
@@ -26,6 +27,7 @@ import type {
   Timers,
   ToolServers,
   Toolsets,
+  Views,
   WorkBus,
 } from '@dormouse/ports';
 import { type ClusterConfig, type Config, isCluster } from '../config.ts';
@@ -49,6 +51,8 @@ export interface Stores {
   readonly dedup: Dedup;
   readonly feed: LiveFeed;
   readonly parked: ParkedThreads;
+  readonly views: Views;
+  readonly logins: Logins;
 }
 
 export interface Topology {

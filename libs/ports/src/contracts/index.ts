@@ -5,6 +5,7 @@ export { idempotencyKeysContract } from './idempotency.contract.ts';
 export { inputBusContract, type InputBusUnderTest } from './input-bus.contract.ts';
 export { createInputRecorder, type InputRecorder } from './input-recorder.ts';
 export { liveFeedContract } from './live-feed.contract.ts';
+export { loginsContract } from './logins.contract.ts';
 export { parkedThreadsContract } from './parked-threads.contract.ts';
 export {
   agentsContract,
@@ -20,4 +21,5 @@ export { threadLogContract, type ThreadLogUnderTest } from './thread-log.contrac
 export { timersContract } from './timers.contract.ts';
 export type { UnderTest } from './under-test.ts';
 export type { Advance } from './until.ts';
+export { viewsContract } from './views.contract.ts';
 export { workBusContract, type WorkBusUnderTest } from './work-bus.contract.ts';

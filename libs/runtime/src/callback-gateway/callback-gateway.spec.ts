@@ -1,6 +1,12 @@
-import { createManualClock, createMemoryWorld, type ManualClock, type MemoryPorts } from '@dormouse/adapter-memory';
-import { Fault, type LogFields, type ThreadKey } from '@dormouse/ports';
-import type { ThreadInput } from '@dormouse/thread';
+import {
+  createManualClock,
+  createMemoryWorld,
+  createSeededEntropy,
+  plainSealer,
+  type ManualClock,
+  type MemoryPorts,
+} from '@dormouse/adapter-memory';
+import { answerOwner, type BusInput, Fault, type LogFields, loginOwner, type ThreadKey } from '@dormouse/ports';
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -29,17 +35,18 @@ const tokenOf = (fields: Partial<CallbackScope> = {}): string =>
 
 let clock: ManualClock;
 let ports: MemoryPorts;
-let published: { readonly key: ThreadKey; readonly input: ThreadInput; readonly trace: string | null }[];
+let published: { readonly key: ThreadKey; readonly input: BusInput; readonly trace: string | null }[];
 let fails: Error | null;
 let dedupFails: Error | null;
 let blobsFail: Error | null;
+let loginsFail: Error | null;
 let lines: { readonly event: string; readonly fields: LogFields | undefined }[];
 let gateway: CallbackGateway;
 
 beforeEach(() => {
   clock = createManualClock();
   ports = createMemoryWorld({ clock }).ports('gateway');
-  [published, lines, fails, dedupFails, blobsFail] = [[], [], null, null, null];
+  [published, lines, fails, dedupFails, blobsFail, loginsFail] = [[], [], null, null, null, null];
   const say = (event: string, fields?: LogFields): void => void lines.push({ event, fields });
   gateway = createCallbackGateway({
     tokens,
@@ -56,6 +63,9 @@ beforeEach(() => {
       'remember',
       () => dedupFails,
     ),
+    logins: faulty(ports.logins, 'put', () => loginsFail),
+    sealer: plainSealer,
+    entropy: createSeededEntropy(1),
     clock,
     logger: { info: say, warn: say, error: say },
   });
@@ -69,12 +79,12 @@ const receive = (body: unknown, request: Partial<CallbackRequest> = {}, token = 
     ...request,
   });
 const result = { type: 'tool_result', group_id: 'thr_1', id: 'call_1', text: 'sunny' };
-const inputs = (): readonly ThreadInput[] => published.map(({ input }) => input);
+const inputs = (): readonly BusInput[] => published.map(({ input }) => input);
 const rejections = (): readonly unknown[] =>
   inputs().map((input) =>
     input.kind === 'CallbackRejection' ? { code: input.code, settles: input.settles } : input.kind,
   );
-const resultInput = (): Extract<ThreadInput, { kind: 'ToolResult' }> => {
+const resultInput = (): Extract<BusInput, { kind: 'ToolResult' }> => {
   const input = inputs()[0];
   if (input?.kind !== 'ToolResult') throw new Error('no result');
   return input;
@@ -324,20 +334,13 @@ describe('what cannot be accepted', () => {
     expect(published.map(({ key }) => key)).toEqual([{ tenant: 'other', thread: 'thr_1' }]);
   });
 
-  it.each([
-    ['oauth', { type: 'oauth', id: 'call_1', auth_url: 'https://login.example/secret-path' }],
-    [
-      'user_choice',
-      { type: 'user_choice', id: 'call_1', prompt: '?', choices: ['a'], default: 0, response_url: 'https://a.example' },
-    ],
-    ['subscription_event', { type: 'subscription_event', tool_call_id: 'call_1', text: 'x' }],
-    ['view_update', { type: 'view_update', view_type: 'plan', content: {} }],
-  ])('R32 %s is not lost in silence: 422 and visible, however often', async (_type, body) => {
-    for (const repetition of [1, 2, 3, 4, 5, 6]) {
-      expect(await receive({ ...body, repetition })).toMatchObject({ status: 422, code: 'CALLBACK_TYPE_UNSUPPORTED' });
-    }
-    expect(rejections()).toEqual([{ code: 'CALLBACK_TYPE_UNSUPPORTED', settles: false }]);
-    expect(JSON.stringify([lines, published])).not.toContain('secret-path');
+  it('R32 R89 a choice that breaks its own limits is refused, visible, and settles nothing however often', async () => {
+    const choice = { type: 'user_choice', id: 'call_1', prompt: '?', choices: ['a'], default: 7 };
+    for (const repetition of [1, 2, 3])
+      expect(await receive({ ...choice, response_url: 'https://a.example', repetition })).toMatchObject({
+        status: 422,
+      });
+    expect(rejections()).toEqual([{ code: 'INVALID_BODY', settles: false }]);
   });
 
   it('other types never settle a call: broken ones are one record, however often', async () => {
@@ -439,5 +442,67 @@ describe('delivery', () => {
   it('a bug is not an answer', async () => {
     fails = new TypeError('ours');
     await expect(receive(result)).rejects.toThrow('ours');
+  });
+});
+
+describe('the other four messages', () => {
+  it('R32 an event becomes an input under its sender’s id, from the header, the body, or ours', async () => {
+    const event = { type: 'subscription_event', tool_call_id: 'call_1', text: 'a\u0007 commit', associative: true };
+    await receive(event, { headers: { 'webhook-id': 'evt_1' } });
+    await receive({ ...event, event_id: 'evt_2' });
+    await receive(event);
+    await receive(event);
+    expect(
+      inputs()
+        .map(({ id }) => id)
+        .slice(0, 2),
+    ).toEqual(['e:call_1:evt_1', 'e:call_1:evt_2']);
+    expect(new Set(inputs().map(({ id }) => id)).size).toBe(4);
+    expect(inputs()[0]).toMatchObject({
+      kind: 'SubscriptionEvent',
+      toolServer: 'weather',
+      content: [{ type: 'text', text: 'a commit' }],
+      associative: true,
+      final: false,
+    });
+  });
+
+  it('I-13 the same event id twice is one input', async () => {
+    const event = { type: 'subscription_event', tool_call_id: 'call_1', text: 'x', event_id: 'evt_1' };
+    expect(await receive(event)).toEqual({ status: 200 });
+    expect(await receive(event)).toEqual({ status: 200 });
+    expect(inputs()).toHaveLength(1);
+  });
+
+  it('R84 R88 the URL of a login is sealed, and in no input and no line', async () => {
+    const login = { type: 'oauth', id: 'call_1', auth_url: 'https://login.example/secret-path?state=x' };
+    expect(await receive(login)).toEqual({ status: 200 });
+    const [kept] = await ports.logins.list({ tenant: 'acme', thread: 'thr_1' }, clock.now());
+    expect(plainSealer.open(loginOwner('acme', 'thr_1', 'call_1'), kept?.sealed ?? '')).toBe(login.auth_url);
+    expect(inputs()).toMatchObject([{ kind: 'LoginPrompt', expiresAt: clock.now() + 86_400_000 }]);
+    expect(JSON.stringify([inputs(), lines])).not.toContain('secret-path');
+  });
+
+  it('a login that cannot be sealed durably is not accepted', async () => {
+    loginsFail = new Fault('UNAVAILABLE', 'away');
+    const login = { type: 'oauth', id: 'call_1', auth_url: 'https://login.example/' };
+    expect(await receive(login)).toMatchObject({ status: 503 });
+    expect(inputs()).toEqual([]);
+  });
+
+  it('R89 a choice carries where its answer goes, sealed; asked twice it is one question', async () => {
+    const choice = { type: 'user_choice', id: 'call_1', prompt: 'Which?', choices: ['a', 'b'], default: 1 };
+    await receive({ ...choice, response_url: 'https://tool.example/answer' });
+    await receive({ ...choice, response_url: 'https://tool.example/answer', extra: true });
+    expect(inputs()).toMatchObject([{ kind: 'ChoicePrompt', prompt: 'Which?', choices: ['a', 'b'], default: 1 }]);
+    const [input] = inputs();
+    const answerTo = input?.kind === 'ChoicePrompt' ? input.answerTo : '';
+    expect(plainSealer.open(answerOwner('acme', 'thr_1', 'call_1'), answerTo)).toBe('https://tool.example/answer');
+  });
+
+  it('R98 a view goes on character for character', async () => {
+    const content = '{"big":123456789012345678901234567890,"n":[null, 1.0]}';
+    await receive(`{"type":"view_update","group_id":"thr_1","view_type":"board","content":${content}}`);
+    expect(inputs()).toMatchObject([{ kind: 'ViewUpdate', viewType: 'board', content }]);
   });
 });

@@ -5,27 +5,40 @@
 // 410 expired or revoked · 400 not JSON · 413 too large · 415 not `application/json` · 422 not a RAP message ·
 // 503 with Retry-After for anything temporary. Never 429: tools do not retry a 4xx, so it would lose messages.
 //
-// This version takes `tool_result`. The other callback types (`oauth`, `user_choice`, `subscription_event`, `view_update`)
-// are answered 422 CALLBACK_TYPE_UNSUPPORTED and recorded on the thread, so that nothing is lost in silence.
-//
 // Invariants:
 //   C1. 200 is said when the input is durable, never before.
 //   C2. `Dedup` learns of a message only after that; losing or lacking it costs a second look by `decide`, no more.
 //   C3. A message that is refused for good is visible on its thread before the refusal is answered, because tools do not
 //       retry a 4xx; a `tool_result` that is too large or unreadable settles its call.
-//   C4. The token is in no log line and in no answer.
+//   C4. The token is in no log line and in no answer; nor is the URL of a login or of a choice's answer, which is sealed here.
+//   C5. An event is accepted once under its sender's event id; without one it is at least once, under an id of ours. I-13
 import { createHash } from 'node:crypto';
-import { Fault, type Blobs, type Clock, type Dedup, type InputBus, type Logger } from '@dormouse/ports';
+import {
+  answerOwner,
+  type Blobs,
+  type BusInput,
+  type Clock,
+  type Dedup,
+  type Entropy,
+  Fault,
+  type InputBus,
+  type Logger,
+  loginOwner,
+  type Logins,
+  type Sealer,
+} from '@dormouse/ports';
 import {
   callbackBytesMax,
+  idCharactersMax,
   opensSubscription,
   readCallback,
   resultContent,
   type Callback,
   type CallbackReading,
 } from '@dormouse/protocol';
-import { inputIds, type CallbackRejection, type ThreadInput } from '@dormouse/thread';
+import { inputIds, type CallbackRejection } from '@dormouse/thread';
 import type { CallbackScope, CallbackTokens } from './callback-token.ts';
+import { cleanText } from './clean-text.ts';
 import { cleanItem, storeResult } from './result-content.ts';
 
 export interface CallbackRequest {
@@ -53,7 +66,10 @@ export interface CallbackGatewayDeps {
   readonly inputs: InputBus;
   readonly blobs: Blobs;
   readonly dedup: Dedup;
+  readonly logins: Logins;
+  readonly sealer: Sealer;
   readonly clock: Clock;
+  readonly entropy: Entropy;
   readonly logger: Logger;
   readonly settings?: Partial<CallbackGatewaySettings>;
 }
@@ -63,12 +79,17 @@ export interface CallbackGatewaySettings {
   /** Payload of one result that the log keeps itself. */
   readonly inlineBytesMax: number;
   readonly retryAfterS: number;
+  /** How long a person may take to log in, and to choose. */
+  readonly loginDeadlineMs: number;
+  readonly choiceDeadlineMs: number;
 }
 
 const defaultSettings: CallbackGatewaySettings = {
   bodyBytesMax: callbackBytesMax,
   inlineBytesMax: 65_536,
   retryAfterS: 5,
+  loginDeadlineMs: 86_400_000,
+  choiceDeadlineMs: 3_600_000,
 };
 
 /** Why a message is refused for good, in the words of the answer and of the thread. */
@@ -85,9 +106,10 @@ const problemsShownMax = 5;
 
 export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGateway {
   const settings = { ...defaultSettings, ...deps.settings };
+  const storing = { blobs: deps.blobs, inlineBytesMax: settings.inlineBytesMax };
 
   /** Makes the input durable unless it is known to be. (C1, C2) */
-  async function publish(scope: CallbackScope, id: string, make: () => Promise<ThreadInput>): Promise<void> {
+  async function publish(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<void> {
     const { tenant, thread } = scope;
     const known = `${thread}:${id}`;
     if (await isKnown(tenant, known)) return;
@@ -115,7 +137,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
 
   async function refuse(scope: CallbackScope, refused: Refused, body: Uint8Array | string): Promise<CallbackAnswer> {
     const { status, code, detail, settles } = refused;
-    const about = refused.about ?? createHash('sha256').update(body).digest('hex').slice(0, 32);
+    const about = refused.about ?? hashOf(body);
     const id = inputIds.callbackRejection(scope.toolCallId, about);
     const rejection: CallbackRejection = {
       kind: 'CallbackRejection',
@@ -136,26 +158,87 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     return { status, code, detail };
   }
 
-  async function accept(
-    scope: CallbackScope,
-    callback: Extract<Callback, { type: 'tool_result' }>,
-  ): Promise<CallbackAnswer> {
+  async function accept(scope: CallbackScope, read: Accepted, request: CallbackRequest): Promise<void> {
+    const { callback } = read;
     if (callback.groupId === undefined)
       deps.logger.info('callback_without_group_id', { tenant: scope.tenant, toolServer: scope.toolServer });
+    switch (callback.type) {
+      case 'tool_result':
+        return takeResult(scope, callback);
+      case 'subscription_event':
+        return takeEvent(scope, callback, request);
+      case 'oauth':
+        return takeLogin(scope, callback);
+      case 'user_choice':
+        return takeChoice(scope, callback);
+      case 'view_update':
+        return takeView(scope, callback.viewType, read.rawContent ?? JSON.stringify(callback.content));
+    }
+  }
+
+  /** (C5) */
+  async function takeEvent(
+    scope: CallbackScope,
+    event: Extract<Callback, { type: 'subscription_event' }>,
+    request: CallbackRequest,
+  ): Promise<void> {
+    const { tenant, toolCallId, toolServer } = scope;
+    const eventId = eventIdOf(request) ?? event.eventId ?? null;
+    const id = inputIds.subscriptionEvent(toolCallId, eventId ?? deps.entropy.nonce());
+    const { associative, final } = event;
+    await publish(scope, id, async () => {
+      const items = [cleanItem({ type: 'text', text: event.text })];
+      const { content } = await storeResult(storing, tenant, items, undefined);
+      return { kind: 'SubscriptionEvent', id, toolCallId, toolServer, eventId, content, associative, final };
+    });
+  }
+
+  /** (C4) The URL is sealed before the thread hears of it. */
+  async function takeLogin(scope: CallbackScope, login: Extract<Callback, { type: 'oauth' }>): Promise<void> {
+    const { tenant, thread, toolCallId, toolServer } = scope;
+    const id = inputIds.login(toolCallId, hashOf(login.authUrl));
+    const expiresAt = deps.clock.now() + settings.loginDeadlineMs;
+    await publish(scope, id, async () => {
+      const sealed = deps.sealer.seal(loginOwner(tenant, thread, toolCallId), login.authUrl);
+      await deps.logins.put({ tenant, thread }, { toolCallId, sealed, expiresAt });
+      return { kind: 'LoginPrompt', id, toolCallId, toolServer, expiresAt };
+    });
+  }
+
+  async function takeChoice(scope: CallbackScope, choice: Extract<Callback, { type: 'user_choice' }>): Promise<void> {
+    const { tenant, thread, toolCallId, toolServer } = scope;
+    const { prompt, choices, responseUrl } = choice;
+    const id = inputIds.userChoice(toolCallId, hashOf(JSON.stringify([prompt, choices, choice.default, responseUrl])));
+    await publish(scope, id, () =>
+      Promise.resolve({
+        kind: 'ChoicePrompt',
+        id,
+        toolCallId,
+        toolServer,
+        prompt: cleanText(prompt),
+        choices: choices.map(cleanText),
+        default: choice.default,
+        answerTo: deps.sealer.seal(answerOwner(tenant, thread, toolCallId), responseUrl),
+        expiresAt: deps.clock.now() + settings.choiceDeadlineMs,
+      }),
+    );
+  }
+
+  /** R98: the content is handed on as it was written. Nothing here says whether the thread exists; its lane does. */
+  async function takeView({ tenant, thread }: CallbackScope, viewType: string, content: string): Promise<void> {
+    const update = { kind: 'ViewUpdate', id: `v:${deps.entropy.nonce()}`, viewType, content } as const;
+    await deps.inputs.publish({ tenant, thread }, update, null);
+  }
+
+  async function takeResult(scope: CallbackScope, callback: Extract<Callback, { type: 'tool_result' }>): Promise<void> {
     const { tenant, toolCallId, toolServer } = scope;
     const id = inputIds.result(toolCallId);
     await publish(scope, id, async () => {
       const items = resultContent(callback).map(cleanItem); // R49
-      const stored = await storeResult(
-        { blobs: deps.blobs, inlineBytesMax: settings.inlineBytesMax },
-        tenant,
-        items,
-        callback.displayAs,
-      );
+      const stored = await storeResult(storing, tenant, items, callback.displayAs);
       const subscription = opensSubscription({ content: items, subscription: callback.subscription });
       return { kind: 'ToolResult', id, toolCallId, toolServer, ...stored, subscription };
     });
-    return { status: 200 };
   }
 
   async function judge(scope: CallbackScope, request: CallbackRequest): Promise<CallbackAnswer> {
@@ -166,8 +249,8 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     const { callback } = read;
     if (!isAbout(scope, callback))
       return { status: 403, code: 'FORBIDDEN', detail: 'the message is about another thread or call than its URL' };
-    if (callback.type !== 'tool_result') return refuse(scope, unsupported(callback.type), body);
-    return accept(scope, callback);
+    await accept(scope, read, request);
+    return { status: 200 };
   }
 
   return {
@@ -279,10 +362,18 @@ function unreadable(why: string, type: string | null): Refused {
 const aboutType = (type: Callback['type'] | undefined): string | undefined =>
   type === 'tool_result' ? undefined : type;
 
-function unsupported(type: string): Refused {
-  const detail = `messages of type ${type} are not supported by this version; the call stays open`;
-  return { status: 422, code: 'CALLBACK_TYPE_UNSUPPORTED', detail, settles: false, about: type };
+const hashOf = (body: Uint8Array | string): string => createHash('sha256').update(body).digest('hex').slice(0, 32);
+
+/** The sender's own id for an event, in the headers that webhooks use. Not in RAP: see SPEC.md. */
+function eventIdOf({ headers }: CallbackRequest): string | null {
+  for (const name of ['webhook-id', 'idempotency-key']) {
+    const value = headers[name];
+    if (typeof value === 'string' && value.length > 0 && value.length <= idCharactersMax) return value;
+  }
+  return null;
 }
+
+type Accepted = Extract<CallbackReading, { readonly ok: true }>;
 
 /** RAP tool-result, Routing: the message belongs to the call of its URL. R34 A missing group id is the token's. */
 function isAbout(scope: CallbackScope, callback: Callback): boolean {

@@ -13,11 +13,13 @@ export interface ChoiceView {
   readonly choices: readonly string[];
   readonly default: number;
   readonly arguments?: Readonly<Record<string, unknown>>;
+  /** Characters in the arguments that can deceive a reader. */
+  readonly warnings?: readonly string[];
   readonly expiresAt: number;
 }
 
 export function choiceView(event: ChoiceRequested): ChoiceView {
-  const { choiceId, kind, toolCallId, prompt, choices, expiresAt } = event;
+  const { choiceId, kind, toolCallId, prompt, choices, warnings, expiresAt } = event;
   return {
     id: choiceId,
     kind,
@@ -25,7 +27,8 @@ export function choiceView(event: ChoiceRequested): ChoiceView {
     prompt,
     choices,
     default: event.default,
-    arguments: event.arguments,
+    ...(event.arguments === undefined ? {} : { arguments: event.arguments }),
+    ...(warnings === undefined ? {} : { warnings }),
     expiresAt,
   };
 }

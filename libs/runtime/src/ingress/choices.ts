@@ -1,21 +1,21 @@
-// Choices that wait for a person, and their answers. Today these are approvals of tool calls. R27
+// Choices that wait for a person, and their answers: approvals of calls (R27), and what tools ask (R89–R92).
 //
 // Invariants:
 //   H1. The first answer stays. A second one is refused with the first, whether it is seen before it is sent or was decided
 //       after; in the second case the thread has recorded it as refused.
 import type { InputBus, Snapshots, ThreadKey } from '@dormouse/ports';
-import type { ApprovalDecision, RecordedEvent } from '@dormouse/thread';
+import { type Answer, answerMismatch, type RecordedEvent } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
 import { type ChoiceView, openChoices } from './choice-view.ts';
 import { decidedCommit } from './decided-commit.ts';
 import type { FollowPorts } from './follow-commits.ts';
 import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from './client-id.ts';
 import { lastEventBefore, placedEvents } from './log-scan.ts';
-import { answered, type Answered, notFound, refused } from './refusal.ts';
+import { answered, type Answered, invalid, notFound, refused } from './refusal.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
 
-export interface ApprovalAnswer {
-  readonly decision: ApprovalDecision;
+export interface GivenAnswer {
+  readonly answer: Answer;
   readonly reason: string | null;
   readonly decidedBy: string | null;
 }
@@ -25,7 +25,7 @@ export interface ChoiceDesk {
   answer(
     key: ThreadKey,
     choiceId: string,
-    answer: ApprovalAnswer,
+    answer: GivenAnswer,
     origin: RequestOrigin,
   ): Promise<Answered<{ readonly id: string }>>;
 }
@@ -56,7 +56,10 @@ export function createChoiceDesk(ports: ChoicePorts): ChoiceDesk {
       const id = inputIdOf(name);
       const requestId = publicId('req', name);
       const { thread } = await loadThread(ports, key);
-      if (thread.choices[choiceId] === undefined) {
+      const choice = thread.choices[choiceId];
+      const problem = choice === undefined ? null : answerMismatch(choice, answer.answer);
+      if (problem !== null) return invalid([{ pointer: pointerOf(answer.answer), detail: problem }]);
+      if (choice === undefined) {
         const [own] = await log.findByInputs(key, [id]);
         if (
           own !== null &&
@@ -82,6 +85,8 @@ export function createChoiceDesk(ports: ChoicePorts): ChoiceDesk {
   };
 }
 
+const pointerOf = ({ answer }: Answer): string => (answer === 'selected' ? '/selected' : '/decision');
+
 const isRefused = (events: readonly RecordedEvent[], requestId: string): boolean =>
   events.some((event) => event.type === 'RequestRefused' && event.requestId === requestId);
 
@@ -98,8 +103,8 @@ async function settledRefusal(
     (event) => event.type === 'ChoiceSettled' && event.choiceId === choiceId,
   );
   if (first?.event.type !== 'ChoiceSettled') return notFound('choice');
-  const { decision, by, reason } = first.event;
+  const { decision, selected, by, reason } = first.event;
   return refused('CHOICE_SETTLED', 'This choice has been answered.', {
-    settled: { choiceId, decision, by, reason, at: first.at },
+    settled: { choiceId, decision, selected, by, reason, at: first.at },
   });
 }

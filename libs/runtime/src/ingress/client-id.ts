@@ -17,7 +17,7 @@ export interface RequestOrigin {
   readonly idempotencyKey: string | null;
 }
 
-export type PublicPrefix = 'msg' | 'req' | 'thr' | 'agt' | 'tsv' | 'key';
+export type PublicPrefix = 'msg' | 'req' | 'thr' | 'agt' | 'tsv' | 'key' | 'sch';
 
 /** The 26 characters that name one request. */
 export type RequestName = string;

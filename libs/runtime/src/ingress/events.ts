@@ -1,5 +1,6 @@
 // Events as clients see them, and pages of them.
 import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
+import { plainText, type RecordedEvent } from '@dormouse/thread';
 import { apiJson, apiType } from './api-json.ts';
 import { commitsAfter, eventsAfter, type PlacedEvent } from './log-scan.ts';
 import { answered, type Answered } from './refusal.ts';
@@ -11,8 +12,28 @@ export type ApiEvent = { readonly position: number; readonly at: string; readonl
 >;
 
 export function apiEvent({ position, at, event }: PlacedEvent): ApiEvent {
-  const { type, turnId, cause, ...fields } = event;
+  const { type, turnId, cause, ...fields } = readableFields(event);
   return apiJson({ position, at, type: apiType(type), turnId, cause, ...fields }) as ApiEvent;
+}
+
+type ReadableFields = Pick<RecordedEvent, 'type' | 'turnId' | 'cause'> & Readonly<Record<string, unknown>>;
+
+/** What came as text is shown as text, and where a choice's answer goes is nobody's business. */
+function readableFields(event: RecordedEvent): ReadableFields {
+  switch (event.type) {
+    case 'SubscriptionEventHeld':
+    case 'SubscriptionEventReceived':
+    case 'ParentMessageReceived':
+      return { ...event, text: plainText(event.content) };
+    case 'ChildReported':
+      return { ...event, report: plainText(event.report) };
+    case 'ChoiceRequested': {
+      const { answerTo: _sealed, ...shown } = event;
+      return shown;
+    }
+    default:
+      return event;
+  }
 }
 
 export interface EventDesk {

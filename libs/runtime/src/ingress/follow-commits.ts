@@ -5,12 +5,13 @@
 //   F2. The feed is a hint: a commit that does not join the last one makes us read the log, and without any hint the log is
 //       read again every `pollMs`. Losing hints costs time, never correctness.
 //   F3. What waits for a slow reader is bounded; past that the stream says `lagged` and ends.
-import type { Clock, Commit, Delta, Hint, LiveFeed, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { Clock, Commit, Delta, Hint, LiveFeed, ThreadKey, ThreadLog, View } from '@dormouse/ports';
 import { commitsAfter } from './log-scan.ts';
 
 export type Followed =
   | { readonly what: 'commit'; readonly commit: Commit }
   | { readonly what: 'delta'; readonly delta: Delta }
+  | { readonly what: 'view'; readonly view: View }
   /** Everything that was stored when the stream began has been given. */
   | { readonly what: 'caught_up'; readonly soFar: readonly Delta[] }
   | { readonly what: 'lagged' };
@@ -72,6 +73,8 @@ export async function* followHints(
     }
     if (hint !== 'nothing' && hint.hint === 'delta') {
       yield { what: 'delta', delta: hint.delta };
+    } else if (hint !== 'nothing' && hint.hint === 'view') {
+      yield { what: 'view', view: hint.view };
     } else if (hint !== 'nothing' && joins(hint.commit, position)) {
       yield { what: 'commit', commit: hint.commit };
       position = endOf(hint.commit);

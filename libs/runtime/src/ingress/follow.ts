@@ -1,12 +1,14 @@
-// A thread's event stream, as frames: durable events, what the model says meanwhile, open choices, status. The host writes
-// them to a socket and nothing else.
+// A thread's event stream, as frames: durable events, what the model says meanwhile, open choices and logins, views, status.
+// The host writes them to a socket and nothing else.
 //
 // Invariants:
 //   S1. Durable events carry their position as id, each once, in order, from the one after `after`. I-19
 //   S2. Text that is shown twice (once as "so far", once live) is cut: a client appends and is right. A new attempt starts over.
-//   S3. On connect: status and open choices first, then what is newer, then the text so far.
+//   S3. On connect: status, open choices, open logins and current views first, then what is newer, then the text so far.
+//   S5. The URL of a login is opened for the stream alone; it is in no event. R84, R88
 //   S4. A closed thread gives what is newer, then `end`.
-import type { Commit, Delta, Snapshots, ThreadKey } from '@dormouse/ports';
+import type { Commit, Delta, Logins, Sealer, Snapshots, ThreadKey, View, Views } from '@dormouse/ports';
+import { loginOwner } from '@dormouse/ports';
 import { evolve, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
 import { type ChoiceView, choiceView, openChoices } from './choice-view.ts';
@@ -21,9 +23,18 @@ export type Frame =
   | { readonly frame: 'event'; readonly event: ApiEvent }
   | { readonly frame: 'delta'; readonly data: Delta }
   | { readonly frame: 'choice'; readonly data: ChoiceView }
+  | { readonly frame: 'oauth'; readonly data: OpenLogin }
+  | { readonly frame: 'view'; readonly data: View }
   | { readonly frame: 'status'; readonly data: { readonly status: string; readonly waitingOn: readonly WaitingOn[] } }
   | { readonly frame: 'lagged' }
   | { readonly frame: 'end' };
+
+/** A login that waits for the user. */
+export interface OpenLogin {
+  readonly toolCallId: string;
+  readonly authUrl: string;
+  readonly expiresAt: number;
+}
 
 export interface FollowDesk {
   /** 404, or `nothing_newer` on a closed thread that has been read to its end, or the stream. */
@@ -33,6 +44,9 @@ export interface FollowDesk {
 export interface FollowDeskPorts extends FollowPorts {
   readonly snapshots: Snapshots;
   readonly threads: ThreadLookup;
+  readonly logins: Logins;
+  readonly sealer: Sealer;
+  readonly views: Views;
 }
 
 export function createFollowDesk(ports: FollowDeskPorts): FollowDesk {
@@ -61,13 +75,20 @@ async function* frames(
   let given = after;
   yield shown; // (S3)
   for (const choice of await openChoices(ports.log, key, thread)) yield { frame: 'choice', data: choice };
+  for (const login of await openLogins(ports, key, thread)) yield { frame: 'oauth', data: login };
+  for (const view of await ports.views.list(key)) yield { frame: 'view', data: view }; // R97
   for await (const item of followCommits(ports, key, after, signal)) {
     if (item.what === 'lagged') return yield { frame: 'lagged' };
     if (item.what === 'delta') yield* cutDeltas(deltas, [item.delta]);
+    if (item.what === 'view') yield { frame: 'view', data: item.view }; // R96
     if (item.what === 'caught_up') yield* cutDeltas(deltas, item.soFar);
     if (item.what === 'commit') {
       yield* eventFrames(item.commit, after, thread.position);
+      const asksForLogin = newLogins(item.commit, thread.position);
       thread = fold(thread, item.commit);
+      if (asksForLogin.length > 0)
+        for (const login of await openLogins(ports, key, thread))
+          if (asksForLogin.includes(login.toolCallId)) yield { frame: 'oauth', data: login };
       given = item.commit.version + item.commit.count;
       const status = statusFrame(thread);
       if (JSON.stringify(status) !== JSON.stringify(shown)) yield (shown = status);
@@ -83,6 +104,23 @@ function* eventFrames(commit: Commit, after: number, seen: number): Generator<Fr
     const { event, position } = placed;
     if (event.type === 'ChoiceRequested' && position > seen) yield { frame: 'choice', data: choiceView(event) };
   }
+}
+
+/** Calls of this commit that ask for a login and had not been seen when the stream began. */
+const newLogins = (commit: Commit, seen: number): readonly string[] =>
+  placedEvents(commit, seen).flatMap(({ event }) => (event.type === 'OauthRequested' ? [event.toolCallId] : []));
+
+/** (S5) */
+async function openLogins(ports: FollowDeskPorts, key: ThreadKey, thread: Thread): Promise<readonly OpenLogin[]> {
+  const waiting = Object.values(thread.calls).filter((call) => call.waiting.for === 'login');
+  if (waiting.length === 0) return [];
+  const logins = await ports.logins.list(key, ports.clock.now());
+  return logins
+    .filter(({ toolCallId }) => waiting.some((call) => call.toolCallId === toolCallId))
+    .map(({ toolCallId, sealed, expiresAt }) => {
+      const authUrl = ports.sealer.open(loginOwner(key.tenant, key.thread, toolCallId), sealed);
+      return { toolCallId, authUrl, expiresAt };
+    });
 }
 
 function* cutDeltas(cutter: DeltaCutter, deltas: readonly Delta[]): Generator<Frame> {

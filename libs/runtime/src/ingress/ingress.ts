@@ -9,13 +9,16 @@ import type {
   IdempotencyKeys,
   InputBus,
   LiveFeed,
+  Logins,
   ParkedThreads,
+  Sealer,
   Secrets,
   Snapshots,
   ThreadDirectory,
   ThreadLog,
   ToolServers,
   ToolTransport,
+  Views,
 } from '@dormouse/ports';
 import { type AgentDesk, createAgentDesk } from './agents.ts';
 import { createKeyDesk, type KeyDesk } from './api-keys.ts';
@@ -30,8 +33,9 @@ import { createParkedDesk, type ParkedDesk } from './parked.ts';
 import { createProbe, type Probe } from './probe.ts';
 import { createReadableDesk, type ReadableDesk } from './readable-messages.ts';
 import { createRequestDesk, type RequestDesk } from './requests.ts';
-import { createSecretDesk, type Seal, type SecretDesk } from './secrets.ts';
+import { createSecretDesk, type SecretDesk } from './secrets.ts';
 import { createThreadLookup } from './thread-lookup.ts';
+import { createThreadPartsDesk, type ThreadPartsDesk } from './thread-parts.ts';
 import { createThreadTokens, type ThreadTokens } from './thread-token.ts';
 import { createThreadDesk, type ThreadDesk } from './threads.ts';
 import { createToolCallDesk, type ToolCallDesk } from './tool-calls.ts';
@@ -55,7 +59,9 @@ export interface IngressPorts {
   readonly transport: ToolTransport;
   readonly clock: Clock;
   readonly entropy: Entropy;
-  readonly seal: Seal;
+  readonly sealer: Sealer;
+  readonly views: Views;
+  readonly logins: Logins;
   /** Signs thread tokens; the same in every process, kept out of every store. */
   readonly signingKey: Uint8Array;
 }
@@ -78,6 +84,7 @@ export interface Ingress {
   readonly events: EventDesk;
   readonly follow: FollowDesk;
   readonly parked: ParkedDesk;
+  readonly parts: ThreadPartsDesk;
   readonly blob: ReadBlob;
 }
 
@@ -101,6 +108,7 @@ export function createIngress(given: IngressPorts): Ingress {
     events: createEventDesk(ports),
     follow: createFollowDesk(ports),
     parked: createParkedDesk(ports),
+    parts: createThreadPartsDesk(ports),
     blob: blobReader(ports),
   };
 }

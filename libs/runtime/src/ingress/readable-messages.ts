@@ -1,6 +1,6 @@
 // The conversation as people read it: what was said, by whom, and what tools answered. Derived from the events, never stored.
 import type { ThreadKey, ThreadLog } from '@dormouse/ports';
-import { type DisplaySegment, type Outcome, plainText } from '@dormouse/thread';
+import { type DisplaySegment, type Outcome, plainText, type RecordedEvent } from '@dormouse/thread';
 import { eventsAfter, lastEventBefore, type PlacedEvent } from './log-scan.ts';
 import { answered, type Answered } from './refusal.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
@@ -17,6 +17,7 @@ export interface ReadableMessage {
   readonly outcome?: Outcome;
   /** The first segment that a client can show. R48 */
   readonly display?: DisplaySegment;
+  readonly childId?: string;
   readonly interrupted?: boolean;
 }
 
@@ -59,6 +60,8 @@ async function readable(
       ...(event.interrupted ? { interrupted: true } : {}),
     };
   }
+  const arrival = arrivalOf(event);
+  if (arrival !== null) return { position, at, ...arrival };
   if (event.type === 'ToolCallSettled') {
     const { toolCallId, outcome, content, displayAs } = event;
     const operation = await operationOf(toolCallId, position);
@@ -74,6 +77,24 @@ async function readable(
     };
   }
   return null;
+}
+
+/** What came by itself: an event of a subscription, words of a child or of the parent, a time. */
+function arrivalOf(event: RecordedEvent): Omit<ReadableMessage, 'position' | 'at'> | null {
+  switch (event.type) {
+    case 'SubscriptionEventReceived': {
+      const { toolCallId, childId, content } = event;
+      return { role: 'event', text: plainText(content), toolCallId, ...(childId === null ? {} : { childId }) };
+    }
+    case 'ChildReported':
+      return { role: 'event', text: plainText(event.report), childId: event.childId };
+    case 'ParentMessageReceived':
+      return { role: 'event', text: plainText(event.content) };
+    case 'ScheduleCame':
+      return event.skipped ? null : { role: 'event', text: plainText(event.content) };
+    default:
+      return null;
+  }
 }
 
 /** The call was asked for before this page: usually a few events back. */

@@ -10,7 +10,10 @@ export type ThreadRequest =
   | { readonly ask: 'interrupt'; readonly includeHuman: boolean }
   | { readonly ask: 'retry' }
   | { readonly ask: 'close' }
-  | { readonly ask: 'cancel_call'; readonly toolCallId: string };
+  | { readonly ask: 'cancel_call'; readonly toolCallId: string }
+  | { readonly ask: 'cancel_subscription'; readonly toolCallId: string }
+  | { readonly ask: 'refresh_toolsets' }
+  | { readonly ask: 'unschedule'; readonly scheduleId: string };
 
 export interface RequestDesk {
   /** The id reappears as `cause.id` of the events it leads to. */
@@ -46,6 +49,12 @@ function inputOf(request: ThreadRequest, id: string, requestId: string): ThreadI
       return { kind: 'CloseRequest', id, requestId };
     case 'cancel_call':
       return { kind: 'CancelCallRequest', id, requestId, toolCallId: request.toolCallId };
+    case 'cancel_subscription':
+      return { kind: 'CancelSubscriptionRequest', id, requestId, toolCallId: request.toolCallId };
+    case 'refresh_toolsets':
+      return { kind: 'RefreshToolsetsRequest', id, requestId };
+    case 'unschedule':
+      return { kind: 'UnscheduleRequest', id, requestId, scheduleId: request.scheduleId };
     default:
       return unreachable(request);
   }

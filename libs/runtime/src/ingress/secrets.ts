@@ -3,12 +3,9 @@
 // Invariants:
 //   S1. The value passes through here once, on its way to the seal; it is never read back, logged or returned.
 //   S2. A secret that a tool server or an agent's latest version uses is not deleted.
-import type { Agents, Clock, Page, SealedSecret, Secrets, ToolServer, ToolServers } from '@dormouse/ports';
+import type { Agents, Clock, Page, SealedSecret, Sealer, Secrets, ToolServer, ToolServers } from '@dormouse/ports';
 import { unreachable } from '@dormouse/thread';
 import { answered, type Answered, notFound, refused } from './refusal.ts';
-
-/** Seals a value for one tenant and name; only the host can open it again. */
-export type Seal = (context: { readonly tenant: string; readonly name: string }, value: string) => string;
 
 export interface SecretDesk {
   put(tenant: string, name: string, value: string, origins: readonly string[]): Promise<void>;
@@ -21,16 +18,22 @@ export interface SecretPorts {
   readonly agents: Agents;
   readonly toolServers: ToolServers;
   readonly clock: Clock;
-  readonly seal: Seal;
+  readonly sealer: Sealer;
 }
 
 const pageLimit = 200;
 
 export function createSecretDesk(ports: SecretPorts): SecretDesk {
-  const { secrets, clock, seal } = ports;
+  const { secrets, clock, sealer } = ports;
   return {
     async put(tenant, name, value, origins) {
-      await secrets.put({ tenant, name, origins, sealed: seal({ tenant, name }, value), createdAt: clock.now() });
+      await secrets.put({
+        tenant,
+        name,
+        origins,
+        sealed: sealer.seal({ tenant, name }, value),
+        createdAt: clock.now(),
+      });
     },
     list: (tenant) => secrets.list(tenant),
     async remove(tenant, name) {

@@ -28,11 +28,25 @@ export interface ThreadSummary {
 export interface ThreadView extends ThreadSummary {
   readonly waitingOn: readonly WaitingOn[];
   /** Subscriptions come with the issue that adds them; until then no thread has one. */
-  readonly subscriptions: readonly never[];
+  readonly subscriptions: readonly SubscriptionView[];
   readonly usage: UsageTotals;
   readonly lastError: Thread['lastError'];
   readonly problems: Thread['problems'];
 }
+
+export interface SubscriptionView {
+  readonly toolCallId: string;
+  readonly operation: string;
+  readonly since: number;
+  readonly events: number;
+  readonly lastEventAt: number | null;
+}
+
+/** R69 */
+export const subscriptionsOf = (thread: Thread): readonly SubscriptionView[] =>
+  Object.values(thread.subscriptions).map(({ toolCallId, operation, since, events, lastEventAt }) => ({
+    ...{ toolCallId, operation, since, events, lastEventAt },
+  }));
 
 export function threadSummary(row: ThreadRow): ThreadSummary {
   const { thread, agent, agentVersion, opening: _, tenant: __, ...rest } = row;
@@ -46,7 +60,7 @@ export function threadView(row: ThreadRow, thread: Thread): ThreadView {
     updatedAt: Math.max(thread.updatedAt, row.createdAt),
     position: thread.position,
     waitingOn: waitingOn(thread),
-    subscriptions: [],
+    subscriptions: subscriptionsOf(thread),
     usage: thread.usage,
     lastError: thread.lastError,
     problems: thread.problems,

@@ -95,7 +95,8 @@ function stateOf(thread: Thread, toolCallId: string, attempts: readonly Attempt[
   const call = thread.calls[toolCallId];
   if (call === undefined) return 'settled';
   if (call.detached) return 'detached';
-  if (call.waiting.for === 'approval') return 'approval';
+  if (call.waiting.for === 'approval' || call.waiting.for === 'choice') return call.waiting.for;
+  if (call.waiting.for === 'login') return 'oauth';
   return attempts.some(({ status }) => typeof status === 'number' && status >= 200 && status < 300)
     ? 'acknowledged'
     : 'dispatching';

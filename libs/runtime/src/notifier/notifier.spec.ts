@@ -1,4 +1,4 @@
-import { createSeededEntropy } from '@dormouse/adapter-memory';
+import { createSeededEntropy, plainSealer } from '@dormouse/adapter-memory';
 import { Fault } from '@dormouse/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../service.ts';
@@ -29,6 +29,7 @@ async function start(ports: Partial<Stage['ports']> = {}): Promise<Service> {
   const service = createNotifier({
     ...stage.ports,
     ...ports,
+    sealer: plainSealer,
     clock: stage.clock,
     entropy: createSeededEntropy(2, `life${(lives += 1)}`),
     logger: stage.logger,

@@ -1,5 +1,5 @@
-// Tells tool servers that a call or a thread is over. Best effort by protocol: nobody waits, nobody depends on it.
-// RAP thread-closure and tool-cancellation. Not here: whom a thread still owes a notice (the heart decides).
+// Tells tool servers that a call or a thread is over: best effort by protocol, nobody depends on it. Answers their choices,
+// which they do depend on (choice-answers.ts). RAP thread-closure, tool-cancellation, user-choice. Not here: whom a thread still owes a notice (the heart decides).
 //
 // Invariants:
 //   N1. A notice is claimed durably by (notice, server) before it is sent, and sent at most once; never retried. R61, R66
@@ -11,7 +11,10 @@ import {
   type Clock,
   type DispatchLedger,
   type Entropy,
+  type InputBus,
   type Logger,
+  type Owed,
+  type Sealer,
   type Subscription,
   type ThreadKey,
   type ToolServers,
@@ -20,12 +23,15 @@ import {
   type WorkTopics,
 } from '@dormouse/ports';
 import { encodeCancelToolCall, encodeCloseThread, toolServerUrl } from '@dormouse/protocol';
-import { unreachable } from '@dormouse/thread';
+import { type AnswerChoice, type SendCancelNotices, type SendCloseNotices, unreachable } from '@dormouse/thread';
+import { createChoiceAnswers } from './choice-answers.ts';
 import type { Service } from '../service.ts';
 import { traceHeaders } from '../tool-dispatcher/trace-headers.ts';
 
 export interface NotifierDeps {
   readonly work: WorkBus;
+  readonly inputs: InputBus;
+  readonly sealer: Sealer;
   readonly toolServers: ToolServers;
   readonly transport: ToolTransport;
   readonly ledger: DispatchLedger;
@@ -37,11 +43,13 @@ export interface NotifierDeps {
 
 export interface NotifierSettings {
   readonly noticeTimeoutMs: number;
+  /** How long an answer to a choice is tried. */
+  readonly answerRetryTotalMs: number;
 }
 
-type Notice = WorkTopics['notices'];
+type Notice = Owed<SendCancelNotices | SendCloseNotices>;
 
-const defaultSettings: NotifierSettings = { noticeTimeoutMs: 10_000 };
+const defaultSettings: NotifierSettings = { noticeTimeoutMs: 10_000, answerRetryTotalMs: 600_000 };
 
 export function createNotifier(deps: NotifierDeps): Service {
   const settings = { ...defaultSettings, ...deps.settings };
@@ -71,15 +79,20 @@ export function createNotifier(deps: NotifierDeps): Service {
       deps.logger.info('notice_not_acknowledged', { tenant, thread, toolServer: name, status }); // (N3)
   }
 
-  async function handle(notice: Notice): Promise<void> {
+  const answers = createChoiceAnswers({ ...deps, settings, signal: hardStop.signal });
+
+  async function handle(owed: WorkTopics['notices']): Promise<void> {
     if (stopping) throw new Fault('UNAVAILABLE', 'the notifier is stopping');
+    const { effect } = owed;
+    if (effect.do === 'AnswerChoice') return answers.post({ ...owed, effect } satisfies Owed<AnswerChoice>);
+    const notice: Notice = { ...owed, effect };
     const told = await Promise.allSettled(notice.effect.toolServers.map((name) => tell(notice, name))); // (N2)
     // What failed before its claim is delivered again; what was claimed is not sent again.
     const failed = told.find((one) => one.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }
 
-  function track(notice: Notice): Promise<void> {
+  function track(notice: WorkTopics['notices']): Promise<void> {
     const work = handle(notice);
     const settled = work.then(
       () => void running.delete(settled),

@@ -183,7 +183,7 @@ export class Lane implements LaneMemory {
   #takeHead(): readonly SliceItem[] {
     const inputs: InputItem[] = [];
     for (const item of this.#queue) {
-      if (item.what === 'recovery' || inputs.length === this.#home.settings.inputsPerSliceMax) break;
+      if (item.what !== 'input' || inputs.length === this.#home.settings.inputsPerSliceMax) break;
       inputs.push(item);
     }
     const taken = this.#queue.splice(0, Math.max(1, inputs.length));

@@ -7,6 +7,7 @@
 import { hash } from 'node:crypto';
 import type { ThreadKey } from '@dormouse/ports';
 import type { IdPrefix, Moment, Streamed } from '@dormouse/thread';
+import { nextTime } from './next-time.ts';
 
 /** Crockford's alphabet: no I, L, O, U. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -29,7 +30,7 @@ export function idKeyOf(secret: Uint8Array): IdKey {
 
 /** The moment in which a slice of this thread is decided. */
 export function momentOf(idKey: IdKey, key: ThreadKey, now: number, streamed: Streamed | null): Moment {
-  return { now, streamed, sha256, mint: (prefix, position) => mintId(idKey, key, prefix, position, now) };
+  return { now, streamed, sha256, nextTime, mint: (prefix, position) => mintId(idKey, key, prefix, position, now) };
 }
 
 export function mintId(idKey: IdKey, key: ThreadKey, prefix: IdPrefix, position: number, now: number): string {

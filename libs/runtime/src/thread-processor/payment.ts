@@ -7,10 +7,11 @@
 //   P2. Paying again is harmless: same ids, same content. A failure leaves everything owed, and the slice is tried again.
 //   P3. A completion that the list ended hands its deliveries over only after the payment, never before. (V1)
 //   P4. The next completion starts last, when nothing else can fail.
-import type { DueTimer, Logger, ThreadKey, Timers, WorkBus } from '@dormouse/ports';
+import type { DueTimer, Logger, Logins, ThreadKey, Timers, WorkBus } from '@dormouse/ports';
 import { type RequestCompletion, unreachable } from '@dormouse/thread';
 import { CompletionRun } from './completion/completion-run.ts';
 import type { CompletionAnswer, CompletionRunner } from './completion/completion-runner.ts';
+import type { FamilyMail } from './family-mail.ts';
 import type { Hold } from './held-deliveries.ts';
 import type { ProcessorProtocol } from './protocol.ts';
 import type { Debt, ThreadState } from './thread-state.ts';
@@ -21,6 +22,8 @@ type BilledState = Pick<ThreadState, 'thread' | 'tail' | 'messages'>;
 export interface PaymentDeps {
   readonly work: WorkBus;
   readonly timers: Timers;
+  readonly logins: Logins;
+  readonly mail: FamilyMail;
   readonly completions: CompletionRunner;
   readonly clock: { now(): number };
   readonly logger: Logger;
@@ -80,10 +83,23 @@ async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<
           break;
         case 'SendCancelNotices':
         case 'SendCloseNotices':
+        case 'AnswerChoice':
           orders.push(publish(deps, debtor, bill.hold, deps.work.publish('notices', { ...owed, effect })));
           break;
         case 'SetTimer':
           timers.push({ ...debtor.key, timerId: effect.timerId, due: effect.due });
+          break;
+        case 'SpawnChild':
+        case 'ReportToParent':
+        case 'SendToChild':
+          deps.mail.send(
+            { key: debtor.key, at: debt.at, trace: debt.trace, settled: () => debtor.settled() },
+            effect,
+            bill.hold,
+          );
+          break;
+        case 'ForgetLogin':
+          orders.push(deps.logins.forget(debtor.key, effect.toolCallId));
           break;
         case 'RequestCompletion':
           break;

@@ -137,10 +137,10 @@ describe('a turn', () => {
   it('shows the row, the commits and the deltas to whoever watches', async () => {
     const { stage, actor } = await opened();
     const hints: string[] = [];
-    await actor.ports.feed.subscribe(
-      key,
-      (hint) => void hints.push(hint.hint === 'delta' ? hint.delta.text : `commit ${hint.commit.version}`),
-    );
+    await actor.ports.feed.subscribe(key, (hint) => {
+      if (hint.hint === 'delta') hints.push(hint.delta.text);
+      if (hint.hint === 'committed') hints.push(`commit ${hint.commit.version}`);
+    });
     await actor.ports.inputs.publish(key, message('m1'));
     await stage.clock.advance(1_000);
     expect(hints).toEqual(['commit 3', 'ok', 'commit 5']);

@@ -15,6 +15,7 @@ import type {
   InputBus,
   InputConsumer,
   LiveFeed,
+  Logins,
   ParkedThreads,
   Logger,
   Model,
@@ -24,6 +25,7 @@ import type {
   ThreadLog,
   Timers,
   Toolsets,
+  Views,
   WorkBus,
 } from '@dormouse/ports';
 import type { Service } from '../service.ts';
@@ -32,6 +34,7 @@ import type { ValidateArguments } from './completion/call-arguments.ts';
 import { createRequestBuilder } from './completion/completion-request.ts';
 import { type CompletionRunner, createCompletionRunner } from './completion/completion-runner.ts';
 import { createDueTimers, type DueTimersLoop } from './due-timers.ts';
+import { createFamilyMail, type FamilyMail } from './family-mail.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { idKeyOf } from './minted-ids.ts';
 import { createParking } from './parking.ts';
@@ -50,6 +53,8 @@ export interface ThreadProcessorDeps {
   readonly directory: ThreadDirectory;
   readonly feed: LiveFeed;
   readonly parked: ParkedThreads;
+  readonly views: Views;
+  readonly logins: Logins;
   readonly model: Model;
   readonly agents: Agents;
   readonly toolsets: Toolsets;
@@ -71,6 +76,7 @@ interface Parts {
   readonly cache: StateCache;
   readonly completions: CompletionRunner;
   readonly dueTimers: DueTimersLoop;
+  readonly mail: FamilyMail;
   readonly projections: Projections;
   readonly snapshots: SnapshotWriter;
   readonly settings: ProcessorSettings;
@@ -109,7 +115,8 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
   };
 
   async function drained(deadline: number): Promise<void> {
-    const isBusy = (): boolean => [...assignments.values()].some((assignment) => assignment.busyLanes() > 0);
+    const isBusy = (): boolean =>
+      parts.mail.waiting > 0 || [...assignments.values()].some((assignment) => assignment.busyLanes() > 0);
     while (isBusy() && deps.clock.now() < deadline) await deps.clock.sleep(drainPollMs);
   }
 
@@ -126,6 +133,7 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
       await subscription?.close(Math.min(closeMsMax, Math.max(0, deadline - deps.clock.now())));
       await Promise.all([...assignments.values()].map((assignment) => assignment.revoke()));
       assignments.clear();
+      parts.mail.close();
       parts.completions.close();
       await parts.snapshots.settled();
       await parts.projections.flush();
@@ -161,9 +169,12 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
   const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, clock, logger, protocol, settings });
   const projections = createProjections({ directory: deps.directory, clock, logger, settings });
   const snapshots = createSnapshotWriter({ snapshots: deps.snapshots, logger, settings });
+  const mail = createFamilyMail({ inputs: deps.inputs, directory: deps.directory, clock, entropy, logger, settings });
   const payment = {
     work: deps.work,
     timers: deps.timers,
+    logins: deps.logins,
+    mail,
     completions,
     clock,
     logger,
@@ -178,6 +189,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     snapshots,
     projections,
     feed,
+    views: deps.views,
     clock,
     entropy,
     idKey: idKeyOf(deps.idKey),
@@ -198,5 +210,5 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
       load.queued += change;
     },
   };
-  return { home, cache, completions, dueTimers, projections, snapshots, settings, protocol };
+  return { home, cache, completions, dueTimers, mail, projections, snapshots, settings, protocol };
 }

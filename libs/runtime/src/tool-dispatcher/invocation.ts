@@ -73,7 +73,7 @@ function bodyOf(
       ...(isId(providerCallId) && { callId: providerCallId }),
       callbackUrl,
       groupId: thread,
-      // A root thread has no ancestors, and the key is absent then. R12
+      ...(effect.ancestors !== undefined && { threadAncestors: effect.ancestors.slice() }), // R12
       ...(server.forwardUserId && userId !== null && { userId }), // (I2)
       ...(toolsetVersion !== undefined && { toolsetVersion }),
     });

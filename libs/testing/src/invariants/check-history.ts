@@ -11,6 +11,7 @@ import {
 import type { History, InvariantId, Violation } from './history.ts';
 import { foldIsDeterministic, logIsAChain, wipingLosesNothing } from './log-invariants.ts';
 import { oneAnswerPerCompletion, promptsArePrefixes } from './model-invariants.ts';
+import { childrenAreOpenedOnce, eventsNeedASubscription, identifiedEventsAreOnce } from './reactive-invariants.ts';
 import { type Reading, readHistory } from './reading.ts';
 import { comesToRest } from './rest-invariants.ts';
 import { secretsAreNotStored, tenantsStayApart } from './secrecy-invariants.ts';
@@ -25,7 +26,7 @@ import { streamsAreGapless } from './stream-invariants.ts';
 /** Sentences about what is wrong; empty when the invariant holds. */
 export type Checker = (reading: Reading) => readonly string[];
 
-/** I-12, I-13 (subscriptions) and I-18 (children) come with those features; I-22 and I-25 are judged by other suites. */
+/** I-22 and I-25 are judged by other suites. */
 export const checkers: Readonly<Record<InvariantId, Checker>> = {
   'I-01': acknowledgedIsDecidedOnce,
   'I-02': nothingIsDecidedTwice,
@@ -38,10 +39,13 @@ export const checkers: Readonly<Record<InvariantId, Checker>> = {
   'I-09': noSilentDrop,
   'I-10': callsAreSettledOnce,
   'I-11': resultsAreLegitimate,
+  'I-12': eventsNeedASubscription,
+  'I-13': identifiedEventsAreOnce,
   'I-14': oneAnswerPerCompletion,
   'I-15': promptsArePrefixes,
   'I-16': foldIsDeterministic,
   'I-17': wipingLosesNothing,
+  'I-18': childrenAreOpenedOnce,
   'I-19': streamsAreGapless,
   'I-20': closingCloses,
   'I-21': tenantsStayApart,

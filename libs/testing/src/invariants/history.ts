@@ -31,7 +31,9 @@ export interface SentRequest {
 export interface SentCallback {
   readonly key: ThreadKey;
   readonly toolCallId: string;
-  readonly type: 'tool_result' | 'other';
+  /** Of an event that carried one. */
+  readonly eventId?: string;
+  readonly type: 'tool_result' | 'event' | 'other';
   /** Text by which the result can be recognised in the log. */
   readonly text: string;
   /** False for forged tokens, other servers' calls, calls that were never sent to this server. */
@@ -116,10 +118,13 @@ export type InvariantId =
   | 'I-09'
   | 'I-10'
   | 'I-11'
+  | 'I-12'
+  | 'I-13'
   | 'I-14'
   | 'I-15'
   | 'I-16'
   | 'I-17'
+  | 'I-18'
   | 'I-19'
   | 'I-20'
   | 'I-21'

@@ -1,5 +1,12 @@
 // What the model is shown and what of its answers enters history. I-14, I-15
-import { type Content, emptyTail, extendTranscript, type ModelMessage } from '@dormouse/thread';
+import {
+  type Content,
+  emptyTail,
+  extendTranscript,
+  inherit,
+  type ModelMessage,
+  type TranscriptTail,
+} from '@dormouse/thread';
 import type { SeenPrompt } from './history.ts';
 import { type Reading, type ReadingThread, stableText, threadName } from './reading.ts';
 
@@ -27,7 +34,11 @@ export function oneAnswerPerCompletion({ threads }: Reading): readonly string[] 
 
 /** I-15: every prompt is the transcript of a prefix of the log, legal, and every earlier prompt is a prefix of it. */
 export function promptsArePrefixes({ history, byName, threads }: Reading): readonly string[] {
-  const prompts = threads.map((thread) => ({ thread, ...transcriptOf(thread) }));
+  const prompts = threads.map((thread) => {
+    const inherited = inheritedBy(byName, thread);
+    const { messages, lengths } = transcriptOf(thread);
+    return { thread, messages: [...inherited, ...messages], lengths: shifted(lengths, inherited.length) };
+  });
   const bad = prompts.flatMap(({ thread, messages }) =>
     illegalities(messages).map((what) => `${thread.name}: ${what}`),
   );
@@ -48,6 +59,22 @@ interface Transcript {
   readonly messages: readonly ModelMessage[];
   /** Completion to the number of messages it was shown. */
   readonly lengths: ReadonlyMap<string, number>;
+  readonly tail: TranscriptTail;
+}
+
+const shifted = (lengths: ReadonlyMap<string, number>, by: number): ReadonlyMap<string, number> =>
+  new Map([...lengths].map(([id, length]) => [id, length + by]));
+
+/** I-18: what a child begins with is its parent's transcript up to where it was spawned. */
+function inheritedBy(byName: Reading['byName'], { key, events }: ReadingThread): readonly ModelMessage[] {
+  const opening = events[0]?.event;
+  if (opening?.type !== 'ThreadOpened' || opening.parent === undefined) return [];
+  const { threadId, position } = opening.parent;
+  const parent = byName.get(threadName({ tenant: key.tenant, thread: threadId }));
+  if (parent === undefined) return [];
+  const before = { ...parent, events: parent.events.slice(0, position) };
+  const { messages, tail } = transcriptOf(before);
+  return [...inheritedBy(byName, parent), ...messages, ...inherit(tail)];
 }
 
 function transcriptOf({ events }: ReadingThread): Transcript {
@@ -64,7 +91,7 @@ function transcriptOf({ events }: ReadingThread): Transcript {
   } catch (error) {
     if (!(error instanceof Error)) throw error; // a broken log: what was shown until here is judged, the rest is missing
   }
-  return { messages, lengths };
+  return { messages, lengths, tail };
 }
 
 const isTranscript = (prompt: SeenPrompt, expected: readonly ModelMessage[]): boolean =>

@@ -27,4 +27,6 @@ export function comesToRest({ threads, history, byName }: Reading): readonly str
 
 /** Effects that leave through the work bus. */
 const isHandedOver = (name: string): boolean =>
-  ['LoadToolsets', 'InvokeTool', 'WithdrawCall', 'SendCancelNotices', 'SendCloseNotices'].includes(name);
+  ['LoadToolsets', 'InvokeTool', 'WithdrawCall', 'SendCancelNotices', 'SendCloseNotices', 'AnswerChoice'].includes(
+    name,
+  );

@@ -67,7 +67,13 @@ export function seal(
 }
 
 function momentOf(thread: Thread, now: number): Moment {
-  return { now, sha256, streamed: null, mint: (prefix, position) => `${prefix}_${thread.id}_${position}` };
+  return {
+    now,
+    sha256,
+    streamed: null,
+    nextTime: () => null,
+    mint: (prefix, position) => `${prefix}_${thread.id}_${position}`,
+  };
 }
 
 export const historyOf = (...stories: readonly Story[]): History => ({

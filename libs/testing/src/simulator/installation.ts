@@ -1,6 +1,12 @@
 // An installation of Dormouse in a universe: which processes run which of the real services, in both topologies, and how they
 // come back after a crash.
-import { createSeededEntropy, type MemoryPorts, type MemoryWorld, type ToolPeer } from '@dormouse/adapter-memory';
+import {
+  createSeededEntropy,
+  type MemoryPorts,
+  type MemoryWorld,
+  plainSealer,
+  type ToolPeer,
+} from '@dormouse/adapter-memory';
 import { type Clock, Fault, type Logger, type ToolTransport } from '@dormouse/ports';
 import {
   type CallbackGateway,
@@ -223,7 +229,8 @@ function createServices(
   }
   if (has('dispatcher'))
     services.push(createToolDispatcher({ ...common, callbackTokens, settings: dispatcherSettings }));
-  if (has('notifier')) services.push(createNotifier({ ...common, settings: { noticeTimeoutMs: 500 } }));
+  if (has('notifier'))
+    services.push(createNotifier({ ...common, sealer: plainSealer, settings: { noticeTimeoutMs: 500 } }));
   const ingress = has('ingress') ? createIngressOf(common) : null;
   if (has('ingress'))
     services.push(
@@ -234,7 +241,9 @@ function createServices(
         failed: () => counted('sweep failed'),
       }),
     );
-  const callback = has('callback') ? createCallbackGateway({ ...common, tokens: callbackTokens }) : null;
+  const callback = has('callback')
+    ? createCallbackGateway({ ...common, sealer: plainSealer, tokens: callbackTokens })
+    : null;
   return { services, ingress, callback };
 }
 
@@ -245,7 +254,7 @@ function createIngressOf(
     ...common,
     bus: common.inputs,
     idempotencyKeys: common.idempotency,
-    seal: (_context, value) => value,
+    sealer: plainSealer,
     signingKey: new Uint8Array(32).fill(5),
   });
 }

@@ -5,6 +5,7 @@ import { decisionMutants } from './mutants/decision-mutants.ts';
 import { dispatchMutants } from './mutants/dispatch-mutants.ts';
 import { offsetMutants } from './mutants/offset-mutants.ts';
 import { paymentMutants } from './mutants/payment-mutants.ts';
+import { reactiveMutants } from './mutants/reactive-mutants.ts';
 import { storeMutants } from './mutants/store-mutants.ts';
 
 export const mutants: Readonly<Record<string, Mutant>> = {
@@ -13,4 +14,5 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   ...decisionMutants,
   ...paymentMutants,
   ...dispatchMutants,
+  ...reactiveMutants,
 };

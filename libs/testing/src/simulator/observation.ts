@@ -82,6 +82,7 @@ export function createObservation(
   /** A refusal without a commit was made final: the log itself must refuse the input too, now. (V3, V4) */
   function refused(delivery: ThreadDelivery & { readonly what: 'input' }): void {
     const { tenant, thread: id, input } = delivery;
+    if (input.kind === 'ViewUpdate') return;
     counted(`refused for good: ${input.kind}`);
     finalRefusals.push({ key: { tenant, thread: id }, inputId: input.id });
     if (world().durable.log.byInput({ tenant, thread: id }, input.id) !== null)
@@ -170,7 +171,8 @@ export function createObservation(
 /** How often things happened, where it matters how. */
 function pathOf(event: RecordedEvent): string {
   if (event.type === 'ToolCallSettled') return `settled: ${event.outcome}`;
-  if (event.type === 'ChoiceSettled') return `approval: ${event.decision}`;
+  if (event.type === 'ChoiceSettled')
+    return event.decision === undefined ? 'choice settled' : `approval: ${event.decision}`;
   return event.type === 'CompletionRecorded' && event.interrupted ? 'CompletionRecorded, interrupted' : event.type;
 }
 
@@ -180,6 +182,7 @@ function anyMoment(thread: Thread): Moment {
     now: thread.updatedAt,
     streamed: null,
     sha256: (text) => text,
+    nextTime: () => null,
     mint: (prefix, position) => `${prefix}_${position}`,
   };
 }

@@ -51,9 +51,9 @@ export function register(world: MemoryWorld, random: Random, servers: readonly T
         onInterrupt: policy(),
         onInterruptHuman: policy(),
         eventStyle: random.pick(['kind', 'reserved']),
-        eventChildren: 'keep',
+        eventChildren: random.pick(['keep', 'close_when_idle']),
         approve: { mode: random.pick(['none', 'none', 'destructive', 'all']), tools: {} },
-        cancelSubscriptionsOnClose: false,
+        cancelSubscriptionsOnClose: random.chance(0.3),
       },
       limits: {
         ...defaultLimits,

@@ -2,7 +2,7 @@
 // under the same idempotency key until it is answered, as the API's contract asks.
 import type { Clock, ThreadKey } from '@dormouse/ports';
 import type { Ingress, RequestOrigin } from '@dormouse/runtime';
-import type { ApprovalDecision, Thread } from '@dormouse/thread';
+import type { Answer, ApprovalDecision, Thread } from '@dormouse/thread';
 import type { SentRequest } from '../invariants/history.ts';
 import type { Random } from './random.ts';
 
@@ -89,7 +89,15 @@ async function meddle(deps: ClientDeps, key: ThreadKey): Promise<void> {
   const { random } = deps;
   const thread = deps.look(key);
   const choices = Object.keys(thread?.choices ?? {});
-  if (choices.length > 0 && random.chance(0.7)) return answerChoice(deps, key, random.pick(choices));
+  if (thread !== null && choices.length > 0 && random.chance(0.7))
+    return answerChoice(deps, key, thread, random.pick(choices));
+  const subscriptions = Object.keys(thread?.subscriptions ?? {});
+  if (subscriptions.length > 0 && random.chance(0.1)) {
+    const toolCallId = random.pick(subscriptions);
+    return post(deps, key, 'cancel_call', (ingress, origin) =>
+      ingress.requests.post(key, { ask: 'cancel_subscription', toolCallId }, origin),
+    );
+  }
   const calls = Object.keys(thread?.calls ?? {});
   if (calls.length > 0 && random.chance(0.15)) {
     const toolCallId = random.pick(calls);
@@ -107,10 +115,16 @@ async function meddle(deps: ClientDeps, key: ThreadKey): Promise<void> {
   }
 }
 
-function answerChoice(deps: ClientDeps, key: ThreadKey, choiceId: string): Promise<void> {
-  const decision: ApprovalDecision = deps.random.pick(['allow', 'allow', 'deny', 'allow_for_thread']);
+function answerChoice(deps: ClientDeps, key: ThreadKey, thread: Thread, choiceId: string): Promise<void> {
+  const { random } = deps;
+  const decision: ApprovalDecision = random.pick(['allow', 'allow', 'deny', 'allow_for_thread']);
+  const fitting: Answer =
+    thread.choices[choiceId]?.kind === 'tool'
+      ? { answer: 'selected', selected: random.below(2) }
+      : { answer: 'decision', decision };
+  const answer: Answer = random.chance(0.1) ? { answer: 'dismiss' } : fitting;
   return post(deps, key, 'choice', (ingress, origin) =>
-    ingress.choices.answer(key, choiceId, { decision, reason: null, decidedBy: 'someone' }, origin),
+    ingress.choices.answer(key, choiceId, { answer, reason: null, decidedBy: 'someone' }, origin),
   );
 }
 

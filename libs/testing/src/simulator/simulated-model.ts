@@ -43,10 +43,49 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
   }
 
   function toolCall(request: ModelRequest): ModelPart {
-    const operation =
-      random.chance(0.06) || request.tools.length === 0 ? 'unheard_of' : random.pick(request.tools).name;
-    const text = random.chance(0.05) ? '{"n": ' : JSON.stringify({ n: fresh(), why: `for ${request.tenant}` });
+    const own = request.tools.filter(({ name }) => argumentsOfOurs(name) !== null);
+    const offered = random.chance(0.12) ? own : request.tools.filter((tool) => !own.includes(tool));
+    const operation = random.chance(0.06) || offered.length === 0 ? 'unheard_of' : nameOf(offered);
+    const args = argumentsOfOurs(operation) ?? { n: fresh(), why: `for ${request.tenant}` };
+    const text = random.chance(0.05) ? '{"n": ' : JSON.stringify(args);
     return { part: 'tool_call', providerCallId: `p${fresh()}`, operation, arguments: text };
+  }
+
+  /** Who has children talks to them more often than chance would have it. */
+  function nameOf(offered: ModelRequest['tools']): string {
+    const mail = offered.find(({ name }) => name === 'send_message_to_child');
+    return mail !== undefined && children.length > 0 && random.chance(0.5) ? mail.name : random.pick(offered).name;
+  }
+
+  /** For a tool of the runtime; null for any other. */
+  function argumentsOfOurs(name: string): object | null {
+    switch (name) {
+      case 'spawn_thread':
+        return { instructions: `i${fresh()}` };
+      case 'send_message_to_child':
+        return { child_id: random.pick([...children, 'thr_nobody']), text: `p${fresh()}` };
+      case 'report_to_parent':
+      case 'close_thread':
+        return { report: `c${fresh()}` };
+      case 'set_title':
+        return { title: `t${fresh()}` };
+      case 'sleep':
+        return { seconds: random.pick([-1, 0.2, 2]) };
+      case 'sleep_until':
+        return { at: random.pick(['2001-01-01T00:00:00Z', '9999-12-31T00:00:00Z', 'soon']) };
+      case 'cancel_subscription':
+        return { tool_call_id: random.pick([...subscribed, 'call_nobody']) };
+      default:
+        return null;
+    }
+  }
+
+  /** What it has read of children and subscriptions in any prompt: some of it is another thread's. */
+  const children: string[] = [];
+  const subscribed: string[] = [];
+  function read(text: string): void {
+    for (const [, id] of text.matchAll(/child_id\\?":\\?"(thr_\w+)/g)) if (id !== undefined) children.push(id);
+    for (const [, id] of text.matchAll(/interrupt:(call_\w+)/g)) if (id !== undefined) subscribed.push(id);
   }
 
   return {
@@ -54,6 +93,7 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
       counted('model asked');
       const { tenant, thread, completionId } = request;
       const messages = random.chance(0.2) ? await lastOnly(request) : await request.prompt.all();
+      if (messages !== null) read(JSON.stringify(messages.slice(-6)));
       if (messages !== null) seen({ key: { tenant, thread }, completionId, messages });
       await pause();
       if (random.chance(0.03)) await clock.sleep(30_000); // says nothing until somebody gives up

@@ -57,13 +57,17 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
   const { random, clock, fresh, moment } = deps;
   const accepted = new Set<string>();
   const known: Invocation[] = [];
+  /** Calls that subscribe. */
+  const subscribers = new Set<string>();
+  /** Calls whose choice was answered, and who waits for it. */
+  const answered = new Map<string, () => void>();
   let busy = 0;
 
   /** Sends until it is taken, as tools do: 4xx is final, anything else is tried again. */
   async function send(
     call: Invocation,
     body: () => string,
-    about: { readonly text: string; readonly legitimate: boolean; readonly type: SentCallback['type'] },
+    about: Pick<SentCallback, 'text' | 'legitimate' | 'type' | 'eventId'>,
     contentType = 'application/json',
   ): Promise<void> {
     for (let attempt = 0; attempt < sendAttemptsMax; attempt += 1) {
@@ -73,9 +77,7 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
       deps.sent({
         key,
         toolCallId: call.id,
-        type: about.type,
-        text: about.text,
-        legitimate: about.legitimate,
+        ...about,
         sentAt,
         status,
       });
@@ -85,7 +87,7 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
   }
 
   function result(call: Invocation, text: string): string {
-    const extra = random.chance(0.1) ? { subscription: true } : {};
+    const extra = subscribers.has(call.id) ? { subscription: true } : {};
     const said = random.chance(0.1)
       ? {
           content: [
@@ -103,6 +105,9 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
       ...extra,
     });
   }
+
+  const view = (call: Invocation): string =>
+    JSON.stringify({ type: 'view_update', group_id: call.groupId, view_type: 'board', content: { n: fresh() } });
 
   /** One result, which every retry repeats, unless the server is one that makes up a new one each time. */
   async function sendResult(call: Invocation): Promise<void> {
@@ -151,7 +156,12 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
       case 4:
         return send(
           call,
-          () => JSON.stringify({ type: 'oauth', group_id: call.groupId, id: call.id, auth_url: 'https://login.test/' }),
+          () =>
+            JSON.stringify({
+              type: 'user_choice',
+              ...{ group_id: call.groupId, id: call.id, prompt: '?', choices: ['one'], default: 9 },
+              response_url: `${deps.baseUrl}/choice/${call.id}`,
+            }),
           { ...lie, type: 'other' },
         );
       default:
@@ -159,9 +169,70 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
     }
   }
 
+  /** What it listens to happens a few times: some of it early, some twice, some with an id. */
+  async function emit(call: Invocation): Promise<void> {
+    const events = 1 + random.below(4);
+    for (let event = 1; event <= events; event += 1) {
+      const eventId = random.chance(0.6) ? `ev${fresh()}` : undefined;
+      const text = `e${fresh()} of ${deps.tenant}-canary`;
+      const body = JSON.stringify({
+        type: 'subscription_event',
+        group_id: call.groupId,
+        tool_call_id: call.id,
+        text,
+        associative: random.chance(0.6),
+        final: event === events && random.chance(0.7),
+        event_id: eventId,
+      });
+      const about = { text, legitimate: true, type: 'event', ...(eventId !== undefined && { eventId }) } as const;
+      if (random.chance(0.2)) background(send(call, () => body, about));
+      await send(call, () => body, about);
+      await clock.sleep(random.below(1_500));
+    }
+  }
+
+  /** Asks a person first: a login that nobody sees here, or a choice that a client may answer. */
+  async function askPerson(call: Invocation): Promise<void> {
+    const about = { text: `q${fresh()}`, legitimate: true, type: 'other' } as const;
+    if (random.chance(0.4)) {
+      const login = { type: 'oauth', group_id: call.groupId, id: call.id, auth_url: `https://login.test/${fresh()}` };
+      await send(call, () => JSON.stringify(login), about);
+      await clock.sleep(random.below(2_000));
+      return;
+    }
+    const choice = {
+      type: 'user_choice',
+      group_id: call.groupId,
+      id: call.id,
+      prompt: about.text,
+      choices: ['one', 'two'],
+      default: random.below(2),
+      response_url: `${deps.baseUrl}/choice/${call.id}`,
+    };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    answered.set(call.id, resolve);
+    await send(call, () => JSON.stringify(choice), about);
+    await Promise.race([promise, clock.sleep(random.below(8_000))]); // some tools do not wait for ever
+  }
+
+  function chosen(request: SendRequest): SendOutcome {
+    const { id } = JSON.parse(request.body) as { readonly id: string };
+    deps.counted('choice answered');
+    answered.get(id)?.();
+    if (random.chance(0.1)) return { sent: true, status: random.pick([500, 503, 404]), retryAfterMs: null };
+    return { sent: true, status: 200, retryAfterMs: null };
+  }
+
   /** One execution of one call; a tool that is asked twice may run twice. */
   async function live(call: Invocation): Promise<void> {
     if (random.chance(0.08)) return deps.counted('tool never answers');
+    if (random.chance(0.08)) await askPerson(call);
+    if (random.chance(0.1))
+      await send(call, () => view(call), { text: `v${fresh()}`, legitimate: true, type: 'other' });
+    if (random.chance(0.12)) {
+      subscribers.add(call.id);
+      background(clock.sleep(random.below(2_500)).then(() => emit(call)));
+    }
     if (random.chance(0.12)) await misbehave(call);
     if (!random.chance(0.2)) await clock.sleep(5 + random.below(random.chance(0.15) ? 6_000 : 700)); // else: before its own acknowledgement
     if (random.chance(0.15)) background(sendResult(call)); // twice at once
@@ -241,7 +312,10 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
     get busy() {
       return busy;
     },
-    post: (request) => (request.url === `${deps.baseUrl}/invoke` ? invoke(request) : notice(request)),
+    post: async (request) => {
+      if (request.url === `${deps.baseUrl}/invoke`) return invoke(request);
+      return request.url.startsWith(`${deps.baseUrl}/choice/`) ? chosen(request) : notice(request);
+    },
     get: async (): Promise<FetchOutcome> => {
       await clock.sleep(1 + random.below(30));
       if (random.chance(0.04)) return { ok: false, code: 'TOOLSET_UNREACHABLE', detail: 'down' };

@@ -1,16 +1,19 @@
 // A person decides before anything is sent: the exact arguments are shown, and the answer is bound to them. R27, R104
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
-import type { ChoiceAnswer, RequestedCall } from '../input.ts';
+import { deceptions } from '../deception.ts';
+import type { Answer, ChoiceAnswer } from '../input.ts';
 import { threadLimits } from '../policy.ts';
-import type { Call } from '../thread.ts';
+import type { Call, Choice } from '../thread.ts';
 import { dispatch, setTimer, settle } from './call.ts';
+import { settleChoice } from './person.ts';
 import { refuseRequest } from './refusal.ts';
 import { wake } from './wake.ts';
 
 const choices = ['allow', 'deny', 'allow_for_thread'] as const;
 
-export function requestApproval(draft: Draft, call: Call, requested: RequestedCall, argumentsHash: string): void {
+export function requestApproval(draft: Draft, call: Call, argumentsHash: string): void {
+  const warnings = deceptions(call.arguments);
   const expiresAt = draft.moment.now + threadLimits.approvalDeadlineMs;
   draft.emit({
     type: 'ChoiceRequested',
@@ -20,9 +23,9 @@ export function requestApproval(draft: Draft, call: Call, requested: RequestedCa
     prompt: `Allow ${call.operation} of ${call.toolServer}?`,
     choices,
     default: choices.indexOf('deny'),
-    arguments: requested.arguments,
+    arguments: call.arguments,
     argumentsHash,
-    providerCallId: requested.providerCallId,
+    ...(warnings.length === 0 ? {} : { warnings }),
     expiresAt,
   });
   setTimer(draft, call, 'approval_deadline', expiresAt);
@@ -31,17 +34,36 @@ export function requestApproval(draft: Draft, call: Call, requested: RequestedCa
 export function answerChoice(draft: Draft, input: ChoiceAnswer): Decision {
   const choice = draft.thread.choices[input.choiceId];
   const call = choice === undefined ? undefined : draft.thread.calls[choice.toolCallId];
-  if (call === undefined || call.waiting.for !== 'approval') {
+  if (choice === undefined || call === undefined) {
     return refuseRequest(draft, input, 'CHOICE_SETTLED', 'the choice has been answered, or is not of this thread');
   }
-  const { waiting } = call;
+  const problem = mismatch(choice, input.answer);
+  if (problem !== null) return refuseRequest(draft, input, 'INVALID_BODY', problem);
   const by = input.decidedBy ?? 'client';
+  if (choice.kind === 'tool') {
+    const selected = input.answer.answer === 'selected' ? input.answer.selected : choice.default;
+    settleChoice(draft, choice, selected, by, input.reason);
+    return draft.decided();
+  }
+  const decision = input.answer.answer === 'decision' ? input.answer.decision : 'deny';
   const reason = input.reason === null ? {} : { reason: input.reason };
-  draft.emit({ type: 'ChoiceSettled', choiceId: input.choiceId, decision: input.decision, by, ...reason });
-  if (input.decision === 'deny') settle(draft, call, 'denied', 'DENIED', denial(by, input.reason));
-  else dispatch(draft, call, waiting);
+  draft.emit({ type: 'ChoiceSettled', choiceId: input.choiceId, decision, by, ...reason });
+  if (decision === 'deny') settle(draft, call, 'denied', 'DENIED', denial(by, input.reason));
+  else dispatch(draft, call);
   wake(draft);
   return draft.decided();
+}
+
+/** Why this answer does not fit this choice, or null. */
+export function mismatch(choice: Pick<Choice, 'kind' | 'choices'>, answer: Answer): string | null {
+  if (answer.answer === 'dismiss') return null;
+  if (choice.kind === 'approval')
+    return answer.answer === 'decision' ? null : 'an approval is answered with a decision, not with an index';
+  if (answer.answer !== 'selected') return 'this choice is answered with the index of one of its choices';
+  const { selected } = answer;
+  return Number.isInteger(selected) && selected >= 0 && selected < choice.choices
+    ? null
+    : `selected must be from 0 to ${choice.choices - 1}`;
 }
 
 const denial = (by: string, reason: string | null): string =>

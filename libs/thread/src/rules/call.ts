@@ -1,20 +1,15 @@
 // What can be done to one call: send it, put a time on it, end it, take it back.
 import { text } from '../content.ts';
 import type { Draft } from '../draft.ts';
-import type { Outcome, TimerReason } from '../event.ts';
-import type { RequestedCall } from '../input.ts';
-import { type Call, waitsForPerson } from '../thread.ts';
+import type { CallTimerReason, Outcome, ThreadEvent, TimerReason } from '../event.ts';
+import { type Call, isUnsent } from '../thread.ts';
 import { timeoutOf } from '../tools.ts';
 
 /** Owes the invocation; it is paid after the commit, so no tool hears of a call that is not in the history. I-05 */
-export function dispatch(
-  draft: Draft,
-  call: Call,
-  requested: Pick<RequestedCall, 'arguments' | 'providerCallId'>,
-): void {
-  const { toolCallId, toolServer, toolsetSha256, operation, delivery } = call;
+export function dispatch(draft: Draft, call: Call): void {
+  const { toolCallId, toolServer, toolsetSha256, operation, delivery, providerCallId } = call;
   if (toolServer === null) throw new Error(`${toolCallId} has no tool server and cannot be dispatched`);
-  const { userId, limits } = draft.thread;
+  const { userId, ancestors, limits } = draft.thread;
   draft.owe({
     do: 'InvokeTool',
     id: toolCallId,
@@ -22,9 +17,10 @@ export function dispatch(
     toolServer,
     toolsetSha256,
     operation,
-    arguments: requested.arguments,
-    providerCallId: requested.providerCallId,
+    arguments: call.arguments,
+    providerCallId,
     userId,
+    ...(ancestors.length === 0 ? {} : { ancestors }),
     delivery,
     callbackExpiresAt: limits.callbackTtlS === null ? null : draft.moment.now + limits.callbackTtlS * 1_000,
   });
@@ -32,26 +28,49 @@ export function dispatch(
   if (timeoutMs !== null) setTimer(draft, call, 'tool_timeout', draft.moment.now + timeoutMs);
 }
 
-export function setTimer(draft: Draft, call: Call, reason: TimerReason, due: number): void {
+export function setTimer(draft: Draft, call: Call, reason: CallTimerReason, due: number): void {
+  oweTimer(draft, due, reason, { toolCallId: call.toolCallId });
+}
+
+/** A timer of the thread itself. */
+export function setThreadTimer(draft: Draft, reason: 'sleep' | 'event_wait' | 'event_rate', due: number): void {
+  oweTimer(draft, due, reason, {});
+}
+
+export function setScheduleTimer(draft: Draft, scheduleId: string, due: number): void {
+  oweTimer(draft, due, 'schedule', { scheduleId });
+}
+
+function oweTimer(
+  draft: Draft,
+  due: number,
+  reason: TimerReason,
+  owner: { readonly toolCallId?: string; readonly scheduleId?: string },
+): void {
   const timerId = draft.mint('tmr');
-  draft.emit({ type: 'TimerSet', timerId, due, reason, toolCallId: call.toolCallId });
+  draft.emit({ type: 'TimerSet', timerId, due, reason, ...owner });
   draft.owe({ do: 'SetTimer', id: timerId, timerId, due });
 }
 
 /** Settles with words of our own; the model reads them as it reads a tool's error. */
 export function settle(draft: Draft, call: Call, outcome: Outcome, code: string, detail: string): void {
-  draft.emit({
-    type: 'ToolCallSettled',
-    toolCallId: call.toolCallId,
-    outcome,
-    content: [text(`Error: ${detail}`)],
-    code,
-  });
+  end(draft, call, { outcome, content: [text(`Error: ${detail}`)], code });
+}
+
+/** The one outcome of a call; a login that was open for it is forgotten. R88 */
+export function end(
+  draft: Draft,
+  call: Call,
+  ending: Pick<Extract<ThreadEvent, { type: 'ToolCallSettled' }>, 'outcome' | 'content' | 'code' | 'displayAs'>,
+): void {
+  const { toolCallId } = call;
+  draft.emit({ type: 'ToolCallSettled', toolCallId, ...ending });
+  if (call.waiting.for === 'login') draft.owe({ do: 'ForgetLogin', id: `forget:${toolCallId}`, toolCallId });
 }
 
 /** A call that is settled without its tool's word: a dispatch not begun must not begin (V7), a running one may stop. R64 */
 export function abandon(draft: Draft, call: Call, { notify }: { readonly notify: boolean }): void {
-  if (waitsForPerson(call)) return; // never sent, nobody to tell
+  if (isUnsent(call)) return; // nobody to tell
   const { toolCallId } = call;
   draft.owe({ do: 'WithdrawCall', id: `withdraw:${toolCallId}`, toolCallId });
   if (notify)

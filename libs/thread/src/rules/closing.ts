@@ -2,21 +2,25 @@
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import { text } from '../content.ts';
+import type { Content } from '../content.ts';
 import type { CloseRequest } from '../input.ts';
 import { openCalls } from '../thread.ts';
-import { abandon } from './call.ts';
-import { stopCompletion, withdrawChoice } from './interruption.ts';
+import { abandon, end } from './call.ts';
+import { reportToParent } from './child.ts';
+import { stopCompletion } from './interruption.ts';
+import { withdrawQuestion } from './person.ts';
 
 export function closeThread(draft: Draft, input: CloseRequest): Decision {
+  endThread(draft, input.requestId, [text('The thread was closed before it reported.')]);
+  return draft.decided();
+}
+
+/** `report` is the last word to the parent, if there is one. */
+export function endThread(draft: Draft, by: string, report: Content): void {
   stopCompletion(draft);
   for (const call of openCalls(draft.thread)) {
-    withdrawChoice(draft, call, 'closing');
-    draft.emit({
-      type: 'ToolCallSettled',
-      toolCallId: call.toolCallId,
-      outcome: 'interrupted',
-      content: [text('The thread was closed.')],
-    });
+    withdrawQuestion(draft, call, 'closing');
+    end(draft, call, { outcome: 'interrupted', content: [text('The thread was closed.')] });
     abandon(draft, call, { notify: false }); // the closure notice tells the servers
   }
   for (const { messageId } of draft.thread.queue) {
@@ -27,8 +31,14 @@ export function closeThread(draft: Draft, input: CloseRequest): Decision {
       detail: 'the thread was closed before the message had its turn',
     });
   }
-  draft.emit({ type: 'ThreadClosed', by: input.requestId });
-  const { toolServers, id } = draft.thread;
+  const { toolServers, id, subscriptions, policies } = draft.thread;
+  for (const toolCallId of Object.keys(subscriptions)) {
+    draft.emit({ type: 'SubscriptionClosed', toolCallId, reason: 'thread_closed' });
+    if (policies.cancelSubscriptionsOnClose)
+      // R80
+      draft.owe({ do: 'SendCancelNotices', id: `cancel:${toolCallId}`, toolCallId, toolServers });
+  }
+  draft.emit({ type: 'ThreadClosed', by });
   if (toolServers.length > 0) draft.owe({ do: 'SendCloseNotices', id: `close:${id}`, toolServers });
-  return draft.decided();
+  reportToParent(draft, 'closed', report, true);
 }

@@ -2,7 +2,11 @@
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { CompletionFailure, CompletionResult, RetryRequest } from '../input.ts';
+import { text } from '../content.ts';
 import { blockingCalls } from '../thread.ts';
+import { fallAsleep } from './built-in.ts';
+import { isDone, lastWords } from './child.ts';
+import { endThread } from './closing.ts';
 import { refuseRequest } from './refusal.ts';
 import { requestCall } from './tool-call.ts';
 import { requestCompletion, wake } from './wake.ts';
@@ -16,8 +20,16 @@ export function recordCompletion(draft: Draft, input: CompletionResult): Decisio
   const message = { text: input.text, ...(input.reasoning === null ? {} : { reasoning: input.reasoning }) };
   const final = toolCalls.length === 0;
   draft.emit({ type: 'CompletionRecorded', completionId, message, finishReason, usage, interrupted: false, final });
-  for (const call of toolCalls) requestCall(draft, call);
+  const wishes = toolCalls.flatMap((call) => requestCall(draft, call) ?? []);
+  // The last word wins: a thread that closes does not sleep.
+  const closing = wishes.find((wish) => wish.wish === 'close');
+  if (closing?.wish === 'close') {
+    endThread(draft, completionId, [text(closing.report ?? input.text)]);
+    return draft.decided();
+  }
+  for (const wish of wishes) if (wish.wish === 'sleep') fallAsleep(draft, wish.until);
   wake(draft);
+  if (isDone(draft)) endThread(draft, completionId, lastWords(draft));
   return draft.decided();
 }
 

@@ -4,7 +4,8 @@ import type { Draft } from '../draft.ts';
 import { text } from '../content.ts';
 import type { CancelCallRequest, InterruptRequest } from '../input.ts';
 import { blockingCalls, type Call, waitsForPerson } from '../thread.ts';
-import { abandon } from './call.ts';
+import { abandon, end } from './call.ts';
+import { withdrawQuestion } from './person.ts';
 import { refuseRequest } from './refusal.ts';
 import { wake } from './wake.ts';
 
@@ -30,19 +31,12 @@ export function stopCompletion(draft: Draft): void {
 
 /** Settles a call that is cut short, and tells the servers if any of them may have heard of it. */
 export function interruptCall(draft: Draft, call: Call): void {
-  withdrawChoice(draft, call, 'interruption');
-  draft.emit({
-    type: 'ToolCallSettled',
-    toolCallId: call.toolCallId,
+  withdrawQuestion(draft, call, 'interruption');
+  end(draft, call, {
     outcome: 'interrupted',
     content: [text('Interrupted before a result arrived. The tool may or may not have done its work.')],
   });
   abandon(draft, call, { notify: true });
-}
-
-export function withdrawChoice(draft: Draft, call: Call, by: string): void {
-  if (call.waiting.for === 'approval')
-    draft.emit({ type: 'ChoiceSettled', choiceId: call.waiting.choiceId, decision: 'withdrawn', by });
 }
 
 /** A client says stop: as `on_interrupt: cancel`, whatever the policy is. Calls that wait for a person stay unless asked for. */

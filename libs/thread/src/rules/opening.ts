@@ -1,18 +1,52 @@
 // A thread begins, and learns its tools before the model is asked for the first time.
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
-import type { ThreadOpening, ToolsetsResult } from '../input.ts';
+import type { Childhood, RefreshToolsetsRequest, ThreadOpening, ToolsetsResult } from '../input.ts';
+import { text } from '../content.ts';
+import type { LoadedToolset } from '../toolset.ts';
+import type { ThreadEvent } from '../event.ts';
 import { inputIds } from '../input.ts';
+import { refuseRequest } from './refusal.ts';
 import { acceptMessages, wake } from './wake.ts';
 
 export function openThread(draft: Draft, input: ThreadOpening): Decision {
   if (draft.thread.status !== 'unopened') return { committed: false, refusal: 'ALREADY_OPEN' };
   const { agent, userId, title } = input;
   const { name, version, model, toolServers, policies, limits } = agent;
-  draft.emit({ type: 'ThreadOpened', agent: { name, version }, model, toolServers, policies, limits, userId, title });
+  const opened = { agent: { name, version }, model, toolServers, policies, limits, userId, title };
+  if (input.child !== undefined) return openChild(draft, opened, input.child);
+  draft.emit({ type: 'ThreadOpened', ...opened });
   if (toolServers.length > 0) loadToolsets(draft);
   if (input.message !== null) acceptMessages(draft, [input.message]);
   wake(draft);
+  return draft.decided();
+}
+
+/** A child has its family's tools and begins with what it was spawned for. R23, R74 */
+function openChild(draft: Draft, opened: Omit<Opened, 'type'>, child: Childhood): Decision {
+  const { parent, ancestors, spawnedBy, toolsets, events, instructions } = child;
+  draft.emit({ type: 'ThreadOpened', ...opened, parent, ancestors, spawnedBy });
+  draft.emit({ type: 'ToolsetsLoaded', toolsets, withheld: [] });
+  for (const event of events)
+    draft.emit({
+      type: 'SubscriptionEventReceived',
+      ...event,
+      associative: false,
+      into: 'thread',
+      childId: null,
+    });
+  const messageId = `msg_${draft.thread.id.slice(draft.thread.id.indexOf('_') + 1)}`;
+  if (instructions !== null) draft.emit({ type: 'MessageAccepted', messageId, content: [text(instructions)] });
+  wake(draft);
+  return draft.decided();
+}
+
+type Opened = Extract<ThreadEvent, { readonly type: 'ThreadOpened' }>;
+
+export function refreshToolsets(draft: Draft, input: RefreshToolsetsRequest): Decision {
+  if (draft.thread.toolServers.length === 0)
+    return refuseRequest(draft, input, 'TOOLSET_INVALID', 'the agent of this thread has no tool servers');
+  loadToolsets(draft);
   return draft.decided();
 }
 
@@ -25,9 +59,20 @@ export function loadToolsets(draft: Draft): void {
 
 export function recordToolsets(draft: Draft, input: ToolsetsResult): Decision {
   if (draft.thread.loading !== input.loadId) return { committed: false, refusal: 'NOT_LOADING' };
+  const before = draft.thread.toolsets;
   draft.emit({ type: 'ToolsetsLoaded', toolsets: input.toolsets, withheld: input.withheld });
+  for (const toolset of input.toolsets) noteChange(draft, before, toolset);
   for (const { toolServer, code, problems } of input.rejected)
     draft.emit({ type: 'ToolsetRejected', toolServer, code, problems });
   wake(draft);
   return draft.decided();
+}
+
+/** A manifest that is not the one this thread had: said once, by name. R107 */
+function noteChange(draft: Draft, before: readonly LoadedToolset[], now: LoadedToolset): void {
+  const old = before.find((toolset) => toolset.toolServer === now.toolServer);
+  if (old === undefined || old.sha256 === now.sha256) return;
+  const added = now.tools.filter((name) => !old.tools.includes(name));
+  const removed = old.tools.filter((name) => !now.tools.includes(name));
+  draft.emit({ type: 'ToolsetChanged', toolServer: now.toolServer, added, removed, changed: true });
 }

@@ -10,6 +10,10 @@ const names = {
   RetryRequest: 'retry',
   CloseRequest: 'close',
   CancelCallRequest: 'cancel_call',
+  CancelSubscriptionRequest: 'cancel_subscription',
+  RefreshToolsetsRequest: 'refresh_toolsets',
+  ScheduleRequest: 'schedule',
+  UnscheduleRequest: 'unschedule',
   ChoiceAnswer: 'choice',
 } as const satisfies Record<Request['kind'], string>;
 

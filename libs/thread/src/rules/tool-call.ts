@@ -7,15 +7,22 @@ import type { Outcome } from '../event.ts';
 import { allowanceKey } from '../evolve.ts';
 import type { CallbackRejection, DispatchFailure, RequestedCall, TimerFiring, ToolResult } from '../input.ts';
 import { threadLimits } from '../policy.ts';
-import { type Call, openCalls } from '../thread.ts';
+import { isBuiltIn } from '../built-in-tools.ts';
+import { blockingCalls, type Call, isUnsent, openCalls, type Timer, waitsForPerson } from '../thread.ts';
+import type { LoadedToolset } from '../toolset.ts';
 import { needsApproval, toolsetOf } from '../tools.ts';
 import { expireApproval, requestApproval } from './approval.ts';
-import { abandon, dispatch, settle } from './call.ts';
+import { type AfterAnswer, runBuiltIn } from './built-in.ts';
+import { abandon, dispatch, end, setTimer, settle } from './call.ts';
+import { openQueuedChildren } from './child.ts';
 import { loadToolsets } from './opening.ts';
-import { wake } from './wake.ts';
+import { expireQuestion, settleByTool } from './person.ts';
+import { scheduleCame } from './schedule.ts';
+import { heldFor, mayEverSubscribe, receive } from './subscription.ts';
+import { beginsTurn, wake } from './wake.ts';
 
 /** One call of an assistant message: refused at once, shown to a person, or dispatched. R7, R9, R27 */
-export function requestCall(draft: Draft, requested: RequestedCall): void {
+export function requestCall(draft: Draft, requested: RequestedCall): AfterAnswer | null {
   const { operation, providerCallId } = requested;
   const toolset = toolsetOf(draft.thread, operation);
   const toolCallId = draft.mint('call');
@@ -32,16 +39,32 @@ export function requestCall(draft: Draft, requested: RequestedCall): void {
   });
   const call = draft.thread.calls[toolCallId];
   if (call === undefined) throw new Error(`(T2) ${toolCallId} is not open after it was requested`);
-  if (toolset === undefined)
-    return settle(draft, call, 'error', 'TOOL_UNKNOWN', `there is no tool named "${operation}"`);
-  if (requested.problem !== null) return settle(draft, call, 'error', 'ARGUMENTS_INVALID', requested.problem);
-  if (open >= threadLimits.pendingCallsMax)
-    return settle(draft, call, 'error', 'CALLS_PENDING', `${open} calls are pending already`);
-  if (isLooping(draft, call)) return;
+  const refusal = refusalOf(call, toolset, requested, open);
+  if (refusal !== null) {
+    settle(draft, call, 'error', refusal.code, refusal.detail);
+    return null;
+  }
+  if (isLooping(draft, call)) return null;
+  if (toolset === undefined) return runBuiltIn(draft, call);
   const allowed = draft.thread.allowed.includes(allowanceKey(call));
-  if (needsApproval(draft.thread, toolset, operation) && !allowed)
-    requestApproval(draft, call, requested, argumentsHash);
-  else dispatch(draft, call, requested);
+  if (needsApproval(draft.thread, toolset, operation) && !allowed) requestApproval(draft, call, argumentsHash);
+  else dispatch(draft, call);
+  return null;
+}
+
+/** Why a call is answered with an error instead of being made; the model can act on it. R7, R8 */
+function refusalOf(
+  { operation }: Call,
+  toolset: LoadedToolset | undefined,
+  requested: RequestedCall,
+  open: number,
+): { readonly code: string; readonly detail: string } | null {
+  if (toolset === undefined && !isBuiltIn(operation))
+    return { code: 'TOOL_UNKNOWN', detail: `there is no tool named "${operation}"` };
+  if (requested.problem !== null) return { code: 'ARGUMENTS_INVALID', detail: requested.problem };
+  if (open >= threadLimits.pendingCallsMax)
+    return { code: 'CALLS_PENDING', detail: `${open} calls are pending already` };
+  return null;
 }
 
 /** The same call again and again is a loop, and a loop is stopped with an event that says so. */
@@ -56,22 +79,57 @@ function isLooping(draft: Draft, call: Call): boolean {
 /** A call that was sent and has no outcome yet, pending or detached; never one of another tool server. R34 */
 function awaited(draft: Draft, toolCallId: string): Call | null {
   const call = draft.thread.calls[toolCallId];
-  return call !== undefined && call.waiting.for === 'result' ? call : null;
+  return call !== undefined && !isUnsent(call) ? call : null;
 }
 
 export function takeResult(draft: Draft, input: ToolResult): Decision {
   const call = awaited(draft, input.toolCallId);
   // RAP tool-result, Routing: unmatched results are discarded, never injected. R35
-  if (call === null || call.toolServer !== input.toolServer) return { committed: false, refusal: 'NOT_PENDING' };
-  const display = input.displayAs === null ? {} : { displayAs: input.displayAs };
-  draft.emit({
-    type: 'ToolCallSettled',
-    toolCallId: call.toolCallId,
-    outcome: outcomeOf(input.content),
-    content: input.content,
-    ...display,
-  });
+  if (call === null) return takeLateResult(draft, input);
+  if (call.toolServer !== input.toolServer) return { committed: false, refusal: 'NOT_PENDING' };
+  settleByTool(draft, call);
+  if (input.subscription) subscribe(draft, call, input);
+  else end(draft, call, resultOf(input));
   wake(draft);
+  return draft.decided();
+}
+
+function resultOf({ content, displayAs }: ToolResult): Parameters<typeof end>[2] {
+  return { outcome: outcomeOf(content), content, ...(displayAs === null ? {} : { displayAs }) };
+}
+
+/** The call has subscribed: its result is the confirmation, and what overtook it comes now, in order. R69, R83 */
+function subscribe(draft: Draft, call: Call, input: ToolResult): void {
+  const { toolCallId } = call;
+  if (!mayEverSubscribe(draft)) {
+    settle(
+      draft,
+      call,
+      'error',
+      'LIMIT_REACHED',
+      `a thread has at most ${threadLimits.subscriptionsMax} subscriptions`,
+    );
+    return abandon(draft, call, { notify: true });
+  }
+  const held = heldFor(draft, call);
+  draft.emit({ type: 'SubscriptionOpened', toolCallId });
+  end(draft, call, resultOf(input));
+  for (const event of held) {
+    const subscription = draft.thread.subscriptions[toolCallId];
+    if (subscription !== undefined) receive(draft, subscription, event);
+  }
+}
+
+/** Nobody waits for it. A subscription that it opened is one that nobody hears: its server is told, once. */
+function takeLateResult(draft: Draft, { toolCallId, subscription }: ToolResult): Decision {
+  if (!subscription) return { committed: false, refusal: 'NOT_PENDING' };
+  draft.emit({ type: 'ToolCallLateResult', toolCallId, used: false });
+  draft.owe({
+    do: 'SendCancelNotices',
+    id: `cancel-late:${toolCallId}`,
+    toolCallId,
+    toolServers: draft.thread.toolServers,
+  });
   return draft.decided();
 }
 
@@ -110,13 +168,37 @@ export function takeRejection(draft: Draft, input: CallbackRejection): Decision 
 /** R58: a synthetic error after the configured time; an approval that nobody gave counts as denied. */
 export function takeTimer(draft: Draft, input: TimerFiring): Decision {
   const timer = draft.thread.timers[input.timerId];
-  const call = timer === undefined ? undefined : draft.thread.calls[timer.toolCallId];
-  if (timer === undefined || call === undefined) return { committed: false, refusal: 'NO_TIMER' };
-  draft.emit({ type: 'TimerFired', timerId: timer.timerId, scheduledFor: input.scheduledFor });
-  if (timer.reason === 'approval_deadline') expireApproval(draft, call);
-  else timeOut(draft, call, timer.due - call.since);
+  if (timer === undefined) return { committed: false, refusal: 'NO_TIMER' };
+  const { timerId, reason } = timer;
+  draft.emit(
+    { type: 'TimerFired', timerId, scheduledFor: input.scheduledFor },
+    reason === 'sleep' ? beginsTurn(draft) : undefined,
+  );
+  if (timer.toolCallId !== null) expire(draft, timer);
+  else timePassed(draft, timer);
   wake(draft);
   return draft.decided();
+}
+
+/** A timer of one call. */
+function expire(draft: Draft, timer: Timer): void {
+  const call = draft.thread.calls[timer.toolCallId ?? ''];
+  if (call === undefined) return;
+  if (timer.reason === 'approval_deadline') return expireApproval(draft, call);
+  if (timer.reason !== 'tool_timeout') return expireQuestion(draft, call);
+  const afterMs = timer.due - timer.since;
+  if (waitsForPerson(call))
+    setTimer(draft, call, 'tool_timeout', draft.moment.now + afterMs); // a person may take longer
+  else timeOut(draft, call, timer.due - call.since);
+}
+
+/** A timer of the thread itself. */
+function timePassed(draft: Draft, timer: Timer): void {
+  const schedule = timer.scheduleId === null ? undefined : draft.thread.schedules[timer.scheduleId];
+  if (schedule !== undefined) scheduleCame(draft, schedule, timer);
+  if (timer.reason === 'event_rate') openQueuedChildren(draft);
+  if (timer.reason === 'event_wait')
+    for (const { toolCallId } of blockingCalls(draft.thread)) draft.emit({ type: 'ToolCallDetached', toolCallId });
 }
 
 function timeOut(draft: Draft, call: Call, afterMs: number): void {

@@ -1,12 +1,13 @@
 // When the model is asked: there is something it has not seen, and nothing that it must wait for. (T1, T3)
 import type { Draft } from '../draft.ts';
-import { blockingCalls, type QueuedMessage } from '../thread.ts';
+import { blockingCalls, type QueuedMessage, timerOf } from '../thread.ts';
+import { setThreadTimer } from './call.ts';
 
 /** Ends every decision after which the model may have something to see. */
 export function wake(draft: Draft): void {
-  if (isBusy(draft)) return;
+  if (isBusy(draft)) return limitTheWait(draft);
   acceptMessages(draft, draft.thread.queue);
-  if (draft.thread.unseen === 0 || draft.thread.stalled) return;
+  if (draft.thread.unseen <= draft.thread.merged || draft.thread.stalled) return;
   const { completionsInWake, limits } = draft.thread;
   if (completionsInWake >= limits.completionsPerWakeMax) {
     draft.emit({
@@ -24,7 +25,23 @@ export function wake(draft: Draft): void {
 const isBusy = ({ thread }: Draft): boolean =>
   thread.status !== 'open' || thread.loading !== null || thread.completion !== null || blockingCalls(thread).length > 0;
 
+/** What arrived waits for the round, but not for ever: one slow call must never make a thread deaf. design §2 */
+function limitTheWait(draft: Draft): void {
+  const { arrivals, completion, loading, limits, status } = draft.thread;
+  if (arrivals === 0 || completion !== null || loading !== null || status !== 'open') return;
+  if (timerOf(draft.thread, 'event_wait') === undefined)
+    setThreadTimer(draft, 'event_wait', draft.moment.now + limits.eventWaitMsMax);
+}
+
+/** The turn that what happens now belongs to: a new one, named after its input, when the thread was at rest. */
+export function beginsTurn({ thread, cause }: Draft): string {
+  const isResting = thread.completion === null && blockingCalls(thread).length === 0;
+  return isResting || thread.turnId === null ? cause.id : thread.turnId;
+}
+
 export function requestCompletion(draft: Draft): void {
+  for (const { timerId, reason } of Object.values(draft.thread.timers))
+    if (reason === 'sleep') draft.emit({ type: 'TimerCancelled', timerId }); // something else woke the thread
   const completionId = draft.mint('cmp');
   draft.emit({ type: 'CompletionRequested', completionId, model: draft.thread.model });
   draft.owe({ do: 'RequestCompletion', id: completionId, completionId });

@@ -5,11 +5,16 @@ import type { Decision } from '../decision.ts';
 import type { ThreadEffect } from '../effect.ts';
 import type { RecordedEvent } from '../event.ts';
 import {
+  type Answer,
+  type ChildReport,
+  type Childhood,
   inputIds,
+  type SubscriptionEvent,
   type CompletionResult,
   type OpeningAgent,
   type RequestedCall,
   type ThreadInput,
+  type ThreadOpening,
   type ToolResult,
 } from '../input.ts';
 import type { Moment, Streamed } from '../moment.ts';
@@ -33,12 +38,18 @@ export interface Scene {
 }
 
 /** An input, or a way to make one from the scene so far (ids are only known then). */
-export type Happening = ThreadInput | ((scene: Scene) => ThreadInput) | Streaming;
+export type Happening = ThreadInput | ((scene: Scene) => ThreadInput) | Streaming | Timed;
 
 /** An input that meets a completion which has already said something. */
 export interface Streaming {
   readonly happening: ThreadInput | ((scene: Scene) => ThreadInput);
   readonly streamed: string;
+}
+
+/** An input at a time of its own; without one, a second after the last. */
+export interface Timed {
+  readonly at: number;
+  readonly input: ThreadInput | ((scene: Scene) => ThreadInput);
 }
 
 export const emptyScene: Scene = { thread: unopenedThread('acme', 'thr_1'), events: [], effects: [], steps: [] };
@@ -47,15 +58,18 @@ export const startOfTime = 1_000_000;
 
 export function moment(thread: Thread, now: number, streamed: Streamed | null = null): Moment {
   const mint: Moment['mint'] = (prefix, position) => `${prefix}_${thread.id}_${position}`;
-  return { now, mint, sha256: (value) => `#${value}`, streamed };
+  // A clock without calendar: every cron line comes each hour.
+  const nextTime: Moment['nextTime'] = (cron, _zone, time) =>
+    cron === 'never' ? null : (Math.floor(time / 3_600_000) + 1) * 3_600_000;
+  return { now, mint, sha256: (value) => `#${value}`, nextTime, streamed };
 }
 
 export function after(scene: Scene, happening: Happening): Scene {
   const streaming = typeof happening === 'object' && 'happening' in happening ? happening : null;
-  const source =
-    streaming === null ? (happening as ThreadInput | ((scene: Scene) => ThreadInput)) : streaming.happening;
+  const timed = typeof happening === 'object' && 'input' in happening ? happening : null;
+  const source = streaming?.happening ?? timed?.input ?? (happening as ThreadInput | ((scene: Scene) => ThreadInput));
   const input = typeof source === 'function' ? source(scene) : source;
-  const at = startOfTime + scene.steps.length * 1_000;
+  const at = Math.max(scene.thread.updatedAt, timed?.at ?? (scene.steps.at(-1)?.at ?? startOfTime - 1_000) + 1_000);
   const { completion } = scene.thread;
   const streamed =
     streaming === null || completion === null
@@ -103,6 +117,8 @@ export interface AgentOptions {
   readonly policies?: Partial<Policies>;
   readonly limits?: Partial<Limits>;
   readonly toolServers?: readonly string[];
+  /** For a child. */
+  readonly child?: Childhood;
 }
 
 export const agent = ({ policies, limits, toolServers = ['tools'] }: AgentOptions = {}): OpeningAgent => ({
@@ -121,6 +137,7 @@ export const opening = (options: AgentOptions = {}): ThreadInput => ({
   userId: null,
   title: null,
   message: null,
+  ...(options.child && { child: options.child }),
 });
 
 export const toolsLoaded = (scene: Scene): ThreadInput => {
@@ -251,7 +268,7 @@ export const decided =
     id: `c:${requestId}`,
     requestId,
     choiceId: choiceId(scene, index),
-    decision,
+    answer: { answer: 'decision', decision },
     reason: null,
     decidedBy: 'ada',
   });
@@ -263,3 +280,92 @@ export const timerFired =
     const timerId = timer?.timerId ?? 'tmr_none';
     return { kind: 'TimerFiring', id: inputIds.timer(timerId), timerId, scheduledFor: timer?.due ?? 0 };
   };
+
+/** The n-th call confirms a subscription. */
+export const subscribed =
+  (index = 0, words = 'subscribed', toolServer = 'tools') =>
+  (scene: Scene): ToolResult => ({ ...result(index, words, toolServer)(scene), subscription: true });
+
+export interface EventOptions {
+  readonly id?: string | null;
+  readonly associative?: boolean;
+  readonly final?: boolean;
+  readonly toolServer?: string;
+}
+
+let anonymous = 0;
+
+export const happened =
+  (index = 0, words = 'something', options: EventOptions = {}) =>
+  (scene: Scene): SubscriptionEvent => {
+    const { id = null, associative = false, final = false, toolServer = 'tools' } = options;
+    const toolCallId = callId(scene, index);
+    anonymous += 1;
+    return {
+      kind: 'SubscriptionEvent',
+      id: inputIds.subscriptionEvent(toolCallId, id ?? `random-${anonymous}`),
+      toolCallId,
+      toolServer,
+      eventId: id,
+      content: [text(words)],
+      associative,
+      final,
+    };
+  };
+
+/** The id of the n-th child that was spawned in the scene. */
+export const childId = (scene: Scene, index = 0): string =>
+  scene.events.filter((event) => event.type === 'ChildSpawned')[index]?.childId ?? `thr_none_${index}`;
+
+export const reported =
+  (index = 0, words = 'done', closed = true, occasion = closed ? 'closed' : 'call_x') =>
+  (scene: Scene): ChildReport => ({
+    kind: 'ChildReport',
+    id: inputIds.childReport(childId(scene, index), occasion),
+    childId: childId(scene, index),
+    report: [text(words)],
+    closed,
+  });
+
+export const loginAsked =
+  (index = 0, body = 'a') =>
+  (scene: Scene): ThreadInput => ({
+    kind: 'LoginPrompt',
+    id: inputIds.login(callId(scene, index), body),
+    toolCallId: callId(scene, index),
+    toolServer: 'tools',
+    expiresAt: startOfTime + 86_400_000,
+  });
+
+export const choiceAsked =
+  (index = 0, body = 'a') =>
+  (scene: Scene): ThreadInput => ({
+    kind: 'ChoicePrompt',
+    id: inputIds.userChoice(callId(scene, index), body),
+    toolCallId: callId(scene, index),
+    toolServer: 'tools',
+    prompt: 'Which one?',
+    choices: ['red', 'green', 'blue'],
+    default: 1,
+    answerTo: 'sealed-url',
+    expiresAt: startOfTime + 3_600_000,
+  });
+
+export const chosen =
+  (answer: Answer, index = 0, requestId = `req_q${index}`) =>
+  (scene: Scene): ThreadInput => ({
+    kind: 'ChoiceAnswer',
+    id: `c:${requestId}`,
+    requestId,
+    choiceId: choiceId(scene, index),
+    answer,
+    reason: null,
+    decidedBy: 'ada',
+  });
+
+/** What a child of some thread would be opened with: the effect's own opening. */
+export function openingOf(scene: Scene, index = 0): ThreadOpening {
+  const spawn = scene.effects.filter((effect) => effect.do === 'SpawnChild')[index];
+  if (spawn === undefined) throw new Error(`no child ${index} was spawned`);
+  return spawn.opening;
+}

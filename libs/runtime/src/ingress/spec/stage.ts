@@ -30,7 +30,7 @@ export function stage(): Stage {
     idempotencyKeys: ports.idempotency,
     clock,
     entropy,
-    seal: (_owner, value) => `sealed:${value.length}`,
+    sealer: { seal: (_owner, value) => `sealed:${value.length}`, open: (_owner, sealed) => sealed },
     signingKey: new Uint8Array(32).fill(1),
   });
   return {

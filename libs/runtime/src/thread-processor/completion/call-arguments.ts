@@ -19,8 +19,20 @@ export async function judgeCall(
   const read = readArguments(call.arguments);
   const about = { providerCallId: call.providerCallId, operation: call.operation };
   if (typeof read === 'string') return { ...about, arguments: {}, problem: read };
-  const problem = definition === undefined || validate === null ? null : await validate(definition, read);
-  return { ...about, arguments: read, problem };
+  const args = withoutCopiedKind(read, definition);
+  const problem = definition === undefined || validate === null ? null : await validate(definition, args);
+  return { ...about, arguments: args, problem };
+}
+
+/** A model copies the `kind` of an injected event into a call of its own; a tool that has no such argument never sees it. */
+function withoutCopiedKind(
+  args: Readonly<Record<string, unknown>>,
+  definition: ToolDefinition | undefined,
+): Readonly<Record<string, unknown>> {
+  const { kind, ...rest } = args;
+  if (typeof kind !== 'string' || !kind.startsWith('interrupt:')) return args;
+  const properties = definition?.inputSchema['properties'];
+  return isJsonObject(properties) && Object.hasOwn(properties, 'kind') ? args : rest;
 }
 
 /** The arguments, or why they cannot be used. */

@@ -1,9 +1,18 @@
 // What the model is asked: the thread's agent version, its tools, and its prompt. Registrations are immutable by version and
 // by hash, so they are remembered; a warm completion reads nothing.
-import { type Agent, type Agents, Fault, type ModelRequest, type ToolDefinition, type Toolsets } from '@dormouse/ports';
-import type { LoadedToolset, Thread } from '@dormouse/thread';
+import {
+  type Agent,
+  type Agents,
+  Fault,
+  type ModelRequest,
+  type Prompt,
+  type ToolDefinition,
+  type Toolsets,
+} from '@dormouse/ports';
+import { type LoadedToolset, type ModelMessage, offeredBuiltIns, type Thread } from '@dormouse/thread';
 import type { TranscriptWindow } from '../transcript-window.ts';
-import { type PromptSources, promptOf } from './prompt.ts';
+import { inheritedMessages } from './inherited.ts';
+import { childPromptOf, type PromptSources, promptOf } from './prompt.ts';
 
 export interface CompletionOrder {
   readonly completionId: string;
@@ -23,10 +32,13 @@ export type BuildRequest = (order: CompletionOrder, signal: AbortSignal) => Prom
 
 /** Entries that are remembered of each kind. */
 const rememberedMax = 1_000;
+/** Inherited histories are large. */
+const historiesMax = 50;
 
 export function createRequestBuilder(sources: RequestSources): BuildRequest {
   const agents = new Map<string, Agent>();
   const manifests = new Map<string, readonly ToolDefinition[]>();
+  const histories = new Map<string, readonly ModelMessage[]>();
   /** By the thread's own list, which is the same object for as long as the state is cached. */
   const offered = new WeakMap<readonly LoadedToolset[], readonly ToolDefinition[]>();
 
@@ -49,8 +61,22 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
       );
       definitions.push(...all.filter((definition) => toolset.tools.includes(definition.name)));
     }
+    definitions.push(...offeredBuiltIns(thread));
     offered.set(thread.toolsets, definitions);
     return definitions;
+  }
+
+  async function wholePrompt({ thread, messages, promptLength }: CompletionOrder): Promise<Prompt> {
+    const { tenant, id, parent } = thread;
+    const own = promptOf(sources, { tenant, thread: id }, messages, promptLength);
+    if (parent === null) return own;
+    const inherited = await remembered(
+      histories,
+      `${tenant}:${parent.threadId}:${parent.position}`,
+      () => inheritedMessages(sources, tenant, parent),
+      historiesMax,
+    );
+    return childPromptOf(sources, tenant, inherited, own);
   }
 
   return async (order, signal) => {
@@ -63,7 +89,7 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
       ordinal: Math.max(0, thread.completions - 1),
       model: agent.model,
       instructions: agent.instructions,
-      prompt: promptOf(sources, { tenant: thread.tenant, thread: thread.id }, order.messages, order.promptLength),
+      prompt: await wholePrompt(order),
       tools: await definitionsOf(thread),
       signal,
     };
@@ -71,12 +97,17 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
 }
 
 /** Only positive answers are remembered; the oldest goes first. */
-async function remembered<T>(known: Map<string, T>, key: string, read: () => Promise<T>): Promise<T> {
+async function remembered<T>(
+  known: Map<string, T>,
+  key: string,
+  read: () => Promise<T>,
+  entriesMax = rememberedMax,
+): Promise<T> {
   const hit = known.get(key);
   if (hit !== undefined) return hit;
   const value = await read();
   for (const oldest of known.keys()) {
-    if (known.size < rememberedMax) break;
+    if (known.size < entriesMax) break;
     known.delete(oldest);
   }
   known.set(key, value);

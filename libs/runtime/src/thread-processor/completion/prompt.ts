@@ -17,6 +17,22 @@ export interface PromptSources {
   readonly settings: { readonly loadPageCommits: number };
 }
 
+/** A child's prompt: what it inherited, then its own. (P1) */
+export function childPromptOf(
+  sources: PromptSources,
+  tenant: string,
+  inherited: readonly ModelMessage[],
+  own: Prompt,
+): Prompt {
+  async function last(count: number): Promise<readonly ModelMessage[]> {
+    if (count <= own.length) return own.last(count);
+    const before = inherited.slice(Math.max(0, inherited.length - (count - own.length)));
+    return [...(await withPayloads(sources.blobs, tenant, before)), ...(await own.all())];
+  }
+  const length = inherited.length + own.length;
+  return { length, last, all: () => last(length) };
+}
+
 export function promptOf(sources: PromptSources, key: ThreadKey, window: TranscriptWindow, length: number): Prompt {
   async function from(ordinal: number): Promise<readonly ModelMessage[]> {
     const kept = window.slice(ordinal, length);

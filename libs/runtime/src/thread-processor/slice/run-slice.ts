@@ -14,6 +14,7 @@ import type { Stretch } from '../protocol.ts';
 import type { Debt, ThreadState } from '../thread-state.ts';
 import { commitSlice } from './commit-slice.ts';
 import { decideSlice } from './decide-slice.ts';
+import { showView } from './show-view.ts';
 import { finish, repay, settleDecided } from './settle.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';
 import { type InputItem, type RecoveryItem, type SliceItem, tell } from './slice-item.ts';
@@ -27,8 +28,9 @@ export async function runSlice(
   const [head] = items;
   if (head === undefined) return [];
   if (head.what === 'recovery') return [await recover(deps, lane, head)];
-  const inputs = leadingInputs(items);
   const state = await currentState(deps, lane);
+  if (head.what === 'view') return [await showView(deps, lane, head, state.thread.status === 'open')];
+  const inputs = leadingInputs(items);
   const now = Math.max(deps.clock.now(), state.thread.updatedAt);
   const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null);
   const slice = decideSlice(deps.protocol, state, inputs, moment, deps.commitBytesMax);
@@ -40,7 +42,7 @@ export async function runSlice(
 function leadingInputs(items: readonly SliceItem[]): readonly InputItem[] {
   const inputs: InputItem[] = [];
   for (const item of items) {
-    if (item.what === 'recovery') break;
+    if (item.what !== 'input') break;
     inputs.push(item);
   }
   return inputs;

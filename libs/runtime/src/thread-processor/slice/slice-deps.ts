@@ -1,5 +1,5 @@
 // What the four steps need: the processor's parts, and what a lane remembers between its slices.
-import type { Clock, LiveFeed, ThreadLog } from '@dormouse/ports';
+import type { Clock, LiveFeed, ThreadLog, Views } from '@dormouse/ports';
 import type { GroupCommit } from '../group-commit.ts';
 import type { Hold } from '../held-deliveries.ts';
 import type { IdKey } from '../minted-ids.ts';
@@ -18,6 +18,7 @@ export interface SliceDeps {
   readonly snapshots: SnapshotWriter;
   readonly projections: Projections;
   readonly feed: LiveFeed;
+  readonly views: Views;
   readonly clock: Clock;
   readonly entropy: { nonce(): string };
   readonly idKey: IdKey;

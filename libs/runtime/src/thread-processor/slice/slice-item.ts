@@ -1,5 +1,5 @@
 // What waits in a lane: an input with every delivery of it, the answer of a completion, or a debt to recover.
-import type { InputDelivery, RecoveryDelivery } from '@dormouse/ports';
+import type { InputDelivery, RecoveryDelivery, ViewUpdate } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import type { CompletionRun } from '../completion/completion-run.ts';
 import { Hold } from '../held-deliveries.ts';
@@ -25,14 +25,25 @@ export interface RecoveryItem {
   told: boolean;
 }
 
-export type SliceItem = InputItem | RecoveryItem;
+/** Kept in the order of the lane, decided by nobody. */
+export interface ViewItem {
+  readonly what: 'view';
+  readonly update: ViewUpdate;
+  readonly deliveries: readonly InputDelivery[];
+  readonly hold: Hold;
+  told: boolean;
+}
+
+export type SliceItem = InputItem | RecoveryItem | ViewItem;
 
 export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): SliceItem {
   const hold = new Hold([delivery]);
   if (delivery.what === 'recovery') return { what: 'recovery', delivery, deliveries: [delivery], hold, told: false };
+  const { input } = delivery;
+  if (input.kind === 'ViewUpdate') return { what: 'view', update: input, deliveries: [delivery], hold, told: false };
   return {
     what: 'input',
-    input: delivery.input,
+    input,
     trace: delivery.trace,
     deliveries: [delivery],
     hold,

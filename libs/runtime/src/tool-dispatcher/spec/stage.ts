@@ -137,7 +137,7 @@ export function createStage(): Stage {
     inputBus: {
       publish: async (_key, input) => {
         if (stage.publishFails !== null) throw stage.publishFails;
-        inputs.push(input);
+        if (input.kind !== 'ViewUpdate') inputs.push(input);
       },
       consume: (consumer) => ports.inputs.consume(consumer),
     },

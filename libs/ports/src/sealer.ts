@@ -1,0 +1,23 @@
+// Values that may be stored but not read there: sealed for one owner, opened only under the installation's key.
+
+export interface SealOwner {
+  readonly tenant: string;
+  /** What it belongs to: a secret's name, or `<kind>:<thread>:<call>`. */
+  readonly name: string;
+}
+
+export interface Sealer {
+  seal(owner: SealOwner, value: string): string;
+  /** @throws when it was sealed for another owner, or altered. */
+  open(owner: SealOwner, sealed: string): string;
+}
+
+/** Owner of the URL that a choice's answer goes to, and of a login's. */
+export const answerOwner = (tenant: string, thread: string, toolCallId: string): SealOwner => ({
+  tenant,
+  name: `answer:${thread}:${toolCallId}`,
+});
+export const loginOwner = (tenant: string, thread: string, toolCallId: string): SealOwner => ({
+  tenant,
+  name: `login:${thread}:${toolCallId}`,
+});

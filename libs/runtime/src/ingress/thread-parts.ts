@@ -1,0 +1,87 @@
+// What a thread has besides its conversation: subscriptions, children, views, schedules. Read from its state, its row and the
+// store of views.
+import type {
+  InputBus,
+  PageRequest,
+  Snapshots,
+  ThreadDirectory,
+  ThreadKey,
+  ThreadLog,
+  View,
+  Views,
+} from '@dormouse/ports';
+import type { Schedule, Thread } from '@dormouse/thread';
+import { loadThread } from '../thread-reader.ts';
+import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from './client-id.ts';
+import { answered, type Answered } from './refusal.ts';
+import type { ThreadLookup } from './thread-lookup.ts';
+import type { ListPage } from './thread-page.ts';
+import { type SubscriptionView, subscriptionsOf, threadSummary, type ThreadSummary } from './thread-view.ts';
+
+export interface ScheduleView extends Schedule {
+  readonly id: string;
+  readonly since: number;
+  /** Milliseconds since the epoch; null when it never comes again. */
+  readonly nextAt: number | null;
+}
+
+export interface ThreadPartsDesk {
+  subscriptions(key: ThreadKey): Promise<Answered<readonly SubscriptionView[]>>;
+  children(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ThreadSummary>>>;
+  views(key: ThreadKey): Promise<Answered<readonly View[]>>;
+  schedules(key: ThreadKey): Promise<Answered<readonly ScheduleView[]>>;
+  /** The schedule's id; whether it was taken is recorded by the thread. */
+  schedule(key: ThreadKey, schedule: Schedule, origin: RequestOrigin): Promise<Answered<{ readonly id: string }>>;
+}
+
+export interface ThreadPartsPorts {
+  readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
+  readonly directory: ThreadDirectory;
+  readonly views: Views;
+  readonly bus: InputBus;
+  readonly threads: ThreadLookup;
+  readonly mintName: MintRequestName;
+}
+
+export function createThreadPartsDesk(ports: ThreadPartsPorts): ThreadPartsDesk {
+  const { threads, directory, bus, mintName } = ports;
+
+  /** For a thread that exists. */
+  async function read<T>(key: ThreadKey, part: (thread: Thread) => T): Promise<Answered<T>> {
+    const found = await threads.find(key);
+    if (!found.ok) return found;
+    return answered(part((await loadThread(ports, key)).thread));
+  }
+
+  return {
+    subscriptions: (key) => read(key, subscriptionsOf),
+    async children(key, page) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      const rows = await directory.list(key.tenant, { parent: key.thread }, page);
+      return answered({ data: rows.data.map(threadSummary), nextCursor: rows.nextCursor });
+    },
+    async views(key) {
+      const found = await threads.find(key);
+      return found.ok ? answered(await ports.views.list(key)) : found;
+    },
+    schedules: (key) =>
+      read(key, ({ schedules, timers }) =>
+        Object.values(schedules).map(({ scheduleId, cron, timeZone, message, missed, since, timerId }) => ({
+          id: scheduleId,
+          ...{ cron, timeZone, message, missed, since },
+          nextAt: timerId === null ? null : (timers[timerId]?.due ?? null),
+        })),
+      ),
+    async schedule(key, schedule, origin) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      const name = mintName(origin);
+      const scheduleId = publicId('sch', name);
+      const requestId = publicId('req', name);
+      await bus.publish(key, { kind: 'ScheduleRequest', id: inputIdOf(name), requestId, scheduleId, schedule });
+      return answered({ id: scheduleId });
+    },
+  };
+}

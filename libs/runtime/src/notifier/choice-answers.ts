@@ -1,0 +1,73 @@
+// Posts what a person chose to where the tool wants to hear it, at least once. RAP user-choice
+//
+// Invariants:
+//   W1. An answer is one `{id, selected}`, the same bytes every time; it is tried until a tool server takes it, refuses it, or
+//       the time is over. R91
+//   W2. What cannot be delivered settles its call with an error: the tool would never answer.
+//   W3. The URL came from a tool server: it passes the outbound guard, and credentials go to the registered origin only.
+import {
+  answerOwner,
+  type Clock,
+  Fault,
+  type InputBus,
+  type Logger,
+  type Owed,
+  type Sealer,
+  type ToolServers,
+  type ToolTransport,
+} from '@dormouse/ports';
+import { encodeChoiceAnswer } from '@dormouse/protocol';
+import { type AnswerChoice, inputIds } from '@dormouse/thread';
+import { traceHeaders } from '../tool-dispatcher/trace-headers.ts';
+
+export interface ChoiceAnswers {
+  /** @throws Fault UNAVAILABLE when it should be tried again later. */
+  post(owed: Owed<AnswerChoice>): Promise<void>;
+}
+
+export function createChoiceAnswers(deps: {
+  readonly inputs: InputBus;
+  readonly toolServers: ToolServers;
+  readonly transport: ToolTransport;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: { readonly noticeTimeoutMs: number; readonly answerRetryTotalMs: number };
+  readonly signal: AbortSignal;
+}): ChoiceAnswers {
+  const { inputs, toolServers, transport, sealer, clock, logger, settings, signal } = deps;
+
+  async function giveUp({ tenant, thread, trace, effect }: Owed<AnswerChoice>, why: string): Promise<void> {
+    const { toolCallId, choiceId } = effect;
+    logger.warn('choice_answer_undelivered', { tenant, thread, toolCallId, why });
+    const detail = `the answer to its choice could not be delivered to the tool: ${why}`;
+    const input = {
+      kind: 'ChoiceAnswerFailure',
+      id: inputIds.choiceAnswerFailure(choiceId),
+      toolCallId,
+      detail,
+    } as const;
+    await inputs.publish({ tenant, thread }, input, trace); // (W2)
+  }
+
+  return {
+    async post(owed) {
+      const { tenant, thread, effect } = owed;
+      const server = await toolServers.get(tenant, effect.toolServer);
+      if (server === null) return giveUp(owed, `tool server "${effect.toolServer}" is not registered any more`);
+      const outcome = await transport.post({
+        server,
+        url: sealer.open(answerOwner(tenant, thread, effect.toolCallId), effect.answerTo),
+        body: JSON.stringify(encodeChoiceAnswer({ id: effect.toolCallId, selected: effect.selected })), // (W1)
+        headers: { 'idempotency-key': effect.choiceId, ...traceHeaders(owed.trace) },
+        timeoutMs: settings.noticeTimeoutMs,
+        signal,
+      });
+      if (outcome.sent && outcome.status >= 200 && outcome.status < 300) return;
+      const why = outcome.sent ? `HTTP ${outcome.status}` : outcome.code;
+      const isRefused = outcome.sent ? outcome.status < 500 : outcome.code === 'OUTBOUND_FORBIDDEN';
+      if (isRefused || clock.now() - owed.at >= settings.answerRetryTotalMs) return giveUp(owed, why);
+      throw new Fault('UNAVAILABLE', `the answer to a choice was not taken: ${why}`);
+    },
+  };
+}

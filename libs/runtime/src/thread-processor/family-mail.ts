@@ -1,0 +1,122 @@
+// Inputs that one thread owes another of its family: a child's opening, a report, a message. Sent beside the lane, never in
+// it: two threads that wrote to each other inside their slices would wait for each other for ever.
+//
+// Invariants:
+//   F1. What led to a mail is held until the mail is durable; a mail that cannot be sent stays owed, and the next owner pays
+//       it again under the same id.
+//   F2. A child's row comes before its opening, so that whoever hears of the child can read it.
+import {
+  type Clock,
+  type Entropy,
+  Fault,
+  type InputBus,
+  type Logger,
+  type ThreadDirectory,
+  type ThreadKey,
+  type ThreadRow,
+} from '@dormouse/ports';
+import { inputIds, type ReportToParent, type SendToChild, type SpawnChild, type ThreadInput } from '@dormouse/thread';
+import { backoffMs } from './backoff.ts';
+import type { Hold } from './held-deliveries.ts';
+
+export type MailEffect = SpawnChild | ReportToParent | SendToChild;
+
+export interface FamilyMail {
+  /** Returns at once; `hold` is kept until the mail is durable. */
+  send(from: Sender, effect: MailEffect, hold: Hold): void;
+  /** Mails on their way. */
+  readonly waiting: number;
+  close(): void;
+}
+
+interface Sender {
+  readonly key: ThreadKey;
+  readonly at: number;
+  readonly trace: string | null;
+  settled(): void;
+}
+
+export function createFamilyMail(deps: {
+  readonly inputs: InputBus;
+  readonly directory: ThreadDirectory;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly logger: Logger;
+  readonly settings: { readonly retryDelayMsFirst: number; readonly retryDelayMsMax: number };
+}): FamilyMail {
+  const { inputs, directory, clock, entropy, logger, settings } = deps;
+  const closed = new AbortController();
+  let waiting = 0;
+
+  async function deliver(from: Sender, effect: MailEffect): Promise<void> {
+    const { tenant, thread } = from.key;
+    switch (effect.do) {
+      case 'SpawnChild':
+        await directory.insert(rowOf(from, effect)); // (F2)
+        return inputs.publish({ tenant, thread: effect.childId }, effect.opening, from.trace);
+      case 'ReportToParent': {
+        const { id, report, closed: last } = effect;
+        const input: ThreadInput = { kind: 'ChildReport', id, childId: thread, report, closed: last };
+        return inputs.publish({ tenant, thread: effect.parentId }, input, from.trace);
+      }
+      case 'SendToChild': {
+        const { id, content } = effect;
+        const input: ThreadInput = { kind: 'ParentMessage', id, parentId: thread, content };
+        return inputs.publish({ tenant, thread: effect.childId }, input, from.trace);
+      }
+    }
+  }
+
+  async function persist(from: Sender, effect: MailEffect): Promise<boolean> {
+    for (let failures = 1; !closed.signal.aborted; failures++) {
+      try {
+        await deliver(from, effect);
+        return true;
+      } catch (error) {
+        const code = error instanceof Fault ? error.code : String(error);
+        if (failures === 1) logger.warn('family_mail_delayed', { ...from.key, effect: effect.do, code });
+        const { retryDelayMsFirst, retryDelayMsMax } = settings;
+        await clock.sleep(backoffMs(failures, retryDelayMsFirst, retryDelayMsMax, entropy), closed.signal);
+      }
+    }
+    return false;
+  }
+
+  return {
+    send: (from, effect, hold) => {
+      hold.retain(); // (F1)
+      waiting += 1;
+      void persist(from, effect).then((sent) => {
+        waiting -= 1;
+        if (!sent) return; // never dropped: the next owner is given what led to it
+        hold.drop();
+        from.settled();
+      });
+    },
+    get waiting() {
+      return waiting;
+    },
+    close: () => closed.abort(),
+  };
+}
+
+function rowOf({ key, at }: Sender, { childId, family, opening }: SpawnChild): ThreadRow {
+  const { agent, userId } = opening;
+  return {
+    tenant: key.tenant,
+    thread: childId,
+    status: 'opening',
+    agent: agent.name,
+    agentVersion: agent.version,
+    parent: key.thread,
+    family,
+    userId,
+    externalId: null,
+    title: null,
+    metadata: {},
+    createdAt: at,
+    updatedAt: at,
+    position: 0,
+    opening: { ...opening, id: inputIds.opening(childId) },
+  };
+}

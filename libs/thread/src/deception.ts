@@ -1,0 +1,32 @@
+// Characters that make a text look like another one: a person who approves a call must not be deceived by them.
+
+/** Bidirectional controls, zero-width characters and invisible tags. */
+const deceptive = /[\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF\u{E0000}-\u{E007F}]/u;
+
+const warningsMax = 20;
+
+/** Where in these arguments such characters are: one line each, by JSON Pointer and code point. */
+export function deceptions(args: Readonly<Record<string, unknown>>): readonly string[] {
+  const found: string[] = [];
+  look(args, '', found);
+  return found;
+}
+
+function look(value: unknown, pointer: string, found: string[]): void {
+  if (found.length >= warningsMax) return;
+  if (typeof value === 'string') note(value, pointer, found);
+  else if (typeof value === 'object' && value !== null)
+    for (const [name, member] of Object.entries(value)) {
+      const place = `${pointer}/${name.replace(/~/g, '~0').replace(/\//g, '~1')}`;
+      note(name, place, found);
+      look(member, place, found);
+    }
+}
+
+function note(text: string, pointer: string, found: string[]): void {
+  const code = deceptive.exec(text)?.[0].codePointAt(0);
+  if (code === undefined) return;
+  found.push(
+    `${pointer === '' ? '/' : pointer} holds the invisible character U+${code.toString(16).toUpperCase().padStart(4, '0')}`,
+  );
+}

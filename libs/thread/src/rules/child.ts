@@ -1,0 +1,148 @@
+// Child threads: opened by an event or by the model, with the family's tools and the parent's history by reference; they
+// report, and an event's child closes when it has nothing left to do. RAP subscription-events, Threads
+//
+// Invariants:
+//   Y1. A child's id is a function of the parent's log: deciding again, or paying again, opens the same child. I-18
+//   Y2. A report enters the parent once, under the child's id and the occasion.
+//   Y3. Above the limit of open children events wait in order; a child that closes makes room for the oldest.
+import type { Content } from '../content.ts';
+import { text } from '../content.ts';
+import type { Decision } from '../decision.ts';
+import type { Draft } from '../draft.ts';
+import {
+  type ArrivedEvent,
+  type ChildReport,
+  inputIds,
+  type ParentMessage,
+  type SpawnedBy,
+  type ThreadOpening,
+} from '../input.ts';
+import { threadLimits } from '../policy.ts';
+import { type HeldEvent, isBusyElsewhere, type QueuedEvent, type Subscription, timerOf } from '../thread.ts';
+import { beginsTurn, wake } from './wake.ts';
+
+interface Spawn {
+  readonly childId: string;
+  readonly spawnedBy: SpawnedBy;
+  readonly events: readonly ArrivedEvent[];
+  readonly queuedEvents: number;
+  readonly instructions: string | null;
+}
+
+/** A threaded event gets a child of its own, at once, also while calls are open here. R74 */
+export function openEventChild(draft: Draft, subscription: Subscription, event: HeldEvent): void {
+  const childId = draft.mint('thr');
+  draft.emit({ type: 'SubscriptionEventReceived', ...event, into: 'child', childId });
+  const { toolCallId, operation } = subscription;
+  const spawnedBy: SpawnedBy = { kind: 'event', toolCallId, operation, arguments: subscription.arguments };
+  open(draft, { childId, spawnedBy, events: [arrivedEvent(event)], queuedEvents: 0, instructions: null });
+}
+
+/** (Y3) Those that came too fast share one child at the end of their minute; the others get one each. */
+export function openQueuedChildren(draft: Draft): void {
+  while (Object.keys(draft.thread.children).length < threadLimits.openChildrenMax) {
+    const events = nextQueued(draft);
+    const [first] = events;
+    if (first === undefined) return;
+    const { toolCallId, operation } = first;
+    open(draft, {
+      childId: draft.mint('thr'),
+      spawnedBy: { kind: 'event', toolCallId, operation, arguments: first.arguments },
+      events: events.map(arrivedEvent),
+      queuedEvents: events.length,
+      instructions: null,
+    });
+  }
+}
+
+function nextQueued({ thread }: Draft): readonly QueuedEvent[] {
+  const [first] = thread.queuedEvents;
+  if (first === undefined) return [];
+  if (!first.merged) return [first];
+  if (timerOf(thread, 'event_rate') !== undefined) return []; // its minute is not over
+  const same = thread.queuedEvents.filter((queued) => queued.toolCallId === first.toolCallId);
+  return same.slice(0, threadLimits.eventsPerChildMax);
+}
+
+/** The model asked for a child. Why there is none, or its id. */
+export function spawnThread(
+  draft: Draft,
+  toolCallId: string,
+  instructions: string,
+): { readonly childId: string } | { readonly problem: string } {
+  const { children, ancestors } = draft.thread;
+  if (ancestors.length >= threadLimits.depthMax)
+    return { problem: `threads may be nested ${threadLimits.depthMax} deep, and this one is` };
+  if (Object.keys(children).length >= threadLimits.openChildrenMax)
+    return { problem: `${threadLimits.openChildrenMax} child threads are open already` };
+  const childId = draft.mint('thr');
+  open(draft, { childId, spawnedBy: { kind: 'call', toolCallId }, events: [], queuedEvents: 0, instructions });
+  return { childId };
+}
+
+function open(draft: Draft, { childId, spawnedBy, events, queuedEvents, instructions }: Spawn): void {
+  const { kind, toolCallId } = spawnedBy;
+  const told = instructions === null ? {} : { instructions };
+  draft.emit({ type: 'ChildSpawned', childId, reason: kind, toolCallId, queuedEvents, ...told });
+  const { id, agent, model, toolServers, policies, limits, userId, ancestors, toolsets, position } = draft.thread;
+  const opening: ThreadOpening = {
+    kind: 'ThreadOpening',
+    id: inputIds.opening(childId),
+    agent: { ...agent, model, toolServers, policies, limits },
+    userId,
+    title: null,
+    message: null,
+    child: {
+      parent: { threadId: id, position },
+      ancestors: [...ancestors, id],
+      spawnedBy,
+      toolsets,
+      events,
+      instructions,
+    },
+  };
+  draft.owe({ do: 'SpawnChild', id: childId, childId, family: ancestors[0] ?? id, opening });
+}
+
+const arrivedEvent = ({ toolCallId, eventId, content, final }: ArrivedEvent): ArrivedEvent => ({
+  toolCallId,
+  eventId,
+  content,
+  final,
+});
+
+/** Owes the parent a report. `occasion` tells it from the others of this child. (Y2) */
+export function reportToParent(draft: Draft, occasion: string, report: Content, closed: boolean): void {
+  const { id, parent } = draft.thread;
+  if (parent === null) return;
+  const effectId = inputIds.childReport(id, occasion);
+  draft.owe({ do: 'ReportToParent', id: effectId, parentId: parent.threadId, report, closed });
+}
+
+/** An event's child that has answered and waits for nothing is done. design §2 */
+export function isDone(draft: Draft): boolean {
+  const { thread } = draft;
+  return (
+    draft.finalText !== null &&
+    thread.spawnedBy?.kind === 'event' &&
+    thread.policies.eventChildren === 'close_when_idle' &&
+    !isBusyElsewhere(thread)
+  );
+}
+
+export const lastWords = (draft: Draft): Content => [text(draft.finalText ?? '')];
+
+export function takeReport(draft: Draft, input: ChildReport): Decision {
+  const { childId, report, closed } = input;
+  draft.emit({ type: 'ChildReported', childId, report, closed }, beginsTurn(draft));
+  if (closed) openQueuedChildren(draft);
+  wake(draft);
+  return draft.decided();
+}
+
+export function takeParentMessage(draft: Draft, input: ParentMessage): Decision {
+  if (draft.thread.parent?.threadId !== input.parentId) return { committed: false, refusal: 'NOT_THE_PARENT' };
+  draft.emit({ type: 'ParentMessageReceived', content: input.content }, beginsTurn(draft));
+  wake(draft);
+  return draft.decided();
+}

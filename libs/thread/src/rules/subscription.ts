@@ -1,0 +1,93 @@
+// What a thread listens to: opened by a result, fed by events, ended by `final`, a cancel, or the thread's end. Limits merge
+// wakes and never drop an event. RAP subscription-events
+//
+// Invariants:
+//   U1. An event counts only while its call's subscription is open; one that overtakes the confirmation is held for it. R82
+//   U2. Every accepted event is recorded once, on arrival, whatever the thread is doing. I-13
+//   U3. `final` closes, also when the event itself still waits for a child. R75
+import type { Decision } from '../decision.ts';
+import type { Draft } from '../draft.ts';
+import { minuteWith } from '../evolve.ts';
+import type { CancelSubscriptionRequest, SubscriptionEvent } from '../input.ts';
+import { threadLimits } from '../policy.ts';
+import type { Call, HeldEvent, Subscription } from '../thread.ts';
+import { isUnsent, timerOf } from '../thread.ts';
+import { setThreadTimer } from './call.ts';
+import { openEventChild } from './child.ts';
+import { refuseRequest } from './refusal.ts';
+import { beginsTurn, wake } from './wake.ts';
+
+/** Whether one more subscription may be opened. R83 */
+export const mayEverSubscribe = (draft: Draft): boolean =>
+  Object.keys(draft.thread.subscriptions).length < threadLimits.subscriptionsMax;
+
+/** The events that came before this call's confirmation, in the order of their arrival. */
+export const heldFor = (draft: Draft, call: Call): readonly HeldEvent[] =>
+  draft.thread.held.filter((event) => event.toolCallId === call.toolCallId);
+
+export function takeEvent(draft: Draft, input: SubscriptionEvent): Decision {
+  const { toolCallId, eventId, content, associative, final } = input;
+  const event: HeldEvent = { toolCallId, eventId, content, associative, final };
+  const subscription = draft.thread.subscriptions[toolCallId];
+  if (subscription === undefined) return hold(draft, input, event);
+  if (subscription.toolServer !== input.toolServer) return { committed: false, refusal: 'NOT_SUBSCRIBED' };
+  receive(draft, subscription, event);
+  wake(draft);
+  return draft.decided();
+}
+
+/** (U1) A call that may still confirm holds its events; of anything else they are discarded. R82 */
+function hold(draft: Draft, input: SubscriptionEvent, event: HeldEvent): Decision {
+  const call = draft.thread.calls[input.toolCallId];
+  if (call === undefined || call.toolServer !== input.toolServer || isUnsent(call))
+    return { committed: false, refusal: 'NOT_SUBSCRIBED' };
+  if (draft.thread.held.length < threadLimits.heldEventsMax) draft.emit({ type: 'SubscriptionEventHeld', ...event });
+  else
+    draft.emit({
+      type: 'CallbackRejected',
+      toolCallId: call.toolCallId,
+      reason: `more than ${threadLimits.heldEventsMax} events came before their subscriptions were confirmed`,
+      code: 'LIMIT_REACHED',
+    });
+  return draft.decided();
+}
+
+/** Records one event of an open subscription and finds it a place: this thread, a child, or the queue for one. (U2) */
+export function receive(draft: Draft, subscription: Subscription, event: HeldEvent): void {
+  const { toolCallId } = subscription;
+  const inherited = { ...event, type: 'SubscriptionEventReceived' } as const;
+  const minute = minuteWith(subscription.minute, draft.moment.now);
+  const tooFast = minute.events > threadLimits.eventsPerMinuteMax;
+  const place = event.associative ? 'thread' : placeOf(draft, tooFast);
+  if (place === 'child') openEventChild(draft, subscription, event);
+  else draft.emit({ ...inherited, into: place, childId: null }, place === 'thread' ? beginsTurn(draft) : undefined);
+  if (tooFast && place !== 'child' && timerOf(draft.thread, 'event_rate') === undefined)
+    setThreadTimer(draft, 'event_rate', minute.since + 60_000);
+  if (event.final) draft.emit({ type: 'SubscriptionClosed', toolCallId, reason: 'final' }); // (U3)
+}
+
+function placeOf({ thread }: Draft, tooFast: boolean): 'thread' | 'child' | 'queue' {
+  if (thread.ancestors.length >= threadLimits.depthMax) return 'thread';
+  if (thread.queuedEvents.length >= threadLimits.queuedEventsMax) return 'thread';
+  const isFull = Object.keys(thread.children).length >= threadLimits.openChildrenMax;
+  return isFull || tooFast || thread.queuedEvents.length > 0 ? 'queue' : 'child';
+}
+
+/** Ends a subscription of this thread and tells every tool server. R76, R78 */
+export function cancelSubscription(draft: Draft, toolCallId: string): boolean {
+  if (draft.thread.subscriptions[toolCallId] === undefined) return false;
+  draft.emit({ type: 'SubscriptionClosed', toolCallId, reason: 'cancelled' });
+  draft.owe({
+    do: 'SendCancelNotices',
+    id: `cancel:${toolCallId}`,
+    toolCallId,
+    toolServers: draft.thread.toolServers,
+  });
+  return true;
+}
+
+export function requestCancelSubscription(draft: Draft, input: CancelSubscriptionRequest): Decision {
+  if (!cancelSubscription(draft, input.toolCallId))
+    return refuseRequest(draft, input, 'NOTHING_TO_STOP', 'this thread has no such subscription');
+  return draft.decided();
+}
