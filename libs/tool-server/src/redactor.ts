@@ -35,7 +35,7 @@ export function createRedactor(outer?: Redactor): Redactor {
     clean,
     line: (text) =>
       clean(text)
-        .replaceAll(/(https?:\/\/[^\s/?#"']+)[^\s"']*/gi, '$1/…')
+        .replaceAll(/(https?:\/\/)(?:[^\s/?#"'@]*@)?([^\s/?#"']+)[^\s"']*/gi, '$1$2/…')
         .replaceAll(/\b(bearer|basic)\s+[\w.~+/=-]+/gi, `$1 ${placeholder}`)
         .replaceAll(/[\p{Cc}\p{Cf}]/gu, '?'),
   };
