@@ -10,6 +10,7 @@ import { addChatCommand } from './commands/chat.ts';
 import { addChoiceCommands } from './commands/choices.ts';
 import { addClockCommand } from './commands/clock.ts';
 import { addEventCommand } from './commands/events.ts';
+import { addListeningCommands } from './commands/listening.ts';
 import { addLogCommands } from './commands/log.ts';
 import { addMessageCommands } from './commands/messages.ts';
 import { addParkedCommands } from './commands/parked.ts';
@@ -29,6 +30,7 @@ const groups: readonly AddCommands[] = [
   addParkedCommands,
   addEventCommand,
   addChoiceCommands,
+  addListeningCommands,
   addAgentCommands,
   addToolCommands,
   addLogCommands,

@@ -4,7 +4,7 @@ import { cleanLine } from './clean-text.ts';
 
 /** What happened, without position and time. */
 export function describeEvent(event: ThreadEvent): string {
-  return describeSpeech(event) ?? describeCall(event) ?? describeRest(event) ?? '';
+  return describeSpeech(event) ?? describeCall(event) ?? describeArrival(event) ?? describeRest(event) ?? '';
 }
 
 export function eventLine(event: ThreadEvent, columns: number): string {
@@ -29,6 +29,22 @@ function describeCall(event: ThreadEvent): string | null {
   if (isEvent(event, 'choice_requested')) return event.prompt;
   if (isEvent(event, 'choice_settled')) return `${event.decision ?? `choice ${String(event.selected)}`} by ${event.by}`;
   if (isEvent(event, 'callback_rejected')) return `${event.tool_call_id} ${event.reason}`;
+  return null;
+}
+
+function describeArrival(event: ThreadEvent): string | null {
+  if (isEvent(event, 'subscription_opened')) return event.tool_call_id;
+  if (isEvent(event, 'subscription_event_received'))
+    return `${event.final ? '[last] ' : ''}${event.text}${event.child_id === null ? '' : ` → ${event.child_id}`}`;
+  if (isEvent(event, 'subscription_closed')) return `${event.tool_call_id} ${event.reason}`;
+  if (isEvent(event, 'child_spawned')) return `${event.child_id} ${event.instructions ?? ''}`.trim();
+  if (isEvent(event, 'child_reported')) return `${event.child_id}: ${event.report}`;
+  if (isEvent(event, 'parent_message_received')) return event.text;
+  if (isEvent(event, 'schedule_came')) return `${event.skipped ? '[skipped] ' : ''}${textOf(event.content)}`;
+  if (isEvent(event, 'oauth_requested')) return `${event.tool_call_id} until ${event.expires_at}`;
+  if (isEvent(event, 'title_set')) return event.title;
+  if (isEvent(event, 'toolset_changed'))
+    return `${event.tool_server}: added ${event.added.join(', ') || 'none'}, removed ${event.removed.join(', ') || 'none'}`;
   return null;
 }
 

@@ -14,6 +14,7 @@ export interface EventFields {
   readonly thread_opened: {
     readonly agent: { readonly name: string; readonly version: number };
     readonly user_id?: string | null;
+    readonly parent?: { readonly thread_id: string; readonly position: number };
   };
   readonly toolsets_loaded: {
     readonly toolsets: readonly {
@@ -55,6 +56,34 @@ export interface EventFields {
     readonly content: readonly ContentItem[];
     readonly display_as?: readonly { readonly type: string; readonly content?: unknown }[];
   };
+  readonly toolset_changed: {
+    readonly tool_server: string;
+    readonly added: readonly string[];
+    readonly removed: readonly string[];
+  };
+  readonly tool_call_late_result: { readonly tool_call_id: string; readonly used: boolean };
+  readonly subscription_opened: { readonly tool_call_id: string };
+  readonly subscription_event_received: {
+    readonly tool_call_id: string;
+    readonly event_id: string | null;
+    readonly text: string;
+    readonly associative: boolean;
+    readonly final: boolean;
+    readonly child_id: string | null;
+  };
+  readonly subscription_closed: { readonly tool_call_id: string; readonly reason: string };
+  readonly child_spawned: { readonly child_id: string; readonly reason: string; readonly instructions?: string };
+  readonly child_reported: { readonly child_id: string; readonly report: string; readonly closed: boolean };
+  readonly parent_message_received: { readonly text: string };
+  readonly title_set: { readonly title: string };
+  readonly oauth_requested: { readonly tool_call_id: string; readonly expires_at: string };
+  readonly schedule_came: {
+    readonly schedule_id: string;
+    readonly scheduled_for: string;
+    readonly missed: number;
+    readonly skipped: boolean;
+    readonly content: readonly ContentItem[];
+  };
   readonly tool_call_detached: { readonly tool_call_id: string };
   readonly choice_requested: {
     readonly choice_id: string;
@@ -72,6 +101,7 @@ export interface EventFields {
   };
   readonly timer_set: { readonly timer_id: string; readonly due: string; readonly reason: string };
   readonly timer_fired: { readonly timer_id: string; readonly scheduled_for: string };
+  readonly timer_cancelled: { readonly timer_id: string };
   readonly budget_exceeded: { readonly budget: string; readonly used: number; readonly limit: number };
   readonly callback_rejected: { readonly tool_call_id: string; readonly reason: string };
   readonly thread_closed: { readonly by: string };

@@ -80,10 +80,10 @@ export async function chatAtTerminal(client: Client, thread: string, after: numb
 
 function react(session: Session, frame: StreamFrame): void {
   if (frame.frame === 'status') showStatus(session, frame.status, frame.waitingOn);
-  if (frame.frame === 'choice' && frame.choice.kind === 'approval' && !session.choices.has(frame.choice.id)) {
+  if (frame.frame === 'choice' && !session.choices.has(frame.choice.id)) {
     const open = new AbortController();
     session.choices.set(frame.choice.id, open);
-    session.asking = session.asking.then(() => approve(session, frame.choice, open.signal)); // (S2)
+    session.asking = session.asking.then(() => askPerson(session, frame.choice, open.signal)); // (S2)
   }
   if (frame.frame === 'event' && isEvent(frame.event, 'choice_settled'))
     session.choices.get(frame.event.choice_id)?.abort();
@@ -110,27 +110,42 @@ function showStatus(
   }, patienceMs);
 }
 
-async function approve(session: Session, choice: Choice, settled: AbortSignal): Promise<void> {
+/** A decision for an approval, an index for a question of a tool. */
+async function askPerson(session: Session, choice: Choice, settled: AbortSignal): Promise<void> {
   if (settled.aborted) return;
-  const given = choice.arguments === undefined ? '' : `\n${cleanLine(JSON.stringify(choice.arguments), 500)}`;
-  const decision = await session.screen.choose(`${cleanLine(choice.prompt)}${given}`, decisions, settled);
+  const options =
+    choice.kind === 'approval'
+      ? decisions
+      : choice.choices.map((label, index) => ({ value: String(index), label: cleanLine(label) }));
+  const chosen = await session.screen.choose<string>(questionOf(choice), options, settled);
   if (settled.aborted) return;
-  if (decision === null)
+  if (chosen === null)
     return session.screen.line(
       session.terminal.style(
         'dim',
-        `· left open; answer later with: dormouse answer ${session.thread} ${choice.id} allow`,
+        `· left open; answer later with: dormouse answer ${session.thread} ${choice.id} ${choice.kind === 'approval' ? 'allow' : choice.default}`,
       ),
     );
   await attempt(session, () =>
     ask(
       session.client.api.POST('/v1/threads/{thread}/choices/{choice}', {
         params: { path: { thread: session.thread, choice: choice.id } },
-        body: { decision },
+        body: bodyOf(choice, chosen),
       }),
     ),
   );
 }
+
+function questionOf(choice: Choice): string {
+  const given = choice.arguments === undefined ? [] : [cleanLine(JSON.stringify(choice.arguments), 500)];
+  const warnings = (choice.warnings ?? []).map((warning) => `! ${cleanLine(warning)}`);
+  return [cleanLine(choice.prompt), ...given, ...warnings].join('\n');
+}
+
+const bodyOf = (choice: Choice, chosen: string) =>
+  choice.kind === 'approval'
+    ? { decision: chosen as (typeof decisions)[number]['value'] }
+    : { selected: Number(chosen) };
 
 async function typed(session: Session, line: string): Promise<void> {
   const text = line.trim();

@@ -17,6 +17,13 @@ export interface TurnPrinter {
 
 const argumentCharactersMax = 120;
 
+/** What came by itself and is worth a line. */
+const isArrival = (event: ThreadEvent): boolean =>
+  isEvent(event, 'subscription_event_received') ||
+  isEvent(event, 'child_spawned') ||
+  isEvent(event, 'child_reported') ||
+  isEvent(event, 'schedule_came');
+
 export function createTurnPrinter(screen: ChatScreen, style: Terminal['style'], columns: number): TurnPrinter {
   const own: string[] = [];
   const operations = new Map<string, string>();
@@ -58,6 +65,7 @@ export function createTurnPrinter(screen: ChatScreen, style: Terminal['style'], 
       return warn(`tools of ${event.tool_server} are not available: ${event.problems.join('; ')}`);
     if (isEvent(event, 'budget_exceeded')) return warn(`stopped: ${describeEvent(event)}`);
     if (isEvent(event, 'choice_settled')) return note(`· ${event.decision ?? 'answered'} by ${event.by}`);
+    if (isArrival(event)) return note(`· ${describeEvent(event)}`);
     if (isEvent(event, 'callback_rejected')) return warn(`a tool sent something unusable: ${event.reason}`);
     if (isEvent(event, 'thread_closed')) return note(`· the thread was closed by ${event.by}`);
   }

@@ -1,9 +1,10 @@
 // `dormouse choices` and `dormouse answer`: what waits for a person, and the person's answer.
 import { ask, type Choice } from '@dormouse/client';
-import { Argument, type Command } from 'commander';
+import type { Command } from 'commander';
 import { cleanLine } from '../clean-text.ts';
 import { answer } from '../context.ts';
 import type { RunCommand } from '../command.ts';
+import { CliFailure, exitCodes } from '../exit-code.ts';
 
 const decisions = ['allow', 'deny', 'allow_for_thread'] as const;
 
@@ -23,22 +24,36 @@ export function addChoiceCommands(program: Command, run: RunCommand): void {
     );
   program
     .command('answer <thread> <choice>')
-    .description('answer an approval')
-    .addArgument(new Argument('<decision>', 'the answer').choices(decisions))
+    .description(
+      'answer an approval (allow, deny, allow_for_thread) or a question (its index); `dismiss` for the default',
+    )
+    .addArgument(new Argument('<answer>', 'the answer'))
     .option('--reason <text>', 'why; the model reads it when it is denied')
-    .action((thread: string, choice: string, decision: Decision, flags: { readonly reason?: string }) =>
+    .action((thread: string, choice: string, given: string, flags: { readonly reason?: string }) =>
       run(async (context) => {
         const { api } = await context.connect();
-        const body = { decision, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
+        const body = { ...answerOf(given), ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
         const accepted = await ask(
           api.POST('/v1/threads/{thread}/choices/{choice}', { params: { path: { thread, choice } }, body }),
         );
-        answer(context, `${decision} (${accepted.id})`, accepted);
+        answer(context, `${given} (${accepted.id})`, accepted);
       }),
     );
 }
 
+function answerOf(given: string): { decision: Decision } | { selected: number } | { dismiss: true } {
+  if (given === 'dismiss') return { dismiss: true };
+  if (/^\d{1,3}$/.test(given)) return { selected: Number(given) };
+  const decision = decisions.find((one) => one === given);
+  if (decision === undefined)
+    throw new CliFailure(exitCodes.usage, `an answer is ${decisions.join(', ')}, dismiss, or the index of a choice`);
+  return { decision };
+}
+
 export function describeChoice(choice: Choice): string {
   const about = choice.arguments === undefined ? '' : `\n  ${cleanLine(JSON.stringify(choice.arguments))}`;
-  return `${choice.id}  ${choice.kind}  until ${choice.expires_at}\n  ${cleanLine(choice.prompt)}${about}`;
+  const warnings = (choice.warnings ?? []).map((warning) => `\n  ! ${cleanLine(warning)}`).join('');
+  const options =
+    choice.kind === 'tool' ? choice.choices.map((one, index) => `\n  ${index}: ${cleanLine(one)}`).join('') : '';
+  return `${choice.id}  ${choice.kind}  until ${choice.expires_at}\n  ${cleanLine(choice.prompt)}${about}${warnings}${options}`;
 }
