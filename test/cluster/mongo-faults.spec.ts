@@ -1,0 +1,155 @@
+// The MongoDB adapter when things go wrong: connections cut in the middle of a write, an index that is not there.
+import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
+import type { AppendOutcome, Commit, ThreadLog } from '@dormouse/ports';
+import { commitOf, freshKey } from '@dormouse/ports/contracts';
+import type Mongoose from 'mongoose';
+import { randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultProxy, startFaultProxy } from '../chaos/fault-proxy.ts';
+import { withServices } from '../services/needed-services.ts';
+
+// The driver that the adapter uses.
+const mongoose = createRequire(new URL('../../libs/adapters/mongo/package.json', import.meta.url))(
+  'mongoose',
+) as typeof Mongoose;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const appendOne = async (log: ThreadLog, commit: Commit): Promise<AppendOutcome> =>
+  (await log.append([{ commit, owes: false }]))[0] ?? 'unknown';
+
+withServices(['mongo'], ({ mongo }) => {
+  const freshDatabase = (): string => `faults_${randomBytes(6).toString('hex')}`;
+
+  describe('a connection that is cut in the middle of an insert', () => {
+    let proxy: FaultProxy;
+    /** Behind the proxy, and beside it. */
+    let through: MongoStores;
+    let beside: MongoStores;
+    beforeEach(async () => {
+      const url = new URL(mongo);
+      proxy = await startFaultProxy([Number(url.port)]);
+      url.host = `127.0.0.1:${proxy.port}`;
+      const database = freshDatabase();
+      beside = await openMongo({ url: mongo, database, indexes: 'make' });
+      through = await openMongo({ url: url.href, database, indexes: 'check' });
+    });
+    afterEach(async () => {
+      proxy.held = 'nothing';
+      await Promise.all([through.close(), beside.close()]);
+      await proxy.close();
+    });
+
+    it('after the server had it, before its answer: unknown, and read back it is ours', async () => {
+      const commit = commitOf(freshKey(), 0);
+      proxy.held = 'to client';
+      const outcome = appendOne(through.log, commit);
+      await expect.poll(() => beside.log.head(commit)).toEqual(commit);
+      proxy.cut();
+      proxy.held = 'nothing';
+      expect(await outcome).toBe('unknown');
+      expect(await through.log.findByInputs(commit, commit.inputs)).toEqual([commit]);
+      expect(await appendOne(through.log, commit)).toBe('appended');
+      expect(await beside.log.read(commit, 0)).toEqual([commit]);
+      expect(through.counters().unknownOutcomes).toBe(1);
+    });
+
+    it('before the server had it: unknown, and nothing is there until it is sent again', async () => {
+      const commit = commitOf(freshKey(), 0);
+      proxy.held = 'to server';
+      const outcome = appendOne(through.log, commit);
+      await pause(100);
+      proxy.cut();
+      proxy.held = 'nothing';
+      expect(await outcome).toBe('unknown');
+      expect(await through.log.findByInputs(commit, commit.inputs)).toEqual([null]);
+      expect(await appendOne(through.log, commit)).toBe('appended');
+      expect(await beside.log.read(commit, 0)).toEqual([commit]);
+    });
+
+    it('half of whose bytes had left: unknown, and stored whole or not at all', async () => {
+      const commit = commitOf(freshKey(), 0, { body: JSON.stringify({ text: 'x'.repeat(4_000_000) }) });
+      proxy.latencyMs = 5; // for each piece of at most 64 KiB
+      const outcome = appendOne(through.log, commit);
+      await pause(150);
+      proxy.cut();
+      proxy.latencyMs = 0;
+      expect(await outcome).toBe('unknown');
+      expect(await beside.log.head(commit)).toBeNull();
+      expect(await appendOne(through.log, commit)).toBe('appended');
+      expect(await beside.log.head(commit)).toEqual(commit);
+    });
+
+    it('while another wins the version: unknown, and a conflict when it is sent again', async () => {
+      const key = freshKey();
+      const [ours, theirs] = [commitOf(key, 0), commitOf(key, 0)];
+      proxy.held = 'to server';
+      const outcome = appendOne(through.log, ours);
+      await pause(100);
+      expect(await appendOne(beside.log, theirs)).toBe('appended');
+      proxy.cut();
+      proxy.held = 'nothing';
+      expect(await outcome).toBe('unknown');
+      expect(await appendOne(through.log, ours)).toBe('conflict');
+      expect(await through.log.read(key, 0)).toEqual([theirs]);
+    });
+
+    it('again and again: each commit is in its thread once, in order, after being sent until it is known', async () => {
+      const chains = Array.from({ length: 16 }, () => {
+        const key = freshKey();
+        return Array.from({ length: 60 }, (_, version) => commitOf(key, version));
+      });
+      const written = Promise.all(
+        chains.map(async (chain) => {
+          for (const commit of chain) await untilAppended(through.log, commit);
+        }),
+      );
+      for (let cuts = 0; cuts < 20; cuts += 1) {
+        await pause(30 + Math.random() * 100);
+        proxy.cut();
+      }
+      await written;
+      for (const chain of chains) expect(await beside.log.read(chain[0] as Commit, 0)).toEqual(chain);
+      expect(through.counters().unknownOutcomes).toBeGreaterThan(0);
+    });
+  });
+
+  describe('an index', () => {
+    it('that is missing is refused at the start, with the command that makes it', async () => {
+      const database = freshDatabase();
+      const stores = await openMongo({ url: mongo, database, indexes: 'make' });
+      await stores.close();
+      const connection = await mongoose.createConnection(mongo).asPromise();
+      await connection.getClient().db(database).collection('commits').dropIndex('input_once');
+      await connection.close();
+      await expect(openMongo({ url: mongo, database, indexes: 'check' })).rejects.toMatchObject({
+        code: 'INDEX_MISSING',
+        message: 'These indexes are missing: commits.input_once. Make them with: npm run setup',
+      });
+      await (await openMongo({ url: mongo, database, indexes: 'make' })).close();
+      await (await openMongo({ url: mongo, database, indexes: 'check' })).close();
+    });
+
+    it('is never made by a process that only runs: an empty database is refused', async () => {
+      const refused = openMongo({ url: mongo, database: freshDatabase(), indexes: 'check' });
+      await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('npm run setup') });
+    });
+  });
+});
+
+/** As the processor does it: what is unknown is read back, what cannot be asked is asked again, with a pause. */
+async function untilAppended(log: ThreadLog, commit: Commit): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    try {
+      const [there] = await log.read(commit, commit.version, 1);
+      if (there?.nonce === commit.nonce) return;
+      if (there !== undefined) throw new Error(`version ${commit.version} is somebody else's`);
+      if ((await appendOne(log, commit)) === 'appended') return;
+    } catch (error) {
+      if ((error as { readonly code?: string }).code !== 'UNAVAILABLE') throw error;
+      await pause(20);
+    }
+  }
+  throw new Error(`version ${commit.version} could not be appended`);
+}
