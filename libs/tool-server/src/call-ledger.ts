@@ -6,7 +6,7 @@
  * L2. A call ends once: its state and its message are one transaction. T11
  * L3. What is stored of a call is sealed, and dropped when the call ends. T32
  */
-import { type ContentItem, encodeCallback } from '@dormouse/protocol';
+import { type ContentItem, encodeCallback, errorTextPrefix } from '@dormouse/protocol';
 import { callKey, echoOf, type TakenCall } from './call-address.ts';
 import type { Database } from './database.ts';
 import type { Outbox } from './outbox.ts';
@@ -57,11 +57,13 @@ export function createCallLedger(database: Database, outbox: Outbox, log: (line:
     clean: (text: string) => string,
   ): boolean {
     const body = resultBody(call, output, to === 'subscribed', clean, log);
-    return database.transaction(() => {
+    const isFirst = database.transaction(() => {
       if (!move(call, ['running'], to)) return false;
       outbox.add({ callbackUrl: call.callbackUrl, threadId: call.groupId, body });
       return true;
     });
+    if (isFirst) log(`${call.operation} ${call.id} ${to === 'subscribed' ? 'subscribed' : kindOf(output)}`);
+    return isFirst;
   }
 
   return {
@@ -97,6 +99,8 @@ export function createCallLedger(database: Database, outbox: Outbox, log: (line:
     },
   };
 }
+
+const kindOf = ({ text }: ToolOutput): string => (text?.startsWith(errorTextPrefix) ? 'error' : 'result');
 
 /** The bytes of a result. One that no runtime could take becomes an error that says so: nothing is dropped. T11 T18 */
 function resultBody(

@@ -125,7 +125,7 @@ export function createOutbox(options: {
     }
     database.run('DELETE FROM outbox WHERE seq = ?', seq);
     const verdict = answer.kind === 'again' ? `given up (${answer.reason})` : `${answer.kind} (${answer.status})`;
-    log(`message ${message} ${verdict} after ${attempts} attempt(s)`);
+    if (answer.kind !== 'accepted' || attempts > 1) log(`message ${message} ${verdict} after ${attempts} attempt(s)`);
     if (answer.kind === 'refused' && typeof row['subscription'] === 'string')
       onRefusedEvent(row['subscription'], answer.status);
     return true;

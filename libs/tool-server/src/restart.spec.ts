@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { type Bench, later, runtimeOf, temporaryFolder } from './spec/bench.ts';
+import { type CallbackSink, eventually, quiet, startSink } from './spec/callback-sink.ts';
+
+interface Child extends Pick<Bench, 'post' | 'invoke' | 'ask'> {
+  readonly printed: () => string;
+  /** SIGKILL to this one process. */
+  readonly kill: () => Promise<void>;
+}
+
+const script = fileURLToPath(new URL('./spec/restart-child.ts', import.meta.url));
+
+async function start(dataDir: string, sink: CallbackSink): Promise<Child> {
+  const child: ChildProcess = spawn(process.execPath, ['--conditions=dormouse-source', script, dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  const exited = once(child, 'exit');
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  later(kill);
+  await eventually(() => printed.includes('ready '), 'the start', 15_000);
+  const url = /ready (\S+)/.exec(printed)?.[1] ?? '';
+  return { ...runtimeOf(url, sink), printed: () => printed, kill };
+}
+
+async function stage(): Promise<{ sink: CallbackSink; dataDir: string }> {
+  const sink = await startSink();
+  later(sink.close);
+  return { sink, dataDir: await temporaryFolder() };
+}
+
+const textsOf = (sink: CallbackSink): unknown[] =>
+  sink.delivered.map(({ body }) => (JSON.parse(body) as Record<string, unknown>)['text']);
+
+describe('a process that is killed', () => {
+  it('T11 T26 leaves no call without an end: error, or the work again where the tool allows it', async () => {
+    const { sink, dataDir } = await stage();
+    const first = await start(dataDir, sink);
+    const [lost, redone] = [
+      await first.invoke('work', { ms: 60_000 }),
+      await first.invoke('again', { ms: 60_000 }, { call_id: 'p_1' }),
+    ];
+    await eventually(() => first.printed().includes(lost) && first.printed().includes(redone), 'both calls');
+    await first.kill();
+    const second = await start(dataDir, sink);
+    expect((await sink.resultOf(lost)).text).toMatch(
+      /^Error: the tool server was restarted while this call was running/,
+    );
+    expect(await sink.resultOf(redone)).toMatchObject({ text: 'run 2', callId: 'p_1' });
+    expect(second.printed()).not.toContain(`began ${lost}`); // nothing runs twice that did not say it may
+    await second.invoke('work', {}, { id: lost }); // the runtime repeats its POST
+    await quiet();
+    expect(sink.delivered.length).toBe(2);
+  });
+
+  it('T15 T26 leaves its messages to the next one, with the same bytes', async () => {
+    const { sink, dataDir } = await stage();
+    const first = await start(dataDir, sink);
+    sink.answers.push(...Array.from({ length: 3 }, () => 503));
+    await first.invoke('work');
+    await sink.until(1);
+    await first.kill();
+    const before = sink.delivered.length;
+    await start(dataDir, sink);
+    await sink.until(before + 1);
+    await eventually(() => sink.answers.length === 0 && sink.delivered.length >= 4, 'the delivery');
+    expect(new Set(sink.delivered.map((each) => each.body)).size).toBe(1);
+    expect(new Set(sink.delivered.map((each) => each.headers['idempotency-key'])).size).toBe(1);
+  });
+
+  it('T26 T27 keeps its subscriptions; those that nobody resumes end with a word', async () => {
+    const { sink, dataDir } = await stage();
+    const first = await start(dataDir, sink);
+    await first.ask('tick');
+    const streaming = await first.invoke('stream', { ms: 60_000 });
+    await eventually(() => first.printed().includes(streaming), 'the stream');
+    await sink.until(3);
+    await first.kill();
+    await start(dataDir, sink);
+    await eventually(() => textsOf(sink).includes('resumed'), 'the event of the next process');
+    const events = (): Record<string, unknown>[] =>
+      sink.delivered.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+    await eventually(() => events().some((each) => each['final'] === true), 'the end of the stream');
+    expect(events().find((each) => each['final'] === true)).toMatchObject({
+      type: 'subscription_event',
+      tool_call_id: streaming,
+      associative: true,
+      text: expect.stringMatching(/^Error: the tool server was stopped/),
+    });
+  });
+
+  it('T11 T26 in the middle of many calls loses none of those that were acknowledged', async () => {
+    const { sink, dataDir } = await stage();
+    const first = await start(dataDir, sink);
+    const acknowledged: string[] = [];
+    const flood = Array.from({ length: 60 }, async (_, index) => {
+      acknowledged.push(await first.invoke('work', { ms: index % 3 === 0 ? 60_000 : 0 }, { group_id: `thr_${index}` }));
+    });
+    const settled = Promise.allSettled(flood);
+    await eventually(() => acknowledged.length >= 20, 'some calls');
+    await first.kill();
+    await settled;
+    await start(dataDir, sink);
+    for (const id of acknowledged) await sink.resultOf(id);
+    const perCall = Map.groupBy(sink.delivered, ({ body }) => (JSON.parse(body) as { id: string }).id);
+    for (const messages of perCall.values()) expect(new Set(messages.map((each) => each.body)).size).toBe(1);
+  });
+});
