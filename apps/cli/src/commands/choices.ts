@@ -23,11 +23,10 @@ export function addChoiceCommands(program: Command, run: RunCommand): void {
       }),
     );
   program
-    .command('answer <thread> <choice>')
+    .command('answer <thread> <choice> <answer>')
     .description(
       'answer an approval (allow, deny, allow_for_thread) or a question (its index); `dismiss` for the default',
     )
-    .addArgument(new Argument('<answer>', 'the answer'))
     .option('--reason <text>', 'why; the model reads it when it is denied')
     .action((thread: string, choice: string, given: string, flags: { readonly reason?: string }) =>
       run(async (context) => {
