@@ -2,7 +2,7 @@
 import { type KafkaBus, openKafka } from '@dormouse/adapter-kafka';
 import type { Logger, Subscription, ThreadDelivery } from '@dormouse/ports';
 import { createInputRecorder, freshKey, type InputRecorder, messageOf } from '@dormouse/ports/contracts';
-import { Kafka, logLevel } from 'kafkajs';
+import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,10 +24,11 @@ withServices(['kafka'], ({ kafka }) => {
   });
 
   const freshPrefix = (): string => `faults-${randomBytes(6).toString('hex')}.`;
-  const openBus = async (prefix: string, brokers = kafka, makeTopics: typeof plan | undefined = plan) => {
+  const openBus = async (prefix: string, brokers = kafka, makeTopics: typeof plan | null = plan) => {
     const bus = await openKafka({
       brokers: brokers.split(','),
-      ...{ prefix, makeTopics },
+      prefix,
+      makeTopics: makeTopics ?? undefined,
       clientId: 'test',
       sessionTimeoutMs: 3_000,
       logger: silent,
@@ -101,15 +102,49 @@ withServices(['kafka'], ({ kafka }) => {
       await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('npm run setup') });
     });
 
-    it('that forget too early are refused', async () => {
-      const prefix = freshPrefix();
-      const admin = new Kafka({ brokers: [kafka], logLevel: logLevel.NOTHING }).admin();
+    /** As somebody makes them, or changes them, by hand. */
+    const byHand = async (work: (admin: Admin) => Promise<unknown>): Promise<void> => {
+      const admin = new Kafka({ brokers: kafka.split(','), logLevel: logLevel.NOTHING }).admin();
       await admin.connect();
-      const names = ['inputs', 'dispatches', 'notices'].map((name) => prefix + name);
-      const configEntries = [{ name: 'retention.ms', value: '3600000' }];
-      await admin.createTopics({ topics: names.map((topic) => ({ topic, numPartitions: 6, configEntries })) });
+      await work(admin);
       await admin.disconnect();
+    };
+    const madeWith = async (name: string, value: string): Promise<string> => {
+      const prefix = freshPrefix();
+      const topics = ['inputs', 'dispatches', 'notices'].map((topic) => ({
+        topic: prefix + topic,
+        numPartitions: 6,
+        configEntries: [{ name, value }],
+      }));
+      await byHand((admin) => admin.createTopics({ topics }));
+      return prefix;
+    };
+
+    it('that forget too early are refused', async () => {
+      const prefix = await madeWith('retention.ms', '3600000');
       await expect(openBus(prefix)).rejects.toMatchObject({ message: expect.stringContaining('retention.ms') });
+    });
+
+    it('that remember longer than the brokers remember their groups are refused, with the setting', async () => {
+      const prefix = await madeWith('retention.ms', String(400 * 86_400_000));
+      await expect(openBus(prefix)).rejects.toMatchObject({
+        code: 'TOPICS_UNFIT',
+        message: expect.stringContaining('Set offsets.retention.minutes of the brokers to 576000 or more'),
+      });
+    });
+
+    it('that are kept for ever are fine', async () => {
+      await openBus(await madeWith('retention.ms', '-1'));
+    });
+
+    it('one of which was given more partitions by hand are refused', async () => {
+      const prefix = freshPrefix();
+      await openBus(prefix);
+      await byHand((admin) => admin.createPartitions({ topicPartitions: [{ topic: `${prefix}inputs`, count: 8 }] }));
+      await expect(openBus(prefix, kafka, null)).rejects.toMatchObject({
+        code: 'TOPICS_UNFIT',
+        message: expect.stringContaining(`${prefix}inputs 8, ${prefix}notices 6. Somebody changed one by hand`),
+      });
     });
   });
 

@@ -106,11 +106,11 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
   };
 }
 
-async function preparedTopics({ prefix, makeTopics }: KafkaOptions, admin: Admin): Promise<number> {
+async function preparedTopics({ prefix, makeTopics, logger }: KafkaOptions, admin: Admin): Promise<number> {
   try {
     await admin.connect();
-    if (makeTopics !== undefined) await ensureTopics(admin, prefix, makeTopics);
-    return await checkTopics(admin, prefix);
+    if (makeTopics !== undefined) await ensureTopics(admin, prefix, logger, makeTopics);
+    return await checkTopics(admin, prefix, logger);
   } catch (error) {
     throw faultOf(error);
   } finally {

@@ -3,7 +3,9 @@
 // Invariants:
 //   T1. A partition count is never changed: a thread's partition is a function of it, and its order would be lost.
 //   T2. Nothing that may still be owed expires: a topic keeps its records for 14 days at least.
-import { Fault } from '@dormouse/ports';
+//   T3. What a group has finished is remembered for as long as the records are there: an older memory would make a group that
+//       was away begin at the beginning. A broker that does not tell us its settings is believed, and that is said.
+import { Fault, type Logger } from '@dormouse/ports';
 import kafkajs, { type Admin } from 'kafkajs';
 import { faultOf } from './kafka-client.ts';
 
@@ -21,7 +23,12 @@ const retentionMsMin = 14 * 86_400_000;
 export const defaultPlan: TopicPlan = { partitions: 12, replication: 1, retentionMs: retentionMsMin };
 
 /** Makes what is missing, then checks all. @throws Fault TOPICS_UNFIT, UNAVAILABLE. */
-export async function ensureTopics(admin: Admin, prefix: string, plan: TopicPlan = defaultPlan): Promise<void> {
+export async function ensureTopics(
+  admin: Admin,
+  prefix: string,
+  logger: Logger,
+  plan: TopicPlan = defaultPlan,
+): Promise<void> {
   try {
     const there = new Set(await admin.listTopics());
     const missing = topicNames.map((name) => prefix + name).filter((topic) => !there.has(topic));
@@ -41,7 +48,7 @@ export async function ensureTopics(admin: Admin, prefix: string, plan: TopicPlan
   } catch (error) {
     throw faultOf(error);
   }
-  const count = await checkTopics(admin, prefix);
+  const count = await checkTopics(admin, prefix, logger);
   if (count !== plan.partitions)
     throw unfit(
       `The topics have ${count} partitions, and ${plan.partitions} are wanted. A count is never changed: use ${count}, or another prefix.`,
@@ -49,7 +56,7 @@ export async function ensureTopics(admin: Admin, prefix: string, plan: TopicPlan
 }
 
 /** Their partition count. @throws Fault TOPICS_UNFIT with what mends it, UNAVAILABLE. */
-export async function checkTopics(admin: Admin, prefix: string): Promise<number> {
+export async function checkTopics(admin: Admin, prefix: string, logger: Logger): Promise<number> {
   const topics = topicNames.map((name) => prefix + name);
   try {
     const there = new Set(await admin.listTopics());
@@ -59,29 +66,66 @@ export async function checkTopics(admin: Admin, prefix: string): Promise<number>
     const metadata = await admin.fetchTopicMetadata({ topics });
     const counts = new Set(metadata.topics.map(({ partitions }) => partitions.length));
     const [count] = counts;
-    if (counts.size !== 1 || count === undefined)
+    if (counts.size !== 1 || count === undefined) {
+      const each = metadata.topics.map(({ name, partitions }) => `${name} ${partitions.length}`).toSorted();
       throw unfit(
-        `The topics of one prefix must have one number of partitions; these have ${[...counts].join(', ')}. Somebody changed one by hand: make new topics under another DORMOUSE_KAFKA_PREFIX.`,
+        `The topics of one prefix must have one number of partitions; these have: ${each.join(', ')}. Somebody changed one by hand: make new topics under another DORMOUSE_KAFKA_PREFIX.`,
       );
-    await checkRetention(admin, topics);
+    }
+    await checkOffsetRetention(admin, await checkRetention(admin, topics), logger);
     return count;
   } catch (error) {
     throw error instanceof Fault ? error : faultOf(error);
   }
 }
 
-/** (T2) */
-async function checkRetention(admin: Admin, topics: readonly string[]): Promise<void> {
+/** The longest time that records are kept, as far as it has an end. (T2) */
+async function checkRetention(admin: Admin, topics: readonly string[]): Promise<number> {
+  const { TOPIC: type } = kafkajs.ConfigResourceTypes;
   const described = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: topics.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames: ['retention.ms'] })),
+    resources: topics.map((name) => ({ type, name, configNames: ['retention.ms'] })),
   });
+  let keptMsMax = retentionMsMin;
   for (const { resourceName, configEntries } of described.resources) {
-    const kept = Number(configEntries.find(({ configName }) => configName === 'retention.ms')?.configValue ?? -1);
-    if (kept >= 0 && kept < retentionMsMin)
+    const keptMs = Number(configEntries.find(({ configName }) => configName === 'retention.ms')?.configValue ?? -1);
+    if (keptMs >= 0 && keptMs < retentionMsMin)
       throw unfit(
-        `${resourceName} keeps its records for ${kept} ms. Set its retention.ms to ${retentionMsMin} or more.`,
+        `${resourceName} keeps its records for ${keptMs} ms. Set its retention.ms to ${retentionMsMin} or more.`,
       );
+    keptMsMax = Math.max(keptMsMax, keptMs);
+  }
+  return keptMsMax;
+}
+
+const offsetRetention = 'offsets.retention.minutes';
+
+/** (T3) */
+async function checkOffsetRetention(admin: Admin, keptMs: number, logger: Logger): Promise<void> {
+  const minutes = await brokerSetting(admin, offsetRetention);
+  if (minutes === null) return logger.warn('offset_retention_unknown', { setting: offsetRetention });
+  const wanted = Math.ceil(keptMs / 60_000);
+  if (Number(minutes) < wanted)
+    throw unfit(
+      `The brokers forget what a group has finished after ${minutes} minutes, and the topics keep their records for ${wanted}. Set ${offsetRetention} of the brokers to ${wanted} or more, or retention.ms of the topics lower, but not below ${retentionMsMin}.`,
+    );
+}
+
+/** Of any broker; null when we may not ask. */
+async function brokerSetting(admin: Admin, setting: string): Promise<string | null> {
+  const { brokers } = await admin.describeCluster();
+  const [first] = brokers;
+  if (first === undefined) return null;
+  const { BROKER: type } = kafkajs.ConfigResourceTypes;
+  try {
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type, name: String(first.nodeId), configNames: [setting] }],
+    });
+    return resources[0]?.configEntries.find(({ configName }) => configName === setting)?.configValue ?? null;
+  } catch (error) {
+    if ((error as { readonly type?: string }).type === 'CLUSTER_AUTHORIZATION_FAILED') return null;
+    throw error;
   }
 }
 
