@@ -1,8 +1,9 @@
 // Opens both buses of the cluster topology over one Kafka.
 import type { InputBus, Logger, ThreadKey, WorkBus } from '@dormouse/ports';
-import type { Admin, SASLOptions } from 'kafkajs';
+import type { Admin, Kafka, SASLOptions } from 'kafkajs';
 import type { ConnectionOptions } from 'node:tls';
 import { type GroupConsumer, type GroupHandlers, joinGroup } from './group-consumer.ts';
+import { type BusIdentity, clusterName, marksUnder, putMark } from './installation-mark.ts';
 import { createClient, faultOf } from './kafka-client.ts';
 import { createInputBus } from './kafka-input-bus.ts';
 import { createWorkBus } from './kafka-work-bus.ts';
@@ -35,6 +36,11 @@ export interface KafkaBus {
     /** Partitions of `inputs` that this process owns now. */
     owned(): ReadonlySet<number>;
   };
+  readonly identity: BusIdentity;
+  /** Installations whose topics these are; one, once they are set up. @throws Fault UNAVAILABLE. */
+  marks(): Promise<readonly string[]>;
+  /** Says that the topics are this installation's. @throws Fault UNAVAILABLE. */
+  mark(installation: string): Promise<void>;
   /** Null, or why something that was consumed is not being consumed now. */
   problem(): string | null;
   close(): Promise<void>;
@@ -50,7 +56,8 @@ const groupNames: Readonly<Record<TopicName, string>> = {
 export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
   const { prefix, logger } = options;
   const kafka = createClient(options);
-  const count = await preparedTopics(options, kafka.admin());
+  const identity = await withAdmin(kafka, (admin) => preparedTopics(options, admin));
+  const { partitions: count } = identity;
   const producer = kafka.producer({
     allowAutoTopicCreation: false,
     retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 6 },
@@ -97,6 +104,10 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
       of: partitionOf,
       owned: () => new Set([...(consumers.get('inputs') ?? [])].flatMap((consumer) => [...consumer.owned()])),
     },
+    identity,
+    marks: () => withAdmin(kafka, (admin) => marksUnder(admin, prefix)),
+    mark: (installation) =>
+      withAdmin(kafka, (admin) => putMark(admin, prefix, installation, options.makeTopics?.replication ?? 1)),
     problem: () =>
       [...consumers.values()].flatMap((ours) => [...ours].flatMap((consumer) => consumer.problem() ?? []))[0] ?? null,
     close: async () => {
@@ -106,11 +117,17 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
   };
 }
 
-async function preparedTopics({ prefix, makeTopics, logger }: KafkaOptions, admin: Admin): Promise<number> {
+async function preparedTopics({ prefix, makeTopics, logger }: KafkaOptions, admin: Admin): Promise<BusIdentity> {
+  if (makeTopics !== undefined) await ensureTopics(admin, prefix, logger, makeTopics);
+  const partitions = await checkTopics(admin, prefix, logger);
+  return { cluster: await clusterName(admin), prefix, partitions };
+}
+
+async function withAdmin<Result>(kafka: Kafka, work: (admin: Admin) => Promise<Result>): Promise<Result> {
+  const admin = kafka.admin();
   try {
     await admin.connect();
-    if (makeTopics !== undefined) await ensureTopics(admin, prefix, logger, makeTopics);
-    return await checkTopics(admin, prefix, logger);
+    return await work(admin);
   } catch (error) {
     throw faultOf(error);
   } finally {

@@ -1,2 +1,3 @@
+export type { Installation, InstallationBus, InstallationRecord } from './installation.ts';
 export { openMongo, type MongoOptions, type MongoStores } from './open-mongo.ts';
 export type { MongoCounters } from './mongo-server.ts';

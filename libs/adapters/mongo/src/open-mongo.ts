@@ -21,6 +21,7 @@ import { createBlobs } from './blobs.ts';
 import { createDispatchLedger } from './dispatch-ledger.ts';
 import { createIdempotencyKeys } from './idempotency-keys.ts';
 import { ensureIndexes, missingIndexes } from './indexes.ts';
+import { createInstallationRecord, type InstallationRecord } from './installation.ts';
 import { connectServer, type MongoCounters, type ServerOptions } from './mongo-server.ts';
 import { createParkedThreads } from './parked-threads.ts';
 import { createAgents, createApiKeys, createSecrets, createToolServers, createToolsets } from './registry.ts';
@@ -53,6 +54,7 @@ export interface MongoStores {
   readonly parked: ParkedThreads;
   readonly views: Views;
   readonly logins: Logins;
+  readonly installation: InstallationRecord;
   counters(): MongoCounters;
   /** @throws Fault UNAVAILABLE when the server does not answer. */
   ping(): Promise<void>;
@@ -90,6 +92,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     parked: createParkedThreads(server),
     views: createViews(server),
     logins: createLogins(server),
+    installation: createInstallationRecord(server),
     counters: () => ({ ...server.counted }),
     ping: () => server.ping(),
     close: () => server.close(),

@@ -298,8 +298,8 @@ const startCodes = {
   TOPICS_UNFIT: entry(
     null,
     'The topics are not as they must be',
-    'A topic of the cluster is missing, has another number of partitions, or forgets too early.',
-    'The message names the topic and the setting. Missing ones are made by `npm run setup`; a number of partitions is never changed.',
+    'A topic of the cluster is missing, has another number of partitions, forgets too early, or belongs to another installation.',
+    'The message names the topic and the setting. Missing ones are made by `npm run setup`; a number of partitions is never changed. One installation has one prefix of topics and one database.',
   ),
   INDEX_MISSING: entry(
     null,

@@ -2,7 +2,8 @@
 //
 // Invariants:
 //   P1. Every store and bus of one process comes from one topology; there is no mixture.
-//   P2. In a cluster only `setup` makes topics and indexes; every other process refuses to run without them.
+//   P2. In a cluster only `setup` makes topics and indexes; every other process refuses to run without them, and with those of
+//       another installation.
 import { type KafkaBus, type KafkaOptions, openKafka } from '@dormouse/adapter-kafka';
 import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
@@ -31,6 +32,7 @@ import type {
   WorkBus,
 } from '@dormouse/ports';
 import { type ClusterConfig, type Config, isCluster } from '../config.ts';
+import { checkInstallation, claimInstallation } from './installation.ts';
 import { type KeyRing, keyRingOfHex, openKeyRing } from './key-ring.ts';
 
 export interface Stores {
@@ -88,10 +90,12 @@ async function openStandalone(config: Config, clock: Clock): Promise<Topology> {
 
 async function openCluster(config: ClusterConfig, logger: Logger): Promise<Topology> {
   const kafka = await openKafka(kafkaOptions(config, logger));
-  let mongo: MongoStores;
+  let mongo: MongoStores | null = null;
   try {
     mongo = await openMongo({ url: config.MONGO_URL, indexes: 'check', partitions: kafka.partitions });
+    await checkInstallation(kafka, mongo);
   } catch (failure) {
+    await mongo?.close();
     await kafka.close();
     throw failure;
   }
@@ -119,9 +123,14 @@ export async function setUpCluster(config: ClusterConfig, logger: Logger): Promi
   const { KAFKA_PARTITIONS: partitions, KAFKA_REPLICATION: replication } = config;
   const makeTopics = { partitions, replication, retentionMs: recordsKeptMs };
   const kafka = await openKafka({ ...kafkaOptions(config, logger), makeTopics });
-  await kafka.close();
-  const mongo = await openMongo({ url: config.MONGO_URL, indexes: 'make' });
-  await mongo.close();
+  let mongo: MongoStores | null = null;
+  try {
+    mongo = await openMongo({ url: config.MONGO_URL, indexes: 'make' });
+    await claimInstallation(kafka, mongo);
+  } finally {
+    await mongo?.close();
+    await kafka.close();
+  }
 }
 
 const recordsKeptMs = 14 * 86_400_000;

@@ -1,0 +1,60 @@
+// One installation has one database and one prefix of topics. Two that share either would decide each other's inputs, or lose
+// them: both sides carry a mark, written by `setup`, compared by it and by every start.
+//
+// Invariants:
+//   N1. Nothing is written before what is there has been looked at; nothing of another installation is ever changed.
+//   N2. Of two that are set up at the same time on one prefix, at least one is refused.
+import type { BusIdentity, KafkaBus } from '@dormouse/adapter-kafka';
+import type { Installation, MongoStores } from '@dormouse/adapter-mongo';
+import { Fault } from '@dormouse/ports';
+
+export interface Marks {
+  readonly bus: BusIdentity;
+  /** Installations whose mark the topics carry. */
+  readonly onTopics: readonly string[];
+  readonly inDatabase: Installation | null;
+}
+
+/** @throws Fault TOPICS_UNFIT with what mends it, UNAVAILABLE. */
+export async function checkInstallation(kafka: KafkaBus, mongo: MongoStores): Promise<void> {
+  const marks = await marksOf(kafka, mongo);
+  refuse(problemOf(marks) ?? (isSetUp(marks) ? null : notSetUp));
+}
+
+/** Marks what is nobody's; changes nothing that is ours. @throws as `checkInstallation`. (N1) */
+export async function claimInstallation(kafka: KafkaBus, mongo: MongoStores): Promise<void> {
+  refuse(problemOf(await marksOf(kafka, mongo)));
+  const { id } = await mongo.installation.claim(kafka.identity);
+  await kafka.mark(id);
+  refuse(problemOf(await marksOf(kafka, mongo))); // (N2)
+}
+
+async function marksOf(kafka: KafkaBus, mongo: MongoStores): Promise<Marks> {
+  const [onTopics, inDatabase] = await Promise.all([kafka.marks(), mongo.installation.read()]);
+  return { bus: kafka.identity, onTopics, inDatabase };
+}
+
+function refuse(problem: string | null): void {
+  if (problem !== null) throw new Fault('TOPICS_UNFIT', problem);
+}
+
+const notSetUp = 'The topics and the database were never set up together. Do it with: npm run setup';
+
+const isSetUp = ({ onTopics, inDatabase }: Marks): boolean => onTopics.length > 0 && (inDatabase?.bus ?? null) !== null;
+
+/** Null when nothing there belongs to another installation. */
+export function problemOf({ bus, onTopics, inDatabase }: Marks): string | null {
+  const others = onTopics.filter((id) => id !== inDatabase?.id);
+  const { prefix } = bus;
+  if (others.length > 0)
+    return inDatabase === null
+      ? `The topics under ${prefix} belong to the installation ${others.join(', ')}, and this database to none. Choose another DORMOUSE_KAFKA_PREFIX and run: npm run setup. Or name the database of that installation in DORMOUSE_MONGO_URL.`
+      : `The topics under ${prefix} belong to the installation ${others.join(', ')}, and this database to ${inDatabase.id}. Choose another DORMOUSE_KAFKA_PREFIX, or name the database that belongs to them in DORMOUSE_MONGO_URL. If two were set up at once, delete the topic ${prefix}installation-… of the one that is not to be.`;
+  const ours = inDatabase?.bus ?? null;
+  if (ours === null) return null;
+  if (ours.prefix !== prefix || ours.cluster !== bus.cluster)
+    return `This database belongs to the topics under ${ours.prefix} of the Kafka cluster ${ours.cluster}, and these are under ${prefix} of ${bus.cluster}. Mend DORMOUSE_KAFKA_PREFIX or DORMOUSE_KAFKA_BROKERS, or DORMOUSE_MONGO_URL. To move on purpose: docs/how-to/move-to-other-topics.md`;
+  if (ours.partitions !== bus.partitions)
+    return `The topics under ${prefix} have ${bus.partitions} partitions, and were set up with ${ours.partitions}. Somebody changed them by hand: a thread's order would be lost. Move to new topics with ${ours.partitions}: docs/how-to/move-to-other-topics.md`;
+  return null;
+}
