@@ -107,6 +107,13 @@ describe('the manifest', () => {
       'flaky',
       'delete_everything',
       'roll_dice',
+      'watch_repository',
+      'run_build',
+      'deploy',
+      'draw',
+      'propose_change',
+      'remind_me',
+      'connect_calendar',
     ]);
     expect(
       parsed.toolset.tools.filter((tool) => tool.annotations?.destructive === true).map((tool) => tool.name),

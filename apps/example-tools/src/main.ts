@@ -1,13 +1,17 @@
-// Starts the example tool server: `node dist/main.js [--port 7430] [--host 127.0.0.1] [--public-url URL] [--bearer TOKEN]`.
+// Starts the example tool server. Options: --port, --host, --public-url, --data, --bearer, --hmac, --webhook-secret.
 import { parseArgs } from 'node:util';
 import { startExampleTools } from './example-tools.ts';
 
+const text = { type: 'string' } as const;
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '7430' },
     host: { type: 'string', default: '127.0.0.1' },
-    'public-url': { type: 'string' },
-    bearer: { type: 'string' },
+    'public-url': text,
+    data: text,
+    bearer: text,
+    hmac: text,
+    'webhook-secret': text,
   },
 });
 
@@ -15,9 +19,14 @@ const server = await startExampleTools({
   port: Number(values.port),
   host: values.host,
   ...(values['public-url'] === undefined ? {} : { publicUrl: values['public-url'] }),
+  ...(values.data === undefined ? {} : { dataDir: values.data }),
   ...(values.bearer === undefined ? {} : { bearer: values.bearer }),
-  log: (line) => console.error(`${new Date().toISOString()} ${line.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')}`),
+  ...(values.hmac === undefined ? {} : { hmac: values.hmac }),
+  ...(values['webhook-secret'] === undefined ? {} : { webhookSecret: values['webhook-secret'] }),
+  log: (line) => console.error(`${new Date().toISOString()} ${line}`),
 });
 console.log(`ready ${server.url}`);
+if (values['webhook-secret'] === undefined)
+  console.error(`the repository webhook is signed with ${server.webhookSecret}`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close());

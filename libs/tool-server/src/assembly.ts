@@ -98,6 +98,7 @@ export function assemble(
       }
     },
     async release() {
+      subscriptions.release();
       await outbox.stop();
       delivery.close();
       database.close();

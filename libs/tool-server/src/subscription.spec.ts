@@ -191,7 +191,9 @@ describe('on disk', () => {
       { callback_url: `${first.sink.url}/a%2Fb?c=1`, call_id: 'p' },
     );
     await first.sink.resultOf(id);
+    const before = only(first.server.subscriptions());
     await first.server.close();
+    expect([before.signal.aborted, before.emit('too late')]).toEqual([true, 'server_closed']);
     expect(first.sink.delivered.length).toBe(1);
 
     const second = await bench({ tools: [durable], dataDir });

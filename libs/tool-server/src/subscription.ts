@@ -16,8 +16,11 @@ import type { Outbox } from './outbox.ts';
 import type { ThreadStore } from './thread-store.ts';
 import { ToolError } from './tool-output.ts';
 
-/** `ended`: nobody wants events any more. `backlog_full`: the runtime takes them more slowly than they come. */
-export type EmitOutcome = 'emitted' | 'duplicate' | 'ended' | 'backlog_full';
+/**
+ * `ended`: nobody wants events any more. `backlog_full`: the runtime takes them more slowly than they come.
+ * `server_closed`: this process has closed its server; the subscription lives on in the data directory.
+ */
+export type EmitOutcome = 'emitted' | 'duplicate' | 'ended' | 'backlog_full' | 'server_closed';
 
 export interface EmitOptions {
   /** Belongs to the work that opened the subscription, such as output that streams. Default: an event of its own. */
@@ -38,7 +41,7 @@ export interface Subscription {
   /** What `ctx.subscribe` was given. */
   readonly data: unknown;
   readonly openedAt: number;
-  /** Aborted when it ends. */
+  /** Aborted when it ends, and when the server closes. */
   readonly signal: AbortSignal;
   /** Sends one event; an object is sent as JSON. @throws RangeError for a text that is too large. T29 */
   readonly emit: (text: string | object, options?: EmitOptions) => EmitOutcome;
@@ -71,6 +74,8 @@ export interface Subscriptions {
   readonly sweep: () => void;
   /** The process ends, and nothing of this is durable: says so to everybody. */
   readonly endAll: (text: string) => void;
+  /** The process ends: nothing is emitted any more, and what is stored stays for the next one. */
+  readonly release: () => void;
 }
 
 /** Answers that say that the URL itself is not wanted any more. */
@@ -90,6 +95,7 @@ export function createSubscriptions(options: {
   readonly ended: (subscription: Subscription) => void;
 }): Subscriptions {
   const { database, outbox, threads, limits, clean, ended } = options;
+  let isReleased = false;
   const lives = new Map<string, { readonly subscription: Subscription; readonly abort: AbortController }>();
   const idOf = (threadId: string, callId: string): string =>
     `sub_${database.vault.digest(JSON.stringify([threadId, callId])).slice(0, 22)}`;
@@ -111,6 +117,7 @@ export function createSubscriptions(options: {
       openedAt,
       signal: abort.signal,
       emit(text, { associative = false, final = false, eventId } = {}) {
+        if (isReleased) return 'server_closed';
         if (!lives.has(id)) return 'ended'; // (S2)
         if (!final && outbox.waitingEvents(id) >= limits.eventsWaitingMax) return 'backlog_full'; // (S4)
         const body = eventBody(
@@ -199,6 +206,11 @@ export function createSubscriptions(options: {
     },
     endAll(text) {
       for (const { subscription } of [...lives.values()]) subscription.emit(text, { final: true });
+    },
+    release() {
+      isReleased = true;
+      for (const { abort } of lives.values()) abort.abort();
+      lives.clear();
     },
   };
 }
