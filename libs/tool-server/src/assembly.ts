@@ -3,6 +3,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type Authorizations, createAuthorizations } from './authorizations.ts';
+import type { TakenCall } from './call-address.ts';
 import { type CallLedger, createCallLedger } from './call-ledger.ts';
 import { createCallbackDelivery } from './callback-delivery.ts';
 import { type Calls, createCalls } from './calls.ts';
@@ -26,6 +27,8 @@ export interface Assembly {
   readonly calls: Calls;
   readonly providers: ReadonlyMap<string, OAuthProvider>;
   readonly secret: (name: string) => string;
+  /** Stores a call before it is acknowledged; false when it was taken before. */
+  readonly take: (call: TakenCall) => boolean;
   readonly closeThread: (threadId: string) => void;
   readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
   readonly sweep: () => void;
@@ -75,6 +78,11 @@ export function assemble(
     calls,
     providers,
     secret: (name) => storedSecret(database, name),
+    take: (call) =>
+      database.transaction(() => {
+        threads.seen(call.groupId, call.rootThreadId);
+        return ledger.take(call);
+      }),
     closeThread: (threadId) =>
       hook('close_thread', () => {
         calls.closeThread(threadId);

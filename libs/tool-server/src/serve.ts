@@ -105,7 +105,7 @@ function serverOf(life: Life, assembly: Assembly, http: HttpServer): ToolServer 
 
 function doorOf(life: Life, assembly: Assembly, authentication: Authentication, server: ToolServer): Door {
   const { options, limits, log } = life;
-  const { calls, threads, ledger, choices, authorizations, closeThread, cancelToolCall } = assembly;
+  const { calls, choices, authorizations, closeThread, cancelToolCall } = assembly;
   return createDoor({
     state: () => life.state,
     manifest: () => life.manifest,
@@ -117,10 +117,7 @@ function doorOf(life: Life, assembly: Assembly, authentication: Authentication, 
     isFull: () => calls.count() >= limits.callsRunningMax,
     admit: options.admit ?? (() => null),
     mayCall: (url) => options.callbackOrigins?.includes(URL.parse(url)?.origin ?? '') ?? true,
-    take(call) {
-      threads.seen(call.groupId, call.rootThreadId);
-      return ledger.take(call);
-    },
+    take: assembly.take,
     run: calls.run,
     closeThread,
     cancelToolCall,
