@@ -36,7 +36,7 @@ function write(found: BenchResults, options: BenchOptions): void {
   const json = `${JSON.stringify({ ...found, verdicts: verdictsOf(found) }, null, 2)}\n`;
   if (options.json !== null) writeFileSync(options.json, json);
   const complete = found.turns && found.counts && found.growing && found.sleepers;
-  const name = complete && !found.quick ? 'latest' : 'partial';
+  const name = found.quick ? 'partial' : complete ? 'latest' : found.cluster ? 'cluster' : 'partial';
   mkdirSync(results, { recursive: true });
   writeFileSync(join(results, `${name}.json`), json);
   writeFileSync(join(results, `${name}.md`), markdownOf(found));

@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { ClientKafka, EventPattern, type MicroserviceOptions, Payload, Transport } from '@nestjs/microservices';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
-import { required } from './parts.ts';
+import { required, settings } from './parts.ts';
 
 const brokers = (): string[] => required('kafka').split(',');
 
@@ -62,8 +62,15 @@ export async function serveTopic<Message>(
     transport: Transport.KAFKA,
     options: {
       client: client(groupId),
-      consumer: { groupId, sessionTimeout: 10_000, heartbeatInterval: 1_000, maxWaitTimeInMs: 200 },
+      consumer: {
+        groupId: `${settings.prefix}${groupId}`,
+        sessionTimeout: Number(settings.session),
+        heartbeatInterval: 1_000,
+        maxWaitTimeInMs: 200,
+      },
       subscribe: { fromBeginning: true },
+      // One handler per partition at once, not one per process: the most that `eachMessage` can do.
+      run: { partitionsConsumedConcurrently: 12 },
     },
     logger: false,
   });

@@ -11,6 +11,7 @@ const { values } = parseArgs({
     prefix: { type: 'string', default: 'naive.' },
     port: { type: 'string', default: '0' },
     callback: { type: 'string' },
+    session: { type: 'string', default: '10000' },
   },
 });
 

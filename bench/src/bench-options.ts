@@ -1,7 +1,7 @@
 // The command line of the bench: what is measured and how long.
 import { parseArgs } from 'node:util';
 
-export const scenarioNames = ['turns', 'counts', 'growing', 'sleepers'] as const;
+export const scenarioNames = ['turns', 'counts', 'growing', 'sleepers', 'cluster'] as const;
 export type ScenarioName = (typeof scenarioNames)[number];
 
 export interface BenchOptions {
@@ -24,7 +24,8 @@ export interface BenchOptions {
 
 export const usage = `npm run bench -- [options]
 
-  --scenario NAME     ${scenarioNames.join(' | ')}; repeatable (default: all)
+  --scenario NAME     ${scenarioNames.join(' | ')}; repeatable (default: all but cluster)
+  (cluster starts a real Kafka, a MongoDB-compatible server and Redis; the first time it builds them)
   --quick             everything small, in about a minute: shows that it works, not how fast it is
   --rounds N          interleaved rounds of one-tool turns (default 5; quick 2)
   --seconds S         measured seconds per contestant, number of threads and round (default 3; quick 1)
@@ -59,7 +60,7 @@ export function parseOptions(args: readonly string[]): BenchOptions | 'help' {
   if (values.help) return 'help';
   const { quick } = values;
   return {
-    scenarios: values.scenario?.map(scenarioOf) ?? scenarioNames,
+    scenarios: values.scenario?.map(scenarioOf) ?? scenarioNames.filter((name) => name !== 'cluster'),
     quick,
     rounds: count('rounds', values.rounds, quick ? 2 : 5),
     seconds: count('seconds', values.seconds, quick ? 1 : 3),

@@ -1,4 +1,5 @@
 // Everything one run of the bench has found out; what bench/results/latest.json holds.
+import type { ClusterResult } from './cluster/measure-cluster.ts';
 import type { CountsResult } from './exact-counts.ts';
 import type { GrowingResult } from './growing-thread.ts';
 import type { Machine } from './machine.ts';
@@ -14,4 +15,5 @@ export interface BenchResults {
   readonly counts: CountsResult | null;
   readonly growing: GrowingResult | null;
   readonly sleepers: SleepersResult | null;
+  readonly cluster: ClusterResult | null;
 }

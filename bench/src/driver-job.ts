@@ -18,6 +18,8 @@ export interface DriverJob {
   readonly concurrency?: number;
   readonly warmupSeconds: number;
   readonly seconds: number;
+  /** Goes on after wrong answers and counts them; otherwise a run with errors is not a measurement. */
+  readonly toleratesErrors?: boolean;
 }
 
 export interface DriverResult {

@@ -22,6 +22,8 @@ async function run(job: DriverJob): Promise<DriverResult> {
   const until = warmUntil + job.seconds * 1_000;
   const lanes = Math.min(job.concurrency ?? job.targets.length, job.targets.length);
 
+  const mayGoOn = (): boolean => job.toleratesErrors === true || errorCount < errorsKept;
+
   async function one(target: Target): Promise<void> {
     const from = performance.now();
     const problem = await turn(target, lanes);
@@ -36,8 +38,7 @@ async function run(job: DriverJob): Promise<DriverResult> {
     for (let at = index; at < job.targets.length; at += lanes) {
       const target = job.targets[at];
       if (!target) continue;
-      for (let turns = 0; turns < target.turnsMax && performance.now() < until && errorCount < errorsKept; turns++)
-        await one(target);
+      for (let turns = 0; turns < target.turnsMax && performance.now() < until && mayGoOn(); turns++) await one(target);
     }
   }
 

@@ -1,8 +1,10 @@
 // The results as Markdown: what bench/results/latest.md holds, what the terminal shows, and what the README quotes.
 import type { BenchResults } from './bench-results.ts';
 import type { TurnsMeasurement } from './one-tool-turns.ts';
+import { clusterTables } from './cluster/cluster-report.ts';
 import { median } from './statistics.ts';
-import { type Bound, ratio, type Verdict, verdictsOf } from './verdicts.ts';
+import type { Bound, Verdict } from './verdict.ts';
+import { ratio, verdictsOf } from './verdicts.ts';
 
 export function markdownOf(results: BenchResults): string {
   const parts = [headOf(results), verdictTable(verdictsOf(results))];
@@ -10,6 +12,7 @@ export function markdownOf(results: BenchResults): string {
   if (results.counts) parts.push(countsTable(results.counts));
   if (results.growing) parts.push(growingTable(results.growing));
   if (results.sleepers) parts.push(sleepersTable(results.sleepers));
+  if (results.cluster) parts.push(clusterTables(results.cluster));
   return `${parts.join('\n\n')}\n`;
 }
 

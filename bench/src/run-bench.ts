@@ -1,6 +1,7 @@
 // Runs the scenarios that were asked for, one after another, and gives back what they measured.
 import type { BenchOptions } from './bench-options.ts';
 import type { BenchResults } from './bench-results.ts';
+import { type ClusterPlan, measureCluster } from './cluster/measure-cluster.ts';
 import type { Contestant } from './contestant.ts';
 import { dormouse } from './dormouse.ts';
 import { countExactly } from './exact-counts.ts';
@@ -39,7 +40,7 @@ async function runScenarios(
   stage: Stage,
   contestants: readonly Contestant[],
   options: BenchOptions,
-): Promise<Pick<BenchResults, 'turns' | 'counts' | 'growing' | 'sleepers'>> {
+): Promise<Pick<BenchResults, 'turns' | 'counts' | 'growing' | 'sleepers' | 'cluster'>> {
   const { quick, rounds, seconds, threads } = options;
   const wants = (name: BenchOptions['scenarios'][number]): boolean => options.scenarios.includes(name);
   const warmupSeconds = quick ? 0.5 : 1;
@@ -53,7 +54,14 @@ async function runScenarios(
     counts: wants('counts') ? await countExactly(stage, contestants, counts) : null,
     growing: wants('growing') ? await measureGrowth(stage, growingPlan(quick)) : null,
     sleepers: wants('sleepers') ? await measureSleepers(stage, sleepers) : null,
+    cluster: wants('cluster') ? await measureCluster(stage, clusterPlan(options)) : null,
   };
+}
+
+function clusterPlan({ quick, rounds, seconds }: BenchOptions): ClusterPlan {
+  return quick
+    ? { rounds, seconds, historyTurns: 30, slowThreads: 100, idleSeconds: 3 }
+    : { rounds, seconds, historyTurns: 250, slowThreads: 1_000, idleSeconds: 15 };
 }
 
 function growingPlan(quick: boolean): GrowingPlan {

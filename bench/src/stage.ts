@@ -12,6 +12,8 @@ export interface Stage {
   /** @throws when a request failed: a run with errors is not a measurement. (B5) */
   drive(job: DriverJob): Promise<DriverResult>;
   toolCounts(): Promise<ToolCounts>;
+  /** From now on results are sent twice with this chance. */
+  duplicate(chance: number): Promise<void>;
   /** A new directory for a contestant. */
   room(name: string): string;
   say(line: string): void;
@@ -29,6 +31,7 @@ export async function openStage(say: (line: string) => void): Promise<Stage> {
     tools: base,
     drive: (job) => drive(driver, job),
     toolCounts: async () => (await tools.ask({ ask: 'counts' })) as ToolCounts,
+    duplicate: async (chance) => void (await tools.ask({ ask: 'duplicate', chance })),
     room: (name) => {
       rooms += 1;
       const made = join(directory, `${rooms}-${name}`);
@@ -46,6 +49,7 @@ export async function openStage(say: (line: string) => void): Promise<Stage> {
 
 async function drive(driver: Started, job: DriverJob): Promise<DriverResult> {
   const result = (await driver.ask(job)) as DriverResult;
-  if (result.errorCount > 0) throw new Error(`${result.errorCount} requests failed: ${result.errors.join(' | ')}`);
+  if (result.errorCount > 0 && job.toleratesErrors !== true)
+    throw new Error(`${result.errorCount} requests failed: ${result.errors.join(' | ')}`);
   return result;
 }

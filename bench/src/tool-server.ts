@@ -21,6 +21,7 @@ interface Invocation {
 
 const connectionsPerOrigin = 128;
 const pools = new Map<string, Pool>();
+let duplicateChance = 0;
 const counted: { -readonly [name in keyof ToolCounts]: number } = {
   invocations: 0,
   held: 0,
@@ -60,7 +61,11 @@ function invoke(request: IncomingMessage, response: ServerResponse): void {
     counted.invocations += 1;
     response.writeHead(202, { 'content-length': 0 }).end(); // (B1)
     if (invocation.operation === 'hold') counted.held += 1;
-    else void sendResult(invocation);
+    else {
+      void sendResult(invocation);
+      // Later than others that were sent after it: duplicates come out of order.
+      if (Math.random() < duplicateChance) setTimeout(() => void sendResult(invocation), Math.random() * 50);
+    }
   });
 }
 
@@ -95,7 +100,8 @@ function base(): string {
 }
 
 server.listen(0, '127.0.0.1', () => {
-  process.on('message', (question: { readonly ask: 'base' | 'counts' }) => {
+  process.on('message', (question: { readonly ask: 'base' | 'counts' | 'duplicate'; readonly chance?: number }) => {
+    if (question.ask === 'duplicate') duplicateChance = question.chance ?? 0;
     process.send?.(question.ask === 'base' ? base() : counted);
   });
 });

@@ -1,27 +1,7 @@
 // The table of issue 1, "Speed and memory": each figure from this run, beside what it must be and what we aim at.
-//
-// Invariants:
-//   B19. A figure is null when this run did not measure it; it is printed as such and never as passed.
-//   B20. A ratio of two contestants is the median of the ratios of their rounds.
 import type { BenchResults } from './bench-results.ts';
-import { median } from './statistics.ts';
-
-export interface Verdict {
-  readonly figure: string;
-  readonly must: Bound | null;
-  readonly aim: Bound | null;
-  readonly measured: number | null;
-  readonly unit: string;
-  readonly verdict: 'aim met' | 'must met' | 'MISSED' | 'reported' | 'not measured';
-}
-
-export interface Bound {
-  readonly is: 'at least' | 'at most';
-  readonly value: number;
-}
-
-const atLeast = (value: number): Bound => ({ is: 'at least', value });
-const atMost = (value: number): Bound => ({ is: 'at most', value });
+import { clusterVerdicts } from './cluster/cluster-report.ts';
+import { atLeast, atMost, judge, ratioOf, type Verdict } from './verdict.ts';
 
 export function verdictsOf(results: BenchResults): readonly Verdict[] {
   const speed = (threads: number, peer: string): number | null => ratio(results, threads, peer, 'turnsPerSecond');
@@ -76,30 +56,10 @@ export function verdictsOf(results: BenchResults): readonly Verdict[] {
     ),
     judge('timers per sleeping thread', sleepers?.timersPerThread ?? null, '', atMost(0), atMost(0)),
     judge('idle RSS without threads', sleepers?.idle.rssMib ?? null, 'MiB', atMost(220), null),
+    ...(results.cluster === null ? [] : clusterVerdicts(results.cluster)),
     judge(`RSS, ${sleepers?.threads ?? 100_000} threads asleep`, sleepers?.asleep.rssMib ?? null, 'MiB', null, null),
   ];
 }
-
-function judge(figure: string, measured: number | null, unit: string, must: Bound | null, aim: Bound | null): Verdict {
-  const known = measured !== null && !Number.isNaN(measured);
-  return {
-    figure,
-    must,
-    aim,
-    measured: known ? measured : null,
-    unit,
-    verdict: known ? verdictOf(measured, must, aim) : 'not measured',
-  }; // (B19)
-}
-
-function verdictOf(measured: number, must: Bound | null, aim: Bound | null): Verdict['verdict'] {
-  if (aim !== null && holds(aim, measured)) return 'aim met';
-  if (must !== null) return holds(must, measured) ? 'must met' : 'MISSED';
-  return 'reported';
-}
-
-const holds = ({ is, value }: Bound, measured: number): boolean =>
-  is === 'at least' ? measured >= value : measured <= value;
 
 /** (B20) */
 export function ratio(
@@ -108,13 +68,7 @@ export function ratio(
   peer: string,
   figure: 'turnsPerSecond' | 'p50',
 ): number | null {
-  const rounds = (results.turns ?? []).filter((measurement) => measurement.threads === threads);
-  const ratios: number[] = [];
-  for (const ours of rounds.filter(({ contestant }) => contestant === 'dormouse')) {
-    const theirs = rounds.find(({ contestant, round }) => contestant === peer && round === ours.round);
-    if (theirs) ratios.push(ours[figure] / theirs[figure]);
-  }
-  return ratios.length === 0 ? null : median(ratios);
+  return ratioOf(results.turns ?? [], threads, peer, figure);
 }
 
 function syncsAtOne(results: BenchResults): number | null {

@@ -34,7 +34,7 @@ describe.skipIf(!existsSync(app))('npm run bench', () => {
 
   const resultsOf = (measured: Partial<BenchResults>): BenchResults => {
     const machine = describeMachine(stage.directory);
-    const none = { turns: null, counts: null, growing: null, sleepers: null };
+    const none = { turns: null, counts: null, growing: null, sleepers: null, cluster: null };
     return { machine, quick: true, tookSeconds: 1, contestants: [], ...none, ...measured };
   };
 

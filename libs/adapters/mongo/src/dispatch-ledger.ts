@@ -2,9 +2,12 @@
 //
 // Invariants:
 //   G1. A claim and an outcome are each set by one update that demands that nobody was first; who came second reads who it was.
+//   G2. Reads, outcomes and attempts of calls that are on their way at the same time share a round trip; where one of a group
+//       was not the first, each is asked about alone.
 import type { Attempt, DispatchLedger, DispatchOutcome, ThreadKey } from '@dormouse/ports';
 import { idOf } from './id-of.ts';
 import { isDuplicate, type MongoServer } from './mongo-server.ts';
+import { together } from './together.ts';
 
 interface ClaimDocument {
   readonly _id: string;
@@ -20,6 +23,17 @@ interface AttemptDocument extends ThreadKey, Attempt {
 }
 
 const attemptsKeptMs = 30 * 86_400_000;
+const askedTogetherMax = 256;
+
+interface Asked extends ThreadKey {
+  readonly toolCallIds: readonly string[];
+}
+
+interface Settling {
+  readonly id: string;
+  readonly outcome: DispatchOutcome;
+  readonly detail: string | null;
+}
 
 export function createDispatchLedger(server: MongoServer): DispatchLedger {
   const claims = server.collection<ClaimDocument>('claims');
@@ -46,7 +60,64 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
     return matchedCount === 1;
   }
 
-  const find = (id: string): Promise<ClaimDocument | null> => server.read(() => claims.findOne({ _id: id }));
+  const find = together<string, ClaimDocument | null>(async (ids) => {
+    const found = await server.read(() => claims.find({ _id: { $in: [...ids] } }).toArray());
+    const byId = new Map(found.map((claim) => [claim._id, claim]));
+    return ids.map((id) => byId.get(id) ?? null);
+  }, askedTogetherMax);
+
+  async function settleAlone({ id, outcome, detail }: Settling): Promise<DispatchOutcome> {
+    if (await setFirst(id, 'outcome', { outcome, detail }, { nonce: null, claimedAt: null })) return outcome;
+    return (await find(id))?.outcome ?? outcome;
+  }
+
+  /** (G2) */
+  const settleOne = together<Settling, DispatchOutcome>(async (items) => {
+    const updates = items.map(({ id, outcome, detail }) => ({
+      updateOne: {
+        filter: { _id: id, outcome: null },
+        update: { $set: { outcome, detail }, $setOnInsert: { nonce: null, claimedAt: null } },
+        upsert: true,
+      },
+    }));
+    try {
+      const { matchedCount, upsertedCount } = await server.write(() => claims.bulkWrite(updates, { ordered: false }));
+      if (matchedCount + upsertedCount === items.length) return items.map(({ outcome }) => outcome);
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+    }
+    return Promise.all(items.map(settleAlone));
+  }, askedTogetherMax);
+
+  const recordOne = together<AttemptDocument, void>(async (documents) => {
+    try {
+      await server.write(() => attempts.insertMany(documents.slice(), { ordered: false }));
+    } catch (error) {
+      if (!isDuplicate(error)) throw error; // the others of the group are stored, and these were before
+    }
+    return documents.map(() => undefined);
+  }, askedTogetherMax);
+
+  /** Of one tenant's calls, whoever asks for them. */
+  const findAttempts = together<Asked, readonly AttemptDocument[]>(async (asked) => {
+    const found: AttemptDocument[] = [];
+    for (const [tenant, ofTenant] of Map.groupBy(asked, (each) => each.tenant)) {
+      const calls = [...new Set(ofTenant.flatMap(({ toolCallIds }) => toolCallIds))];
+      found.push(
+        ...(await server.read(() =>
+          attempts
+            .find({ tenant, toolCallId: { $in: calls } })
+            .sort({ toolCallId: 1, number: 1, at: 1 })
+            .toArray(),
+        )),
+      );
+    }
+    return asked.map(({ tenant, thread, toolCallIds }) =>
+      found.filter(
+        (attempt) => attempt.tenant === tenant && attempt.thread === thread && toolCallIds.includes(attempt.toolCallId),
+      ),
+    );
+  }, askedTogetherMax);
 
   return {
     read: async (key, subject) => {
@@ -60,11 +131,7 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
       if (await setFirst(id, 'nonce', { nonce, claimedAt: at }, { outcome: null, detail: null })) return true;
       return (await find(id))?.nonce === nonce;
     },
-    settle: async (key, subject, outcome, detail) => {
-      const id = claimId(key, subject);
-      if (await setFirst(id, 'outcome', { outcome, detail }, { nonce: null, claimedAt: null })) return outcome;
-      return (await find(id))?.outcome ?? outcome;
-    },
+    settle: (key, subject, outcome, detail) => settleOne({ id: claimId(key, subject), outcome, detail }),
     record: async ({ tenant, thread }, attempt) => {
       const { toolCallId, number, at, status, durationMs } = attempt;
       const document: AttemptDocument = {
@@ -73,21 +140,11 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
         durationMs: Math.round(durationMs),
         expiresAt: new Date(at + attemptsKeptMs),
       };
-      try {
-        await server.write(() => attempts.insertOne(document));
-      } catch (error) {
-        if (!isDuplicate(error)) throw error;
-      }
+      await recordOne(document);
     },
     attempts: async ({ tenant, thread }, toolCallIds) => {
       if (toolCallIds.length === 0) return [];
-      const found = await server.read(() =>
-        attempts
-          .find({ tenant, thread, toolCallId: { $in: [...toolCallIds] } })
-          .sort({ toolCallId: 1, number: 1, at: 1 })
-          .toArray(),
-      );
-      return found.map(attemptOf);
+      return (await findAttempts({ tenant, thread, toolCallIds })).map(attemptOf);
     },
   };
 }

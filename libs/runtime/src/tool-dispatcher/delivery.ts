@@ -91,11 +91,15 @@ export async function deliver(
   build: () => Promise<Invocation | Failure>,
 ): Promise<Conclusion> {
   const readAt = deps.clock.now();
-  const entry = await deps.ledger.read(errand.key, errand.call.effect.toolCallId); // (D1)
+  // (D1) What is asked of the store goes out together: nearly every call is a new one, and then all of it is needed.
+  const [entry, invocation, progress] = await Promise.all([
+    deps.ledger.read(errand.key, errand.call.effect.toolCallId),
+    build(),
+    earlierProgress(deps, errand),
+  ]);
   const known = concluded(entry);
   if (known !== null) return known;
   if (entry !== null && entry.nonce !== null) return waitForOther(deps, errand);
-  const [invocation, progress] = await Promise.all([build(), earlierProgress(deps, errand)]);
   if ('code' in invocation) return conclude(deps, errand, 'refused', invocation);
   const once = errand.call.effect.delivery === 'at_most_once';
   return send(

@@ -1,0 +1,360 @@
+// The scenarios of the cluster, one after the other over one set of servers.
+//
+// Invariants:
+//   B30. Both builds share broker, store, Redis, tool server and driver; while one is measured the other is stopped.
+//   B31. Counts come from a run of their own, through a wire that counts: no time is measured there.
+//   B32. A figure that could not be measured is null and says so; it is never a zero.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startNode } from '../child-process.ts';
+import type { Running } from '../contestant.ts';
+import { measureTurns, type TurnsMeasurement } from '../one-tool-turns.ts';
+import { figuresOf } from '../process-figures.ts';
+import type { Stage } from '../stage.ts';
+import { median } from '../statistics.ts';
+import { type ClusterOptions, type RunningCluster, startCluster } from './cluster-dormouse.ts';
+import { startNaive } from './cluster-naive.ts';
+import { type ClusterServers, startServers } from './cluster-servers.ts';
+import { type Floors, measureFloors } from './floors.ts';
+import { tapMongo } from './mongo-tap.ts';
+
+export interface ClusterPlan {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly historyTurns: number;
+  readonly slowThreads: number;
+  readonly idleSeconds: number;
+}
+
+export interface ClusterResult {
+  readonly floors: Floors;
+  readonly turns: readonly TurnsMeasurement[];
+  readonly history: HistoryResult;
+  readonly slow: SlowResult;
+  readonly duplicates: readonly DuplicatesResult[];
+  readonly counts: CountsPerTurn;
+  readonly idle: readonly { readonly service: string; readonly cpuPercent: number | null }[];
+  readonly takeover: TakeoverResult;
+}
+
+export interface HistoryResult {
+  readonly turnsBefore: number;
+  /** Events of the thread when it was measured. */
+  readonly dormouseEvents: number;
+  readonly naiveEvents: number;
+  readonly dormouseP50Ms: number;
+  readonly naiveP50Ms: number;
+}
+
+export interface SlowResult {
+  readonly threads: number;
+  readonly partitions: number;
+  /** Completions that were running at once, at most, as the model itself saw it. */
+  readonly dormouseInFlight: number;
+  readonly naiveInFlight: number;
+}
+
+export interface DuplicatesResult {
+  readonly contestant: string;
+  readonly turnsPerSecond: number;
+  readonly wrongAnswers: number;
+}
+
+export interface CountsPerTurn {
+  readonly logCommits: number;
+  /** Insert commands of the thread-processor at 64 threads, per turn: grouped commits. */
+  readonly storeRoundTrips: number;
+  /** Reads of the thread-processor on warm threads, per turn. */
+  readonly reads: number;
+}
+
+export interface TakeoverResult {
+  readonly completions: number;
+  readonly sessionTimeoutMs: number;
+  readonly lost: number;
+  readonly doubled: number;
+  /** From the kill to the last answer, without the two seconds that the model takes. */
+  readonly untilAllGoOnMs: number;
+  /** Completions asked for again after a clean stop of one processor, and those that were in flight on its partitions. */
+  readonly boughtTwiceOnRollingRestart: number;
+  readonly inFlightOnRollingRestart: number;
+}
+
+const partitions = 12;
+const longSessionMs = 120_000;
+const shortSessionMs = 6_000;
+const modelMs = 2_000;
+
+export async function measureCluster(stage: Stage, plan: ClusterPlan): Promise<ClusterResult> {
+  const servers = await startServers(stage.room('servers'), (line) => stage.say(line));
+  try {
+    stage.say('raw floors');
+    const floors = await measureFloors(servers, stage.tools);
+    const base = { tools: stage.tools, servers, partitions };
+    const { turns, history } = await measureBoth(stage, plan, base);
+    const duplicates = await measureDuplicates(stage, plan, base);
+    const slow = await measureSlow(stage, plan, base);
+    const { counts, idle } = await measureCounts(stage, plan, base);
+    const takeover = await measureTakeover(stage, plan, base);
+    return { floors, turns, history, slow, duplicates, counts, idle, takeover };
+  } finally {
+    await servers.stop();
+  }
+}
+
+type Base = Pick<ClusterOptions, 'tools' | 'partitions'> & { readonly servers: ClusterServers };
+
+const contestants = {
+  dormouse: { name: 'dormouse', is: 'five services', durable: 'every event, before it is acknowledged' },
+  naive: { name: 'naive', is: 'NestJS ServerKafka, eachMessage', durable: 'every event, when it is handled' },
+} as const;
+
+/** (B30) */
+async function measureBoth(
+  stage: Stage,
+  plan: ClusterPlan,
+  base: Base,
+): Promise<Pick<ClusterResult, 'turns' | 'history'>> {
+  const options = { ...base, sessionTimeoutMs: longSessionMs };
+  const turns = await measureTurns(
+    stage,
+    [
+      { ...contestants.dormouse, start: ({ directory }) => startCluster({ ...options, directory }) },
+      { ...contestants.naive, start: ({ directory }) => startNaive({ ...options, directory }) },
+    ],
+    { rounds: plan.rounds, seconds: plan.seconds, warmupSeconds: 1, firstWarmupSeconds: 5, threads: [1, 64] },
+  );
+  stage.say(`a thread of ${plan.historyTurns} turns`);
+  const cluster = await startCluster({ ...options, directory: stage.room('history') });
+  const dormouse = await growAndMeasure(stage, cluster, plan);
+  const [threads] = await threadsOf(cluster);
+  await cluster.stop();
+  const naive = await startNaive({ ...options, directory: stage.room('history-naive') });
+  const naiveP50Ms = await growAndMeasure(stage, naive, plan);
+  await naive.stop();
+  const naiveEvents = 4 * plan.historyTurns;
+  const history = { turnsBefore: plan.historyTurns, dormouseEvents: threads ?? 0, naiveEvents };
+  return { turns, history: { ...history, dormouseP50Ms: dormouse, naiveP50Ms } };
+}
+
+/** Positions of the threads, newest first. */
+async function threadsOf(cluster: RunningCluster): Promise<readonly number[]> {
+  const { data } = (await cluster.get('/v1/threads?limit=1')) as {
+    readonly data: readonly { readonly position: number }[];
+  };
+  return data.map(({ position }) => position);
+}
+
+/** One thread talks until it has its history; then the p50 of more turns of it. */
+async function growAndMeasure(stage: Stage, running: Running, plan: ClusterPlan): Promise<number> {
+  const [target] = await running.openThreads(1);
+  if (target === undefined) throw new Error('no thread was opened');
+  await stage.drive({ targets: [{ ...target, turnsMax: plan.historyTurns }], warmupSeconds: 0, seconds: 600 });
+  const { latenciesMs } = await stage.drive({ targets: [target], warmupSeconds: 1, seconds: plan.seconds });
+  return median(latenciesMs);
+}
+
+/** Each result is sent twice with a chance of one in five, the second after others have overtaken it. */
+async function measureDuplicates(stage: Stage, plan: ClusterPlan, base: Base): Promise<readonly DuplicatesResult[]> {
+  stage.say('duplicates: one result in five comes twice');
+  await stage.duplicate(0.2);
+  const options = { ...base, sessionTimeoutMs: longSessionMs };
+  const results: DuplicatesResult[] = [];
+  try {
+    for (const start of [startCluster, startNaive]) {
+      const running = await start({ ...options, directory: stage.room('duplicates') });
+      const targets = await running.openThreads(64);
+      const job = { targets, warmupSeconds: 1, seconds: plan.seconds, toleratesErrors: true };
+      const { latenciesMs, seconds, errorCount } = await stage.drive(job);
+      results.push({
+        contestant: running.name,
+        turnsPerSecond: latenciesMs.length / seconds,
+        wrongAnswers: errorCount,
+      });
+      await running.stop();
+    }
+  } finally {
+    await stage.duplicate(0);
+  }
+  return results;
+}
+
+async function startSlowModel(stage: Stage) {
+  const child = await startNode('slow-model', `${import.meta.dirname}/slow-model.ts`, stage.room('model'));
+  return {
+    url: (await child.ask({ ask: 'base' })) as string,
+    counts: async () =>
+      (await child.ask({ ask: 'counts' })) as { readonly calls: readonly number[]; readonly inFlightMost: number },
+    stop: () => child.stop(1_000),
+  };
+}
+
+/** Every thread is asked once; how many completions run at the same time is the model's own count. */
+async function measureSlow(stage: Stage, plan: ClusterPlan, base: Base): Promise<SlowResult> {
+  stage.say(`slow model: ${plan.slowThreads} threads, ${modelMs / 1_000} s, ${partitions} partitions`);
+  const model = await startSlowModel(stage);
+  const options = { ...base, model: model.url, sessionTimeoutMs: longSessionMs };
+  const turn = { body: JSON.stringify({ text: 'think about {token}' }), expect: 'thought about it' };
+  try {
+    const cluster = await startCluster({ ...options, directory: stage.room('slow') });
+    const threads = await cluster.openAgentThreads('slow', plan.slowThreads);
+    const targets = threads.map((thread) => ({ ...cluster.turnOf(thread, turn), turnsMax: 1 }));
+    await stage.drive({ targets, warmupSeconds: 0, seconds: 120 });
+    await cluster.stop();
+    const { inFlightMost: dormouseInFlight } = await model.counts();
+    const naive = await startNaive({ ...options, directory: stage.room('slow-naive') });
+    const urls = await naive.openUrls(plan.slowThreads);
+    const headers = { 'content-type': 'application/json' };
+    const some = urls.map((url) => ({ url, headers, status: 200, turnsMax: 1, ...turn }));
+    await stage.drive({ targets: some, warmupSeconds: 0, seconds: 20, toleratesErrors: true });
+    await naive.stop();
+    const { inFlightMost: naiveInFlight } = await model.counts();
+    return { threads: plan.slowThreads, partitions, dormouseInFlight, naiveInFlight };
+  } finally {
+    await model.stop();
+  }
+}
+
+/** (B31) */
+async function measureCounts(
+  stage: Stage,
+  plan: ClusterPlan,
+  base: Base,
+): Promise<Pick<ClusterResult, 'counts' | 'idle'>> {
+  stage.say('exact counts, and idle processes');
+  const tap = await tapMongo(base.servers.mongo);
+  const directory = stage.room('counts');
+  const cluster = await startCluster({ ...base, directory, sessionTimeoutMs: longSessionMs, processorMongo: tap.url });
+  try {
+    const targets = await cluster.openThreads(64);
+    await stage.drive({ targets, warmupSeconds: 0, seconds: 4 });
+    const before = await commitsOf(cluster);
+    tap.take();
+    const turnsMax = 20;
+    await stage.drive({ targets: targets.map((target) => ({ ...target, turnsMax })), warmupSeconds: 0, seconds: 120 });
+    const commands = tap.take();
+    const turns = targets.length * turnsMax;
+    const count = (names: RegExp): number =>
+      [...commands].reduce((sum, [name, times]) => sum + (names.test(name) ? times : 0), 0);
+    const counts = {
+      logCommits: ((await commitsOf(cluster)) - before) / turns,
+      storeRoundTrips: count(/^insert commits$/) / turns,
+      reads: count(/^(find|aggregate|getMore) (commits|snapshots|parked)/) / turns,
+    };
+    await sleep(3_000);
+    return { counts, idle: await idleOf(cluster, plan.idleSeconds) };
+  } finally {
+    await cluster.stop();
+    await tap.close();
+  }
+}
+
+/** Commits of the 64 threads together, read from the logs. */
+async function commitsOf(cluster: RunningCluster): Promise<number> {
+  const { data } = (await cluster.get('/v1/threads?limit=200')) as {
+    readonly data: readonly { readonly id: string }[];
+  };
+  let commits = 0;
+  for (const { id } of data) {
+    for (let cursor: string | null = '0'; cursor !== null;) {
+      const page = (await cluster.get(`/v1/threads/${id}/commits?limit=200&cursor=${cursor}`)) as {
+        readonly data: readonly object[];
+        readonly next_cursor: string | null;
+      };
+      commits += page.data.length;
+      cursor = page.next_cursor;
+    }
+  }
+  return commits;
+}
+
+async function idleOf(cluster: RunningCluster, seconds: number): Promise<ClusterResult['idle']> {
+  const before = [...cluster.services].map(([service, { pid }]) => ({ service, pid, figures: figuresOf([pid]) }));
+  await sleep(seconds * 1_000);
+  return before.map(({ service, pid, figures }) => {
+    const after = figuresOf([pid]);
+    const cpuPercent = figures && after ? ((after.cpuSeconds - figures.cpuSeconds) / seconds) * 100 : null;
+    return { service, cpuPercent };
+  });
+}
+
+async function measureTakeover(stage: Stage, plan: ClusterPlan, base: Base): Promise<TakeoverResult> {
+  stage.say(`takeover: a processor is killed with ${plan.slowThreads} completions in flight`);
+  const model = await startSlowModel(stage);
+  const options = { ...base, model: model.url, sessionTimeoutMs: shortSessionMs, processors: 2 };
+  const cluster = await startCluster({ ...options, directory: stage.room('takeover') });
+  try {
+    const threads = await cluster.openAgentThreads('slow', plan.slowThreads);
+    const turn = { body: JSON.stringify({ text: 'think about {token}' }), expect: 'thought about it' };
+    const targets = threads.map((thread) => ({ ...cluster.turnOf(thread, turn), turnsMax: 1 }));
+    await stage.drive({ targets: targets.slice(0, 50), warmupSeconds: 0, seconds: 60 }); // both processors are warm
+    await model.counts();
+    const driven = stage.drive({ targets, warmupSeconds: 0, seconds: 120, toleratesErrors: true });
+    await untilInFlight(model, plan.slowThreads);
+    const killedAt = performance.now();
+    process.kill(cluster.services.get('thread-processor')?.pid ?? 0, 'SIGKILL');
+    const { errorCount } = await driven;
+    const untilAllGoOnMs = Math.max(0, performance.now() - killedAt - modelMs);
+    const doubled = await doubledAnswers(cluster, threads);
+    const rolling = await rollingRestart(stage, plan, { ...options, directory: stage.room('rolling') }, model);
+    return {
+      completions: plan.slowThreads,
+      sessionTimeoutMs: shortSessionMs,
+      lost: errorCount,
+      doubled,
+      untilAllGoOnMs,
+      ...rolling,
+    };
+  } finally {
+    await cluster.stop();
+    await model.stop();
+  }
+}
+
+type SlowModel = Awaited<ReturnType<typeof startSlowModel>>;
+
+async function untilInFlight(model: SlowModel, completions: number): Promise<void> {
+  for (const until = Date.now() + 30_000; Date.now() < until; await sleep(50)) {
+    const { inFlightMost } = await model.counts();
+    if (inFlightMost >= completions * 0.9) return;
+  }
+}
+
+/** Answers beyond one per message, over all threads. */
+async function doubledAnswers(cluster: RunningCluster, threads: readonly string[]): Promise<number> {
+  let doubled = 0;
+  for (const thread of threads) {
+    const { data } = (await cluster.get(`/v1/threads/${thread}/messages?limit=200`)) as {
+      readonly data: readonly { readonly role: string }[];
+    };
+    const said = data.filter(({ role }) => role === 'user').length;
+    doubled += Math.max(0, data.filter(({ role }) => role === 'assistant').length - said);
+  }
+  return doubled;
+}
+
+/** A processor is asked to stop while completions run: it lets them end. */
+async function rollingRestart(
+  stage: Stage,
+  plan: ClusterPlan,
+  options: ClusterOptions,
+  model: SlowModel,
+): Promise<Pick<TakeoverResult, 'boughtTwiceOnRollingRestart' | 'inFlightOnRollingRestart'>> {
+  stage.say('a processor is stopped cleanly with completions in flight');
+  const cluster = await startCluster(options);
+  try {
+    const threads = await cluster.openAgentThreads('slow', plan.slowThreads);
+    const turn = { body: JSON.stringify({ text: 'think about {token}' }), expect: 'thought about it' };
+    const targets = threads.map((thread) => ({ ...cluster.turnOf(thread, turn), turnsMax: 1 }));
+    await stage.drive({ targets: targets.slice(0, 50), warmupSeconds: 0, seconds: 60 });
+    await model.counts();
+    const driven = stage.drive({ targets, warmupSeconds: 0, seconds: 120 });
+    await sleep(1_000);
+    await cluster.services.get('thread-processor')?.stop(30_000);
+    await driven;
+    const { calls, inFlightMost } = await model.counts();
+    const boughtTwice = calls.reduce((sum, times) => sum + times - 1, 0);
+    return { boughtTwiceOnRollingRestart: boughtTwice, inFlightOnRollingRestart: inFlightMost };
+  } finally {
+    await cluster.stop();
+  }
+}
