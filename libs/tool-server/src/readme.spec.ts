@@ -12,7 +12,7 @@ it('the example of the README works as it stands', async () => {
   const example = /```ts\n([^]*?)```/.exec(readme)?.[1] ?? '';
   const here = example.replace('7431', '0').replace("'.greeter'", JSON.stringify(await temporaryFolder()));
   const options = ['--conditions=dormouse-source', '--input-type=module-typescript', '--eval', here];
-  const child = spawn(process.execPath, options, { cwd: library, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, options, { cwd: library, stdio: ['ignore', 'pipe', 'ignore'] });
   later(async () => child.kill('SIGKILL'));
   let printed = '';
   child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
