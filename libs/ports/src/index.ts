@@ -1,5 +1,6 @@
 export * from './api-keys.ts';
 export * from './blobs.ts';
+export * from './certificate-problem.ts';
 export * from './clock.ts';
 export * from './dedup.ts';
 export * from './dispatch-ledger.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { builtOnce } from '../built-once.ts';
 import { aptInstall, isInstalled, runCommand } from '../run-command.ts';
 import { freePorts, type ServerProcess, startServer } from '../server-process.ts';
-import { givenService, type RunningService, type ServiceRecipe, type StartOptions } from '../service.ts';
+import { givenService, type RunningService, type ServiceRecipe, type Started, type StartOptions } from '../service.ts';
 
 const version = '4.3.1';
 const startWithinMs = 60_000;
@@ -24,13 +24,24 @@ export const recipe: ServiceRecipe = {
   start: async (options) => {
     const given = process.env['DORMOUSE_TEST_KAFKA_BROKERS'];
     if (given !== undefined && options.own !== true) return givenService(given);
-    try {
-      return { available: true, service: await startBroker(await brokerJars(options), options) };
-    } catch (error) {
-      return { available: false, reason: `no Kafka here: ${(error as Error).message}`, remedy };
-    }
+    return startKafka(options);
   },
 };
+
+/** Who may connect: a user and a password, by SASL PLAIN. */
+export interface Login {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** A broker of our own; with `login` it lets in nobody else. */
+export async function startKafka(options: StartOptions, login: Login | null = null): Promise<Started> {
+  try {
+    return { available: true, service: await startBroker(await brokerJars(options), options, login) };
+  } catch (error) {
+    return { available: false, reason: `no Kafka here: ${(error as Error).message}`, remedy };
+  }
+}
 
 async function brokerJars({ cache, say }: StartOptions): Promise<string> {
   if (!(await isInstalled('java'))) {
@@ -57,10 +68,14 @@ const jvmFlags = [
   ...['-Djava.awt.headless=true', '-Djava.net.preferIPv4Stack=true', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'],
 ];
 
-async function startBroker(jars: string, { directory, advertisedPort }: StartOptions): Promise<RunningService> {
-  const [client = 0, controller = 0] = await freePorts(2);
+async function startBroker(
+  jars: string,
+  { directory, advertisedPort }: StartOptions,
+  login: Login | null,
+): Promise<RunningService> {
+  const [client = 0, controller = 0, broker = 0] = await freePorts(3);
   const properties = join(directory, 'server.properties');
-  prepareNode(directory, properties, { client, controller, advertised: advertisedPort ?? client }); // (K2)
+  prepareNode(directory, properties, { client, controller, broker, advertised: advertisedPort ?? client }, login); // (K2)
   const classPath = readdirSync(jars)
     .filter((name) => name.endsWith('.jar'))
     .toSorted()
@@ -77,15 +92,15 @@ async function startBroker(jars: string, { directory, advertisedPort }: StartOpt
       port: client,
       withinMs: startWithinMs,
     });
-  let broker = await start();
+  let running = await start();
   return {
     url: `127.0.0.1:${client}`,
-    pids: () => [broker.pid],
-    stop: () => broker.stop('SIGTERM', 20_000),
+    pids: () => [running.pid],
+    stop: () => running.stop('SIGTERM', 20_000),
     restart: async () => {
-      broker = await start();
+      running = await start();
     },
-    kill: (signal) => broker.signal(signal),
+    kill: (signal) => running.signal(signal),
   };
 }
 
@@ -97,11 +112,14 @@ async function javaMajor(): Promise<number> {
 interface NodePorts {
   readonly client: number;
   readonly controller: number;
+  /** For brokers among themselves. */
+  readonly broker: number;
   readonly advertised: number;
 }
 
 /** What `kafka-storage format` writes for a node that is its own quorum. */
-function prepareNode(directory: string, properties: string, { client, controller, advertised }: NodePorts): void {
+function prepareNode(directory: string, properties: string, ports: NodePorts, login: Login | null): void {
+  const { client, controller, broker, advertised } = ports;
   const log = join(directory, 'log');
   const meta = join(log, 'meta.properties');
   if (!existsSync(meta)) {
@@ -112,11 +130,12 @@ function prepareNode(directory: string, properties: string, { client, controller
   const settings: Readonly<Record<string, string | number>> = {
     'node.id': 1,
     'process.roles': 'broker,controller',
-    listeners: `PLAINTEXT://127.0.0.1:${client},CONTROLLER://127.0.0.1:${controller}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${advertised}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    listeners: `CLIENT://127.0.0.1:${client},BROKER://127.0.0.1:${broker},CONTROLLER://127.0.0.1:${controller}`,
+    'advertised.listeners': `CLIENT://127.0.0.1:${advertised},BROKER://127.0.0.1:${broker}`,
+    'listener.security.protocol.map': `CLIENT:${login === null ? 'PLAINTEXT' : 'SASL_PLAINTEXT'},BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT`,
     'controller.listener.names': 'CONTROLLER',
-    'inter.broker.listener.name': 'PLAINTEXT',
+    'inter.broker.listener.name': 'BROKER',
+    ...(login === null ? {} : loginSettings(login)),
     'controller.quorum.voters': `1@127.0.0.1:${controller}`,
     'log.dirs': log,
     'auto.create.topics.enable': 'false',
@@ -142,4 +161,12 @@ function prepareNode(directory: string, properties: string, { client, controller
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
   writeFileSync(properties, lines.join(''));
+}
+
+function loginSettings({ user, password }: Login): Readonly<Record<string, string>> {
+  const module = 'org.apache.kafka.common.security.plain.PlainLoginModule';
+  return {
+    'listener.name.client.sasl.enabled.mechanisms': 'PLAIN',
+    'listener.name.client.plain.sasl.jaas.config': `${module} required user_${user}="${password}";`,
+  };
 }

@@ -1,7 +1,7 @@
 // The client of kafkajs with the settings this adapter needs, and what its errors mean.
-import { Fault, type Logger } from '@dormouse/ports';
+import { certificateProblem, Fault, type Logger } from '@dormouse/ports';
 import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
 export interface ClientOptions {
@@ -37,7 +37,7 @@ export function createClient(options: ClientOptions): Kafka {
 const undelayedSocket: NonNullable<KafkaConfig['socketFactory']> = ({ host, port, ssl, onConnect }): Socket => {
   const socket =
     ssl instanceof Object
-      ? connectTls({ host, port, servername: host, ...ssl }, onConnect)
+      ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
       : connect({ host, port }, onConnect);
   socket.setKeepAlive(true, 60_000);
   socket.setNoDelay(true);
@@ -58,11 +58,16 @@ export function faultOf(error: unknown): Fault {
     readonly name?: string;
     readonly message?: string;
   };
+  const certificate = certificateProblem(error);
+  if (certificate !== null) return unavailable(`Kafka (DORMOUSE_KAFKA_BROKERS, _TLS): ${certificate}`, error);
   if (type === 'SASL_AUTHENTICATION_FAILED' || name === 'KafkaJSSASLAuthenticationError')
     return unavailable('Kafka refuses our credentials: see DORMOUSE_KAFKA_SASL.', error);
   if (type === 'TOPIC_AUTHORIZATION_FAILED' || type === 'GROUP_AUTHORIZATION_FAILED')
     return unavailable('Kafka does not let us use a topic or group of our prefix: see its ACLs.', error);
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION')
     return unavailable('A topic is missing. Make the topics with: npm run setup', error);
-  return unavailable(`Kafka does not answer as it should (${type ?? name ?? 'error'}: ${message ?? ''}).`, error);
+  return unavailable(
+    `Kafka does not answer as it should (${type ?? name ?? 'error'}: ${message ?? ''}). See DORMOUSE_KAFKA_BROKERS and DORMOUSE_KAFKA_TLS.`,
+    error,
+  );
 }

@@ -6,7 +6,7 @@
 //   C2. Whatever a server or a network does is UNAVAILABLE; a failed read is never "nothing there". (L6)
 //   C3. Only the code of an error is looked at, never its words: two compatible servers have different words.
 //   C4. No URL, which may hold a password, is ever repeated.
-import { Fault } from '@dormouse/ports';
+import { certificateProblem, Fault } from '@dormouse/ports';
 import mongoose, { type mongo } from 'mongoose';
 
 /** Round trips since opening, and what they were for. */
@@ -104,10 +104,21 @@ export function wasNotSent(error: unknown): boolean {
 
 export function faultOf(error: unknown): Error {
   if (error instanceof Fault) return error;
+  const certificate = certificateProblem(error) ?? certificateProblem(reasonOf(error));
+  if (certificate !== null)
+    return new Fault('UNAVAILABLE', `The database (MONGO_URL): ${certificate}`, { retryAfterMs, cause: error });
   const { name, code } = error as { readonly name?: string; readonly code?: string | number };
   const what = code === undefined ? String(name) : `${String(name)}, code ${code}`;
   return new Fault('UNAVAILABLE', `The database does not answer as it should (${what}): see its log and MONGO_URL.`, {
     retryAfterMs,
     cause: error,
   });
+}
+
+/** Why no server could be chosen: what the first of them did. */
+function reasonOf(error: unknown): unknown {
+  const { reason } = error as {
+    readonly reason?: { readonly servers?: ReadonlyMap<string, { readonly error?: unknown }> };
+  };
+  return [...(reason?.servers?.values() ?? [])].find((server) => server.error !== null)?.error;
 }

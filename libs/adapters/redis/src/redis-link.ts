@@ -4,7 +4,7 @@
 //   L1. A command that cannot be sent now fails now; whoever sent it goes on without. Losing Redis costs time, never more.
 //   L2. An outage is said once when it begins, and once when it ends.
 //   L3. No URL, which may hold a password, is ever repeated.
-import type { Logger } from '@dormouse/ports';
+import { certificateProblem, type Logger } from '@dormouse/ports';
 import { Redis } from 'ioredis';
 
 export interface RedisLink {
@@ -31,7 +31,9 @@ export function openLink(url: string, name: string, logger: Logger): RedisLink {
   });
   let isAway = false;
   client.on('error', (error: NodeJS.ErrnoException) => {
-    if (!isAway) logger.warn('redis_away', { name, reason: error.code ?? error.name }); // (L2, L3)
+    const certificate = certificateProblem(error);
+    const reason = certificate === null ? (error.code ?? error.name) : `Redis (DORMOUSE_REDIS_URL): ${certificate}`;
+    if (!isAway) logger.warn('redis_away', { name, reason }); // (L2, L3)
     isAway = true;
   });
   client.on('ready', () => {
