@@ -1,5 +1,7 @@
 // Servers on loopback for outbound tests: one that counts connections and speaks to nobody, and one that answers as told.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { TLSSocket } from 'node:tls';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import type { ToolServer } from '@dormouse/ports';
 
@@ -105,5 +107,29 @@ export function toolServer(baseUrl: string, fields: Partial<ToolServer> = {}): T
     pinnedSha256: null,
     paused: false,
     ...fields,
+  };
+}
+
+/** Takes only connections that present a certificate of `ca`; remembers whose. */
+export async function tlsServer(options: {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}): Promise<{ readonly url: string; readonly clients: readonly string[]; close(): Promise<void> }> {
+  const clients: string[] = [];
+  const server = createTlsServer({ ...options, requestCert: true, rejectUnauthorized: true }, (request, response) => {
+    clients.push(String((request.socket as TLSSocket).getPeerCertificate().subject.CN));
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    url: `https://127.0.0.1:${address.port}`,
+    clients,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
   };
 }

@@ -2,26 +2,33 @@
 import { createGuardedFetch, createToolTransport, parseOutboundAllow } from '@dormouse/adapter-http';
 import { Fault, type SendOutcome, type ToolServer } from '@dormouse/ports';
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { gzipSync } from 'node:zlib';
+import aws4 from 'aws4';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { httpServer, type HttpListener, rawServer, toolServer } from './listeners.ts';
+import { httpServer, type HttpListener, rawServer, tlsServer, toolServer } from './listeners.ts';
 
 type Transport = ReturnType<typeof createToolTransport>;
 let transport: Transport;
 let asked: string[];
 let secret: string | Error;
+/** By name, where one is not enough. */
+let secrets: Readonly<Record<string, string>>;
+const pem = (file: string): string => readFileSync(new URL(`certificates/${file}`, import.meta.url), 'utf8');
 const closing: (() => Promise<void>)[] = [];
 
 const outboundAllow = parseOutboundAllow('http://127.0.0.0/8').rules;
 beforeEach(() => {
   asked = [];
   secret = 'the secret';
+  secrets = {};
   transport = createToolTransport({
     outboundAllow,
     secrets: async (tenant, name, origin) => {
       asked.push(`${tenant} ${name} ${origin}`);
       if (secret instanceof Error) throw secret;
-      return secret;
+      return secrets[name] ?? secret;
     },
   });
 });
@@ -275,17 +282,56 @@ describe('credentials', () => {
     expect(JSON.stringify(await send(registered, server.url))).not.toContain('other origins');
   });
 
+  it('R42 a client certificate is presented by the connection, to the server that asks for it', async () => {
+    const before = getCACertificates();
+    setDefaultCACertificates([...before, pem('ca.pem')]);
+    const server = await tlsServer({ cert: pem('server.pem'), key: pem('server.key.pem'), ca: pem('ca.pem') });
+    try {
+      secrets = { certificate: pem('client.pem'), key: pem('client.key.pem') };
+      const auth = { type: 'mtls', certificateSecret: 'certificate', keySecret: 'key' } as const;
+      expect(await send(toolServer(server.url, { auth }), server.url)).toMatchObject({ sent: true, status: 200 });
+      expect(server.clients).toEqual(['client']);
+      expect(await send(toolServer(server.url), server.url)).toMatchObject({ sent: false });
+    } finally {
+      setDefaultCACertificates(before);
+      await server.close();
+    }
+  });
+
   it.each([
-    { type: 'mtls', certificateSecret: 'a', keySecret: 'b' },
-    { type: 'sigv4', region: 'a', service: 'b', accessKeySecret: 'c' },
-  ] as const)('nothing is sent with a kind that this version cannot present: %j', async (auth) => {
+    [{ type: 'mtls', certificateSecret: 'a', keySecret: 'b' }, 'over plain http'],
+    [{ type: 'sigv4', region: 'a', service: 'b', accessKeySecret: 'c' }, 'with a secret that is no access key'],
+  ] as const)('nothing is sent with %j %s', async (auth, _why) => {
     const server = await serve((_request, response) => response.end());
     expect(await send(toolServer(server.url, { auth }), server.url)).toMatchObject({
       sent: false,
       reached: false,
-      code: 'AUTH_UNSUPPORTED',
+      code: 'SECRET_UNUSABLE',
     });
     expect(server.received).toEqual([]);
+  });
+
+  it('R42 sigv4 covers the very bytes that are sent', async () => {
+    const server = await serve((_request, response) => response.end());
+    secret = 'AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
+    const auth = { type: 'sigv4', region: 'eu-west-1', service: 'lambda', accessKeySecret: 's' } as const;
+    await send(toolServer(server.url, { auth }), `${server.url}/invoke?x=1`);
+    const [received] = server.received;
+    if (received === undefined) throw new Error('nothing came');
+    const { headers, body } = received;
+    const again = aws4.sign(
+      {
+        method: 'POST',
+        host: headers.host ?? '',
+        path: '/invoke?x=1',
+        body: body.toString('utf8'),
+        service: 'lambda',
+        region: 'eu-west-1',
+        headers: { Host: headers.host ?? '', 'X-Amz-Date': String(headers['x-amz-date']) },
+      },
+      { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' },
+    );
+    expect(headers.authorization).toBe(again.headers?.['Authorization']);
   });
 
   it('P3 tenants and credentials share no connection', async () => {

@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto';
+import type { ToolServerAuth } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { noCredential, present, toCredential } from './credential.ts';
 
-const headersOf = (...given: Parameters<typeof toCredential>): readonly string[] => {
+const request = { method: 'POST', url: new URL('https://tools.example/invoke'), body: '{"a":"☃"}' } as const;
+const headersOf = (auth: ToolServerAuth, ...values: readonly string[]): readonly string[] => {
   const headers: string[] = [];
-  present(toCredential(...given), headers, 'call_1', '{"a":"☃"}', 1_700_000_000_999);
+  present(toCredential(auth, values), headers, 'call_1', request, 1_700_000_000_999);
   return headers;
 };
 
@@ -30,7 +32,33 @@ describe('a credential', () => {
 
   it('none adds nothing', () => {
     const headers: string[] = [];
-    present(noCredential, headers, 'call_1', '', 0);
+    present(noCredential, headers, 'call_1', request, 0);
     expect(headers).toEqual([]);
+  });
+
+  it.each([
+    ['GET', '5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31'],
+    ['POST', '5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b'],
+  ] as const)('R42 sigv4 signs as the published vectors say: %s', (method, signature) => {
+    const auth = { type: 'sigv4', region: 'us-east-1', service: 'service', accessKeySecret: 's' } as const;
+    const credential = toCredential(auth, ['AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY']);
+    const headers: string[] = [];
+    const vector = { method, url: new URL('https://example.amazonaws.com/'), body: '' };
+    present(credential, headers, 'call_1', vector, Date.parse('2015-08-30T12:36:00Z'));
+    expect(headers).toEqual([
+      'x-amz-date',
+      '20150830T123600Z',
+      'authorization',
+      `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=${signature}`,
+    ]);
+  });
+
+  it('sigv4 refuses a secret that is not an access key', () => {
+    const auth = { type: 'sigv4', region: 'r', service: 's', accessKeySecret: 's' } as const;
+    expect(() => toCredential(auth, ['only-one-part'])).toThrow('ACCESS_KEY_ID:SECRET_ACCESS_KEY');
+  });
+
+  it('mtls adds no header: the connection presents it', () => {
+    expect(headersOf({ type: 'mtls', certificateSecret: 'c', keySecret: 'k' }, 'cert', 'key')).toEqual([]);
   });
 });

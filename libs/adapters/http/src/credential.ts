@@ -1,36 +1,89 @@
 // What proves to a tool server that it is us who call: headers made from the registration's secret. R42
 // Not here: keeping secrets; where a credential may go is decided by origin in tool-transport.ts.
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import type { ToolServerAuth } from '@dormouse/ports';
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { Fault, type ToolServerAuth } from '@dormouse/ports';
+import aws4 from 'aws4';
 
 /** Secrets by value, for as long as the caller keeps them. */
 export type Credential =
   | { readonly type: 'none' }
   | { readonly type: 'bearer'; readonly token: string }
-  | { readonly type: 'hmac'; readonly key: KeyObject };
+  | { readonly type: 'hmac'; readonly key: KeyObject }
+  /** Presented by the connection, not by a header; `id` is of the certificate. */
+  | { readonly type: 'mtls'; readonly certificate: string; readonly key: string; readonly id: string }
+  | { readonly type: 'sigv4'; readonly region: string; readonly service: string; readonly keys: AccessKeys };
+
+interface AccessKeys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
 
 export const noCredential: Credential = { type: 'none' };
 
-/** The kinds that this version can present. */
-export type PresentableAuth = Extract<ToolServerAuth, { type: 'bearer' | 'hmac' }>;
+/** The names of the secrets that a registration's credential is made of, in the order of `toCredential`'s values. */
+export function secretNamesOf(auth: ToolServerAuth): readonly string[] {
+  switch (auth.type) {
+    case 'bearer':
+    case 'hmac':
+      return [auth.secret];
+    case 'mtls':
+      return [auth.certificateSecret, auth.keySecret];
+    case 'sigv4':
+      return [auth.accessKeySecret];
+  }
+}
 
-export function toCredential(auth: PresentableAuth, secret: string): Credential {
-  if (auth.type === 'bearer') return { type: 'bearer', token: secret };
+/** @throws Fault SECRET_UNUSABLE when a value has not the form that this kind needs. */
+export function toCredential(auth: ToolServerAuth, [secret = '', second = '']: readonly string[]): Credential {
+  switch (auth.type) {
+    case 'bearer':
+      return { type: 'bearer', token: secret };
+    case 'hmac':
+      return toHmac(secret);
+    case 'mtls':
+      return { type: 'mtls', certificate: secret, key: second, id: hash('sha256', secret) };
+    case 'sigv4':
+      return { type: 'sigv4', region: auth.region, service: auth.service, keys: toAccessKeys(secret) };
+  }
+}
+
+/** `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, and a session token behind another colon. */
+function toAccessKeys(secret: string): AccessKeys {
+  const [accessKeyId = '', secretAccessKey = '', ...token] = secret.split(':');
+  if (accessKeyId === '' || secretAccessKey === '')
+    throw new Fault('SECRET_UNUSABLE', 'an access key secret is ACCESS_KEY_ID:SECRET_ACCESS_KEY[:SESSION_TOKEN]');
+  return { accessKeyId, secretAccessKey, ...(token.length > 0 && { sessionToken: token.join(':') }) };
+}
+
+function toHmac(secret: string): Credential {
   // Standard Webhooks: `whsec_` and base64; anything else is taken as the key itself.
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
   return { type: 'hmac', key: createSecretKey(encoded ?? secret, encoded === undefined ? 'utf8' : 'base64') };
 }
 
-/** Adds the headers (names and values in turn) that present the credential with this body. */
+/** What is about to be sent, as far as a signature covers it. */
+export interface SignedRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: URL;
+  readonly body: string;
+}
+
+/** Adds the headers (names and values in turn) that present the credential with this request. */
 export function present(
   credential: Credential,
   headers: string[],
   messageId: string,
-  body: string,
+  request: SignedRequest,
   nowMs: number,
 ): void {
+  const { body } = request;
   switch (credential.type) {
     case 'none':
+    case 'mtls':
+      return;
+    case 'sigv4':
+      headers.push(...signed(credential, request, nowMs));
       return;
     case 'bearer':
       headers.push('authorization', `Bearer ${credential.token}`);
@@ -50,4 +103,24 @@ export function present(
       );
     }
   }
+}
+
+/** AWS Signature Version 4 over method, path, host, date and body. */
+function signed(
+  { region, service, keys }: Extract<Credential, { type: 'sigv4' }>,
+  { method, url, body }: SignedRequest,
+  nowMs: number,
+): readonly string[] {
+  const date = new Date(nowMs).toISOString().replace(/[:-]|\.\d{3}/g, '');
+  const request = aws4.sign(
+    {
+      ...{ method, service, region, body, host: url.host, path: `${url.pathname}${url.search}` },
+      headers: { Host: url.host, 'X-Amz-Date': date },
+      // Exactly what was signed is sent: the content type is ours to add.
+      doNotModifyHeaders: false,
+    },
+    keys,
+  );
+  const added = Object.entries(request.headers ?? {}).filter(([name]) => /^(?:authorization|x-amz-.*)$/i.test(name));
+  return added.flatMap(([name, value]) => [name.toLowerCase(), String(value)]);
 }

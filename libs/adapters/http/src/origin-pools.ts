@@ -26,9 +26,15 @@ export interface OriginPoolsOptions {
 
 export type PoolAnswer = { readonly ok: true; readonly pool: Pool } | Extract<GuardVerdict, { ok: false }>;
 
+/** PEM of what proves to a server who connects. The scope names it: another certificate is another scope. */
+export interface ClientCertificate {
+  readonly certificate: string;
+  readonly key: string;
+}
+
 export interface OriginPools {
   /** Answers at once when the verdict is fresh: the hot path awaits nothing. */
-  get(scope: string, url: URL): PoolAnswer | Promise<PoolAnswer>;
+  get(scope: string, url: URL, client?: ClientCertificate): PoolAnswer | Promise<PoolAnswer>;
   close(): Promise<void>;
 }
 
@@ -59,7 +65,7 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
     closing.add(done);
   }
 
-  async function ask(key: string, url: URL): Promise<PoolAnswer> {
+  async function ask(key: string, url: URL, client?: ClientCertificate): Promise<PoolAnswer> {
     const verdict = await guard.check(url);
     if (closed) return { ok: false, code: 'NAME_NOT_RESOLVED', detail: 'the client is closed' };
     if (!verdict.ok) {
@@ -77,7 +83,7 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
       return known.answer;
     }
     retire(key);
-    const pool = openPool(url.origin, verdict.addresses, options);
+    const pool = openPool(url.origin, verdict.addresses, options, client);
     const answer: PoolAnswer = { ok: true, pool };
     entries.set(key, { pool, answer, addresses, freshUntil });
     if (entries.size > poolsMax) retire(entries.keys().next().value ?? key); // (P4)
@@ -85,7 +91,7 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
   }
 
   return {
-    get(scope, url) {
+    get(scope, url, client) {
       const key = `${scope} ${url.origin}`; // (P3)
       const entry = entries.get(key);
       if (entry !== undefined && performance.now() < entry.freshUntil) {
@@ -94,7 +100,7 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
       }
       const running = asking.get(key);
       if (running !== undefined) return running;
-      const answer = ask(key, url).finally(() => asking.delete(key));
+      const answer = ask(key, url, client).finally(() => asking.delete(key));
       asking.set(key, answer);
       return answer;
     },
@@ -114,7 +120,12 @@ function touch(entries: Map<string, Entry>, key: string, entry: Entry): void {
   entries.set(key, entry);
 }
 
-function openPool(origin: string, addresses: readonly PinnedAddress[], options: OriginPoolsOptions): Pool {
+function openPool(
+  origin: string,
+  addresses: readonly PinnedAddress[],
+  options: OriginPoolsOptions,
+  client?: ClientCertificate,
+): Pool {
   return new Pool(origin, {
     connections: options.connectionsMax,
     allowH2: false,
@@ -123,7 +134,12 @@ function openPool(origin: string, addresses: readonly PinnedAddress[], options: 
     bodyTimeout: options.bodyTimeoutMs,
     maxResponseSize: options.responseBytesMax,
     keepAliveTimeout: 4_000,
-    connect: { timeout: options.connectTimeoutMs, lookup: pinned(addresses), autoSelectFamily: true },
+    connect: {
+      timeout: options.connectTimeoutMs,
+      lookup: pinned(addresses),
+      autoSelectFamily: true,
+      ...(client && { cert: client.certificate, key: client.key }),
+    },
   });
 }
 

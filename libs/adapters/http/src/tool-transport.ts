@@ -7,7 +7,7 @@
 //   H2. Redirects are answers like others; they are never followed.
 //   H3. The hot path resolves no name, reads no secret and parses no URL again: all three are kept for seconds.
 import { Fault, type FetchOutcome, type SendOutcome, type ToolServer, type ToolTransport } from '@dormouse/ports';
-import { noCredential, present, toCredential, type Credential } from './credential.ts';
+import { noCredential, present, secretNamesOf, toCredential, type Credential } from './credential.ts';
 import { exchange } from './exchange.ts';
 import { createOriginPools, type PoolAnswer } from './origin-pools.ts';
 import { createOutboundGuard, readUrl, type Resolver } from './outbound-guard.ts';
@@ -79,31 +79,33 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
     if (auth === null) return noCredential;
     const base = targetOf(server.baseUrl);
     if (typeof base === 'string' || base.url.origin !== target.url.origin) return noCredential;
-    if (auth.type === 'mtls' || auth.type === 'sigv4')
-      return failure('AUTH_UNSUPPORTED', `authentication by ${auth.type} is not available in this version`);
-    const key = `${server.tenant} ${auth.type} ${auth.secret} ${target.url.origin}`;
+    if (auth.type === 'mtls' && target.url.protocol !== 'https:')
+      return failure('SECRET_UNUSABLE', 'a client certificate can be presented over https only');
+    const names = secretNamesOf(auth);
+    const key = JSON.stringify([server.tenant, auth, target.url.origin]);
     const kept = keptSecrets.get(key);
     if (kept !== undefined && performance.now() < kept.freshUntil) return kept.credential;
-    return secrets(server.tenant, auth.secret, target.url.origin).then(
-      (secret) => {
-        const credential = toCredential(auth, secret);
+    return Promise.all(names.map((name) => secrets(server.tenant, name, target.url.origin)))
+      .then((values) => {
+        const credential = toCredential(auth, values);
         keep(keptSecrets, key, { credential, freshUntil: performance.now() + secretTtlMs });
         return credential;
-      },
-      (error: unknown) =>
+      })
+      .catch((error: unknown) =>
         failure(
           error instanceof Fault ? error.code : 'UNAVAILABLE',
           'the credential of the tool server could not be read',
         ),
-    );
+      );
   }
 
   function poolFor(server: ToolServer, target: Target, credential: Credential): PoolAnswer | Promise<PoolAnswer> {
-    const secret =
-      credential.type === 'none' || server.auth === null || !('secret' in server.auth)
-        ? ''
-        : `${server.auth.type} ${server.auth.secret}`;
-    return pools.get(`${server.tenant} ${secret}`, target.url);
+    const { tenant, auth } = server;
+    if (credential.type === 'none' || auth === null) return pools.get(`${tenant} `, target.url);
+    const scope = `${tenant} ${auth.type} ${secretNamesOf(auth).join(' ')}`;
+    return credential.type === 'mtls'
+      ? pools.get(`${scope} ${credential.id}`, target.url, credential)
+      : pools.get(scope, target.url);
   }
 
   return {
@@ -118,7 +120,8 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
       if (!answer.ok) return failure(answer.code, answer.detail);
       const fields = ['content-type', 'application/json', 'user-agent', userAgent];
       for (const name in headers) fields.push(name, headers[name] ?? '');
-      present(credential, fields, headers['idempotency-key'] ?? '', body, Date.now());
+      const signed = { method: 'POST', url: target.url, body } as const;
+      present(credential, fields, headers['idempotency-key'] ?? '', signed, Date.now());
       const outcome = await exchange(answer.pool, {
         method: 'POST',
         path: target.path,
@@ -151,7 +154,7 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
           detail: answer.detail,
         };
       const fields = ['accept', 'application/json', 'user-agent', userAgent];
-      present(credential, fields, 'discovery', '', Date.now());
+      present(credential, fields, 'discovery', { method: 'GET', url: target.url, body: '' }, Date.now());
       const leftMs = Math.max(1, timeoutMs - (performance.now() - startedAt));
       const outcome = await exchange(answer.pool, {
         method: 'GET',

@@ -251,12 +251,6 @@ const toolCodes = {
     'The callback URL is one of ours, but it has expired or its key was revoked. Nothing was stored.',
     'Let the tool answer sooner, or raise the agent’s `callback_ttl_s`.',
   ),
-  AUTH_UNSUPPORTED: entry(
-    null,
-    'Authentication unsupported',
-    'The registration asks for a kind of authentication that this version cannot do.',
-    'Use `bearer` or `hmac`.',
-  ),
 } as const satisfies Record<string, CodeEntry>;
 
 /** How a model or a budget stopped a turn. */

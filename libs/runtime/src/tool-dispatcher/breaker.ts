@@ -87,5 +87,5 @@ function isWell(outcome: SendOutcome): boolean {
 
 /** Codes of a transport that will not send this request, now or later. */
 export function isRefusedHere(code: string): boolean {
-  return code === 'OUTBOUND_FORBIDDEN' || code === 'SECRET_UNUSABLE' || code === 'AUTH_UNSUPPORTED';
+  return code === 'OUTBOUND_FORBIDDEN' || code === 'SECRET_UNUSABLE';
 }

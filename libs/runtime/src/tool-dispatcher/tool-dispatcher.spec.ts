@@ -260,7 +260,6 @@ describe('a call that cannot be sent', () => {
   it.each([
     ['OUTBOUND_FORBIDDEN', 'OUTBOUND_FORBIDDEN'],
     ['SECRET_UNUSABLE', 'DISPATCH_FAILED'],
-    ['AUTH_UNSUPPORTED', 'DISPATCH_FAILED'],
   ])('I-22 says so when the transport will not send it: %s', async (code, said) => {
     peer.answers = [broken(code, false)];
     await stage.dispatcher();
