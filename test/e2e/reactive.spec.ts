@@ -273,4 +273,19 @@ describe('time and family', () => {
     expect((await at.request('POST', `/v1/threads/${thread}/toolsets/refresh`)).status).toBe(202);
     await eventually(async () => (await typesOf(thread)).filter((type) => type === 'toolsets_loaded').length === 2);
   });
+
+  it('a fork has the history up to an event, in a family of its own, and goes its own way', async () => {
+    const thread = await openThread(at, await agentOf([[{ text: 'first answer' }], [{ text: 'second answer' }]]));
+    await say(at, thread, 'a question');
+    const asked = (await eventsOf(at, thread)).find(({ type }) => type === 'message_accepted');
+    const path = `/v1/threads/${thread}/fork`;
+    expect((await at.request('POST', path, { position: 10_000 })).status).toBe(422);
+    const fork = await at.request('POST', path, { position: asked?.position, then: 'ask_again' });
+    expect(fork).toMatchObject({ status: 201, json: { parent: null, family: fork.json.id } });
+    expect(await untilEvent(at, fork.json.id, 'thread_forked')).toMatchObject({
+      from: { thread_id: thread, position: asked?.position },
+    });
+    await untilEvent(at, fork.json.id, 'completion_recorded');
+    expect((await eventsOf(at, thread)).filter(({ type }) => type === 'completion_recorded')).toHaveLength(1);
+  });
 });

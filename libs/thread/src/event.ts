@@ -192,6 +192,8 @@ export type ThreadEvent =
   /** A client stopped the turn; what was settled by it is shown to the model with whatever comes next. */
   | { readonly type: 'TurnInterrupted'; readonly requestId: string }
   | { readonly type: 'BudgetExceeded'; readonly budget: string; readonly used: number; readonly limit: number }
+  /** The history up to this position of another thread goes before this log, by reference. */
+  | { readonly type: 'ThreadForked'; readonly from: ThreadPosition; readonly askAgain: boolean }
   | { readonly type: 'ThreadClosed'; readonly by: string };
 
 interface ReceivedEvent {

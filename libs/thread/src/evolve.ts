@@ -195,6 +195,8 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         stalled: true,
         lastError: { code: 'BUDGET_EXCEEDED', detail: `${event.budget}: ${event.used} of ${event.limit}`, at },
       };
+    case 'ThreadForked':
+      return { ...thread, forkedFrom: event.from, unseen: thread.unseen + (event.askAgain ? 1 : 0) };
     case 'ThreadClosed': // (T4)
       return {
         ...thread,

@@ -66,6 +66,8 @@ export interface ThreadOpening {
   readonly message: { readonly messageId: string; readonly content: Content } | null;
   /** Absent for a root thread. */
   readonly child?: Childhood;
+  /** Its history begins with that of another thread; it is the root of a family of its own. */
+  readonly fork?: { readonly from: ThreadPosition; readonly askAgain: boolean };
 }
 
 export interface UserMessage {

@@ -13,6 +13,7 @@ import {
   idle,
   interrupt,
   loginAsked,
+  opening,
   openingOf,
   play,
   reported,
@@ -21,8 +22,11 @@ import {
   startOfTime,
   subscribed,
   timerFired,
+  toolsLoaded,
 } from './spec/scene.ts';
 import { waitingOn } from './status.ts';
+import type { ThreadInput } from './input.ts';
+import { emptyTail, extendTranscript, inherit } from './transcript.ts';
 
 const watching = [...idle(), said('m1'), answered('', call('weather', { city: 'Graz' })), subscribed(), answered('ok')];
 const lastWords = (prompt: readonly { readonly role: string }[]): string => JSON.stringify(prompt.slice(-2));
@@ -411,5 +415,25 @@ describe('people', () => {
         warnings: ['/path holds the invisible character U+202E', '/list/0 holds the invisible character U+200B'],
       }),
     );
+  });
+});
+
+describe('forks', () => {
+  const forked = (askAgain: boolean) =>
+    ({ ...opening(), fork: { from: { threadId: 'thr_0', position: 7 }, askAgain } }) as ThreadInput;
+
+  it('a fork is a root that begins with another history; it waits, or asks the model again', () => {
+    const waits = play(forked(false), toolsLoaded);
+    expect(waits.events.map(({ type }) => type).slice(0, 2)).toEqual(['ThreadOpened', 'ThreadForked']);
+    expect(waits.thread).toMatchObject({ parent: null, forkedFrom: { threadId: 'thr_0', position: 7 } });
+    expect(waits.thread.completion).toBeNull();
+    expect(play(forked(true), toolsLoaded).thread.completion).not.toBeNull();
+  });
+
+  it('what was open when it was forked reads as interrupted, and as still running for a child', () => {
+    const { events } = play(...idle(), said('m'), answered('', call('weather')));
+    const tail = events.reduce((folded, event) => extendTranscript(folded, event).tail, emptyTail);
+    expect(JSON.stringify(inherit(tail, 'fork'))).toContain('"outcome":"interrupted"');
+    expect(JSON.stringify(inherit(tail, 'child'))).toContain('"outcome":"still_running"');
   });
 });

@@ -149,6 +149,7 @@ export interface Thread {
   /** Root → parent. */
   readonly ancestors: readonly string[];
   readonly spawnedBy: SpawnedBy | null;
+  readonly forkedFrom: ThreadPosition | null;
   /** The load of toolsets that is outstanding; no completion is asked for meanwhile. */
   readonly loading: string | null;
   readonly toolsets: readonly LoadedToolset[];
@@ -200,6 +201,7 @@ export function unopenedThread(tenant: string, id: string): Thread {
     parent: null,
     ancestors: [],
     spawnedBy: null,
+    forkedFrom: null,
     loading: null,
     toolsets: [],
     problems: [],
@@ -228,6 +230,10 @@ export function unopenedThread(tenant: string, id: string): Thread {
 }
 
 export const openCalls = (thread: Thread): readonly Call[] => Object.values(thread.calls);
+
+/** Whose history goes before the thread's own, and up to where. */
+export const inheritsFrom = (thread: Pick<Thread, 'parent' | 'forkedFrom'>): ThreadPosition | null =>
+  thread.parent ?? thread.forkedFrom;
 
 /** Calls that the next completion must wait for. */
 export const blockingCalls = (thread: Thread): readonly Call[] => openCalls(thread).filter((call) => !call.detached);

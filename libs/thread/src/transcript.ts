@@ -121,6 +121,7 @@ export function extendTranscript(tail: TranscriptTail, event: RecordedEvent): Tr
     case 'ScheduleRemoved':
     case 'TurnInterrupted':
     case 'BudgetExceeded':
+    case 'ThreadForked':
     case 'ThreadClosed':
       return { tail, messages: none };
     default:
@@ -233,15 +234,30 @@ function begin(tail: TranscriptTail, event: Event<'ThreadOpened'>): TranscriptTa
   return { ...opened, subscribed: { [toolCallId]: { toolCallId, operation, arguments: spawnedBy.arguments } } };
 }
 
-const inParent: Content = [text('Still running in the parent thread; its result will not come to this one.')];
+const openCallsOf = {
+  child: {
+    outcome: 'still_running',
+    content: [text('Still running in the parent thread; its result will not come to this one.')],
+  },
+  fork: {
+    outcome: 'interrupted',
+    content: [text('Interrupted: this thread was forked from the one that made the call.')],
+  },
+} as const;
 
-/** How a transcript ends for a child that inherits it: what is open stays open in the parent. (M2, M6) */
-export function inherit(tail: TranscriptTail): readonly ModelMessage[] {
+/** A placeholder is no result: whoever inherits it is told what became of the call for him. */
+function settledResult(tail: TranscriptTail, toolCallId: string): ModelToolResult | undefined {
+  const result = tail.round?.results[toolCallId];
+  return result?.outcome === 'still_running' ? undefined : result;
+}
+
+/** How a transcript ends for a thread that inherits it: what is open stays open where it was made. (M2, M6) */
+export function inherit(tail: TranscriptTail, by: keyof typeof openCallsOf): readonly ModelMessage[] {
   if (tail.round === null) return tail.behind;
   const results = Object.fromEntries(
     tail.round.calls.map(({ toolCallId, operation }): [string, ModelToolResult] => [
       toolCallId,
-      tail.round?.results[toolCallId] ?? { toolCallId, operation, outcome: 'still_running', content: inParent },
+      settledResult(tail, toolCallId) ?? { toolCallId, operation, ...openCallsOf[by] },
     ]),
   );
   return [...roundMessages({ ...tail.round, results }), ...tail.behind];

@@ -40,6 +40,21 @@ export function addThreadCommands(program: Command, run: RunCommand): void {
         answer(context, thread.id, thread);
       }),
     );
+  threads
+    .command('fork <thread> <position>')
+    .description('a new thread with the history up to and including an event; prints its id')
+    .option('--ask-again', 'ask the model at once instead of waiting for a message', false)
+    .action((thread: string, position: string, flags: { readonly askAgain: boolean }) =>
+      run(async (context) => {
+        const { api } = await context.connect();
+        const body = {
+          position: wholeNumber('<position>', position),
+          then: flags.askAgain ? ('ask_again' as const) : ('wait' as const),
+        };
+        const forked = await ask(api.POST('/v1/threads/{thread}/fork', { params: { path: { thread } }, body }));
+        answer(context, forked.id, forked);
+      }),
+    );
   for (const verb of ['interrupt', 'retry', 'close'] as const) {
     threads
       .command(`${verb} <thread>`)

@@ -107,6 +107,10 @@ const threadFilterFields = {
   created_after: 0,
 };
 
+export const forkRequest = z
+  .strictObject({ position: z.int().min(1), then: z.enum(['wait', 'ask_again']).default('wait') })
+  .meta({ id: 'ForkRequest', description: '`ask_again` asks the model at once; `wait` waits for a message.' });
+
 export const interruption = z.strictObject({ include_human: z.boolean().default(false) }).meta({ id: 'Interruption' });
 
 const tag = 'threads';
@@ -168,6 +172,16 @@ export const threadOperations = {
     access: threadWriter,
     body: threadPatch,
     answers: { 200: thread },
+  }),
+  fork: operation({
+    id: 'forkThread',
+    method: 'POST',
+    path: '/v1/threads/{thread}/fork',
+    tag,
+    summary: 'A new thread with the history up to and including an event',
+    access: threadWriter,
+    body: forkRequest,
+    answers: { 201: thread },
   }),
   interrupt: operation({
     ...request('interruptThread', 'interrupt', 'Stop the turn: the model, and the calls it waits for'),

@@ -59,6 +59,12 @@ export class ThreadController {
     );
   }
 
+  @Operate(threadOperations.fork)
+  async fork(@OperationCall() { tenant, params, body, origin }: Call<Operations['fork']>): Promise<Reply> {
+    const wanted = { position: body.position, askAgain: body.then === 'ask_again' };
+    return reply(201, unwrap(await this.ingress.threads.fork({ tenant, thread: params.thread }, wanted, origin)));
+  }
+
   @Operate(threadOperations.interrupt)
   async interrupt(@OperationCall() { tenant, params, body, origin }: Call<Operations['interrupt']>): Promise<Reply> {
     const request = { ask: 'interrupt', includeHuman: body.include_human } as const;

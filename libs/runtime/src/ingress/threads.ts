@@ -19,7 +19,7 @@ import type {
   ThreadLog,
   ThreadRow,
 } from '@dormouse/ports';
-import { inputIds, type ThreadOpening } from '@dormouse/thread';
+import { inputIds, type Thread, type ThreadOpening } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
 import { type MintRequestName, publicId, type RequestOrigin } from './client-id.ts';
 import { type MessageItem, storeContent } from './message-content.ts';
@@ -55,6 +55,14 @@ export interface ThreadDesk {
   get(key: ThreadKey, at?: number): Promise<Answered<ThreadView>>;
   list(tenant: string, filter: ThreadFilter, page: PageRequest): Promise<ListPage<ThreadSummary>>;
   patch(key: ThreadKey, patch: ThreadPatch): Promise<Answered<ThreadView>>;
+  /** A new root with the history of another thread up to a position. */
+  fork(key: ThreadKey, fork: ForkRequest, origin: RequestOrigin): Promise<Answered<ThreadView>>;
+}
+
+export interface ForkRequest {
+  readonly position: number;
+  /** Whether the model is asked at once, or waits for a message. */
+  readonly askAgain: boolean;
 }
 
 export interface ThreadPorts {
@@ -104,6 +112,16 @@ export function createThreadDesk(ports: ThreadPorts): ThreadDesk {
     async patch(key, patch) {
       const row = await directory.patch(key, patch);
       return row === null ? notFound('thread') : answered(await viewOf(ports, row));
+    },
+    async fork(key, wanted, origin) {
+      const source = await directory.get(key);
+      if (source === null) return notFound('thread');
+      const { thread } = await loadThread(ports, key, wanted.position);
+      if (wanted.position < 1 || thread.position < wanted.position)
+        return invalid([{ pointer: '/position', detail: `must be a position of the thread, 1 to ${thread.position}` }]);
+      const row = forkedRow(ports, source, thread, wanted, ports.mintName(origin));
+      const outcome = await directory.insert(row); // (T1)
+      return answered(await publishOpening(ports, outcome.inserted ? row : outcome.existing));
     },
   };
 }
@@ -165,6 +183,32 @@ async function newRow(
     updatedAt: now,
     position: 0,
     opening,
+  };
+}
+
+function forkedRow(
+  ports: ThreadPorts,
+  source: ThreadRow,
+  at: Thread,
+  { position, askAgain }: ForkRequest,
+  name: string,
+): ThreadRow {
+  const thread = publicId('thr', name);
+  const now = ports.clock.now();
+  const { agent, model, toolServers, policies, limits, userId } = at;
+  const opening: ThreadOpening = {
+    kind: 'ThreadOpening',
+    id: inputIds.opening(thread),
+    agent: { ...agent, model, toolServers, policies, limits },
+    userId,
+    title: null,
+    message: null,
+    fork: { from: { threadId: source.thread, position }, askAgain },
+  };
+  return {
+    ...source,
+    ...{ thread, family: thread, parent: null, externalId: null, status: 'opening', position: 0, opening },
+    ...{ createdAt: now, updatedAt: now },
   };
 }
 

@@ -74,7 +74,7 @@ function inheritedBy(byName: Reading['byName'], { key, events }: ReadingThread):
   if (parent === undefined) return [];
   const before = { ...parent, events: parent.events.slice(0, position) };
   const { messages, tail } = transcriptOf(before);
-  return [...inheritedBy(byName, parent), ...messages, ...inherit(tail)];
+  return [...inheritedBy(byName, parent), ...messages, ...inherit(tail, 'child')];
 }
 
 function transcriptOf({ events }: ReadingThread): Transcript {

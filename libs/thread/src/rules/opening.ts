@@ -16,6 +16,7 @@ export function openThread(draft: Draft, input: ThreadOpening): Decision {
   const opened = { agent: { name, version }, model, toolServers, policies, limits, userId, title };
   if (input.child !== undefined) return openChild(draft, opened, input.child);
   draft.emit({ type: 'ThreadOpened', ...opened });
+  if (input.fork !== undefined) draft.emit({ type: 'ThreadForked', ...input.fork });
   if (toolServers.length > 0) loadToolsets(draft);
   if (input.message !== null) acceptMessages(draft, [input.message]);
   wake(draft);

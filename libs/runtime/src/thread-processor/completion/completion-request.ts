@@ -9,7 +9,7 @@ import {
   type ToolDefinition,
   type Toolsets,
 } from '@dormouse/ports';
-import { type LoadedToolset, type ModelMessage, offeredBuiltIns, type Thread } from '@dormouse/thread';
+import { inheritsFrom, type LoadedToolset, type ModelMessage, offeredBuiltIns, type Thread } from '@dormouse/thread';
 import type { TranscriptWindow } from '../transcript-window.ts';
 import { inheritedMessages } from './inherited.ts';
 import { childPromptOf, type PromptSources, promptOf } from './prompt.ts';
@@ -67,13 +67,15 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
   }
 
   async function wholePrompt({ thread, messages, promptLength }: CompletionOrder): Promise<Prompt> {
-    const { tenant, id, parent } = thread;
+    const { tenant, id } = thread;
+    const origin = inheritsFrom(thread);
     const own = promptOf(sources, { tenant, thread: id }, messages, promptLength);
-    if (parent === null) return own;
+    if (origin === null) return own;
+    const by = thread.parent === null ? 'fork' : 'child';
     const inherited = await remembered(
       histories,
-      `${tenant}:${parent.threadId}:${parent.position}`,
-      () => inheritedMessages(sources, tenant, parent),
+      `${tenant}:${by}:${origin.threadId}:${origin.position}`,
+      () => inheritedMessages(sources, tenant, origin, by),
       historiesMax,
     );
     return childPromptOf(sources, tenant, inherited, own);

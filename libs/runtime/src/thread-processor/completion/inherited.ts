@@ -1,5 +1,5 @@
-// What a child's prompt begins with: its parent's transcript up to where the child was spawned, and so on up to the root. Read
-// from the logs, never copied into the child's; it never changes, so it is remembered. (M6)
+// What the prompt of a child or a fork begins with: the transcript of another thread up to where it was spawned or forked, and
+// so on. Read from the logs, never copied; it never changes, so it is remembered. (M6)
 import type { ThreadKey } from '@dormouse/ports';
 import { emptyTail, inherit, type ModelMessage, type ThreadPosition } from '@dormouse/thread';
 import { openCommit } from '../../envelope.ts';
@@ -11,6 +11,7 @@ export async function inheritedMessages(
   sources: PromptSources,
   tenant: string,
   { threadId, position }: ThreadPosition,
+  by: 'child' | 'fork',
 ): Promise<readonly ModelMessage[]> {
   const key: ThreadKey = { tenant, thread: threadId };
   const messages: ModelMessage[] = [];
@@ -21,12 +22,14 @@ export async function inheritedMessages(
       if (left === 0) break;
       left -= 1;
       if (event.type === 'ThreadOpened' && event.parent !== undefined)
-        messages.push(...(await inheritedMessages(sources, tenant, event.parent)));
+        messages.push(...(await inheritedMessages(sources, tenant, event.parent, 'child')));
+      if (event.type === 'ThreadForked')
+        messages.push(...(await inheritedMessages(sources, tenant, event.from, 'fork')));
       const step = sources.folds.extendTranscript(tail, event);
       tail = step.tail;
       messages.push(...step.messages);
     }
     if (left === 0) break;
   }
-  return [...messages, ...inherit(tail)];
+  return [...messages, ...inherit(tail, by)];
 }
