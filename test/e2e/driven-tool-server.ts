@@ -20,6 +20,8 @@ export interface DrivenToolServer {
   invocation(index: number): Promise<Json>;
   /** Sends one message for an invocation; ids are filled in. Answers the status. */
   send(invocation: Json, message: Step, headers?: Readonly<Record<string, string>>): Promise<number>;
+  /** From now on requests to this path are answered 500. */
+  failAt(path: string): void;
   /** Requests to a path other than the invocations. */
   others(path: string): readonly Received[];
   close(): Promise<void>;
@@ -34,18 +36,25 @@ const tool = (name: string): object => ({
 });
 
 /** Starts one and registers it with the system. */
-export async function driveToolServer(at: System): Promise<DrivenToolServer> {
+export async function driveToolServer(at: System, manifest: object = {}): Promise<DrivenToolServer> {
   const requests: Received[] = [];
+  const failing = { path: '' };
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const { url: path = '', headers } = request;
       if (request.method === 'GET') {
         response.setHeader('content-type', 'application/json');
         return response.end(
-          JSON.stringify({ name: 'driven', endpoint: `${url}/invoke`, tools: ['watch', 'work'].map(tool) }),
+          JSON.stringify({
+            name: 'driven',
+            endpoint: `${url}/invoke`,
+            tools: ['watch', 'work'].map(tool),
+            ...manifest,
+          }),
         );
       }
       requests.push({ path, headers, body: JSON.parse(body) });
+      if (path === failing.path) response.statusCode = 500;
       return response.end();
     });
   });
@@ -62,6 +71,9 @@ export async function driveToolServer(at: System): Promise<DrivenToolServer> {
     requests,
     invocation: (index) => eventually(async () => invocations()[index]?.body),
     others: (path) => requests.filter((request) => request.path === path),
+    failAt: (path) => {
+      failing.path = path;
+    },
     async send(invocation, message, headers = {}) {
       const { group_id, id, callback_url } = invocation;
       const about = message['type'] === 'subscription_event' ? { tool_call_id: id } : { id };

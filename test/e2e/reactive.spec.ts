@@ -280,6 +280,7 @@ describe('time and family', () => {
     const asked = (await eventsOf(at, thread)).find(({ type }) => type === 'message_accepted');
     const path = `/v1/threads/${thread}/fork`;
     expect((await at.request('POST', path, { position: 10_000 })).status).toBe(422);
+    // oxlint-disable-next-line unicorn/no-thenable -- the API’s own name
     const fork = await at.request('POST', path, { position: asked?.position, then: 'ask_again' });
     expect(fork).toMatchObject({ status: 201, json: { parent: null, family: fork.json.id } });
     expect(await untilEvent(at, fork.json.id, 'thread_forked')).toMatchObject({

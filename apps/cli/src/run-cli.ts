@@ -13,6 +13,7 @@ import { addEventCommand } from './commands/events.ts';
 import { addListeningCommands } from './commands/listening.ts';
 import { addLogCommands } from './commands/log.ts';
 import { addMessageCommands } from './commands/messages.ts';
+import { addMigrateCommand } from './commands/migrate.ts';
 import { addParkedCommands } from './commands/parked.ts';
 import { addThreadCommands } from './commands/threads.ts';
 import { addToolCommands } from './commands/tools.ts';
@@ -34,6 +35,7 @@ const groups: readonly AddCommands[] = [
   addAgentCommands,
   addToolCommands,
   addLogCommands,
+  addMigrateCommand,
   addClockCommand,
 ];
 

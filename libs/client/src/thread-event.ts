@@ -77,6 +77,13 @@ export interface EventFields {
   readonly parent_message_received: { readonly text: string };
   readonly title_set: { readonly title: string };
   readonly oauth_requested: { readonly tool_call_id: string; readonly expires_at: string };
+  readonly migration_started: { readonly migration_id: string };
+  readonly migration_ended: {
+    readonly migration_id: string;
+    readonly ok: boolean;
+    readonly migrated: readonly string[];
+    readonly problems: readonly string[];
+  };
   readonly schedule_came: {
     readonly schedule_id: string;
     readonly scheduled_for: string;

@@ -8,6 +8,7 @@ import type {
   AnswerChoice,
   InvokeTool,
   LoadToolsets,
+  MigrateToolServers,
   SendCancelNotices,
   SendCloseNotices,
   WithdrawCall,
@@ -19,7 +20,7 @@ import type { ThreadKey } from './thread-key.ts';
 export type Owed<Effect> = ThreadKey & { readonly effect: Effect; readonly at: number; readonly trace: string | null };
 
 export interface WorkTopics {
-  readonly dispatches: Owed<InvokeTool | WithdrawCall | LoadToolsets>;
+  readonly dispatches: Owed<InvokeTool | WithdrawCall | LoadToolsets | MigrateToolServers>;
   readonly notices: Owed<SendCancelNotices | SendCloseNotices | AnswerChoice>;
 }
 

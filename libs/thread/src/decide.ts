@@ -16,6 +16,7 @@ import { takeParentMessage, takeReport } from './rules/child.ts';
 import { recordCompletion, recordFailure, retry } from './rules/completion.ts';
 import { cancelCall, interruptTurn } from './rules/interruption.ts';
 import { refuse, takeMessage } from './rules/message.ts';
+import { endMigration, startMigration } from './rules/migration.ts';
 import { openThread, recordToolsets, refreshToolsets } from './rules/opening.ts';
 import { takeAnswerFailure, takeLogin, takeUserChoice } from './rules/person.ts';
 import { refuseRequest } from './rules/refusal.ts';
@@ -46,6 +47,10 @@ export function decide(thread: Thread, input: ThreadInput, moment: Moment): Deci
       return requestCancelSubscription(draft, input);
     case 'RefreshToolsetsRequest':
       return refreshToolsets(draft, input);
+    case 'MigrationRequest':
+      return startMigration(draft, input);
+    case 'MigrationResult':
+      return endMigration(draft, input);
     case 'ScheduleRequest':
       return setSchedule(draft, input);
     case 'UnscheduleRequest':
@@ -107,6 +112,7 @@ export function causeOf(input: ThreadInput): Cause {
     case 'CancelCallRequest':
     case 'CancelSubscriptionRequest':
     case 'RefreshToolsetsRequest':
+    case 'MigrationRequest':
     case 'ScheduleRequest':
     case 'UnscheduleRequest':
       return { kind: 'request', id: input.requestId };
@@ -114,6 +120,8 @@ export function causeOf(input: ThreadInput): Cause {
       return { kind: 'choice', id: input.requestId };
     case 'ToolsetsResult':
       return { kind: 'toolset', id: input.loadId };
+    case 'MigrationResult':
+      return { kind: 'operator', id: input.migrationId };
     case 'CompletionResult':
     case 'CompletionFailure':
       return { kind: 'completion', id: input.completionId };

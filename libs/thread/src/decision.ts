@@ -13,7 +13,8 @@ export type StableRefusal =
   | 'NO_TIMER'
   | 'NOT_LOADING'
   | 'NOT_SUBSCRIBED'
-  | 'NOT_THE_PARENT';
+  | 'NOT_THE_PARENT'
+  | 'NOT_MIGRATING';
 
 export type Decision =
   | {

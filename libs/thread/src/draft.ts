@@ -34,7 +34,7 @@ export class Draft {
 
   /** Records a debt. */
   owe(effect: ThreadEffect): void {
-    this.#effects.push(effect);
+    this.#effects.push(addressed(effect, this.#thread.baseUrls));
   }
 
   /** From here on another input is the cause: a queued message that gets its turn. */
@@ -62,5 +62,21 @@ export class Draft {
 
   decided(): Decision {
     return { committed: true, events: this.#events, effects: this.#effects, thread: this.#thread };
+  }
+}
+
+/** What goes to a tool server knows where a migrated one is: an effect is complete. (F2) */
+function addressed(effect: ThreadEffect, baseUrls: Thread['baseUrls']): ThreadEffect {
+  if (Object.keys(baseUrls).length === 0) return effect;
+  switch (effect.do) {
+    case 'LoadToolsets':
+    case 'InvokeTool':
+    case 'SendCancelNotices':
+    case 'SendCloseNotices':
+    case 'AnswerChoice':
+    case 'MigrateToolServers':
+      return { ...effect, baseUrls };
+    default:
+      return effect;
   }
 }

@@ -9,7 +9,12 @@ import type { ThreadOpening } from './input.ts';
 
 export type Delivery = 'at_least_once' | 'at_most_once';
 
-export interface LoadToolsets {
+/** Tool servers that were migrated, by name: their base URL is this one, whatever the registration says. */
+export interface Addressed {
+  readonly baseUrls?: Readonly<Record<string, string>>;
+}
+
+export interface LoadToolsets extends Addressed {
   readonly do: 'LoadToolsets';
   readonly id: string;
   readonly loadId: string;
@@ -22,7 +27,7 @@ export interface RequestCompletion {
   readonly completionId: string;
 }
 
-export interface InvokeTool {
+export interface InvokeTool extends Addressed {
   readonly do: 'InvokeTool';
   readonly id: string;
   readonly toolCallId: string;
@@ -48,7 +53,7 @@ export interface WithdrawCall {
 }
 
 /** One `/cancel_tool_call` to each of these servers, single shot. R64–R67 */
-export interface SendCancelNotices {
+export interface SendCancelNotices extends Addressed {
   readonly do: 'SendCancelNotices';
   readonly id: string;
   readonly toolCallId: string;
@@ -56,7 +61,7 @@ export interface SendCancelNotices {
 }
 
 /** One `/close_thread` to each of these servers, single shot. R59–R62 */
-export interface SendCloseNotices {
+export interface SendCloseNotices extends Addressed {
   readonly do: 'SendCloseNotices';
   readonly id: string;
   readonly toolServers: readonly string[];
@@ -97,7 +102,7 @@ export interface SendToChild {
 }
 
 /** One `{id, selected}` to where the tool wants it, at least once. R91 */
-export interface AnswerChoice {
+export interface AnswerChoice extends Addressed {
   readonly do: 'AnswerChoice';
   readonly id: string;
   readonly choiceId: string;
@@ -115,6 +120,16 @@ export interface ForgetLogin {
   readonly toolCallId: string;
 }
 
+/** Tells tool servers to move what they keep for a family; the outcome comes back as an input. R101 */
+export interface MigrateToolServers extends Addressed {
+  readonly do: 'MigrateToolServers';
+  readonly id: string;
+  readonly migrationId: string;
+  /** The family’s root thread. */
+  readonly session: string;
+  readonly toolServers: Readonly<Record<string, string>>;
+}
+
 export type ThreadEffect =
   | LoadToolsets
   | RequestCompletion
@@ -127,4 +142,5 @@ export type ThreadEffect =
   | ReportToParent
   | SendToChild
   | AnswerChoice
-  | ForgetLogin;
+  | ForgetLogin
+  | MigrateToolServers;

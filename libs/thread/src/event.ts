@@ -41,6 +41,7 @@ export type ThreadEvent =
       readonly parent?: ThreadPosition;
       readonly ancestors?: readonly string[];
       readonly spawnedBy?: SpawnedBy;
+      readonly baseUrls?: Readonly<Record<string, string>>;
     }
   | { readonly type: 'ToolsetsRequested'; readonly loadId: string; readonly toolServers: readonly string[] }
   | {
@@ -178,6 +179,19 @@ export type ThreadEvent =
     }
   | { readonly type: 'TimerFired'; readonly timerId: string; readonly scheduledFor: number }
   | { readonly type: 'TimerCancelled'; readonly timerId: string }
+  | {
+      readonly type: 'MigrationStarted';
+      readonly migrationId: string;
+      /** Base URL of the destination by name. */
+      readonly toolServers: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly type: 'MigrationEnded';
+      readonly migrationId: string;
+      readonly ok: boolean;
+      readonly migrated: readonly string[];
+      readonly problems: readonly string[];
+    }
   | { readonly type: 'ScheduleSet'; readonly scheduleId: string; readonly schedule: Schedule }
   | { readonly type: 'ScheduleRemoved'; readonly scheduleId: string }
   /** A time of the schedule came; `missed` counts those before it that nobody could act on. */

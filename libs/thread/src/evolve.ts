@@ -26,8 +26,20 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
   switch (event.type) {
     case 'ThreadOpened': {
       const { agent, model, toolServers, policies, limits, userId, title } = event;
-      const { parent = null, ancestors = [], spawnedBy = null } = event;
-      const opened = { agent, model, toolServers, policies, limits, userId, title, parent, ancestors, spawnedBy };
+      const { parent = null, ancestors = [], spawnedBy = null, baseUrls = {} } = event;
+      const opened = {
+        agent,
+        model,
+        toolServers,
+        policies,
+        limits,
+        userId,
+        title,
+        parent,
+        ancestors,
+        spawnedBy,
+        baseUrls,
+      };
       return { ...thread, status: 'open', openedAt: at, ...opened };
     }
     case 'ToolsetsRequested':
@@ -175,6 +187,14 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
       return fireTimer(thread, event);
     case 'TimerCancelled':
       return withoutTimer(thread, event.timerId);
+    case 'MigrationStarted': {
+      const { migrationId, toolServers } = event;
+      return { ...thread, migrating: { migrationId, toolServers } };
+    }
+    case 'MigrationEnded': {
+      const moved = event.ok ? thread.migrating?.toolServers : {};
+      return { ...thread, migrating: null, baseUrls: { ...thread.baseUrls, ...moved } };
+    }
     case 'ScheduleSet': {
       const schedule = { ...event.schedule, scheduleId: event.scheduleId, since: at, timerId: null };
       return { ...thread, schedules: { ...thread.schedules, [event.scheduleId]: schedule } };
@@ -202,6 +222,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         ...thread,
         status: 'closed',
         loading: null,
+        migrating: null,
         completion: null,
         calls: {},
         choices: {},

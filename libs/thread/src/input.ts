@@ -40,6 +40,8 @@ export interface Childhood {
   readonly ancestors: readonly string[];
   readonly spawnedBy: SpawnedBy;
   readonly toolsets: readonly LoadedToolset[];
+  /** Where the family’s tool servers are, if they were migrated. */
+  readonly baseUrls?: Readonly<Record<string, string>>;
   readonly events: readonly ArrivedEvent[];
   readonly instructions: string | null;
 }
@@ -117,6 +119,15 @@ export interface CancelSubscriptionRequest {
   readonly toolCallId: string;
 }
 
+/** Use these tool servers at other addresses from now on, all or none. R101–R103 */
+export interface MigrationRequest {
+  readonly kind: 'MigrationRequest';
+  readonly id: string;
+  readonly requestId: string;
+  /** Base URL of the destination by name. */
+  readonly toolServers: Readonly<Record<string, string>>;
+}
+
 export interface ScheduleRequest {
   readonly kind: 'ScheduleRequest';
   readonly id: string;
@@ -169,6 +180,16 @@ export interface ToolsetsResult {
   readonly toolsets: readonly LoadedToolset[];
   readonly withheld: readonly WithheldTool[];
   readonly rejected: readonly RejectedToolset[];
+}
+
+/** What the dispatcher found and did; no problems means that every server is ready at its destination. */
+export interface MigrationResult {
+  readonly kind: 'MigrationResult';
+  readonly id: string;
+  readonly migrationId: string;
+  /** Servers that had state to move, and moved it. */
+  readonly migrated: readonly string[];
+  readonly problems: readonly string[];
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'error' | 'other';
@@ -314,6 +335,7 @@ export type ClientInput =
   | CancelCallRequest
   | CancelSubscriptionRequest
   | RefreshToolsetsRequest
+  | MigrationRequest
   | ScheduleRequest
   | UnscheduleRequest
   | ChoiceAnswer;
@@ -322,6 +344,7 @@ export type ThreadInput =
   | ThreadOpening
   | ClientInput
   | ToolsetsResult
+  | MigrationResult
   | CompletionResult
   | CompletionFailure
   | ToolResult
@@ -344,6 +367,7 @@ export const inputIds = {
   callbackRejection: (toolCallId: string, bodyHash: string): string => `x:${toolCallId}:${bodyHash}`,
   toolsets: (loadId: string): string => `ts:${loadId}`,
   timer: (timerId: string): string => `t:${timerId}`,
+  migration: (migrationId: string): string => `mg:${migrationId}`,
   /** `eventId` is the sender's, or random: without one an event may come twice. I-13 */
   subscriptionEvent: (toolCallId: string, eventId: string): string => `e:${toolCallId}:${eventId}`,
   login: (toolCallId: string, bodyHash: string): string => `o:${toolCallId}:${bodyHash}`,

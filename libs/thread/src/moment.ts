@@ -1,6 +1,6 @@
 // What a decision may know besides the thread and the input: the time, fresh ids, and what the model has said so far.
 
-export type IdPrefix = 'call' | 'cmp' | 'chc' | 'tmr' | 'tsl' | 'thr';
+export type IdPrefix = 'call' | 'cmp' | 'chc' | 'tmr' | 'tsl' | 'thr' | 'mig';
 
 /** The part of a running completion that people have already seen. */
 export interface Streamed {

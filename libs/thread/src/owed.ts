@@ -15,6 +15,8 @@ export function isOwed(thread: Thread, effect: ThreadEffect): boolean {
       return thread.loading === effect.loadId;
     case 'SpawnChild': // also of a closed thread: its children are left alone (V9)
       return thread.children[effect.childId] !== undefined;
+    case 'MigrateToolServers':
+      return thread.migrating?.migrationId === effect.migrationId;
     case 'ReportToParent':
     case 'SendToChild':
     case 'AnswerChoice':

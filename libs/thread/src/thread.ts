@@ -150,6 +150,10 @@ export interface Thread {
   readonly ancestors: readonly string[];
   readonly spawnedBy: SpawnedBy | null;
   readonly forkedFrom: ThreadPosition | null;
+  /** The migration that runs; nothing is asked of the model meanwhile. */
+  readonly migrating: { readonly migrationId: string; readonly toolServers: Readonly<Record<string, string>> } | null;
+  /** Addresses of tool servers that were migrated, by name. */
+  readonly baseUrls: Readonly<Record<string, string>>;
   /** The load of toolsets that is outstanding; no completion is asked for meanwhile. */
   readonly loading: string | null;
   readonly toolsets: readonly LoadedToolset[];
@@ -202,6 +206,8 @@ export function unopenedThread(tenant: string, id: string): Thread {
     ancestors: [],
     spawnedBy: null,
     forkedFrom: null,
+    migrating: null,
+    baseUrls: {},
     loading: null,
     toolsets: [],
     problems: [],

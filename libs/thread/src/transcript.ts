@@ -119,6 +119,8 @@ export function extendTranscript(tail: TranscriptTail, event: RecordedEvent): Tr
     case 'ChoiceSettled':
     case 'ScheduleSet':
     case 'ScheduleRemoved':
+    case 'MigrationStarted':
+    case 'MigrationEnded':
     case 'TurnInterrupted':
     case 'BudgetExceeded':
     case 'ThreadForked':

@@ -49,6 +49,7 @@ export function addThreadCommands(program: Command, run: RunCommand): void {
         const { api } = await context.connect();
         const body = {
           position: wholeNumber('<position>', position),
+          // oxlint-disable-next-line unicorn/no-thenable -- the API’s own name
           then: flags.askAgain ? ('ask_again' as const) : ('wait' as const),
         };
         const forked = await ask(api.POST('/v1/threads/{thread}/fork', { params: { path: { thread } }, body }));

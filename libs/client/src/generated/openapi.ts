@@ -397,6 +397,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/threads/{thread}/migration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Use tool servers at other addresses, all or none; `migration_ended` says how it went */
+        post: operations["migrateThread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/threads/{thread}/retry": {
         parameters: {
             query?: never;
@@ -790,6 +807,12 @@ export interface components {
             role: "user" | "assistant" | "tool" | "event";
             text: string;
             tool_call_id?: string;
+        };
+        /** @description Base URL of the destination by name of the tool server. */
+        Migration: {
+            tool_servers: {
+                [key: string]: string;
+            };
         };
         /** @description Only `name` and `model` are required. */
         NewAgent: {
@@ -2271,6 +2294,45 @@ export interface operations {
                     "application/json": components["schemas"]["TurnAnswer"];
                 };
             };
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                    };
+                };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    migrateThread: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                thread: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Migration"];
+            };
+        };
+        responses: {
             /** @description Done. */
             202: {
                 headers: {

@@ -1,9 +1,21 @@
 // What belongs to one thread: events, commits, tool calls, choices, blobs, tokens.
 import { threadTokenTtlSMax } from '@dormouse/runtime';
 import { z } from 'zod';
-import { accepted, id, limitOf, listOf, listQuery, logListQuery, nullableTime, queryPosition, time } from './field.ts';
+import {
+  accepted,
+  httpUrl,
+  id,
+  limitOf,
+  listOf,
+  listQuery,
+  logListQuery,
+  name,
+  nullableTime,
+  queryPosition,
+  time,
+} from './field.ts';
 import { threadSummary } from './threads.ts';
-import { answerer, operation, talker, threadReader, threadWriter } from './operation.ts';
+import { admin, answerer, operation, talker, threadReader, threadWriter } from './operation.ts';
 
 export const threadEvent = z
   .looseObject({
@@ -96,6 +108,12 @@ export const subscription = z
 export const view = z
   .object({ view_type: z.string(), content: z.record(z.string(), z.unknown()) })
   .meta({ id: 'View', description: 'The newest content of one type, as its tool server wrote it.' });
+
+export const migration = z
+  .strictObject({
+    tool_servers: z.record(name, httpUrl).refine((servers) => Object.keys(servers).length > 0, 'names no tool server'),
+  })
+  .meta({ id: 'Migration', description: 'Base URL of the destination by name of the tool server.' });
 
 const scheduleFields = {
   cron: z.string().min(1).max(200),
@@ -222,6 +240,16 @@ export const threadDetailOperations = {
     tag,
     summary: 'Fetch the manifests anew; `toolset_changed` follows if one changed',
     access: talker,
+    answers: { 202: accepted },
+  }),
+  migrate: operation({
+    id: 'migrateThread',
+    method: 'POST',
+    path: '/v1/threads/{thread}/migration',
+    tag,
+    summary: 'Use tool servers at other addresses, all or none; `migration_ended` says how it went',
+    access: admin,
+    body: migration,
     answers: { 202: accepted },
   }),
   schedules: operation({

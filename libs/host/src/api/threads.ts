@@ -108,6 +108,7 @@ const threadFilterFields = {
 };
 
 export const forkRequest = z
+  // oxlint-disable-next-line unicorn/no-thenable -- the API’s own name
   .strictObject({ position: z.int().min(1), then: z.enum(['wait', 'ask_again']).default('wait') })
   .meta({ id: 'ForkRequest', description: '`ask_again` asks the model at once; `wait` waits for a message.' });
 

@@ -97,6 +97,12 @@ export class ThreadDetailController {
     return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
   }
 
+  @Operate(threadDetailOperations.migrate)
+  async migrate(@OperationCall() { tenant, params, body, origin }: Call<Operations['migrate']>): Promise<Reply> {
+    const request = { ask: 'migration', toolServers: body.tool_servers } as const;
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+  }
+
   @Operate(threadDetailOperations.schedules)
   async schedules(@OperationCall() { tenant, params }: Call<Operations['schedules']>): Promise<Reply> {
     const data = unwrap(await this.ingress.parts.schedules({ tenant, thread: params.thread }));

@@ -13,6 +13,7 @@ export type ThreadRequest =
   | { readonly ask: 'cancel_call'; readonly toolCallId: string }
   | { readonly ask: 'cancel_subscription'; readonly toolCallId: string }
   | { readonly ask: 'refresh_toolsets' }
+  | { readonly ask: 'migration'; readonly toolServers: Readonly<Record<string, string>> }
   | { readonly ask: 'unschedule'; readonly scheduleId: string };
 
 export interface RequestDesk {
@@ -53,6 +54,8 @@ function inputOf(request: ThreadRequest, id: string, requestId: string): ThreadI
       return { kind: 'CancelSubscriptionRequest', id, requestId, toolCallId: request.toolCallId };
     case 'refresh_toolsets':
       return { kind: 'RefreshToolsetsRequest', id, requestId };
+    case 'migration':
+      return { kind: 'MigrationRequest', id, requestId, toolServers: request.toolServers };
     case 'unschedule':
       return { kind: 'UnscheduleRequest', id, requestId, scheduleId: request.scheduleId };
     default:

@@ -18,6 +18,7 @@ import {
 } from '@dormouse/ports';
 import { encodeChoiceAnswer } from '@dormouse/protocol';
 import { type AnswerChoice, inputIds } from '@dormouse/thread';
+import { atAddress } from '../tool-dispatcher/registrations.ts';
 import { traceHeaders } from '../tool-dispatcher/trace-headers.ts';
 
 export interface ChoiceAnswers {
@@ -53,10 +54,10 @@ export function createChoiceAnswers(deps: {
   return {
     async post(owed) {
       const { tenant, thread, effect } = owed;
-      const server = await toolServers.get(tenant, effect.toolServer);
-      if (server === null) return giveUp(owed, `tool server "${effect.toolServer}" is not registered any more`);
+      const registered = await toolServers.get(tenant, effect.toolServer);
+      if (registered === null) return giveUp(owed, `tool server "${effect.toolServer}" is not registered any more`);
       const outcome = await transport.post({
-        server,
+        server: atAddress(registered, effect),
         url: sealer.open(answerOwner(tenant, thread, effect.toolCallId), effect.answerTo),
         body: JSON.stringify(encodeChoiceAnswer({ id: effect.toolCallId, selected: effect.selected })), // (W1)
         headers: { 'idempotency-key': effect.choiceId, ...traceHeaders(owed.trace) },

@@ -26,6 +26,7 @@ import { encodeCancelToolCall, encodeCloseThread, toolServerUrl } from '@dormous
 import { type AnswerChoice, type SendCancelNotices, type SendCloseNotices, unreachable } from '@dormouse/thread';
 import { createChoiceAnswers } from './choice-answers.ts';
 import type { Service } from '../service.ts';
+import { atAddress } from '../tool-dispatcher/registrations.ts';
 import { traceHeaders } from '../tool-dispatcher/trace-headers.ts';
 
 export interface NotifierDeps {
@@ -60,8 +61,9 @@ export function createNotifier(deps: NotifierDeps): Service {
 
   async function tell(notice: Notice, name: string): Promise<void> {
     const { tenant, thread, effect } = notice;
-    const server = await deps.toolServers.get(tenant, name);
-    if (server === null) return deps.logger.info('notice_without_server', { tenant, thread, toolServer: name });
+    const registered = await deps.toolServers.get(tenant, name);
+    if (registered === null) return deps.logger.info('notice_without_server', { tenant, thread, toolServer: name });
+    const server = atAddress(registered, effect);
     const key: ThreadKey = { tenant, thread };
     const subject = `${effect.id}:${name}`;
     if (!(await deps.ledger.claim(key, subject, deps.entropy.nonce(), deps.clock.now()))) return; // (N1)

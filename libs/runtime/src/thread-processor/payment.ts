@@ -79,6 +79,7 @@ async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<
         case 'InvokeTool':
         case 'WithdrawCall':
         case 'LoadToolsets':
+        case 'MigrateToolServers':
           orders.push(publish(deps, debtor, bill.hold, deps.work.publish('dispatches', { ...owed, effect })));
           break;
         case 'SendCancelNotices':

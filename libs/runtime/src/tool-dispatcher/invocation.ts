@@ -11,7 +11,7 @@ import type { InvokeTool } from '@dormouse/thread';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import type { Failure } from './dispatch-failure.ts';
 import type { Manifests } from './manifest.ts';
-import type { Registrations } from './registrations.ts';
+import { atAddress, type Registrations } from './registrations.ts';
 import { traceHeaders } from './trace-headers.ts';
 
 export type OwedCall = WorkTopics['dispatches'] & { readonly effect: InvokeTool };
@@ -35,11 +35,13 @@ const idCharactersMax = 200;
 export async function buildInvocation(deps: InvocationDeps, call: OwedCall): Promise<Invocation | Failure> {
   const { tenant, effect } = call;
   const name = effect.toolServer;
-  const [server, manifest] = await Promise.all([
+  const [registered, manifest] = await Promise.all([
     deps.registrations.get(tenant, name),
     deps.manifests.stored(tenant, effect.toolsetSha256),
   ]);
-  if (server === null) return { code: 'DISPATCH_FAILED', detail: `tool server "${name}" is not registered any more` };
+  if (registered === null)
+    return { code: 'DISPATCH_FAILED', detail: `tool server "${name}" is not registered any more` };
+  const server = atAddress(registered, effect);
   if (server.paused) return { code: 'DISPATCH_FAILED', detail: `tool server "${name}" is paused by an operator` };
   if (manifest === null)
     return {

@@ -1,10 +1,17 @@
 // The tool servers that operators registered, each read at most once in a short while: a change counts after that while.
 import type { Clock, ToolServer, ToolServers } from '@dormouse/ports';
+import type { Addressed } from '@dormouse/thread';
 import { createKept } from './kept.ts';
 
 export interface Registrations {
   /** @throws Fault when the store fails; that is never "not registered". */
   get(tenant: string, name: string): Promise<ToolServer | null>;
+}
+
+/** The server where it is since its family was migrated; an override of the endpoint belonged to the old address. */
+export function atAddress(server: ToolServer, { baseUrls }: Addressed): ToolServer {
+  const moved = baseUrls !== undefined && Object.hasOwn(baseUrls, server.name) ? baseUrls[server.name] : undefined;
+  return moved === undefined ? server : { ...server, baseUrl: moved, endpointOverride: null };
 }
 
 const keptMax = 1_000;

@@ -10,6 +10,8 @@ export interface DispatcherSettings {
   readonly unknownOutcomeGraceMs: number;
   readonly discoveryTimeoutMs: number;
   readonly manifestBytesMax: number;
+  /** How long a tool server may take to move what it keeps for a family. */
+  readonly migrationTimeoutMs: number;
   /** POSTs on their way to one server at a time. */
   readonly perServerConcurrentMax: number;
   readonly breaker: BreakerSettings;
@@ -32,6 +34,7 @@ export const defaultDispatcherSettings: DispatcherSettings = {
   unknownOutcomeGraceMs: 30_000,
   discoveryTimeoutMs: 5_000,
   manifestBytesMax: 524_288,
+  migrationTimeoutMs: 120_000,
   perServerConcurrentMax: 128,
   breaker: { failuresMax: 5, holdFirstMs: 1_000, holdMaxMs: 30_000 },
   registrationTtlMs: 1_000,

@@ -28,6 +28,7 @@ import { deliver, Interrupted, type Conclusion, type Errand } from './delivery.t
 import { dispatchFailure, type Failure } from './dispatch-failure.ts';
 import { buildInvocation, type OwedCall } from './invocation.ts';
 import { createManifests } from './manifest.ts';
+import { migrateToolServers, type OwedMigration } from './migration.ts';
 import { createRegistrations } from './registrations.ts';
 import { createServerGates } from './server-gate.ts';
 import { defaultDispatcherSettings, type DispatcherSettings } from './settings.ts';
@@ -152,6 +153,13 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     await inputs.publish({ tenant: owed.tenant, thread: owed.thread }, result, owed.trace);
   }
 
+  async function migrate(owed: OwedMigration): Promise<void> {
+    const result = await migrateToolServers({ ...deps, registrations, manifests, settings }, owed);
+    const { tenant, thread, trace } = owed;
+    logger.info('tool_servers_migrated', { tenant, thread, problems: result.problems.join('; ') });
+    await inputs.publish({ tenant, thread }, result, trace);
+  }
+
   function pay(message: Dispatch): Promise<void> {
     const { effect } = message;
     switch (effect.do) {
@@ -161,6 +169,8 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
         return track(withdraw({ ...message, effect }));
       case 'LoadToolsets':
         return track(load({ ...message, effect }));
+      case 'MigrateToolServers':
+        return track(migrate({ ...message, effect }));
       default:
         return unreachable(effect);
     }

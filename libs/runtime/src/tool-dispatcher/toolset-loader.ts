@@ -18,7 +18,7 @@ import {
   type WithheldTool,
 } from '@dormouse/thread';
 import type { Manifest, Manifests } from './manifest.ts';
-import type { Registrations } from './registrations.ts';
+import { atAddress, type Registrations } from './registrations.ts';
 
 export type OwedLoad = WorkTopics['dispatches'] & { readonly effect: LoadToolsets };
 
@@ -37,7 +37,7 @@ export async function loadToolsets(
 ): Promise<ToolsetsResult> {
   const { tenant, effect } = load;
   const names = [...new Set(effect.toolServers)];
-  const found = await Promise.all(names.map((name) => find(deps, tenant, name)));
+  const found = await Promise.all(names.map((name) => find(deps, tenant, name, effect)));
   const offers = found.filter((one): one is Offer => 'manifest' in one);
   const rejected = found.filter((one): one is RejectedToolset => 'code' in one);
   const withheld = withheldTools(offers);
@@ -56,14 +56,16 @@ async function find(
   { registrations, manifests }: Parameters<typeof loadToolsets>[0],
   tenant: string,
   name: string,
+  effect: LoadToolsets,
 ): Promise<Found> {
   const unreachable = (problem: string): RejectedToolset => ({
     toolServer: name,
     code: 'TOOLSET_UNREACHABLE',
     problems: [problem],
   });
-  const server = await registrations.get(tenant, name);
-  if (server === null) return unreachable('the tool server is not registered');
+  const registered = await registrations.get(tenant, name);
+  if (registered === null) return unreachable('the tool server is not registered');
+  const server = atAddress(registered, effect);
   if (server.paused) return unreachable('the tool server is paused by an operator');
   const fetched = await manifests.fetch(server);
   if (fetched.ok) return { server, manifest: fetched.manifest, stale: false };

@@ -73,6 +73,11 @@ const callback: SentCallback = {
   sentAt: 6,
   status: 200,
 };
+const received = {
+  type: 'SubscriptionEventReceived',
+  ...{ toolCallId: callId, eventId: 'evt-1', content: [], associative: true, final: false },
+  ...{ into: 'thread', childId: null },
+};
 const effects = good.commits.flatMap((commit) => openCommit(commit).effects);
 const goodHistory: History = {
   ...historyOf(good),
@@ -251,6 +256,34 @@ describe('each checker has been seen red', () => {
       'I-11',
       'a result that was sent for another call',
       { ...goodHistory, callbacks: [{ ...callback, toolCallId: 'call_other' }] },
+    ],
+    ['I-12', 'an event that nobody subscribed to', historyOf(append(good, 'x', { ...received, toolCallId: callId }))],
+    [
+      'I-13',
+      'an event that entered twice under one id',
+      historyOf(append(good, 'x', { type: 'SubscriptionOpened', toolCallId: callId }, received, received)),
+    ],
+    [
+      'I-13',
+      'an event that was answered 200 and is nowhere',
+      {
+        ...goodHistory,
+        finalRefusals: [],
+        callbacks: [callback, { ...callback, type: 'event', eventId: 'evt-9', text: 'lost' }],
+      },
+    ],
+    [
+      'I-18',
+      'a child that was never opened',
+      historyOf(
+        append(good, 'x', {
+          type: 'ChildSpawned',
+          childId: 'thr_child',
+          reason: 'call',
+          toolCallId: callId,
+          queuedEvents: 0,
+        }),
+      ),
     ],
     [
       'I-14',

@@ -27,6 +27,12 @@ export function comesToRest({ threads, history, byName }: Reading): readonly str
 
 /** Effects that leave through the work bus. */
 const isHandedOver = (name: string): boolean =>
-  ['LoadToolsets', 'InvokeTool', 'WithdrawCall', 'SendCancelNotices', 'SendCloseNotices', 'AnswerChoice'].includes(
-    name,
-  );
+  [
+    'LoadToolsets',
+    'InvokeTool',
+    'WithdrawCall',
+    'SendCancelNotices',
+    'SendCloseNotices',
+    'AnswerChoice',
+    'MigrateToolServers',
+  ].includes(name);

@@ -84,7 +84,8 @@ function open(draft: Draft, { childId, spawnedBy, events, queuedEvents, instruct
   const { kind, toolCallId } = spawnedBy;
   const told = instructions === null ? {} : { instructions };
   draft.emit({ type: 'ChildSpawned', childId, reason: kind, toolCallId, queuedEvents, ...told });
-  const { id, agent, model, toolServers, policies, limits, userId, ancestors, toolsets, position } = draft.thread;
+  const { id, agent, model, toolServers, policies, limits, userId, ancestors, toolsets, position, baseUrls } =
+    draft.thread;
   const opening: ThreadOpening = {
     kind: 'ThreadOpening',
     id: inputIds.opening(childId),
@@ -97,6 +98,7 @@ function open(draft: Draft, { childId, spawnedBy, events, queuedEvents, instruct
       ancestors: [...ancestors, id],
       spawnedBy,
       toolsets,
+      ...(Object.keys(baseUrls).length === 0 ? {} : { baseUrls }),
       events,
       instructions,
     },

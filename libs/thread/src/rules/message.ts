@@ -13,7 +13,7 @@ export function takeMessage(draft: Draft, input: UserMessage): Decision {
   const policies = policiesInForce(draft.thread);
   if (policies.includes('reject'))
     return refuse(draft, input, 'CALLS_PENDING', 'the thread is busy and its agent rejects messages meanwhile');
-  if (policies.includes('queue')) return queue(draft, input);
+  if (policies.includes('queue') || draft.thread.migrating !== null) return queue(draft, input);
   interruptForMessage(draft);
   acceptMessages(draft, [input]);
   wake(draft);

@@ -25,8 +25,8 @@ export function openThread(draft: Draft, input: ThreadOpening): Decision {
 
 /** A child has its family's tools and begins with what it was spawned for. R23, R74 */
 function openChild(draft: Draft, opened: Omit<Opened, 'type'>, child: Childhood): Decision {
-  const { parent, ancestors, spawnedBy, toolsets, events, instructions } = child;
-  draft.emit({ type: 'ThreadOpened', ...opened, parent, ancestors, spawnedBy });
+  const { parent, ancestors, spawnedBy, toolsets, events, instructions, baseUrls } = child;
+  draft.emit({ type: 'ThreadOpened', ...opened, parent, ancestors, spawnedBy, ...(baseUrls && { baseUrls }) });
   draft.emit({ type: 'ToolsetsLoaded', toolsets, withheld: [] });
   for (const event of events)
     draft.emit({

@@ -12,6 +12,7 @@ const names = {
   CancelCallRequest: 'cancel_call',
   CancelSubscriptionRequest: 'cancel_subscription',
   RefreshToolsetsRequest: 'refresh_toolsets',
+  MigrationRequest: 'migration',
   ScheduleRequest: 'schedule',
   UnscheduleRequest: 'unschedule',
   ChoiceAnswer: 'choice',

@@ -23,7 +23,11 @@ export function wake(draft: Draft): void {
 
 /** A round is over when every call of it is settled or detached; then the model is asked again. */
 const isBusy = ({ thread }: Draft): boolean =>
-  thread.status !== 'open' || thread.loading !== null || thread.completion !== null || blockingCalls(thread).length > 0;
+  thread.status !== 'open' ||
+  thread.loading !== null ||
+  thread.migrating !== null ||
+  thread.completion !== null ||
+  blockingCalls(thread).length > 0;
 
 /** What arrived waits for the round, but not for ever: one slow call must never make a thread deaf. design §2 */
 function limitTheWait(draft: Draft): void {

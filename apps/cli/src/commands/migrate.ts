@@ -1,0 +1,50 @@
+// `dormouse migrate`: uses tool servers at other addresses, and waits until it is done or nothing has changed.
+import { ask, isEvent } from '@dormouse/client';
+import type { Command } from 'commander';
+import { cleanLine } from '../clean-text.ts';
+import type { RunCommand } from '../command.ts';
+import { answer, progress } from '../context.ts';
+import { CliFailure, exitCodes } from '../exit-code.ts';
+
+export function addMigrateCommand(program: Command, run: RunCommand): void {
+  program
+    .command('migrate <thread> <servers...>')
+    .description('use tool servers at other addresses, all or none: NAME=URL …')
+    .action((thread: string, given: readonly string[]) =>
+      run(async (context) => {
+        const client = await context.connect();
+        const tool_servers = Object.fromEntries(given.map(readServer));
+        const params = { path: { thread } };
+        const { position } = await ask(client.api.GET('/v1/threads/{thread}', { params }));
+        const accepted = await ask(
+          client.api.POST('/v1/threads/{thread}/migration', { params, body: { tool_servers } }),
+        );
+        progress(context, `asked (${accepted.id}); waiting for the tool servers`);
+        const leave = new AbortController();
+        for await (const frame of client.follow(thread, { after: position, signal: leave.signal })) {
+          if (frame.frame !== 'event') continue;
+          const { event } = frame;
+          if (isEvent(event, 'request_refused') && event.request_id === accepted.id) {
+            leave.abort();
+            throw new CliFailure(exitCodes.notInOrder, `refused: ${event.code}`);
+          }
+          if (isEvent(event, 'migration_started')) progress(context, 'the thread has stopped');
+          if (!isEvent(event, 'migration_ended')) continue;
+          leave.abort();
+          if (!event.ok)
+            throw new CliFailure(
+              exitCodes.failed,
+              `nothing was moved: ${event.problems.map((problem) => cleanLine(problem)).join('; ')}`,
+              'The thread goes on with its tool servers where they were.',
+            );
+          return answer(context, `moved; told to migrate: ${event.migrated.join(', ') || 'none needed it'}`, event);
+        }
+      }),
+    );
+}
+
+function readServer(text: string): readonly [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new CliFailure(exitCodes.usage, `${cleanLine(text)} is not NAME=URL`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}

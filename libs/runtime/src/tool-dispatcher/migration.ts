@@ -1,0 +1,93 @@
+// Carries a migration out: first every destination must be there with the tools, then the servers that need it are told, one
+// after the other, each once. RAP migration
+//
+// Invariants:
+//   M1. `/migrate` goes to the address of before, only to servers whose manifest says `needsMigration`. R101
+//   M2. It is claimed before it is sent: who comes again after a crash does not know what happened, and says that it failed.
+//   M3. Any problem ends the migration with all problems named; nothing is moved. R103
+import type { DispatchLedger, Entropy, Clock, ThreadKey, ToolServer, ToolTransport, WorkTopics } from '@dormouse/ports';
+import { encodeMigrate, toolServerUrl } from '@dormouse/protocol';
+import { inputIds, type MigrateToolServers, type MigrationResult } from '@dormouse/thread';
+import type { Manifests } from './manifest.ts';
+import { atAddress, type Registrations } from './registrations.ts';
+
+export type OwedMigration = WorkTopics['dispatches'] & { readonly effect: MigrateToolServers };
+
+export interface MigrationDeps {
+  readonly registrations: Registrations;
+  readonly manifests: Manifests;
+  readonly ledger: DispatchLedger;
+  readonly transport: ToolTransport;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly settings: { readonly migrationTimeoutMs: number };
+}
+
+interface Move {
+  readonly from: ToolServer;
+  readonly to: ToolServer;
+  readonly needsMigration: boolean;
+}
+
+/** @throws Fault when a store fails. */
+export async function migrateToolServers(deps: MigrationDeps, owed: OwedMigration): Promise<MigrationResult> {
+  const { tenant, effect } = owed;
+  const { migrationId } = effect;
+  const id = inputIds.migration(migrationId);
+  const moves: Move[] = [];
+  const problems: string[] = [];
+  for (const [name, destination] of Object.entries(effect.toolServers)) {
+    const found = await connect(deps, tenant, name, destination, effect);
+    if (typeof found === 'string') problems.push(`${name}: ${found}`);
+    else moves.push(found);
+  }
+  const migrated: string[] = [];
+  for (const move of moves) {
+    if (problems.length > 0) break; // (M3)
+    if (!move.needsMigration) continue; // (M1)
+    const problem = await tell(deps, owed, move);
+    if (problem === null) migrated.push(move.from.name);
+    else problems.push(`${move.from.name}: ${problem}`);
+  }
+  return { kind: 'MigrationResult', id, migrationId, migrated, problems };
+}
+
+/** The destination must offer a toolset before anybody is told to move. R102 */
+async function connect(
+  { registrations, manifests }: MigrationDeps,
+  tenant: string,
+  name: string,
+  destination: string,
+  effect: MigrateToolServers,
+): Promise<Move | string> {
+  const registered = await registrations.get(tenant, name);
+  if (registered === null) return 'is not registered';
+  const from = atAddress(registered, effect);
+  const to = { ...registered, baseUrl: destination, endpointOverride: null };
+  const before = await manifests.fetch(from);
+  const needsMigration = before.ok ? before.manifest.toolset.needsMigration === true : false;
+  if (!before.ok) return `does not answer at its present address: ${before.rejection.problems.join('; ')}`;
+  const after = await manifests.fetch(to);
+  if (!after.ok) return `the destination is not usable: ${after.rejection.problems.join('; ')}`;
+  return { from, to, needsMigration };
+}
+
+async function tell(
+  { ledger, transport, clock, entropy, settings }: MigrationDeps,
+  { tenant, thread, effect }: OwedMigration,
+  { from, to }: Move,
+): Promise<string | null> {
+  const key: ThreadKey = { tenant, thread };
+  const subject = `${effect.id}:${from.name}`;
+  if (!(await ledger.claim(key, subject, entropy.nonce(), clock.now())))
+    return 'it was told before, and nobody knows with what outcome'; // (M2)
+  const outcome = await transport.post({
+    server: from,
+    url: toolServerUrl(from.baseUrl, 'migrate'),
+    body: JSON.stringify(encodeMigrate({ sessionId: effect.session, destinationUrl: to.baseUrl })),
+    headers: { 'idempotency-key': subject },
+    timeoutMs: settings.migrationTimeoutMs,
+  });
+  if (!outcome.sent) return `could not be told to migrate: ${outcome.code}`;
+  return outcome.status >= 200 && outcome.status < 300 ? null : `refused to migrate: HTTP ${outcome.status}`;
+}

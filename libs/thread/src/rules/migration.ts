@@ -1,0 +1,57 @@
+// Moving a family's tool servers to other addresses, all or nothing. RAP migration
+//
+// Order (R102): the loop stops (`MigrationStarted`), the destinations are asked whether they are there, the servers that need it
+// migrate, all of that is waited for, then the thread uses the new addresses (`MigrationEnded`), or goes on with the old ones.
+//
+// Invariants:
+//   G1. While a migration runs nothing is asked of the model; messages queue, arrivals are recorded.
+//   G2. Addresses change in the commit that ends the migration well, and in no other. R103
+import type { Decision } from '../decision.ts';
+import type { Draft } from '../draft.ts';
+import { inputIds, type MigrationRequest, type MigrationResult } from '../input.ts';
+import { loadToolsets } from './opening.ts';
+import { refuseRequest } from './refusal.ts';
+import { wake } from './wake.ts';
+
+export function startMigration(draft: Draft, input: MigrationRequest): Decision {
+  const problem = obstacleOf(draft, input);
+  if (problem !== null) return refuseRequest(draft, input, problem.code, problem.detail);
+  const { toolServers } = input;
+  const migrationId = draft.mint('mig');
+  draft.emit({ type: 'MigrationStarted', migrationId, toolServers });
+  const session = draft.thread.id;
+  draft.owe({ do: 'MigrateToolServers', id: inputIds.migration(migrationId), migrationId, session, toolServers });
+  return draft.decided();
+}
+
+function obstacleOf(
+  { thread }: Draft,
+  { toolServers }: MigrationRequest,
+): { readonly code: string; readonly detail: string } | null {
+  const unknown = Object.keys(toolServers).filter((name) => !thread.toolServers.includes(name));
+  if (unknown.length > 0)
+    return { code: 'INVALID_BODY', detail: `the thread’s agent has no tool server ${unknown.join(', ')}` };
+  if (thread.parent !== null) return { code: 'INVALID_BODY', detail: 'a family is migrated at its root thread' };
+  const isBusy =
+    thread.completion !== null ||
+    thread.loading !== null ||
+    thread.migrating !== null ||
+    Object.keys(thread.calls).length > 0 ||
+    Object.keys(thread.children).length > 0;
+  return isBusy
+    ? {
+        code: 'CALLS_PENDING',
+        detail: 'something is running: wait until the thread and its children are idle, or interrupt',
+      }
+    : null;
+}
+
+export function endMigration(draft: Draft, input: MigrationResult): Decision {
+  const { migrationId, problems, migrated } = input;
+  if (draft.thread.migrating?.migrationId !== migrationId) return { committed: false, refusal: 'NOT_MIGRATING' };
+  const ok = problems.length === 0;
+  draft.emit({ type: 'MigrationEnded', migrationId, ok, migrated, problems }); // (G2)
+  if (ok) loadToolsets(draft);
+  wake(draft);
+  return draft.decided();
+}
