@@ -10,6 +10,7 @@ export default mergeConfig(
         'test/cluster/**/*.spec.ts',
         'test/chaos/**/*.spec.ts',
         // The same scenarios that run standalone.
+        'test/conformance/*.spec.ts',
         'test/e2e/{first-conversation,approvals,bad-input,event-stream,idempotency,interruption,migration,reactive}.spec.ts',
       ],
       globalSetup: ['test/services/start-for-tests.ts'],

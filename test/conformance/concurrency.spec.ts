@@ -1,0 +1,159 @@
+// RAP lifecycle, Concurrency and Failures: one message at a time in a thread, threads beside each other, and what a person is
+// told when something does not work.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf, eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
+import { toolCall } from '../e2e/driven-tool-server.ts';
+import type { Json } from '../e2e/standalone-process.ts';
+import { resultIn } from './recording-model.ts';
+import { aWhile, eventsOfType, setStage, type Stage, tell } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage();
+});
+afterAll(() => stage.end());
+
+/** Completions that are open after each event: the log says itself when a model was asked and when it had answered. */
+function openCompletions(events: readonly Json[]): readonly number[] {
+  const open = new Set<string>();
+  return events.map(({ type, completion_id: completion }) => {
+    if (type === 'completion_requested') open.add(completion);
+    if (type === 'completion_recorded' || type === 'completion_failed') open.delete(completion);
+    return open.size;
+  });
+}
+
+describe('a thread', () => {
+  it('R50 takes 200 messages, results and stops at once one after the other: no gap, never two completions', async () => {
+    const server = await stage.toolServer();
+    const { thread } = await stage.watchedThread(
+      (_prompt, index) =>
+        index % 3 === 0 ? [toolCall('work', { what: String(index) })] : [{ text: `answer ${index}` }],
+      [server],
+    );
+    await untilEvent(stage.at, thread, 'toolsets_loaded');
+    const said = Array.from({ length: 200 }, async (_, index) => {
+      await aWhile(Math.random() * 800);
+      const call = server.invocations().at(-1);
+      if (index % 10 === 7) return stage.at.request('POST', `/v1/threads/${thread}/interrupt`);
+      if (index % 4 === 3 && call !== undefined)
+        return server.send(call.json, { type: 'tool_result', text: `result ${index}` });
+      return stage.at.request('POST', `/v1/threads/${thread}/messages`, { text: `message ${index}` });
+    });
+    const answers = await Promise.all(said);
+    expect(answers.map(({ status }) => status).filter((status) => status !== 202 && status !== 200)).toEqual([]);
+    const messages = answers.filter((answer) => 'json' in answer && answer.json.id.startsWith('msg_'));
+    await eventually(async () => (await eventsOfType(stage.at, thread, 'message_accepted')).length === messages.length);
+    await tell(stage.at, thread, 'the last word'); // whatever call is open now is interrupted
+    await eventually(async () => {
+      const { json } = await stage.at.request('GET', `/v1/threads/${thread}`);
+      if (json.status === 'waiting') await stage.at.request('POST', `/v1/threads/${thread}/interrupt`);
+      return json.status === 'idle';
+    });
+    const events = await eventsOf(stage.at, thread);
+    expect(events.map(({ position }) => position)).toEqual(events.map((_, index) => index + 1));
+    expect(Math.max(...openCompletions(events))).toBe(1);
+    const settled = events.filter(({ type }) => type === 'tool_call_settled').map(({ tool_call_id: call }) => call);
+    expect(new Set(settled).size).toBe(settled.length);
+    const accepted = events.filter(({ type }) => type === 'message_accepted').map(({ message_id: id }) => id);
+    expect(new Set(accepted).size).toBe(accepted.length);
+    expect(accepted).toHaveLength(messages.length + 1);
+  });
+
+  it('R51 whose model is slow does not delay another', async () => {
+    const slow = await stage.thread([[{ wait_ms: 4_000 }, { text: 'slow' }]], []);
+    const quick = await stage.thread([[{ text: 'quick' }]], []);
+    await tell(stage.at, slow, 'go');
+    await untilStatus(stage.at, slow, 'thinking');
+    expect(await say(stage.at, quick, 'go')).toMatchObject({ message: { text: 'quick' } });
+    expect((await stage.at.request('GET', `/v1/threads/${slow}`)).json.status).toBe('thinking');
+    await stage.at.request('POST', `/v1/threads/${slow}/interrupt`);
+  });
+
+  it('R52 serves its user while a tool never answers', async () => {
+    const server = await stage.toolServer();
+    const thread = await stage.thread([[toolCall('work')], [{ text: 'I am here' }]], [server]);
+    await tell(stage.at, thread, 'go');
+    await server.invocation(0);
+    expect(await say(stage.at, thread, 'hello?')).toMatchObject({ status: 'idle', message: { text: 'I am here' } });
+  });
+
+  it('R53 answers a result after the interruption with 200 and puts it nowhere', async () => {
+    const server = await stage.toolServer();
+    const { thread, prompts } = await stage.watchedThread(
+      [[toolCall('work')], [{ text: 'never mind' }], [{ text: 'yes' }]],
+      [server],
+    );
+    await tell(stage.at, thread, 'go');
+    const call = await server.invocation(0);
+    await say(stage.at, thread, 'stop that');
+    expect((await server.send(call, { type: 'tool_result', text: 'too late' })).status).toBe(200);
+    await aWhile();
+    await say(stage.at, thread, 'are you there?');
+    expect(await eventsOfType(stage.at, thread, 'tool_call_settled')).toMatchObject([{ outcome: 'interrupted' }]);
+    expect(resultIn(prompts[2], call.id)).toMatch(/Interrupted/);
+    expect(JSON.stringify(prompts[2])).not.toContain('too late');
+  });
+
+  it('R53 under the policy keep shows the late result once, as a pair of its own', async () => {
+    const server = await stage.toolServer();
+    const { thread, prompts } = await stage.watchedThread(
+      [[toolCall('work')], [{ text: 'meanwhile' }], [{ text: 'thank you' }]],
+      [server],
+      { agent: { policies: { on_interrupt: 'keep' } } },
+    );
+    await tell(stage.at, thread, 'go');
+    const call = await server.invocation(0);
+    await say(stage.at, thread, 'something else');
+    expect(resultIn(prompts[1], call.id)).toMatch(/Still running/);
+    for (const text of ['late', 'later'])
+      expect((await server.send(call, { type: 'tool_result', text })).status).toBe(200);
+    await eventually(async () => prompts.length === 3);
+    await untilStatus(stage.at, thread, 'idle');
+    expect(resultIn(prompts[2], call.id)).toMatch(/Still running/);
+    const shown = prompts[2].messages.filter((message: Json) => message.role === 'tool' && message.content === 'late');
+    expect(shown).toHaveLength(1);
+    expect(server.posts('/cancel_tool_call')).toEqual([]);
+    expect(prompts).toHaveLength(3);
+  });
+});
+
+describe('a failure', () => {
+  it('R55 of the model keeps what was said and tells the client', async () => {
+    const { thread, prompts } = await stage.watchedThread(
+      (_prompt, index) =>
+        prompts.length > 0 && recovered ? [{ text: `well (${index})` }] : [{ fail: { status: 500 } }],
+      [],
+    );
+    let recovered = false;
+    expect(await say(stage.at, thread, 'remember this')).toMatchObject({ last_error: { code: 'MODEL_FAILED' } });
+    const events = await eventsOf(stage.at, thread);
+    expect(events.find(({ type }) => type === 'message_accepted').content).toEqual([
+      { type: 'text', text: 'remember this' },
+    ]);
+    expect(events.at(-1)).toMatchObject({ type: 'completion_failed', code: 'MODEL_FAILED', retryable: true });
+    recovered = true;
+    expect((await stage.at.request('POST', `/v1/threads/${thread}/retry`)).status).toBe(202);
+    await eventually(async () => (await eventsOf(stage.at, thread)).at(-1)?.type === 'completion_recorded');
+    expect(JSON.stringify(prompts.at(-1).messages)).toContain('remember this');
+  });
+
+  it('R58 of a tool to answer in its time is an error result; what comes later is ignored', async () => {
+    const server = await stage.toolServer();
+    const { thread, prompts } = await stage.watchedThread(
+      [[toolCall('work')], [{ text: 'too slow' }], [{ text: 'yes' }]],
+      [server],
+      { agent: { limits: { tool_timeout_ms: { default: 1_000 } } } },
+    );
+    const began = Date.now();
+    const turn = say(stage.at, thread, 'go');
+    const call = await server.invocation(0);
+    expect(await turn).toMatchObject({ message: { text: 'too slow' } });
+    expect(Date.now() - began).toBeGreaterThanOrEqual(1_000);
+    expect(resultIn(prompts[1], call.id)).toMatch(/^Error: .*1 s/);
+    expect((await server.send(call, { type: 'tool_result', text: 'here I am' })).status).toBe(200);
+    await say(stage.at, thread, 'are you there?');
+    expect(resultIn(prompts[2], call.id)).toMatch(/^Error: .*1 s/);
+    expect(await eventsOfType(stage.at, thread, 'tool_call_settled')).toMatchObject([{ outcome: 'timed_out' }]);
+  });
+});

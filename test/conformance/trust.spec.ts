@@ -1,0 +1,117 @@
+// RAP overview, Trust: who decides what is done, who learns whose data, and how the two sides know each other.
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
+import { toolCall } from '../e2e/driven-tool-server.ts';
+import { fixture, normalised } from './fixture.ts';
+import { tool } from './recording-tool-server.ts';
+import { aWhile, setStage, type Stage, tell } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage();
+});
+afterAll(() => stage.end());
+
+const once = [[toolCall('work', { what: 'this' })], [{ text: 'ok' }]];
+
+describe('consent', () => {
+  it('R104 before a call is dispatched follows the policy of its agent, tool by tool, and shows what it would do', async () => {
+    const server = await stage.toolServer();
+    const policies = { approve: { mode: 'none', tools: { work: 'always' } } };
+    const script = [[toolCall('watch'), toolCall('work', { what: 'this' })], [{ text: 'ok' }]];
+    const thread = await stage.thread(script, [server], { agent: { policies } });
+    await tell(stage.at, thread, 'go');
+    const asked = await untilEvent(stage.at, thread, 'choice_requested');
+    const { json } = await stage.at.request('GET', `/v1/threads/${thread}/choices`);
+    expect(json.data).toMatchObject([
+      { id: asked.choice_id, kind: 'approval', arguments: { what: 'this' }, prompt: expect.stringContaining('work') },
+    ]);
+    const first = await server.invocation(0);
+    expect(first.operation).toBe('watch');
+    await aWhile();
+    expect(server.invocations()).toHaveLength(1);
+    await stage.at.request('POST', `/v1/threads/${thread}/choices/${asked.choice_id}`, { decision: 'deny' });
+    await server.send(first, { type: 'tool_result', text: 'done' });
+    await untilStatus(stage.at, thread, 'idle');
+    expect(server.invocations()).toHaveLength(1);
+  });
+
+  it('R104 for every call is asked under the mode all', async () => {
+    const server = await stage.toolServer();
+    const thread = await stage.thread(once, [server], { agent: { policies: { approve: { mode: 'all' } } } });
+    expect(await say(stage.at, thread, 'go')).toMatchObject({ waiting_on: [{ kind: 'approval', operation: 'work' }] });
+    expect(server.invocations()).toEqual([]);
+  });
+
+  it('R13 R105 user_id is forwarded only to a server whose registration says so', async () => {
+    const servers = [await stage.toolServer(), await stage.toolServer({ registration: { forward_user_id: true } })];
+    const [closed, open] = servers;
+    if (closed === undefined || open === undefined) throw new Error('there are no servers');
+    closed.publish(closed.manifest([tool('left')]));
+    open.publish(open.manifest([tool('right')]));
+    const script = [[toolCall('left'), toolCall('right')], [{ text: 'ok' }]];
+    const { thread } = await stage.watchedThread(script, servers, { thread: { user_id: 'ann@example.org' } });
+    await tell(stage.at, thread, 'go');
+    expect(await closed.invocation(0)).not.toHaveProperty('user_id');
+    const call = await open.invocation(0);
+    const [request] = open.invocations();
+    if (request === undefined) throw new Error('nothing was sent');
+    expect(normalised(request, { [thread]: 'thread', [call.id]: 'call', [call.callback_url]: 'callback' })).toEqual(
+      fixture('invocation-with-user'),
+    );
+    expect(closed.requests.map(({ bytes }) => bytes.toString('utf8')).join()).not.toContain('ann@');
+  });
+});
+
+describe('authentication', () => {
+  it('R42 by a bearer token is in every request to the server, and in no request to another', async () => {
+    const plain = await stage.toolServer();
+    const server = await stage.toolServer();
+    await stage.at.request('PUT', '/v1/secrets/token', { value: 'very-secret-token', origins: [server.url] });
+    const auth = { type: 'bearer', secret: 'token' };
+    expect((await stage.at.request('PATCH', `/v1/tool-servers/${server.name}`, { auth })).status).toBe(200);
+    plain.publish(plain.manifest([tool('other')]));
+    const thread = await stage.thread([[toolCall('work'), toolCall('other')], [{ text: 'ok' }]], [server, plain]);
+    await tell(stage.at, thread, 'go');
+    await Promise.all([server.invocation(0), plain.invocation(0)]);
+    await stage.at.request('POST', `/v1/threads/${thread}/close`);
+    await eventually(async () => server.posts('/close_thread').length + plain.posts('/close_thread').length === 2);
+    expect(server.requests.map(({ method, headers }) => [method, headers.authorization])).toEqual([
+      ['GET', 'Bearer very-secret-token'],
+      ['POST', 'Bearer very-secret-token'],
+      ['POST', 'Bearer very-secret-token'],
+    ]);
+    expect(JSON.stringify(plain.requests.map(({ headers }) => headers))).not.toContain('very-secret-token');
+    expect(stage.at.output()).not.toContain('very-secret-token');
+  });
+
+  it('R42 by a signature covers the id, the time and the exact bytes', async () => {
+    const server = await stage.toolServer();
+    const key = Buffer.from('a key of at least 24 bytes, I hope');
+    const value = `whsec_${key.toString('base64')}`;
+    await stage.at.request('PUT', '/v1/secrets/signing', { value, origins: [server.url] });
+    const auth = { type: 'hmac', secret: 'signing' };
+    expect((await stage.at.request('PATCH', `/v1/tool-servers/${server.name}`, { auth })).status).toBe(200);
+    const thread = await stage.thread(once, [server]);
+    await tell(stage.at, thread, 'go');
+    await server.invocation(0);
+    const [request] = server.invocations();
+    if (request === undefined) throw new Error('nothing was sent');
+    const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = request.headers;
+    const signed = Buffer.concat([Buffer.from(`${String(id)}.${String(at)}.`), request.bytes]);
+    expect(signature).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
+    expect(Math.abs(Number(at) * 1_000 - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('R42 whose secret is not meant for the origin of the server sends nothing', async () => {
+    const server = await stage.toolServer();
+    await stage.at.request('PUT', '/v1/secrets/foreign', { value: 'for-others', origins: ['https://other.example'] });
+    const auth = { type: 'bearer', secret: 'foreign' };
+    await stage.at.request('PATCH', `/v1/tool-servers/${server.name}`, { auth });
+    const thread = await stage.thread(once, [server]);
+    await say(stage.at, thread, 'go');
+    expect(server.requests.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);
+    expect(server.invocations()).toEqual([]);
+  });
+});
