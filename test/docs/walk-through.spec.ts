@@ -18,7 +18,7 @@ describe('the walk-through of the README', () => {
     await cleanUp();
   });
 
-  it('prints what the README shows', { timeout: 60_000 }, async () => {
+  it('prints what the README shows', { timeout: 90_000 }, async () => {
     const steps = stepsOf(readDocument('README.md'));
     const script = scriptOf(steps, { 'http://127.0.0.1:7420': standalone.url });
     const ran = await bash(script, folder);

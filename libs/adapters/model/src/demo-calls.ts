@@ -61,7 +61,7 @@ function best(clause: string, index: readonly ToolWords[]): ToolDefinition | nul
 
 function score(words: readonly string[], candidate: ToolWords, index: readonly ToolWords[]): number {
   // The runtime's own tools are called when they are named, never because a description happens to fit.
-  const isNamed = [...candidate.name].every((word) => words.includes(word));
+  const isNamed = contentWords(candidate.tool.name.replaceAll('_', ' ')).every((word) => words.includes(word));
   if (isBuiltInToolName(candidate.tool.name) && !isNamed) return 0;
   let points = 0;
   for (const word of new Set(words)) {

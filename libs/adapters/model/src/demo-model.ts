@@ -4,7 +4,8 @@
 // Invariants:
 //   D1. It looks at the last few messages only: its cost does not grow with the conversation.
 //   D2. It is a function of its request: asked again, it says and calls the same.
-//   D3. After tool results it answers and calls nothing more, so a turn always ends.
+//   D3. After tool results it answers and calls nothing more, so a turn always ends. A report, a timer or a schedule is noted
+//       and calls nothing at all.
 import type { ModelPart, ModelRequest, ToolDefinition } from '@dormouse/ports';
 import { isBuiltInToolName } from '@dormouse/protocol';
 import { type ModelMessage, plainText } from '@dormouse/thread';
@@ -26,6 +27,7 @@ export async function* completeDemo(request: ModelRequest): AsyncIterable<ModelP
     return;
   }
   const asked = trailingUserText(seen);
+  if (isNote(asked)) return yield* say(noteOf(seen, asked), inputTokens);
   const calls = chooseCalls(asked, request.tools);
   if (calls.length === 0) yield* say(whatItCanDo(request.tools), inputTokens);
   else yield* ask(calls, request.completionId, inputTokens);
@@ -68,6 +70,17 @@ function trailingUserText(seen: readonly ModelMessage[]): string {
     texts.unshift(plainText(message.content));
   }
   return texts.join('\n');
+}
+
+/** What the runtime says in nobody's name: a report, a timer, a schedule. Nothing is asked, so nothing is called. */
+const isNote = (text: string): boolean => /^\[[a-z]/.test(text);
+
+/** An event that came with the note is what matters; without one the note itself. */
+function noteOf(seen: readonly ModelMessage[], asked: string): string {
+  const before = seen.findLast((message) => message.role !== 'user');
+  const isEvent = before?.role === 'tool' && seen.at(seen.indexOf(before) - 1)?.role === 'assistant';
+  const pair = isEvent ? before.results.filter(({ toolCallId }) => toolCallId.includes('_event_')) : [];
+  return pair.length > 0 ? sentenceFor(pair) : `Noted: ${asked}`;
 }
 
 function tokensOf(message: ModelMessage): number {

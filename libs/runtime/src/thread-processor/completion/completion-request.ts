@@ -39,8 +39,12 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
   const agents = new Map<string, Agent>();
   const manifests = new Map<string, readonly ToolDefinition[]>();
   const histories = new Map<string, readonly ModelMessage[]>();
-  /** By the thread's own list, which is the same object for as long as the state is cached. */
-  const offered = new WeakMap<readonly LoadedToolset[], readonly ToolDefinition[]>();
+  /** By the thread's own list, which is the same object for as long as the state is cached; a child, which is offered more, may
+   * have that of its parent. */
+  const offered = {
+    root: new WeakMap<readonly LoadedToolset[], readonly ToolDefinition[]>(),
+    child: new WeakMap<readonly LoadedToolset[], readonly ToolDefinition[]>(),
+  };
 
   async function agentOf(thread: Thread): Promise<Agent> {
     const { name, version } = thread.agent;
@@ -52,7 +56,8 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
   }
 
   async function definitionsOf(thread: Thread): Promise<readonly ToolDefinition[]> {
-    const known = offered.get(thread.toolsets);
+    const kept = thread.parent === null ? offered.root : offered.child;
+    const known = kept.get(thread.toolsets);
     if (known !== undefined) return known;
     const definitions: ToolDefinition[] = [];
     for (const toolset of thread.toolsets) {
@@ -62,7 +67,7 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
       definitions.push(...all.filter((definition) => toolset.tools.includes(definition.name)));
     }
     definitions.push(...offeredBuiltIns(thread));
-    offered.set(thread.toolsets, definitions);
+    kept.set(thread.toolsets, definitions);
     return definitions;
   }
 
