@@ -45,7 +45,7 @@ const finish = async ({ server, thread, call, prompts }: Pending): Promise<strin
   return resultIn(prompts[1], call.id);
 };
 
-describe('a callback', () => {
+describe.concurrent('a callback', () => {
   it('R32 R36 of each of the five types is taken with 200 and has its effect', async () => {
     const asked = await pending();
     const { server, thread, call } = asked;
@@ -186,7 +186,7 @@ describe('a callback', () => {
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+M8AAAMBAQDJ/pLvAAAAAElFTkSuQmCC';
 
-describe('a result', () => {
+describe.concurrent('a result', () => {
   it('R44 with content and text: the model reads the content only; either alone will do', async () => {
     const content = [{ type: 'text', text: 'from content' }];
     expect((await readByModel({ text: 'from text', content })).result).toBe('from content');

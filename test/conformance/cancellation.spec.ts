@@ -36,7 +36,7 @@ async function waiting(...replies: readonly (Reply | null)[]): Promise<Waiting> 
 
 const notices = (server: RecordingToolServer) => server.posts('/base/cancel_tool_call');
 
-describe('a call that is interrupted', () => {
+describe.concurrent('a call that is interrupted', () => {
   it('R64 R65 is taken back at the base of every server of the agent with exactly these fields', async () => {
     const { thread, all, call } = await waiting(null, null, null);
     expect(await say(stage.at, thread, 'stop that')).toMatchObject({ message: { text: 'never mind' } });

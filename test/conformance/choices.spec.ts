@@ -29,9 +29,9 @@ interface Asked {
   readonly thread: string;
   readonly call: Json;
   readonly choice: string;
-  answer(body: unknown): Promise<Answer>;
+  readonly answer: (body: unknown) => Promise<Answer>;
   /** What the tool was told. */
-  told(): readonly Json[];
+  readonly told: () => readonly Json[];
 }
 
 async function asked(): Promise<Asked> {
@@ -48,7 +48,7 @@ async function asked(): Promise<Asked> {
   };
 }
 
-describe('a choice', () => {
+describe.concurrent('a choice', () => {
   it('R89 is shown with its prompt and its options, early, late and in the list', async () => {
     const server = await stage.toolServer();
     const thread = await stage.thread([[toolCall('work')], [{ text: 'done' }]], [server]);

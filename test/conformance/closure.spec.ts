@@ -26,7 +26,7 @@ async function servers(...replies: readonly (Reply | null)[]): Promise<readonly 
   return started;
 }
 
-describe('closing a thread', () => {
+describe.concurrent('closing a thread', () => {
   it('R59 posts the thread to close_thread at the base of discovery, not at the endpoint', async () => {
     const server = await stage.toolServer({ basePath: '/some/base/' });
     const thread = await stage.thread([[{ text: 'hello' }]], [server]);

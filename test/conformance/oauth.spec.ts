@@ -48,7 +48,7 @@ async function loginFrames(thread: string): Promise<readonly Json[]> {
   return frames.filter(({ event }) => event === 'oauth').map(({ data }) => data);
 }
 
-describe('a login', () => {
+describe.concurrent('a login', () => {
   it('R84 is shown with its URL to whoever watches, early or late', async () => {
     const server = await stage.toolServer();
     const thread = await stage.thread([[toolCall('work')], [{ text: 'ok' }]], [server]);

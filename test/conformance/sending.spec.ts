@@ -109,7 +109,7 @@ describe('an invocation', () => {
   });
 });
 
-describe('an acknowledgement', () => {
+describe.concurrent('an acknowledgement', () => {
   const bodies = [
     '',
     'garbage {',

@@ -20,7 +20,7 @@ interface Watching {
   readonly server: RecordingToolServer;
   /** The invocation that subscribed. */
   readonly call: Json;
-  event(text: string, more?: Step): Promise<number>;
+  readonly event: (text: string, more?: Step) => Promise<number>;
 }
 
 const watch = [toolCall('watch', { what: 'the door' })];
@@ -89,7 +89,7 @@ describe('a subscription', () => {
   });
 });
 
-describe('an event', () => {
+describe.concurrent('an event', () => {
   it('R70 R71 R73 is a call and a result of its own in the same thread, never a second result', async () => {
     const { thread, prompts, call, event } = await watching([[{ text: 'It opened.' }]]);
     expect(await event('open', { associative: true })).toBe(200);
@@ -216,7 +216,7 @@ async function cancellable(script: (prompt: Prompt, index: number) => readonly S
   return { thread, prompts, servers, server, call, event };
 }
 
-describe('cancel_subscription', () => {
+describe.concurrent('cancel_subscription', () => {
   it('R76 R78 R82 is offered, ends the subscription, tells every server once; later events are discarded', async () => {
     const { thread, prompts, servers, call, event } = await cancellable(cancelling);
     expect(offeredIn(prompts[0])).toContain('cancel_subscription');

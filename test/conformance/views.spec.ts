@@ -17,8 +17,8 @@ interface Showing {
   readonly server: RecordingToolServer;
   readonly thread: string;
   readonly call: Json;
-  show(view_type: string, content: unknown): Promise<number>;
-  views(): Promise<Json>;
+  readonly show: (view_type: string, content: unknown) => Promise<number>;
+  readonly views: () => Promise<Json>;
 }
 
 async function showing(): Promise<Showing> {
