@@ -64,6 +64,17 @@ describe('access', () => {
     expect((await at.request('GET', '/v1/agents', undefined, { key: expired })).status).toBe(401);
   });
 
+  it('lists keys without their text, and takes one back at once', async () => {
+    const made = (await at.request('POST', '/v1/api-keys', { name: 'short', scopes: ['read'] })).json;
+    const listed = (await at.request('GET', '/v1/api-keys')).text;
+    expect(listed).toContain(made.id);
+    expect(listed).not.toContain(made.key);
+    expect((await at.request('GET', '/v1/agents', undefined, { key: made.key })).status).toBe(200);
+    expect((await at.request('DELETE', `/v1/api-keys/${made.id}`)).status).toBe(204);
+    expect((await at.request('GET', '/v1/agents', undefined, { key: made.key })).status).toBe(401);
+    expect((await at.request('DELETE', `/v1/api-keys/${made.id}`)).status).toBe(404);
+  });
+
   it('lets a thread token do what it can, in its thread only', async () => {
     const [thread, other] = [await openThread(at), await openThread(at)];
     const { token: key } = (

@@ -15,4 +15,8 @@ export interface ApiKey {
 export interface ApiKeys {
   insert(key: ApiKey): Promise<void>;
   bySha256(keySha256: string): Promise<ApiKey | null>;
+  /** All of a tenant, oldest first: there are few. */
+  list(tenant: string): Promise<readonly ApiKey[]>;
+  /** False when there is none. */
+  remove(tenant: string, id: string): Promise<boolean>;
 }

@@ -133,5 +133,12 @@ export function createApiKeys({ apiKeys }: RegistryStore, passage: Passage): Api
   return {
     insert: (key) => passage.write('apiKeys.insert', key.id, () => void apiKeys.set(key.keySha256, key)),
     bySha256: (keySha256) => passage.read('apiKeys.bySha256', '', () => apiKeys.get(keySha256) ?? null),
+    list: (tenant) =>
+      passage.read('apiKeys.list', tenant, () => [...apiKeys.values()].filter((key) => key.tenant === tenant)),
+    remove: (tenant, id) =>
+      passage.write('apiKeys.remove', id, () => {
+        const found = [...apiKeys.values()].find((key) => key.tenant === tenant && key.id === id);
+        return found !== undefined && apiKeys.delete(found.keySha256);
+      }),
   };
 }

@@ -161,6 +161,11 @@ export function createApiKeys(server: MongoServer): ApiKeys {
       const found = await server.read(() => keys.findOne({ _id: keySha256 }));
       return found && parsed<ApiKey>(found);
     },
+    list: async (tenant) => {
+      const found = await server.read(() => keys.find({ tenant }).sort({ alias: 1 }).toArray());
+      return found.map((key) => parsed<ApiKey>(key));
+    },
+    remove: async (tenant, id) => (await server.write(() => keys.deleteOne({ tenant, alias: id }))).deletedCount === 1,
   };
 }
 

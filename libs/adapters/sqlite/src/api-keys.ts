@@ -6,6 +6,8 @@ import type { GroupWriter } from './group-writer.ts';
 
 const insert = 'INSERT INTO api_keys (key_sha256, id, tenant, document) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
 const select = 'SELECT document FROM api_keys WHERE key_sha256 = ?';
+const selectAll = 'SELECT document FROM api_keys WHERE tenant = ? ORDER BY id';
+const remove = 'DELETE FROM api_keys WHERE tenant = ? AND id = ?';
 
 export function createApiKeys(writer: GroupWriter, reader: Reader): ApiKeys {
   return {
@@ -13,5 +15,8 @@ export function createApiKeys(writer: GroupWriter, reader: Reader): ApiKeys {
       await writer.rows('prompt', insert, [[key.keySha256, key.id, key.tenant, JSON.stringify(key)]]);
     },
     bySha256: async (keySha256) => documentOf<ApiKey>(reader.one(select, keySha256)),
+    list: async (tenant) =>
+      reader.all<{ document: string }>(selectAll, tenant).map(({ document }) => JSON.parse(document) as ApiKey),
+    remove: async (tenant, id) => (await writer.rows('prompt', remove, [[tenant, id]])) === 1,
   };
 }

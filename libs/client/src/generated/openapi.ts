@@ -60,11 +60,29 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Keys of the tenant; never their text */
+        get: operations["listApiKeys"];
         put?: never;
         /** Make a key; its text is shown once */
         post: operations["createApiKey"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api-keys/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** It works no more, within ten seconds everywhere */
+        delete: operations["revokeApiKey"];
         options?: never;
         head?: never;
         patch?: never;
@@ -724,6 +742,14 @@ export interface components {
         ApiKey: {
             id: string;
             key: string;
+        };
+        ApiKeySummary: {
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            id: string;
+            name: string;
+            scopes: string[];
         };
         Choice: {
             arguments?: {
@@ -1440,6 +1466,38 @@ export interface operations {
             };
         };
     };
+    listApiKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ApiKeySummary"][];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     createApiKey: {
         parameters: {
             query?: never;
@@ -1463,6 +1521,35 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ApiKey"];
                 };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description A problem document. */
             default: {

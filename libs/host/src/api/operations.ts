@@ -1,7 +1,7 @@
 // Installation-wide operations, and the list of all operations there are.
 import { z } from 'zod';
 import { agentOperations } from './agents.ts';
-import { name, nullableTime } from './field.ts';
+import { listOf, name, nullableTime, time } from './field.ts';
 import { messageOperations } from './messages.ts';
 import { admin, type Operation, operation } from './operation.ts';
 import { parkedOperations } from './parked.ts';
@@ -20,6 +20,16 @@ export const newApiKey = z
     expires_at: nullableTime.default(null),
   })
   .meta({ id: 'NewApiKey' });
+
+export const apiKey = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    scopes: z.array(z.string()),
+    created_at: time,
+    expires_at: nullableTime,
+  })
+  .meta({ id: 'ApiKeySummary' });
 
 export const clockAdvance = z
   .strictObject({
@@ -40,6 +50,24 @@ export const systemOperations = {
     access: admin,
     body: newApiKey,
     answers: { 201: z.object({ id: z.string(), key: z.string() }).meta({ id: 'ApiKey' }) },
+  }),
+  listApiKeys: operation({
+    id: 'listApiKeys',
+    method: 'GET',
+    path: '/v1/api-keys',
+    tag: 'keys',
+    summary: 'Keys of the tenant; never their text',
+    access: admin,
+    answers: { 200: listOf(apiKey) },
+  }),
+  revokeApiKey: operation({
+    id: 'revokeApiKey',
+    method: 'DELETE',
+    path: '/v1/api-keys/{key}',
+    tag: 'keys',
+    summary: 'It works no more, within ten seconds everywhere',
+    access: admin,
+    answers: { 204: null },
   }),
   advanceClock: operation({
     id: 'advanceClock',

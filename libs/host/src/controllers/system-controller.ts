@@ -2,8 +2,8 @@ import type { Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { systemOperations } from '../api/operations.ts';
 import { type Call, Operate, OperationCall } from '../http/call.ts';
-import { HttpProblem } from '../http/problem.ts';
-import { type Reply, reply } from '../http/reply.ts';
+import { HttpProblem, unwrap } from '../http/problem.ts';
+import { noContent, type Reply, reply } from '../http/reply.ts';
 import { DEV_CLOCK, INGRESS } from '../http/tokens.ts';
 import type { DevelopmentClock } from '../platform/development-clock.ts';
 
@@ -24,6 +24,17 @@ export class SystemController {
     const { name, scopes, expires_at: expiresAt } = body;
     const wanted = { name, scopes, expiresAt: expiresAt === null ? null : Date.parse(expiresAt) };
     return reply(201, await this.ingress.keys.create(tenant, wanted));
+  }
+
+  @Operate(systemOperations.listApiKeys)
+  async listApiKeys(@OperationCall() { tenant }: Call<Operations['listApiKeys']>): Promise<Reply> {
+    return reply(200, { data: await this.ingress.keys.list(tenant), nextCursor: null });
+  }
+
+  @Operate(systemOperations.revokeApiKey)
+  async revokeApiKey(@OperationCall() { tenant, params }: Call<Operations['revokeApiKey']>): Promise<Reply> {
+    unwrap(await this.ingress.keys.revoke(tenant, params.key));
+    return noContent;
   }
 
   @Operate(systemOperations.advanceClock)

@@ -19,6 +19,8 @@ const ingress = {
     authenticate: (key: string) => Promise.resolve(key === 'right' ? record : null),
     create: () => Promise.reject(new Error()),
     ensure: () => Promise.reject(new Error()),
+    list: () => Promise.reject(new Error()),
+    revoke: () => Promise.reject(new Error()),
   },
   tokens: { issue: () => '', verify: (token: string) => (token === 'dtt_right' ? grant : null) },
 };

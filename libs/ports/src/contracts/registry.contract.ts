@@ -268,5 +268,22 @@ export function apiKeysContract(name: string, make: () => Promise<UnderTest<ApiK
       expect(await apiKeys.bySha256(key.id)).toBeNull();
       expect(await apiKeys.bySha256('')).toBeNull();
     });
+
+    it('a tenant’s keys are listed and removed, and nobody else’s', async () => {
+      const apiKeys = await opened.get();
+      const tenant = freshTenant();
+      const keyOf = (id: string, owner = tenant): ApiKey => ({
+        ...{ id: `key_${id}_${owner}`, tenant: owner, name: id, keySha256: freshTenant() },
+        ...{ scopes: ['read'], createdAt: 1, expiresAt: null },
+      });
+      const [first, second, foreign] = [keyOf('1'), keyOf('2'), keyOf('3', freshTenant())];
+      for (const key of [first, second, foreign]) await apiKeys.insert(key);
+      expect(await apiKeys.list(tenant)).toEqual([first, second]);
+      expect(await apiKeys.remove(tenant, foreign.id)).toBe(false);
+      expect(await apiKeys.remove(tenant, first.id)).toBe(true);
+      expect(await apiKeys.remove(tenant, first.id)).toBe(false);
+      expect(await apiKeys.list(tenant)).toEqual([second]);
+      expect(await apiKeys.bySha256(first.keySha256)).toBeNull();
+    });
   });
 }

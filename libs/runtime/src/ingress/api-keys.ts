@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import type { ApiKey, ApiKeys, Clock, Entropy, Scope } from '@dormouse/ports';
 import { publicId, timeSortedName } from './client-id.ts';
+import { answered, type Answered, notFound } from './refusal.ts';
 
 const rememberedMs = 10_000;
 const rememberedMax = 10_000;
@@ -24,6 +25,9 @@ export interface KeyDesk {
   authenticate(key: string): Promise<ApiKey | null>;
   /** Makes a key; its text is in the answer and nowhere else. */
   create(tenant: string, wanted: NewApiKey): Promise<{ readonly id: string; readonly key: string }>;
+  list(tenant: string): Promise<readonly Omit<ApiKey, 'keySha256' | 'tenant'>[]>;
+  /** It stops working here at once, and everywhere within `rememberedMs`. */
+  revoke(tenant: string, id: string): Promise<Answered<null>>;
   /** Makes sure that this very key exists (the development key, the bootstrap key). */
   ensure(tenant: string, name: string, key: string): Promise<void>;
 }
@@ -56,6 +60,14 @@ export function createKeyDesk(deps: {
     async create(tenant, wanted) {
       const key = newKey(entropy);
       return { id: await insert(tenant, wanted, key), key };
+    },
+    async list(tenant) {
+      const keys = await apiKeys.list(tenant);
+      return keys.map(({ id, name, scopes, createdAt, expiresAt }) => ({ id, name, scopes, createdAt, expiresAt }));
+    },
+    async revoke(tenant, id) {
+      for (const [hash, { record }] of remembered) if (record.id === id) remembered.delete(hash);
+      return (await apiKeys.remove(tenant, id)) ? answered(null) : notFound('key');
     },
     async ensure(tenant, name, key) {
       if ((await apiKeys.bySha256(sha256(key))) !== null) return;
