@@ -13,7 +13,7 @@ export default mergeConfig(
         'test/conformance/*.spec.ts',
         'test/e2e/{first-conversation,approvals,bad-input,event-stream,idempotency,interruption,migration,reactive}.spec.ts',
       ],
-      globalSetup: ['test/services/start-for-tests.ts'],
+      globalSetup: ['test/services/start-for-tests.ts', 'test/conformance/one-cluster.ts'],
       testTimeout: 60_000,
       hookTimeout: 60_000,
     },

@@ -1,4 +1,5 @@
 // RAP oauth: a call that waits for a login. The URL reaches the people who watch, and nothing else.
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
@@ -13,8 +14,6 @@ beforeAll(async () => {
   stage = await setStage();
 });
 afterAll(() => stage.end());
-
-let secrets = 0;
 
 interface LoginAsked {
   readonly server: RecordingToolServer;
@@ -32,7 +31,7 @@ async function loginAsked(): Promise<LoginAsked> {
   const { thread, prompts } = await stage.watchedThread(script, [server]);
   await tell(stage.at, thread, 'go');
   const call = await server.invocation(0);
-  const secret = `very-secret-state-${++secrets}`;
+  const secret = `very-secret-state-${randomBytes(6).toString('hex')}`;
   const url = `https://login.example/authorize?client=a&state=${secret}`;
   expect((await server.send(call, { type: 'oauth', auth_url: url })).status).toBe(200);
   await untilEvent(stage.at, thread, 'oauth_requested');

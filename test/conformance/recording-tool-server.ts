@@ -1,5 +1,6 @@
 // A tool server that records every request as it came and answers as the scenario says: any manifest, any status, late or
 // never, on any path. Its callbacks are sent by hand. Not here: what a conforming tool server does.
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -56,8 +57,6 @@ export interface ServerOptions {
   readonly registration?: Readonly<Record<string, unknown>>;
 }
 
-let servers = 0;
-
 export const status =
   (code: number, body = '', headers: Readonly<Record<string, string>> = {}): Reply =>
   (response) =>
@@ -103,7 +102,7 @@ export async function recordToolServer(at: System, options: ServerOptions = {}):
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const base = url + (options.basePath ?? '');
-  const name = `recording-${++servers}-${process.pid}`;
+  const name = `recording-${randomBytes(6).toString('hex')}`;
 
   const posts = (path: string): readonly Recorded[] =>
     requests.filter((request) => request.method === 'POST' && request.path === path);

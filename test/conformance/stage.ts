@@ -1,9 +1,10 @@
 // What every conformance spec stands on: a system, a model that records, tool servers that record, and their end.
-import { eventsOf, openThread, scriptedAgent, type Step, type System } from '../e2e/conversation.ts';
-import type { Json } from '../e2e/standalone-process.ts';
-import { endSystems, startSystem } from '../e2e/system.ts';
+import { randomBytes } from 'node:crypto';
+import { eventsOf, openThread, type Step, type System } from '../e2e/conversation.ts';
+import { cleanUp, type Json } from '../e2e/standalone-process.ts';
 import { type Prompt, type RecordingModel, type Script, startRecordingModel } from './recording-model.ts';
 import { recordToolServer, type RecordingToolServer, type ServerOptions } from './recording-tool-server.ts';
+import { conformanceSystem } from './system.ts';
 
 export interface Stage {
   readonly at: System;
@@ -29,16 +30,8 @@ export interface WatchedThread {
   readonly prompts: readonly Prompt[];
 }
 
-/** Impatient, so that what has to give up gives up soon. */
-const settings = {
-  DORMOUSE_TOOL_ACK_TIMEOUT_MS: '1500',
-  DORMOUSE_TOOL_RETRY_FIRST_MS: '200',
-  DORMOUSE_TOOL_RETRY_TOTAL_MS: '2000',
-  DORMOUSE_MODEL_RETRY_TOTAL_MS: '1500',
-};
-
 export async function setStage(): Promise<Stage> {
-  const [at, model] = await Promise.all([startSystem(settings), startRecordingModel()]);
+  const [at, model] = await Promise.all([conformanceSystem(), startRecordingModel()]);
   const started: RecordingToolServer[] = [];
   return {
     at,
@@ -48,13 +41,13 @@ export async function setStage(): Promise<Stage> {
       return server;
     },
     async thread(script, servers, more = {}) {
-      const agent = await scriptedAgent(at, script, { tool_servers: servers.map(({ name }) => name), ...more.agent });
-      return openThread(at, agent, more.thread);
+      const model = { provider: 'scripted', parameters: { script } };
+      return openThread(at, await makeAgent(at, model, servers, more), more.thread);
     },
     watchedThread: (script, servers, more) => watchedThread(at, model, { script, servers, more: more ?? {} }),
     async end() {
       await Promise.all([...started.map((server) => server.close()), model.close()]);
-      await endSystems();
+      await cleanUp();
     },
   };
 }
@@ -65,10 +58,23 @@ async function watchedThread(
   wish: { readonly script: Script; readonly servers: readonly RecordingToolServer[]; readonly more: More },
 ): Promise<WatchedThread> {
   const { model, prompts } = recording.plays(wish.script);
-  const { agent = {}, model: modelMore = {}, thread = {} } = wish.more;
-  const tool_servers = wish.servers.map(({ name }) => name);
-  const name = await scriptedAgent(at, [], { tool_servers, ...agent, model: { ...model, ...modelMore } });
-  return { thread: await openThread(at, name, thread), prompts };
+  const { servers, more } = wish;
+  const agent = await makeAgent(at, { ...model, ...more.model }, servers, more);
+  return { thread: await openThread(at, agent, more.thread), prompts };
+}
+
+/** Its name is its own, whatever else runs on the system. */
+async function makeAgent(
+  at: System,
+  model: Readonly<Record<string, unknown>>,
+  servers: readonly RecordingToolServer[],
+  { agent = {} }: More,
+): Promise<string> {
+  const name = `conformance-${randomBytes(6).toString('hex')}`;
+  const tool_servers = servers.map((server) => server.name);
+  const answer = await at.request('POST', '/v1/agents', { name, model, tool_servers, ...agent });
+  if (answer.status !== 201) throw new Error(`agent: ${answer.status} ${answer.text}`);
+  return name;
 }
 
 /** Says something and does not wait. */

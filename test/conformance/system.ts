@@ -1,0 +1,38 @@
+// The system that the conformance specs talk to: a standalone process of the spec's own, or the cluster of the whole tier.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import type { System } from '../e2e/conversation.ts';
+import { request, startStandalone } from '../e2e/standalone-process.ts';
+import type { ClusterWish, SharedCluster } from './one-cluster.ts';
+
+/** Impatient, so that what has to give up gives up soon. */
+const settings = {
+  DORMOUSE_TOOL_ACK_TIMEOUT_MS: '1500',
+  DORMOUSE_TOOL_RETRY_FIRST_MS: '200',
+  DORMOUSE_TOOL_RETRY_TOTAL_MS: '2000',
+  DORMOUSE_MODEL_RETRY_TOTAL_MS: '1500',
+};
+
+export async function conformanceSystem(): Promise<System> {
+  // Provided in the cluster tier only.
+  const door = inject('clusterDoor') as string | undefined;
+  if (door === undefined) return startStandalone({ env: settings });
+  const [kafka, mongo, redis] = [inject('kafka'), inject('mongo'), inject('redis')];
+  if (!kafka.available || !mongo.available || !redis.available) throw new Error('this tier needs its servers');
+  const wish: ClusterWish = { servers: { kafka: kafka.url, mongo: mongo.url, redis: redis.url }, settings };
+  const answer = await fetch(door, { method: 'POST', body: JSON.stringify(wish) });
+  if (!answer.ok) throw new Error(await answer.text());
+  const { url, key, directory } = (await answer.json()) as SharedCluster;
+  return {
+    ...{ url, key },
+    request: (method, path, body, sent) => request(url, key, method, path, body, sent),
+    output: () => outputIn(directory),
+  };
+}
+
+const outputIn = (directory: string): string =>
+  readdirSync(directory)
+    .filter((name) => name.endsWith('.out'))
+    .map((name) => readFileSync(join(directory, name), 'utf8'))
+    .join('\n');
