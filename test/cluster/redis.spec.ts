@@ -1,7 +1,7 @@
 // The Redis adapter passes its contracts on a real server, and nobody fails because Redis is away or empty.
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
 import type { Hint, Logger } from '@dormouse/ports';
-import { commitOf, dedupContract, freshKey, liveFeedContract } from '@dormouse/ports/contracts';
+import { commitOf, dedupContract, freshKey, liveFeedContract, rateLimitsContract } from '@dormouse/ports/contracts';
 import { Redis } from 'ioredis';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -21,6 +21,10 @@ withServices(['redis'], ({ redis }) => {
   dedupContract('redis', async () => {
     const hints = await open();
     return { port: hints.dedup, close: () => hints.close() };
+  });
+  rateLimitsContract('redis', async () => {
+    const hints = await open();
+    return { port: hints.rates, close: () => hints.close() };
   });
   liveFeedContract('redis', async () => {
     const hints = await open();

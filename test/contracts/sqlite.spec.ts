@@ -11,6 +11,7 @@ import {
   liveFeedContract,
   loginsContract,
   parkedThreadsContract,
+  rateLimitsContract,
   secretsContract,
   snapshotsContract,
   threadDirectoryContract,
@@ -63,6 +64,10 @@ viewsContract(
 loginsContract(
   'sqlite',
   fresh((stores) => ({ port: stores.logins })),
+);
+rateLimitsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.rates })),
 );
 parkedThreadsContract(
   'sqlite',

@@ -8,6 +8,12 @@
 import { parseOutboundAllow } from '@dormouse/adapter-http';
 import { z } from 'zod';
 
+const rate = z
+  .string()
+  .regex(/^\d{1,6}$/, 'must be a whole number')
+  .transform(Number)
+  .optional();
+
 const milliseconds = (standard: number) =>
   z
     .string()
@@ -85,11 +91,16 @@ const settingsSchema = z.object({
     description: 'how long a result may still win over "outcome unknown"',
   }),
   OAUTH_DEADLINE_MS: milliseconds(86_400_000).meta({
-    description: 'how long a call may wait for a login; not used by this version',
+    description: 'how long a call may wait for a login',
   }),
   CHOICE_DEADLINE_MS: milliseconds(3_600_000).meta({
-    description: 'how long a tool’s question may wait; not used by this version',
+    description: 'how long a tool’s question may wait for its answer',
   }),
+  TENANT_REQUESTS_PER_S: rate.meta({
+    description:
+      'requests of one tenant per second, twice that at once; 0 for no limit (default: 1000 in a cluster, else 0)',
+  }),
+  TENANT_CALLBACKS_PER_S: rate.meta({ description: 'the same for callbacks, which are then answered 503' }),
   MODEL_START_TIMEOUT_MS: milliseconds(60_000).meta({ description: 'how long a model may take to begin its answer' }),
   MODEL_STALL_TIMEOUT_MS: milliseconds(120_000).meta({
     description: 'how long a model may be silent inside its answer',

@@ -13,7 +13,8 @@ import {
   type Ingress,
   type Service,
 } from '@dormouse/runtime';
-import type { Config } from './config.ts';
+import { type Config, isCluster } from './config.ts';
+import { createRateGate, limitOfRate, type RateGate } from './http/rate-gate.ts';
 import type { Platform } from './platform/platform.ts';
 
 export interface Services {
@@ -42,6 +43,7 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         ...stores,
         tokens: callbackTokens(platform, callbackBase),
         ...{ sealer, clock, entropy, logger },
+        rate: limitOfRate(rateOf(config, config.TENANT_CALLBACKS_PER_S)),
         settings: { loginDeadlineMs: config.OAUTH_DEADLINE_MS, choiceDeadlineMs: config.CHOICE_DEADLINE_MS },
       }),
     openingSweeper: () => {
@@ -53,6 +55,13 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
     notifier: () => createNotifier({ ...stores, transport, sealer, clock, entropy, logger }),
   };
 }
+
+/** A cluster has many tenants: one of them must not take it all. */
+const clusterRate = 1_000;
+const rateOf = (config: Config, given: number | undefined): number => given ?? (isCluster(config) ? clusterRate : 0);
+
+export const rateGateOf = (config: Config, { stores }: Platform): RateGate =>
+  createRateGate(stores.rates, limitOfRate(rateOf(config, config.TENANT_REQUESTS_PER_S)));
 
 function callbackTokens({ keys }: Platform, publicBase: string): CallbackTokens {
   return createCallbackTokens({

@@ -14,6 +14,7 @@ export * from './logins.ts';
 export * from './model.ts';
 export * from './page-cursor.ts';
 export * from './parked-threads.ts';
+export * from './rate-limits.ts';
 export * from './registry.ts';
 export * from './sealer.ts';
 export * from './snapshots.ts';

@@ -13,6 +13,7 @@ import type {
   LiveFeed,
   Logins,
   ParkedThreads,
+  RateLimits,
   Secrets,
   Snapshots,
   ThreadDirectory,
@@ -25,6 +26,7 @@ import type {
   Views,
   WorkBus,
 } from '@dormouse/ports';
+import { localRateLimits } from '@dormouse/ports';
 import { type BlobStore, createBlobs } from './blobs.ts';
 import { type Broker, createBroker } from './broker.ts';
 import { createDedup, type DedupStore } from './dedup.ts';
@@ -72,6 +74,7 @@ export interface MemoryPorts {
   readonly snapshots: Snapshots;
   readonly timers: Timers;
   readonly parked: ParkedThreads;
+  readonly rates: RateLimits;
   readonly views: Views;
   readonly logins: Logins;
   readonly ledger: DispatchLedger;
@@ -140,6 +143,7 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         parked: createParkedThreads(durable.parked, passage),
         views: createViews(durable.views, passage),
         logins: createLogins(durable.logins, passage),
+        rates: localRateLimits(() => clock.now()),
         ledger: createDispatchLedger(durable.ledger, passage),
         directory: createThreadDirectory(durable.directory, passage),
         inputs: topology === 'durable' ? createDurableInputBus(bus) : createStandaloneInputBus(bus),

@@ -1,7 +1,8 @@
 // Opens what the cluster keeps in Redis: hints and positive facts. Everything works without them, slower.
-import type { Dedup, LiveFeed, Logger } from '@dormouse/ports';
+import type { Dedup, LiveFeed, Logger, RateLimits } from '@dormouse/ports';
 import { createDedup } from './dedup.ts';
 import { createLiveFeed } from './live-feed.ts';
+import { createRateLimits } from './rate-limits.ts';
 import { openLink, readyOrAway } from './redis-link.ts';
 
 export interface RedisOptions {
@@ -14,6 +15,7 @@ export interface RedisOptions {
 export interface RedisHints {
   readonly dedup: Dedup;
   readonly feed: LiveFeed;
+  readonly rates: RateLimits;
   /** Null, or why Redis is not of use now. Never a reason not to work. */
   problem(): string | null;
   close(): Promise<void>;
@@ -29,6 +31,7 @@ export async function openRedis({ url, prefix, logger }: RedisOptions): Promise<
   await Promise.all([readyOrAway(commands, connectWithinMs), readyOrAway(subscriptions, connectWithinMs)]);
   return {
     dedup: createDedup(commands, prefix, rememberedMs),
+    rates: createRateLimits(commands, prefix),
     feed: createLiveFeed(commands, subscriptions, { prefix, deltasMax: 10_000, keptMs: 600_000 }),
     problem: () => (commands.client.status === 'ready' ? null : `Redis is ${commands.client.status}`),
     close: async () => {

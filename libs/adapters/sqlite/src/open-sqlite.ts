@@ -1,25 +1,27 @@
 // Opens a data directory and gives every store and both buses of the standalone topology over its one file.
-import type {
-  Agents,
-  ApiKeys,
-  Blobs,
-  Clock,
-  Dedup,
-  DispatchLedger,
-  IdempotencyKeys,
-  InputBus,
-  LiveFeed,
-  Logins,
-  ParkedThreads,
-  Secrets,
-  Snapshots,
-  ThreadDirectory,
-  ThreadLog,
-  Timers,
-  ToolServers,
-  Toolsets,
-  Views,
-  WorkBus,
+import {
+  type Agents,
+  type ApiKeys,
+  type Blobs,
+  type Clock,
+  type Dedup,
+  type DispatchLedger,
+  type IdempotencyKeys,
+  type InputBus,
+  type LiveFeed,
+  type Logins,
+  type ParkedThreads,
+  type RateLimits,
+  type Secrets,
+  type Snapshots,
+  type ThreadDirectory,
+  type ThreadLog,
+  type Timers,
+  type ToolServers,
+  type Toolsets,
+  type Views,
+  type WorkBus,
+  localRateLimits,
 } from '@dormouse/ports';
 import { createAgents } from './agents.ts';
 import { createApiKeys } from './api-keys.ts';
@@ -80,6 +82,7 @@ export interface SqliteStores {
   readonly dedup: Dedup;
   readonly feed: LiveFeed;
   readonly parked: ParkedThreads;
+  readonly rates: RateLimits;
   readonly views: Views;
   readonly logins: Logins;
   /** Exact counts since opening: transactions, syncs, commits. */
@@ -147,6 +150,7 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     idempotency: createIdempotencyKeys(writer, reader),
     apiKeys: createApiKeys(writer, reader),
     parked: createParkedThreads(writer, reader),
+    rates: localRateLimits(() => performance.now()),
     views: createViews(writer, reader),
     logins: createLogins(writer, reader),
     dedup: createRecentIds(100_000),

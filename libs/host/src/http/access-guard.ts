@@ -1,5 +1,6 @@
 // Every Nest route passes here first: admitted by name, identified, allowed.
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { type ApiRequest, operationOf, paramsOf } from './call.ts';
 import { authorize, type Doorkeeper } from './caller.ts';
 import { HttpProblem } from './problem.ts';
@@ -21,6 +22,7 @@ export class AccessGuard implements CanActivate {
     }
     const caller = await this.doorkeeper.identify(request.headers);
     authorize(caller, access, paramsOf(request)['thread']);
+    context.switchToHttp().getResponse<FastifyReply>().headers(caller.rate);
     request.caller = caller;
     return true;
   }

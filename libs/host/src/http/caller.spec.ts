@@ -24,7 +24,7 @@ const ingress = {
   },
   tokens: { issue: () => '', verify: (token: string) => (token === 'dtt_right' ? grant : null) },
 };
-const door = createDoorkeeper(ingress, new Set(['api.example']));
+const door = createDoorkeeper(ingress, new Set(['api.example']), { pass: () => Promise.resolve({}) });
 
 const codeOf = (act: () => unknown): string | null => {
   try {
@@ -89,11 +89,12 @@ describe('the doorkeeper', () => {
 });
 
 describe('what a caller may', () => {
-  const key: Caller = { tenant: 'acme', name: 'ci', scopes: ['read', 'threads:write'], only: null };
+  const key: Caller = { tenant: 'acme', name: 'ci', scopes: ['read', 'threads:write'], rate: {}, only: null };
   const token: Caller = {
     tenant: 'acme',
     name: 'ann',
     scopes: [],
+    rate: {},
     only: { thread: 'thr_1', can: ['read', 'message'] },
   };
 

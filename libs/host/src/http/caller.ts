@@ -11,6 +11,7 @@ import type { Scope } from '@dormouse/ports';
 import { type Ingress, type ThreadAbility, threadTokenPrefix } from '@dormouse/runtime';
 import type { Access } from '../api/operation.ts';
 import { HttpProblem } from './problem.ts';
+import type { RateGate, RateHeaders } from './rate-gate.ts';
 
 export interface Caller {
   readonly tenant: string;
@@ -18,17 +19,23 @@ export interface Caller {
   readonly name: string;
   readonly scopes: readonly Scope[];
   /** Set for a thread token: that thread alone, and what may be done there. */
+  /** What the tenant is told of its rate. */
+  readonly rate: RateHeaders;
   readonly only: { readonly thread: string; readonly can: readonly ThreadAbility[] } | null;
 }
 
 export interface Doorkeeper {
   /** @throws HttpProblem FORBIDDEN when the request came through a name that is not ours. (K3) */
   admit(headers: IncomingHttpHeaders): void;
-  /** @throws HttpProblem UNAUTHENTICATED */
+  /** @throws HttpProblem UNAUTHENTICATED, RATE_LIMITED */
   identify(headers: IncomingHttpHeaders, queryToken?: string): Promise<Caller>;
 }
 
-export function createDoorkeeper(ingress: Pick<Ingress, 'keys' | 'tokens'>, hosts: ReadonlySet<string>): Doorkeeper {
+export function createDoorkeeper(
+  ingress: Pick<Ingress, 'keys' | 'tokens'>,
+  hosts: ReadonlySet<string>,
+  gate: RateGate,
+): Doorkeeper {
   const names = new Set([...loopback, ...hosts]);
   return {
     admit({ host, origin }) {
@@ -39,11 +46,15 @@ export function createDoorkeeper(ingress: Pick<Ingress, 'keys' | 'tokens'>, host
     async identify({ authorization }, queryToken) {
       const credential = bearer(authorization) ?? queryToken;
       if (credential === undefined) throw new HttpProblem('UNAUTHENTICATED', 'Send Authorization: Bearer <key>.');
-      if (credential.startsWith(threadTokenPrefix)) return tokenCaller(ingress, credential);
+      if (credential.startsWith(threadTokenPrefix)) {
+        const caller = tokenCaller(ingress, credential);
+        return { ...caller, rate: await gate.pass(caller.tenant) };
+      }
       if (queryToken !== undefined && bearer(authorization) === undefined) throw unknownCredential(); // a key never travels in a URL
       const key = await ingress.keys.authenticate(credential); // (K2)
       if (key === null) throw unknownCredential();
-      return { tenant: key.tenant, name: key.name, scopes: key.scopes, only: null };
+      const { tenant, name, scopes } = key;
+      return { tenant, name, scopes, only: null, rate: await gate.pass(tenant) };
     },
   };
 }
@@ -64,7 +75,7 @@ const loopback: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 const unknownCredential = (): HttpProblem =>
   new HttpProblem('UNAUTHENTICATED', 'This key or token is not known here, or has expired.');
 
-function tokenCaller(ingress: Pick<Ingress, 'tokens'>, token: string): Caller {
+function tokenCaller(ingress: Pick<Ingress, 'tokens'>, token: string): Omit<Caller, 'rate'> {
   const grant = ingress.tokens.verify(token);
   if (grant === null) throw unknownCredential();
   return {

@@ -19,6 +19,7 @@ import { ApiModule, type ApiParts } from './api-module.ts';
 import { bodyBytesMax } from './body.ts';
 import { callbackFailure, registerCallbackRoute } from './callback-route.ts';
 import { createDoorkeeper } from './caller.ts';
+import type { RateGate } from './rate-gate.ts';
 import { registerEventRoute } from './event-route.ts';
 import { registerMessageRoute } from './message-route.ts';
 import { type OpenRouteDeps, registerOpenRoutes } from './open-routes.ts';
@@ -31,6 +32,8 @@ export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   readonly callbacks: CallbackGateway | null;
   /** Names this server answers to, besides loopback. */
   readonly hosts: ReadonlySet<string>;
+  /** How fast a tenant may go. */
+  readonly gate: RateGate;
   readonly logger: Logger;
 }
 
@@ -96,8 +99,8 @@ async function registerPlainRoutes(
   options: HttpServerOptions,
   stopping: AbortSignal,
 ): Promise<void> {
-  const { ingress, callbacks, logger, hosts } = options;
-  const doorkeeper = createDoorkeeper(ingress, hosts);
+  const { ingress, callbacks, logger, hosts, gate } = options;
+  const doorkeeper = createDoorkeeper(ingress, hosts, gate);
   await server.register((plain, _, done) => {
     plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request.id, error, logger));
     registerMessageRoute(plain, { ingress, doorkeeper, stopping });
@@ -114,14 +117,14 @@ async function registerPlainRoutes(
 }
 
 async function createNest(server: FastifyInstance, options: HttpServerOptions): Promise<NestFastifyApplication> {
-  const { ingress, logger, hosts } = options;
+  const { ingress, logger, hosts, gate } = options;
   const app = await NestFactory.create<NestFastifyApplication>(ApiModule.over(options), new FastifyAdapter(server), {
     bodyParser: false,
     logger: false,
     abortOnError: false,
   });
   app.useGlobalFilters(new ProblemFilter(logger));
-  app.useGlobalGuards(new AccessGuard(createDoorkeeper(ingress, hosts)));
+  app.useGlobalGuards(new AccessGuard(createDoorkeeper(ingress, hosts, gate)));
   app.useGlobalInterceptors(new AnswerInterceptor(ingress));
   await app.init();
   return app;

@@ -29,6 +29,7 @@ export function registerMessageRoute(server: FastifyInstance, deps: MessageRoute
   server.post<{ Params: { thread: string } }>('/v1/threads/:thread/messages', async (request, reply) => {
     deps.doorkeeper.admit(request.headers);
     const caller = await deps.doorkeeper.identify(request.headers);
+    reply.headers(caller.rate);
     const { thread } = request.params;
     authorize(caller, access, thread);
     const origin = originOf(caller.tenant, request);

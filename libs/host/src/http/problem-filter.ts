@@ -23,6 +23,7 @@ export function sendProblem(reply: FastifyReply, requestId: string, thrown: unkn
   if (problem.status >= 500) logFailure(problem, requestId, logger);
   const retry = retryAfterS(problem);
   if (retry !== null) void reply.header('retry-after', String(retry));
+  if (problem.about.headers !== undefined) void reply.headers(problem.about.headers);
   void reply
     .status(problem.status)
     .header('content-type', 'application/problem+json')

@@ -12,6 +12,7 @@ export interface ProblemAbout {
   readonly errors?: readonly FieldProblem[];
   readonly settled?: object;
   readonly retryAfterMs?: number;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 

@@ -13,6 +13,7 @@ import { NestFactory } from '@nestjs/core';
 import { type ClusterConfig, isCluster, readConfig } from '../config.ts';
 import { createCallbackServer } from '../http/callback-server.ts';
 import { createHttpServer, type HttpServer } from '../http/http-server.ts';
+import { rateGateOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform, type Platform } from '../platform/platform.ts';
 import { setUpCluster } from '../platform/topology.ts';
@@ -131,6 +132,7 @@ async function startIngress(config: ClusterConfig, platform: Platform, services:
   if (config.BOOTSTRAP_KEY !== undefined) await ingress.keys.ensure(clusterTenant, 'bootstrap', config.BOOTSTRAP_KEY);
   await run([services.openingSweeper()], undo);
   const door = await createHttpServer({
+    gate: rateGateOf(config, platform),
     ingress,
     callbacks: null,
     clock: platform.clock,

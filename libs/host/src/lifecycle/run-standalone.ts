@@ -9,6 +9,7 @@
 import { resolve } from 'node:path';
 import { type Config, isCluster, readConfig } from '../config.ts';
 import { createHttpServer, type HttpServer } from '../http/http-server.ts';
+import { rateGateOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform } from '../platform/platform.ts';
 import { servicesOf } from '../services.ts';
@@ -66,6 +67,7 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
   // In the order they start, and stop: the processor last, so that what a worker still has to say can be decided.
   const services = [made.openingSweeper(), made.toolDispatcher(), made.notifier(), made.threadProcessor()];
   const http = await createHttpServer({
+    gate: rateGateOf(config, platform),
     ingress,
     callbacks: made.callbackGateway(),
     clock: platform.clock,

@@ -21,6 +21,7 @@ import type {
   Logger,
   Logins,
   ParkedThreads,
+  RateLimits,
   Secrets,
   Snapshots,
   ThreadDirectory,
@@ -53,6 +54,7 @@ export interface Stores {
   readonly dedup: Dedup;
   readonly feed: LiveFeed;
   readonly parked: ParkedThreads;
+  readonly rates: RateLimits;
   readonly views: Views;
   readonly logins: Logins;
 }
@@ -114,8 +116,8 @@ async function openCluster(config: ClusterConfig, logger: Logger): Promise<Topol
   };
 }
 
-function storesOf({ inputs, work }: KafkaBus, mongo: MongoStores, { dedup, feed }: RedisHints): Stores {
-  return { ...mongo, inputs, work, dedup, feed };
+function storesOf({ inputs, work }: KafkaBus, mongo: MongoStores, { dedup, feed, rates }: RedisHints): Stores {
+  return { ...mongo, inputs, work, dedup, feed, rates };
 }
 
 /** Makes what a cluster needs before its first process starts; changes nothing that is there. (P2) */

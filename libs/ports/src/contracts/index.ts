@@ -7,6 +7,7 @@ export { createInputRecorder, type InputRecorder } from './input-recorder.ts';
 export { liveFeedContract } from './live-feed.contract.ts';
 export { loginsContract } from './logins.contract.ts';
 export { parkedThreadsContract } from './parked-threads.contract.ts';
+export { rateLimitsContract } from './rate-limits.contract.ts';
 export {
   agentsContract,
   apiKeysContract,

@@ -42,6 +42,7 @@ let blobsFail: Error | null;
 let loginsFail: Error | null;
 let lines: { readonly event: string; readonly fields: LogFields | undefined }[];
 let gateway: CallbackGateway;
+const rate = { perSecond: 100, burst: 20 };
 
 beforeEach(() => {
   clock = createManualClock();
@@ -65,6 +66,8 @@ beforeEach(() => {
     ),
     logins: faulty(ports.logins, 'put', () => loginsFail),
     sealer: plainSealer,
+    rates: ports.rates,
+    rate,
     entropy: createSeededEntropy(1),
     clock,
     logger: { info: say, warn: say, error: say },
@@ -504,5 +507,18 @@ describe('the other four messages', () => {
     const content = '{"big":123456789012345678901234567890,"n":[null, 1.0]}';
     await receive(`{"type":"view_update","group_id":"thr_1","view_type":"board","content":${content}}`);
     expect(inputs()).toMatchObject([{ kind: 'ViewUpdate', viewType: 'board', content }]);
+  });
+});
+
+describe('a flood', () => {
+  it('R43 is answered 503 with Retry-After, never 429, and does not touch another tenant', async () => {
+    const event = { type: 'subscription_event', tool_call_id: 'call_1', text: 'x' };
+    const answers = [];
+    for (let sent = 0; sent < 30; sent++) answers.push(await receive(event));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
+    expect(answers.at(-1)).toMatchObject({ status: 503, code: 'UNAVAILABLE', retryAfterS: 1 });
+    expect(await receive(event, {}, tokenOf({ tenant: 'zenith' }))).toEqual({ status: 200 });
+    await clock.advance(1_000);
+    expect(await receive(event)).toEqual({ status: 200 });
   });
 });

@@ -25,6 +25,8 @@ import {
   type Logger,
   loginOwner,
   type Logins,
+  type RateLimit,
+  type RateLimits,
   type Sealer,
 } from '@dormouse/ports';
 import {
@@ -68,6 +70,9 @@ export interface CallbackGatewayDeps {
   readonly dedup: Dedup;
   readonly logins: Logins;
   readonly sealer: Sealer;
+  readonly rates: RateLimits;
+  /** Of one tenant; null for none. R43 */
+  readonly rate?: RateLimit | null;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly logger: Logger;
@@ -253,6 +258,13 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     return { status: 200 };
   }
 
+  /** Seconds to wait, for a tenant whose tools send more than its share. Nothing is lost: tools try again after a 503. */
+  async function tooFast(tenant: string): Promise<number | null> {
+    if (!deps.rate) return null;
+    const { allowed, retryAfterMs } = await deps.rates.take(tenant, 'callbacks', deps.rate);
+    return allowed ? null : Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  }
+
   return {
     async receive(token, request) {
       const verdict = deps.tokens.verify(token, deps.clock.now());
@@ -260,6 +272,14 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
         deps.logger.warn('callback_refused', { status: verdict.status, code: verdict.code }); // (C4)
         return { status: verdict.status, code: verdict.code, detail: verdict.detail };
       }
+      const waitS = await tooFast(verdict.scope.tenant);
+      if (waitS !== null)
+        return {
+          status: 503,
+          code: 'UNAVAILABLE',
+          detail: 'too many messages; send it again later',
+          retryAfterS: waitS,
+        };
       try {
         return await judge(verdict.scope, request);
       } catch (error) {

@@ -1,0 +1,42 @@
+// Rates that all processes count together, one key per tenant and bucket. Port: ports/rate-limits.ts. Without Redis each process
+// counts for itself (B3).
+import { localRateLimits, type RateLimits, type RateVerdict } from '@dormouse/ports';
+import type { RedisLink } from './redis-link.ts';
+
+/**
+ * The step of `takeCell`, on the server's clock so that no two processes disagree about the time.
+ * KEYS[1]: arrival in microseconds. ARGV: microseconds each, burst. Answers allowed, remaining, milliseconds to wait.
+ */
+const script = `
+local clock = redis.call('TIME')
+local now = clock[1] * 1000000 + clock[2]
+local each = tonumber(ARGV[1])
+local burst = tonumber(ARGV[2])
+local arrival = tonumber(redis.call('GET', KEYS[1]) or now)
+local following = math.max(arrival, now) + each
+local early = following - now - burst * each
+if early > 0 then return {0, 0, math.ceil(early / 1000)} end
+redis.call('SET', KEYS[1], string.format('%.0f', following), 'PX', math.ceil((following - now) / 1000) + 1000)
+return {1, math.floor(-early / each + 0.000001), 0}
+`;
+
+export function createRateLimits(link: RedisLink, prefix: string): RateLimits {
+  const alone = localRateLimits(() => performance.now());
+  return {
+    take: async (tenant, bucket, limit) => {
+      const key = `${prefix}${tenant}:rate:${bucket}`;
+      const answer = await link.ask<unknown>(
+        (client) => client.eval(script, 1, key, String(1_000_000 / limit.perSecond), String(limit.burst)),
+        null,
+      );
+      return verdictOf(answer) ?? alone.take(tenant, bucket, limit);
+    },
+  };
+}
+
+function verdictOf(answer: unknown): RateVerdict | null {
+  if (!Array.isArray(answer)) return null;
+  const [allowed, remaining, retryAfterMs] = answer.map(Number);
+  if (allowed === undefined || remaining === undefined || retryAfterMs === undefined) return null;
+  return { allowed: allowed === 1, remaining, retryAfterMs };
+}

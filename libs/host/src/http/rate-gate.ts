@@ -1,0 +1,39 @@
+// A tenant goes no faster than its share: asked once per request, when the tenant is known. R43
+import type { RateLimit, RateLimits, RateVerdict } from '@dormouse/ports';
+import { HttpProblem } from './problem.ts';
+
+/** Header names and values of the draft standard: RateLimit-Policy and RateLimit. */
+export type RateHeaders = Readonly<Record<string, string>>;
+
+export interface RateGate {
+  /** @throws HttpProblem RATE_LIMITED */
+  pass(tenant: string): Promise<RateHeaders>;
+}
+
+/** A burst of two seconds. */
+export const limitOfRate = (perSecond: number): RateLimit | null =>
+  perSecond <= 0 ? null : { perSecond, burst: Math.max(1, Math.round(perSecond * 2)) };
+
+const none: RateHeaders = {};
+
+export function createRateGate(limits: RateLimits, limit: RateLimit | null): RateGate {
+  return {
+    async pass(tenant) {
+      if (limit === null) return none;
+      const verdict = await limits.take(tenant, 'api', limit);
+      if (!verdict.allowed)
+        throw new HttpProblem('RATE_LIMITED', 'The tenant has used its share for now.', {
+          retryAfterMs: verdict.retryAfterMs,
+          headers: headersOf(limit, verdict),
+        });
+      return headersOf(limit, verdict);
+    },
+  };
+}
+
+function headersOf({ perSecond, burst }: RateLimit, { remaining, retryAfterMs }: RateVerdict): RateHeaders {
+  return {
+    'ratelimit-policy': `"tenant";q=${burst};w=${Math.max(1, Math.round(burst / perSecond))}`,
+    ratelimit: `"tenant";r=${remaining};t=${Math.ceil(retryAfterMs / 1_000)}`,
+  };
+}

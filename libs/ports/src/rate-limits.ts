@@ -1,0 +1,57 @@
+// How fast a tenant may go. A limit is a courtesy to the others, never part of an argument: who cannot ask decides alone.
+//
+// Contract (contracts/rate-limits.contract.ts):
+//   B1. Over any time at most `burst` and then `perSecond` are allowed, per tenant and bucket; tenants share nothing.
+//   B2. A refusal says how long to wait; after that time one is allowed.
+//   B3. It never fails: where the shared count is away, each process counts for itself.
+
+export interface RateLimit {
+  readonly perSecond: number;
+  /** Allowed at once after a pause. */
+  readonly burst: number;
+}
+
+export interface RateVerdict {
+  readonly allowed: boolean;
+  /** Of the burst, after this one. */
+  readonly remaining: number;
+  /** Milliseconds until one is allowed again; 0 when this one was. */
+  readonly retryAfterMs: number;
+}
+
+export interface RateLimits {
+  take(tenant: string, bucket: string, limit: RateLimit): Promise<RateVerdict>;
+}
+
+/**
+ * One step of the generic cell rate algorithm (ITU-T I.371): `arrival` is the theoretical arrival time that is kept, in
+ * milliseconds. `keep` is what to keep now; null when nothing was taken.
+ */
+export function takeCell(
+  arrival: number,
+  now: number,
+  { perSecond, burst }: RateLimit,
+): RateVerdict & { readonly keep: number | null } {
+  const each = 1_000 / perSecond;
+  const next = Math.max(arrival, now) + each;
+  const early = next - now - burst * each;
+  if (early > 0) return { allowed: false, remaining: 0, retryAfterMs: Math.ceil(early), keep: null };
+  return { allowed: true, remaining: Math.floor(-early / each + 1e-9), retryAfterMs: 0, keep: next };
+}
+
+/** Counts inside one process; the oldest count is forgotten first. */
+export function localRateLimits(now: () => number, keysMax = 10_000): RateLimits {
+  const arrivals = new Map<string, number>();
+  return {
+    take: (tenant, bucket, limit) => {
+      const key = `${tenant} ${bucket}`;
+      const { keep, ...verdict } = takeCell(arrivals.get(key) ?? 0, now(), limit);
+      if (keep !== null) {
+        arrivals.delete(key);
+        arrivals.set(key, keep);
+        if (arrivals.size > keysMax) arrivals.delete(arrivals.keys().next().value ?? '');
+      }
+      return Promise.resolve(verdict);
+    },
+  };
+}
