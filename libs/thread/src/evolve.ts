@@ -1,7 +1,7 @@
 // Folds one event into the thread. Total over every event type, no default branch; knows no rule, only consequences.
 import type { RecordedEvent } from './event.ts';
 import { threadLimits } from './policy.ts';
-import type { Call, Choice, Subscription, Thread, Timer } from './thread.ts';
+import { type Call, type Choice, dayOf, type Subscription, type Thread, type Timer, tokensOn } from './thread.ts';
 import { toolsetOf } from './tools.ts';
 import { unreachable } from './unreachable.ts';
 
@@ -93,6 +93,10 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         ...thread,
         completion: null,
         lastError: null,
+        tokensOfDay: {
+          day: dayOf(at),
+          tokens: tokensOn(thread, at) + event.usage.inputTokens + event.usage.outputTokens,
+        },
         usage: {
           ...thread.usage,
           completions: thread.usage.completions + 1,

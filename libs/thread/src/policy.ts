@@ -55,6 +55,7 @@ export const threadLimits = {
   heldEventsMax: 100,
   /** Above this, an event is recorded and wakes the thread together with the others of its minute. */
   eventsPerMinuteMax: 60,
+  /** Of a root; a tenth of it one generation down, and at least one: a family stays bounded, whatever its models want. */
   openChildrenMax: 100,
   /** Events that wait for a child; above this they are taken inline, because none is dropped. */
   queuedEventsMax: 1_000,
@@ -67,3 +68,7 @@ export const threadLimits = {
   schedulesMax: 20,
   titleCharactersMax: 200,
 } as const;
+
+/** Children that may be open at once, so many generations below the root. */
+export const openChildrenMaxAt = (depth: number): number =>
+  Math.max(1, Math.floor(threadLimits.openChildrenMax / 10 ** depth));

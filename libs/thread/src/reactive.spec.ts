@@ -272,10 +272,35 @@ describe('child threads', () => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'ToolCallSettled', outcome: 'error' }));
   });
 
+  it('a family stays bounded: ten children of a child, one of a grandchild', () => {
+    const many = Array.from({ length: 12 }, (_, n) => call('spawn_thread', { instructions: `do ${n}` }));
+    const child = given(openingOf(play(...watching, happened()))).when(answered('', ...many));
+    expect(Object.keys(child.thread.children)).toHaveLength(10);
+    const grandchild = given(openingOf(child.scene)).when(answered('', ...many));
+    expect(Object.keys(grandchild.thread.children)).toHaveLength(1);
+  });
+
   it('closing a child tells the parent; children of a closed thread live on', () => {
     const child = given(openingOf(play(...watching, happened()))).when(close());
     expect(child.effects).toContainEqual(expect.objectContaining({ do: 'ReportToParent', closed: true }));
     expect(Object.keys(given(...watching, happened()).when(close()).thread.children)).toHaveLength(1);
+  });
+});
+
+describe('budgets', () => {
+  it('the tokens of a day: the thread stops with an event, and goes on the next day', () => {
+    const thrifty = [
+      ...idle({ limits: { tokensPerDayMax: 20 } }),
+      said('m1'),
+      answered('one'),
+      said('m2'),
+      answered('two'),
+    ];
+    const { types, events } = given(...thrifty).when(said('m3'));
+    expect(types).toEqual(['MessageAccepted', 'BudgetExceeded']);
+    expect(events[1]).toMatchObject({ budget: 'tokens_per_day_thread', used: 30, limit: 20 });
+    const tomorrow = { at: startOfTime + 86_400_000, input: said('m4') };
+    expect(given(...thrifty, said('m3')).when(tomorrow).types).toEqual(['MessageAccepted', 'CompletionRequested']);
   });
 });
 

@@ -183,6 +183,8 @@ export interface Thread {
   readonly repeated: { readonly key: string; readonly times: number };
   readonly turnId: string | null;
   readonly usage: UsageTotals;
+  /** Tokens of the UTC day that `day` counts, from 1970. */
+  readonly tokensOfDay: { readonly day: number; readonly tokens: number };
   readonly lastError: Failure | null;
 }
 
@@ -231,6 +233,7 @@ export function unopenedThread(tenant: string, id: string): Thread {
     repeated: { key: '', times: 0 },
     turnId: null,
     usage: { inputTokens: 0, outputTokens: 0, completions: 0, toolCalls: 0, activeMs: 0, waitingMs: 0 },
+    tokensOfDay: { day: 0, tokens: 0 },
     lastError: null,
   };
 }
@@ -261,3 +264,9 @@ export const isBusyElsewhere = (thread: Thread): boolean =>
 
 export const timerOf = (thread: Thread, reason: TimerReason): Timer | undefined =>
   Object.values(thread.timers).find((timer) => timer.reason === reason);
+
+export const dayOf = (milliseconds: number): number => Math.floor(milliseconds / 86_400_000);
+
+/** Tokens used on the day of this moment. */
+export const tokensOn = ({ tokensOfDay }: Pick<Thread, 'tokensOfDay'>, now: number): number =>
+  tokensOfDay.day === dayOf(now) ? tokensOfDay.tokens : 0;

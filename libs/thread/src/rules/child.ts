@@ -17,9 +17,19 @@ import {
   type SpawnedBy,
   type ThreadOpening,
 } from '../input.ts';
-import { threadLimits } from '../policy.ts';
-import { type HeldEvent, isBusyElsewhere, type QueuedEvent, type Subscription, timerOf } from '../thread.ts';
+import { openChildrenMaxAt, threadLimits } from '../policy.ts';
+import {
+  type HeldEvent,
+  isBusyElsewhere,
+  type QueuedEvent,
+  type Subscription,
+  type Thread,
+  timerOf,
+} from '../thread.ts';
 import { beginsTurn, wake } from './wake.ts';
+
+export const hasRoomForChild = ({ children, ancestors }: Thread): boolean =>
+  Object.keys(children).length < openChildrenMaxAt(ancestors.length);
 
 interface Spawn {
   readonly childId: string;
@@ -40,7 +50,7 @@ export function openEventChild(draft: Draft, subscription: Subscription, event: 
 
 /** (Y3) Those that came too fast share one child at the end of their minute; the others get one each. */
 export function openQueuedChildren(draft: Draft): void {
-  while (Object.keys(draft.thread.children).length < threadLimits.openChildrenMax) {
+  while (hasRoomForChild(draft.thread)) {
     const events = nextQueued(draft);
     const [first] = events;
     if (first === undefined) return;
@@ -70,11 +80,11 @@ export function spawnThread(
   toolCallId: string,
   instructions: string,
 ): { readonly childId: string } | { readonly problem: string } {
-  const { children, ancestors } = draft.thread;
+  const { ancestors } = draft.thread;
   if (ancestors.length >= threadLimits.depthMax)
     return { problem: `threads may be nested ${threadLimits.depthMax} deep, and this one is` };
-  if (Object.keys(children).length >= threadLimits.openChildrenMax)
-    return { problem: `${threadLimits.openChildrenMax} child threads are open already` };
+  if (!hasRoomForChild(draft.thread))
+    return { problem: `${openChildrenMaxAt(ancestors.length)} child threads are open already` };
   const childId = draft.mint('thr');
   open(draft, { childId, spawnedBy: { kind: 'call', toolCallId }, events: [], queuedEvents: 0, instructions });
   return { childId };

@@ -13,7 +13,7 @@ import { threadLimits } from '../policy.ts';
 import type { Call, HeldEvent, Subscription } from '../thread.ts';
 import { isUnsent, timerOf } from '../thread.ts';
 import { setThreadTimer } from './call.ts';
-import { openEventChild } from './child.ts';
+import { hasRoomForChild, openEventChild } from './child.ts';
 import { refuseRequest } from './refusal.ts';
 import { beginsTurn, wake } from './wake.ts';
 
@@ -69,8 +69,7 @@ export function receive(draft: Draft, subscription: Subscription, event: HeldEve
 function placeOf({ thread }: Draft, tooFast: boolean): 'thread' | 'child' | 'queue' {
   if (thread.ancestors.length >= threadLimits.depthMax) return 'thread';
   if (thread.queuedEvents.length >= threadLimits.queuedEventsMax) return 'thread';
-  const isFull = Object.keys(thread.children).length >= threadLimits.openChildrenMax;
-  return isFull || tooFast || thread.queuedEvents.length > 0 ? 'queue' : 'child';
+  return !hasRoomForChild(thread) || tooFast || thread.queuedEvents.length > 0 ? 'queue' : 'child';
 }
 
 /** Ends a subscription of this thread and tells every tool server. R76, R78 */

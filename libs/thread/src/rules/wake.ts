@@ -1,6 +1,6 @@
 // When the model is asked: there is something it has not seen, and nothing that it must wait for. (T1, T3)
 import type { Draft } from '../draft.ts';
-import { blockingCalls, type QueuedMessage, timerOf } from '../thread.ts';
+import { blockingCalls, type QueuedMessage, timerOf, tokensOn } from '../thread.ts';
 import { setThreadTimer } from './call.ts';
 
 /** Ends every decision after which the model may have something to see. */
@@ -8,17 +8,23 @@ export function wake(draft: Draft): void {
   if (isBusy(draft)) return limitTheWait(draft);
   acceptMessages(draft, draft.thread.queue);
   if (draft.thread.unseen <= draft.thread.merged || draft.thread.stalled) return;
-  const { completionsInWake, limits } = draft.thread;
-  if (completionsInWake >= limits.completionsPerWakeMax) {
-    draft.emit({
-      type: 'BudgetExceeded',
-      budget: 'completions_per_wake',
-      used: completionsInWake,
-      limit: limits.completionsPerWakeMax,
-    });
-    return;
-  }
-  requestCompletion(draft);
+  const exceeded = exceededBudget(draft);
+  if (exceeded === null) requestCompletion(draft);
+  else draft.emit({ type: 'BudgetExceeded', ...exceeded });
+}
+
+function exceededBudget({
+  thread,
+  moment,
+}: Draft): { readonly budget: string; readonly used: number; readonly limit: number } | null {
+  const { completionsInWake, limits } = thread;
+  const { completionsPerWakeMax, tokensPerDayMax } = limits;
+  if (completionsInWake >= completionsPerWakeMax)
+    return { budget: 'completions_per_wake', used: completionsInWake, limit: completionsPerWakeMax };
+  const tokens = tokensOn(thread, moment.now);
+  return tokensPerDayMax !== null && tokens >= tokensPerDayMax
+    ? { budget: 'tokens_per_day_thread', used: tokens, limit: tokensPerDayMax }
+    : null;
 }
 
 /** A round is over when every call of it is settled or detached; then the model is asked again. */
