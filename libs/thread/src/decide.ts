@@ -11,7 +11,7 @@ import type { Cause } from './event.ts';
 import type { ClientInput, ThreadInput } from './input.ts';
 import type { Moment } from './moment.ts';
 import { answerChoice } from './rules/approval.ts';
-import { closeThread } from './rules/closing.ts';
+import { closeThread, closeWhenDone } from './rules/closing.ts';
 import { takeParentMessage, takeReport } from './rules/child.ts';
 import { recordCompletion, recordFailure, retry } from './rules/completion.ts';
 import { cancelCall, interruptTurn } from './rules/interruption.ts';
@@ -28,6 +28,14 @@ import { unreachable } from './unreachable.ts';
 
 export function decide(thread: Thread, input: ThreadInput, moment: Moment): Decision {
   const draft = new Draft(thread, causeOf(input), moment);
+  const decision = decideByKind(draft, input);
+  if (!decision.committed) return decision;
+  closeWhenDone(draft); // whatever happened may have been the last that a child waited for
+  return draft.decided();
+}
+
+function decideByKind(draft: Draft, input: ThreadInput): Decision {
+  const { thread } = draft;
   if (thread.status === 'unopened' && input.kind !== 'ThreadOpening') return { committed: false, refusal: 'NOT_OPEN' };
   if (thread.status === 'closed') return decideClosed(draft, input);
   switch (input.kind) {
@@ -101,9 +109,7 @@ const isRequest = (input: ThreadInput): input is Exclude<ClientInput, { readonly
 export function causeOf(input: ThreadInput): Cause {
   switch (input.kind) {
     case 'ThreadOpening':
-      return input.child === undefined
-        ? { kind: 'request', id: input.id }
-        : { kind: 'parent', id: input.child.parent.threadId };
+      return input.child === undefined ? { kind: 'request', id: input.id } : { kind: 'parent', id: input.id };
     case 'UserMessage':
       return { kind: 'message', id: input.messageId };
     case 'InterruptRequest':

@@ -51,15 +51,6 @@ export class Draft {
     return this.moment.mint(prefix, this.#thread.position + 1);
   }
 
-  /** What the model answered in this very decision, when that ended its turn. */
-  get finalText(): string | null {
-    for (let index = this.#events.length - 1; index >= 0; index--) {
-      const event = this.#events[index];
-      if (event?.type === 'CompletionRecorded') return event.final ? event.message.text : null;
-    }
-    return null;
-  }
-
   decided(): Decision {
     return { committed: true, events: this.#events, effects: this.#effects, thread: this.#thread };
   }

@@ -1,7 +1,7 @@
 // Folds one event into the thread. Total over every event type, no default branch; knows no rule, only consequences.
 import type { RecordedEvent } from './event.ts';
 import { threadLimits } from './policy.ts';
-import { type Call, type Choice, dayOf, type Subscription, type Thread, type Timer, tokensOn } from './thread.ts';
+import { type Call, type Choice, dayOf, own, type Subscription, type Thread, type Timer, tokensOn } from './thread.ts';
 import { toolsetOf } from './tools.ts';
 import { unreachable } from './unreachable.ts';
 
@@ -67,7 +67,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         queue: thread.queue.filter((message) => message.messageId !== event.messageId),
         unseen: thread.unseen + 1,
         stalled: false,
-        ...inTurn(thread, event.turnId),
+        ...inTurn(thread, event.turnId, at),
         repeated: { key: '', times: 0 },
       };
     case 'MessageQueued':
@@ -85,13 +85,22 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         unseen: 0,
         arrivals: 0,
         merged: 0,
+        lastAnswer: null,
         stalled: false,
-        timers: withoutReasons(thread.timers, ['event_wait', 'event_rate']),
+        // Events that wait for a child still wait for the end of their minute.
+        timers: withoutReasons(
+          thread.timers,
+          thread.queuedEvents.length === 0 ? ['event_wait', 'event_rate'] : ['event_wait'],
+        ),
       };
     case 'CompletionRecorded':
       return {
         ...thread,
         completion: null,
+        lastAnswer:
+          thread.spawnedBy?.kind === 'event' && event.final
+            ? event.message.text.slice(0, threadLimits.familyCharactersMax)
+            : null,
         lastError: null,
         tokensOfDay: {
           day: dayOf(at),
@@ -147,19 +156,23 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
       };
     }
     case 'ChildReported': {
-      const { [event.childId]: child, ...children } = thread.children;
-      const known = event.closed && child !== undefined ? { ...thread, children } : thread;
-      return arrived(known, event.turnId);
+      const { [event.childId]: _closed, ...children } = thread.children;
+      return arrivedFromFamily(event.closed ? { ...thread, children } : thread, event.turnId, at);
     }
     case 'ParentMessageReceived':
-      return arrived(thread, event.turnId);
+      return arrivedFromFamily(thread, event.turnId, at);
     case 'TitleSet':
       return { ...thread, title: event.title };
     case 'OauthRequested':
-      return changeCall(thread, event.toolCallId, (call) => ({ ...call, waiting: { for: 'login' } }));
+      return changeCall(thread, event.toolCallId, (call) => ({
+        ...call,
+        waiting: { for: 'login' },
+        askedToLogIn: true,
+      }));
     case 'ToolCallDetached':
       return changeCall(thread, event.toolCallId, (call) => ({ ...call, detached: true }));
     case 'CallbackRejected':
+      if (event.code === 'LIMIT_REACHED') return thread; // the limit is ours, the callback was well-formed
       return changeCall(thread, event.toolCallId, (call) => ({
         ...call,
         rejectedCallbacks: call.rejectedCallbacks + 1,
@@ -188,7 +201,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
     case 'TimerSet':
       return setTimer(thread, event);
     case 'TimerFired':
-      return fireTimer(thread, event);
+      return fireTimer(thread, event, at);
     case 'TimerCancelled':
       return withoutTimer(thread, event.timerId);
     case 'MigrationStarted': {
@@ -210,9 +223,9 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
       return timerId === null ? without : withoutTimer(without, timerId);
     }
     case 'ScheduleCame':
-      return event.skipped ? thread : arrived(thread, event.turnId);
-    case 'TurnInterrupted':
-      return { ...thread, unseen: 0 };
+      return event.skipped ? thread : arrived(thread, event.turnId, at);
+    case 'TurnInterrupted': // what arrived meanwhile is not of the turn that was stopped
+      return { ...thread, unseen: thread.arrivals };
     case 'BudgetExceeded':
       return {
         ...thread,
@@ -239,6 +252,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         unseen: 0,
         arrivals: 0,
         merged: 0,
+        lastAnswer: null,
         stalled: false,
       };
     default:
@@ -263,27 +277,39 @@ function newCall(thread: Thread, event: Event<'ToolCallRequested'>, at: number):
     since: at,
     timerId: null,
     personTimerId: null,
+    askedToLogIn: false,
     rejectedCallbacks: 0,
   };
 }
 
 /** Another turn: its completions are counted anew, and what had stalled the last one is over. */
-function inTurn(thread: Thread, turnId: string): Partial<Thread> {
-  return turnId === thread.turnId ? {} : { turnId, completionsInWake: 0, stalled: false };
+function inTurn(thread: Thread, turnId: string, at: number): Partial<Thread> {
+  if (turnId === thread.turnId) return {};
+  return { turnId, completionsInWake: 0, countSince: at, stalled: false, repeated: { key: '', times: 0 } };
+}
+
+/** A turn that the family begins goes on with the count: two threads that answer each other must come to an end. */
+function inOwnTurn(thread: Thread, turnId: string, at: number): Partial<Thread> {
+  if (turnId === thread.turnId) return {};
+  const { completionsInWake, countSince, lastError } = thread;
+  const fresh = inTurn(thread, turnId, at);
+  if (at - countSince >= threadLimits.ownTurnsWindowMs) return fresh;
+  const stalled = thread.stalled && lastError?.code === 'BUDGET_EXCEEDED';
+  return { ...fresh, completionsInWake, countSince, stalled };
 }
 
 /** Something came that nobody waited for; the model sees it with the next completion. (T6) */
-function arrived(thread: Thread, turnId: string): Thread {
-  return {
-    ...thread,
-    unseen: thread.unseen + 1,
-    arrivals: thread.arrivals + 1,
-    ...inTurn(thread, turnId),
-  };
+function arrived(thread: Thread, turnId: string, at: number): Thread {
+  return { ...thread, unseen: thread.unseen + 1, arrivals: thread.arrivals + 1, ...inTurn(thread, turnId, at) };
+}
+
+/** The same of a parent, a child, or the thread's own sleep. */
+function arrivedFromFamily(thread: Thread, turnId: string, at: number): Thread {
+  return { ...thread, unseen: thread.unseen + 1, arrivals: thread.arrivals + 1, ...inOwnTurn(thread, turnId, at) };
 }
 
 function openSubscription(thread: Thread, toolCallId: string, at: number): Thread {
-  const call = thread.calls[toolCallId];
+  const call = own(thread.calls, toolCallId);
   const toolServer = call?.toolServer ?? null;
   if (call === undefined || toolServer === null) return thread;
   const { operation } = call;
@@ -308,7 +334,7 @@ export function minuteWith(minute: Subscription['minute'], at: number): Subscrip
 function receiveEvent(before: Thread, event: Event<'SubscriptionEventReceived'>, at: number): Thread {
   const subscription = before.subscriptions[event.toolCallId];
   // A child is given the event it was opened for; the subscription is its parent's.
-  if (subscription === undefined) return event.into === 'thread' ? arrived(before, event.turnId) : before;
+  if (subscription === undefined) return event.into === 'thread' ? arrived(before, event.turnId, at) : before;
   const minute = minuteWith(subscription.minute, at);
   const counted = { ...subscription, events: subscription.events + 1, lastEventAt: at, minute };
   const thread = { ...before, subscriptions: { ...before.subscriptions, [event.toolCallId]: counted } };
@@ -317,11 +343,12 @@ function receiveEvent(before: Thread, event: Event<'SubscriptionEventReceived'>,
     const { toolCallId, eventId, content, final } = event;
     const { operation } = subscription;
     const merged = minute.events > threadLimits.eventsPerMinuteMax;
-    const queued = { toolCallId, eventId, content, final, operation, arguments: subscription.arguments, merged };
+    const size = JSON.stringify(content).length;
+    const queued = { toolCallId, eventId, content, final, operation, arguments: subscription.arguments, merged, size };
     return { ...thread, queuedEvents: [...thread.queuedEvents, queued] };
   }
   const tooFast = minute.events > threadLimits.eventsPerMinuteMax;
-  return arrived(tooFast ? { ...thread, merged: thread.merged + 1 } : thread, event.turnId);
+  return arrived(tooFast ? { ...thread, merged: thread.merged + 1 } : thread, event.turnId, at);
 }
 
 function setTimer(thread: Thread, event: Event<'TimerSet'>): Thread {
@@ -332,17 +359,17 @@ function setTimer(thread: Thread, event: Event<'TimerSet'>): Thread {
     return changeCall(set, toolCallId, (call) =>
       reason === 'tool_timeout' ? { ...call, timerId } : { ...call, personTimerId: timerId },
     );
-  const schedule = scheduleId === null ? undefined : thread.schedules[scheduleId];
+  const schedule = scheduleId === null ? undefined : own(thread.schedules, scheduleId);
   if (schedule !== undefined)
     return { ...set, schedules: { ...thread.schedules, [schedule.scheduleId]: { ...schedule, timerId } } };
   // The turn ends with the sleep: what its round brought is seen when the thread wakes, what arrived meanwhile wakes it.
   return reason === 'sleep' ? { ...set, unseen: thread.arrivals } : set;
 }
 
-function fireTimer(thread: Thread, event: Event<'TimerFired'>): Thread {
-  const timer = thread.timers[event.timerId];
+function fireTimer(thread: Thread, event: Event<'TimerFired'>, at: number): Thread {
+  const timer = own(thread.timers, event.timerId);
   const without = withoutTimer(thread, event.timerId);
-  if (timer?.reason === 'sleep') return arrived(without, event.turnId);
+  if (timer?.reason === 'sleep') return arrivedFromFamily(without, event.turnId, at);
   if (timer?.reason === 'event_rate') return { ...without, merged: 0 };
   return without;
 }
@@ -355,9 +382,9 @@ function withoutReasons(timers: Thread['timers'], reasons: readonly Timer['reaso
 }
 
 function settleChoice(thread: Thread, event: Event<'ChoiceSettled'>): Thread {
-  const choice = thread.choices[event.choiceId];
+  const choice = own(thread.choices, event.choiceId);
   if (choice === undefined) return thread;
-  const call = thread.calls[choice.toolCallId];
+  const call = own(thread.calls, choice.toolCallId);
   const { [event.choiceId]: _settled, ...choices } = thread.choices;
   const settled = { ...thread, choices };
   if (call === undefined) return settled;
@@ -379,7 +406,7 @@ const withCall = (thread: Thread, call: Call): Thread => ({
 });
 
 function changeCall(thread: Thread, toolCallId: string, change: (call: Call) => Call): Thread {
-  const call = thread.calls[toolCallId];
+  const call = own(thread.calls, toolCallId);
   return call === undefined ? thread : withCall(thread, change(call));
 }
 
@@ -401,7 +428,7 @@ function withoutTimer(thread: Thread, timerId: string): Thread {
   const { [timerId]: gone, ...timers } = thread.timers;
   if (gone === undefined) return thread;
   const { toolCallId, scheduleId } = gone;
-  const schedule = scheduleId === null ? undefined : thread.schedules[scheduleId];
+  const schedule = scheduleId === null ? undefined : own(thread.schedules, scheduleId);
   const without = { ...thread, timers };
   if (schedule !== undefined)
     return { ...without, schedules: { ...thread.schedules, [schedule.scheduleId]: { ...schedule, timerId: null } } };

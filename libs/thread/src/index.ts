@@ -16,3 +16,4 @@ export * from './thread.ts';
 export * from './toolset.ts';
 export * from './transcript.ts';
 export * from './unreachable.ts';
+export { upcastInput } from './upcast.ts';

@@ -363,6 +363,8 @@ export const inputIds = {
   opening: (thread: string): string => `open:${thread}`,
   completion: (completionId: string): string => `m:${completionId}`,
   result: (toolCallId: string): string => `r:${toolCallId}`,
+  /** Of a result that subscribes. It is not judged like any other when it comes late, so it has a name of its own. (V3) */
+  confirmation: (toolCallId: string): string => `rs:${toolCallId}`,
   dispatchFailure: (toolCallId: string): string => `d:${toolCallId}`,
   callbackRejection: (toolCallId: string, bodyHash: string): string => `x:${toolCallId}:${bodyHash}`,
   toolsets: (loadId: string): string => `ts:${loadId}`,

@@ -1,6 +1,6 @@
 // Is a stored effect still worth paying? Always asked with the thread at the end of the list of commits being paid. (V5)
 import type { ThreadEffect } from './effect.ts';
-import type { Thread } from './thread.ts';
+import { own, type Thread } from './thread.ts';
 import { unreachable } from './unreachable.ts';
 
 export function isOwed(thread: Thread, effect: ThreadEffect): boolean {
@@ -8,13 +8,13 @@ export function isOwed(thread: Thread, effect: ThreadEffect): boolean {
     case 'RequestCompletion':
       return thread.completion?.completionId === effect.completionId;
     case 'InvokeTool': // a detached call still owes its dispatch (V9)
-      return thread.calls[effect.toolCallId] !== undefined;
+      return own(thread.calls, effect.toolCallId) !== undefined;
     case 'SetTimer':
-      return thread.timers[effect.timerId] !== undefined;
+      return own(thread.timers, effect.timerId) !== undefined;
     case 'LoadToolsets':
       return thread.loading === effect.loadId;
     case 'SpawnChild': // also of a closed thread: its children are left alone (V9)
-      return thread.children[effect.childId] !== undefined;
+      return own(thread.children, effect.childId) !== undefined;
     case 'MigrateToolServers':
       return thread.migrating?.migrationId === effect.migrationId;
     case 'ReportToParent':

@@ -51,7 +51,7 @@ export const threadLimits = {
   rejectedCallbacksMax: 5,
   approvalDeadlineMs: 86_400_000,
   subscriptionsMax: 50,
-  /** Events that overtook the confirmation of their subscription. */
+  /** Events of one call that overtook the confirmation of its subscription. */
   heldEventsMax: 100,
   /** Above this, an event is recorded and wakes the thread together with the others of its minute. */
   eventsPerMinuteMax: 60,
@@ -59,10 +59,21 @@ export const threadLimits = {
   openChildrenMax: 100,
   /** Events that wait for a child; above this they are taken inline, because none is dropped. */
   queuedEventsMax: 1_000,
-  /** Events that one child takes when wakes are merged. */
+  /** The same in characters of JSON: a thread's state stays small enough to be stored. */
+  queuedCharactersMax: 4_194_304,
+  /** Events that one child takes when wakes are merged, and their characters of JSON; the first is always taken. */
   eventsPerChildMax: 64,
+  charactersPerChildMax: 262_144,
+  /** Children that one commit opens for queued events; the others follow a second later. */
+  childrenPerCommitMax: 8,
+  /** Characters of what a thread tells a child or its parent. */
+  familyCharactersMax: 262_144,
+  /** The same of events that overtook their confirmations, as JSON and all together. */
+  heldCharactersMax: 1_048_576,
   /** Generations below a root. */
   depthMax: 5,
+  /** Turns that the family or the thread itself begins (reports, messages, sleeps) share one count of completions so long. */
+  ownTurnsWindowMs: 600_000,
   /** Longest sleep, and how far a schedule looks ahead. */
   sleepMsMax: 5 * 366 * 86_400_000,
   schedulesMax: 20,

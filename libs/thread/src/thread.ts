@@ -9,6 +9,7 @@
 //       its log. Its children live on.
 //   T5. `position` counts the events folded; the next commit's version is exactly this number.
 //   T6. `arrivals` counts what `unseen` counts and nobody waits for: events, reports, messages of the parent.
+//   T7. Whatever is named by an id from outside is looked up with `own`: an id may be spelt `constructor`.
 import type { Content } from './content.ts';
 import type { Delivery } from './effect.ts';
 import type { TimerReason } from './event.ts';
@@ -43,6 +44,8 @@ export interface Call {
   readonly timerId: string | null;
   /** Deadline of the person it waits for, beside the call's own timeout. */
   readonly personTimerId: string | null;
+  /** Its tool sent the URL of a login, which is kept until the call is settled. */
+  readonly askedToLogIn: boolean;
   readonly rejectedCallbacks: number;
 }
 
@@ -91,6 +94,8 @@ export interface QueuedEvent extends ArrivedEvent {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** It came too fast: it shares a child with the others of its minute. */
   readonly merged: boolean;
+  /** Length of the content as JSON. */
+  readonly size: number;
 }
 
 /** A child that has not said its last word. */
@@ -161,11 +166,16 @@ export interface Thread {
   readonly completion: Completion | null;
   /** Completions that have been requested so far; the next one's ordinal. */
   readonly completions: number;
+  /** Completions since something outside the family last began a turn, see `countSince`. */
   readonly completionsInWake: number;
+  /** When the count of `completionsInWake` began, milliseconds since the epoch. */
+  readonly countSince: number;
   readonly unseen: number;
   readonly arrivals: number;
   /** Those of `arrivals` that came too fast and wait for the end of their minute. */
   readonly merged: number;
+  /** Of an event's child: its last answer that ended a turn, until it goes on. */
+  readonly lastAnswer: string | null;
   /** Set by a model failure or an exceeded budget; cleared by the next message or a retry. */
   readonly stalled: boolean;
   readonly calls: Readonly<Record<string, Call>>;
@@ -216,9 +226,11 @@ export function unopenedThread(tenant: string, id: string): Thread {
     completion: null,
     completions: 0,
     completionsInWake: 0,
+    countSince: 0,
     unseen: 0,
     arrivals: 0,
     merged: 0,
+    lastAnswer: null,
     stalled: false,
     calls: {},
     choices: {},
@@ -238,6 +250,10 @@ export function unopenedThread(tenant: string, id: string): Thread {
   };
 }
 
+/** What has this id, and nothing that every object has. (T7) */
+export const own = <Value>(named: Readonly<Record<string, Value>>, id: string): Value | undefined =>
+  Object.hasOwn(named, id) ? named[id] : undefined;
+
 export const openCalls = (thread: Thread): readonly Call[] => Object.values(thread.calls);
 
 /** Whose history goes before the thread's own, and up to where. */
@@ -253,14 +269,15 @@ export const waitsForPerson = (call: Call): boolean => call.waiting.for !== 'res
 /** Calls that no tool server has heard of. */
 export const isUnsent = (call: Call): boolean => call.waiting.for === 'approval';
 
-/** Whether anything besides the model's turn keeps the thread alive: open calls, subscriptions, timers, children, a queue. */
-export const isBusyElsewhere = (thread: Thread): boolean =>
+/** Whether something may still wake the thread: open calls, subscriptions, timers, children, a load, a queue. */
+export const mayWake = (thread: Thread): boolean =>
   [thread.calls, thread.subscriptions, thread.timers, thread.children, thread.schedules].some(
     (open) => Object.keys(open).length > 0,
   ) ||
+  thread.completion !== null ||
+  thread.loading !== null ||
   thread.queue.length > 0 ||
-  thread.queuedEvents.length > 0 ||
-  thread.unseen > 0;
+  thread.queuedEvents.length > 0;
 
 export const timerOf = (thread: Thread, reason: TimerReason): Timer | undefined =>
   Object.values(thread.timers).find((timer) => timer.reason === reason);

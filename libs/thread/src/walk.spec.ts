@@ -37,7 +37,7 @@ import {
   timerFired,
   toolsLoaded,
 } from './spec/scene.ts';
-import { blockingCalls } from './thread.ts';
+import { blockingCalls, timerOf } from './thread.ts';
 import { emptyTail, extendTranscript, transcript } from './transcript.ts';
 
 const policy = fc.constantFrom<InterruptPolicy>('cancel', 'keep', 'queue', 'reject');
@@ -154,6 +154,23 @@ const happenings: fc.Arbitrary<(place: number) => Happening> = fc.oneof(
     ),
   },
   { weight: 2, arbitrary: fc.constant((place: number) => retry(`req_${place}`)) },
+  {
+    weight: 1,
+    arbitrary: fc.constant((place: number): ThreadInput => ({
+      kind: 'MigrationRequest',
+      id: `c:req_${place}`,
+      requestId: `req_${place}`,
+      toolServers: { tools: `https://at-${place}.example` },
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.boolean().map((ok) => () => (scene: Scene): ThreadInput => {
+      const migrationId = scene.thread.migrating?.migrationId ?? 'mig_none';
+      const problems = ok ? [] : ['it refused'];
+      return { kind: 'MigrationResult', id: `mr:${migrationId}`, migrationId, migrated: [], problems };
+    }),
+  },
   { weight: 5, arbitrary: index.map((n) => () => some(n, (at) => subscribed(at))) },
   {
     weight: 6,
@@ -425,6 +442,7 @@ describe('over random walks', () => {
           if (
             thread.status !== 'open' ||
             thread.loading !== null ||
+            thread.migrating !== null ||
             thread.completion !== null ||
             blockingCalls(thread).length > 0
           )
@@ -478,6 +496,8 @@ describe('over random walks', () => {
         'ToolCallDetached',
         'ToolCallLateResult',
         'ToolsetChanged',
+        'MigrationStarted',
+        'MigrationEnded',
         'SubscriptionOpened',
         'SubscriptionEventHeld',
         'SubscriptionEventReceived',
@@ -499,6 +519,35 @@ describe('over random walks', () => {
         'BudgetExceeded',
         'ThreadClosed',
       ].sort(),
+    );
+  });
+
+  it('Q1 every choice that was asked is settled once, or open', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        const scene = walk(plan);
+        const asked = ofType(scene, 'ChoiceRequested').map((event) => event.choiceId);
+        const settled = ofType(scene, 'ChoiceSettled').map((event) => event.choiceId);
+        expect([...settled, ...Object.keys(scene.thread.choices)].sort()).toEqual([...asked].sort());
+      }),
+      runs,
+    );
+  });
+
+  it('G1 a thread at rest with something to show has a reason to wake, and a migrating one asks nobody', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        const { thread } = walk(plan, (before, scene) => {
+          if (before.thread.migrating !== null && scene.thread.migrating !== null)
+            expect(scene.thread.completions).toBe(before.thread.completions);
+        });
+        const rests = thread.status === 'open' && !thread.stalled && thread.completion === null;
+        if (!rests || thread.loading !== null || thread.migrating !== null || blockingCalls(thread).length > 0) return;
+        expect(thread.unseen).toBeLessThanOrEqual(thread.merged);
+        if (thread.merged > 0 || thread.queuedEvents.length > 0)
+          expect(timerOf(thread, 'event_rate') !== undefined || Object.keys(thread.children).length > 0).toBe(true);
+      }),
+      runs,
     );
   });
 });

@@ -5,6 +5,7 @@
 //   I2. A record that no thread can be found in is said aloud and passed over: it can be nobody's, and must block nobody.
 import type { BusInput, Assignment, InputBus, InputConsumer, Logger, ThreadKey } from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';
+import { upcastInput } from '@dormouse/thread';
 import type { KafkaMessage } from 'kafkajs';
 import type { GroupConsumer, GroupHandlers } from './group-consumer.ts';
 import { recordKeyOf } from './partitions.ts';
@@ -69,12 +70,15 @@ function recordOf({ value }: KafkaMessage): InputRecord | null {
     const read = readJson(value.toString('utf8')) as Partial<InputRecord> | null;
     const isOurs =
       typeof read?.tenant === 'string' && typeof read.thread === 'string' && typeof read.input?.kind === 'string';
-    return isOurs ? (read as InputRecord) : null;
+    return isOurs ? upcast(read as InputRecord) : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
   }
 }
+
+const upcast = (record: InputRecord): InputRecord =>
+  record.input.kind === 'ViewUpdate' ? record : { ...record, input: upcastInput(record.input) };
 
 function traceOf({ headers }: KafkaMessage): string | null {
   const header = headers?.[traceHeader];

@@ -9,7 +9,7 @@ import { createInputBus } from './kafka-input-bus.ts';
 import { createWorkBus } from './kafka-work-bus.ts';
 import { createPartitioner } from './partitions.ts';
 import { createRecordSender } from './record-sender.ts';
-import { checkTopics, ensureTopics, type TopicName, type TopicPlan } from './topics.ts';
+import { checkTopics, ensureTopics, recordBytesMax, type TopicName, type TopicPlan } from './topics.ts';
 
 export interface KafkaOptions {
   readonly brokers: readonly string[];
@@ -68,7 +68,7 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
     await producer.disconnect();
     throw faultOf(error);
   }
-  const sender = createRecordSender(producer, options.recordBytesMax ?? 950_000);
+  const sender = createRecordSender(producer, options.recordBytesMax ?? recordBytesMax);
   const partitionOf = createPartitioner(count);
   const consumers = new Map<TopicName, Set<GroupConsumer>>();
 

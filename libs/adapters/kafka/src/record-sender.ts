@@ -86,10 +86,7 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
 }
 
 const tooLarge = (bytes: number, max: number): Fault =>
-  new Fault(
-    'RECORD_TOO_LARGE',
-    `A record of ${bytes} bytes does not fit into ${max}. Send less at once, or raise message.max.bytes of the brokers and DORMOUSE_KAFKA_RECORD_BYTES_MAX together.`,
-  );
+  new Fault('RECORD_TOO_LARGE', `A record of ${bytes} bytes does not fit into ${max}. Send less at once.`);
 
 function byTopic(lot: readonly Waiting[]): { topic: string; messages: Message[] }[] {
   const topics = new Map<string, Message[]>();

@@ -5,6 +5,7 @@
 //   T2. Nothing that may still be owed expires: a topic keeps its records for 14 days at least.
 //   T3. What a group has finished is remembered for as long as the records are there: an older memory would make a group that
 //       was away begin at the beginning. A broker that does not tell us its settings is believed, and that is said.
+//   T4. Every record that may be published fits: tool arguments of 1 MiB and what goes with them.
 import { Fault, type Logger } from '@dormouse/ports';
 import kafkajs, { type Admin } from 'kafkajs';
 import { faultOf } from './kafka-client.ts';
@@ -18,6 +19,9 @@ export interface TopicPlan {
   readonly retentionMs: number;
 }
 
+/** The largest record, in bytes of its value. */
+export const recordBytesMax = 2_000_000;
+const messageBytesMin = 2_097_152;
 const retentionMsMin = 14 * 86_400_000;
 
 export const defaultPlan: TopicPlan = { partitions: 12, replication: 1, retentionMs: retentionMsMin };
@@ -41,6 +45,7 @@ export async function ensureTopics(
         configEntries: [
           { name: 'retention.ms', value: String(plan.retentionMs) },
           { name: 'cleanup.policy', value: 'delete' },
+          { name: 'max.message.bytes', value: String(messageBytesMin) },
           ...(plan.replication >= 3 ? [{ name: 'min.insync.replicas', value: '2' }] : []),
         ],
       })),
@@ -72,6 +77,7 @@ export async function checkTopics(admin: Admin, prefix: string, logger: Logger):
         `The topics of one prefix must have one number of partitions; these have: ${each.join(', ')}. Somebody changed one by hand: make new topics under another DORMOUSE_KAFKA_PREFIX.`,
       );
     }
+    await checkMessageBytes(admin, topics);
     await checkOffsetRetention(admin, await checkRetention(admin, topics), logger);
     return count;
   } catch (error) {
@@ -96,6 +102,20 @@ async function checkRetention(admin: Admin, topics: readonly string[]): Promise<
     keptMsMax = Math.max(keptMsMax, keptMs);
   }
   return keptMsMax;
+}
+
+/** (T4) */
+async function checkMessageBytes(admin: Admin, topics: readonly string[]): Promise<void> {
+  const { TOPIC: type } = kafkajs.ConfigResourceTypes;
+  const described = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: topics.map((name) => ({ type, name, configNames: ['max.message.bytes'] })),
+  });
+  for (const { resourceName, configEntries } of described.resources) {
+    const bytes = Number(configEntries.find(({ configName }) => configName === 'max.message.bytes')?.configValue);
+    if (bytes < messageBytesMin)
+      throw unfit(`${resourceName} takes messages of ${bytes} bytes. Set its max.message.bytes to ${messageBytesMin}.`);
+  }
 }
 
 const offsetRetention = 'offsets.retention.minutes';

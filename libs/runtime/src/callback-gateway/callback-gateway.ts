@@ -83,6 +83,7 @@ export interface CallbackGatewaySettings {
   readonly bodyBytesMax: number;
   /** Payload of one result that the log keeps itself. */
   readonly inlineBytesMax: number;
+  readonly viewBytesMax: number;
   readonly retryAfterS: number;
   /** How long a person may take to log in, and to choose. */
   readonly loginDeadlineMs: number;
@@ -92,6 +93,7 @@ export interface CallbackGatewaySettings {
 const defaultSettings: CallbackGatewaySettings = {
   bodyBytesMax: callbackBytesMax,
   inlineBytesMax: 65_536,
+  viewBytesMax: 1_048_576,
   retryAfterS: 5,
   loginDeadlineMs: 86_400_000,
   choiceDeadlineMs: 3_600_000,
@@ -177,7 +179,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
       case 'user_choice':
         return takeChoice(scope, callback);
       case 'view_update':
-        return takeView(scope, callback.viewType, read.rawContent ?? JSON.stringify(callback.content));
+        return takeView(scope, callback.viewType, contentOf(callback, read));
     }
   }
 
@@ -237,11 +239,11 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
 
   async function takeResult(scope: CallbackScope, callback: Extract<Callback, { type: 'tool_result' }>): Promise<void> {
     const { tenant, toolCallId, toolServer } = scope;
-    const id = inputIds.result(toolCallId);
+    const items = resultContent(callback).map(cleanItem); // R49
+    const subscription = opensSubscription({ content: items, subscription: callback.subscription });
+    const id = subscription ? inputIds.confirmation(toolCallId) : inputIds.result(toolCallId);
     await publish(scope, id, async () => {
-      const items = resultContent(callback).map(cleanItem); // R49
       const stored = await storeResult(storing, tenant, items, callback.displayAs);
-      const subscription = opensSubscription({ content: items, subscription: callback.subscription });
       return { kind: 'ToolResult', id, toolCallId, toolServer, ...stored, subscription };
     });
   }
@@ -254,6 +256,11 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     const { callback } = read;
     if (!isAbout(scope, callback))
       return { status: 403, code: 'FORBIDDEN', detail: 'the message is about another thread or call than its URL' };
+    if (callback.type === 'view_update') {
+      const size = Buffer.byteLength(contentOf(callback, read));
+      if (size > settings.viewBytesMax)
+        return refuse(scope, tooLarge(`a view of ${size} bytes, above ${settings.viewBytesMax}`, callback.type), body);
+    }
     await accept(scope, read, request);
     return { status: 200 };
   }
@@ -301,6 +308,10 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     },
   };
 }
+
+/** R98: as it was written. */
+const contentOf = (view: Extract<Callback, { type: 'view_update' }>, { rawContent }: Accepted): string =>
+  rawContent ?? JSON.stringify(view.content);
 
 /** The body as a callback, or the reason why it is not even read. */
 function readBody(request: CallbackRequest, bytesMax: number): CallbackReading | Refused {
@@ -363,7 +374,7 @@ function tooLarge(why: string, type: string | null): Refused {
   return {
     status: 413,
     code: settles ? 'RESULT_TOO_LARGE' : 'BODY_TOO_LARGE',
-    detail: `the tool sent a result that is too large: ${why}`,
+    detail: `the tool sent ${settles ? 'a result' : 'a message'} that is too large: ${why}`,
     settles,
   };
 }

@@ -2,14 +2,17 @@
 //
 // Invariants:
 //   J1. Names go from camelCase to snake_case by their spelling alone; what is opaque (arguments, metadata, parameters,
-//       settings by tool name) is handed on untouched.
+//       settings by the name of a tool or tool server) is handed on untouched.
 //   J2. Members that hold a time (`…At`, `at`, `since`, `due`, `deadline`, `scheduledFor`) are milliseconds inside and
 //       RFC 3339 UTC with milliseconds outside.
 //   J3. An event's `type` is the snake_case of its name: `MessageAccepted` is `message_accepted`.
 import { createCodec, wireName } from '@dormouse/protocol';
 
 const opaqueNames = ['arguments', 'metadata', 'parameters', 'tools', 'tool_timeout_ms', 'input_schema'] as const;
-const opaqueInCode = new Set(['arguments', 'metadata', 'parameters', 'tools', 'toolTimeoutMs', 'inputSchema']);
+const opaqueInCode = new Set([
+  ...['arguments', 'metadata', 'parameters', 'tools', 'toolTimeoutMs', 'inputSchema'],
+  ...['toolServers', 'baseUrls'],
+]);
 const timeNames = new Set(['at', 'since', 'due', 'deadline', 'scheduledFor']);
 
 /** Request bodies: wire names to ours. */

@@ -39,14 +39,17 @@ export async function holdHints(ports: FollowPorts, key: ThreadKey, signal: Abor
   return inbox;
 }
 
-/** Follows from the commit that holds the event after `after` until the signal aborts; whoever stops earlier aborts it too. */
+/**
+ * Follows from the commit that holds the event after `after` until the signal aborts; whoever stops earlier aborts it too.
+ * The hints are held since before anything else was read.
+ */
 export async function* followCommits(
   ports: FollowPorts,
   key: ThreadKey,
   after: number,
+  hints: HintStream,
   signal: AbortSignal,
 ): AsyncGenerator<Followed> {
-  const hints = await holdHints(ports, key, signal);
   let position = after;
   for await (const commit of commitsAfter(ports.log, key, position)) {
     yield { what: 'commit', commit };

@@ -1,6 +1,7 @@
-import { settle } from '@dormouse/adapter-memory';
+import { plainSealer, settle } from '@dormouse/adapter-memory';
 import { describe, expect, it } from 'vitest';
-import { followCommits, type Followed } from './follow-commits.ts';
+import { createFollowDesk, type Frame } from './follow.ts';
+import { followCommits, holdHints, type Followed } from './follow-commits.ts';
 import { key, spoken, stage, type Stage } from './spec/stage.ts';
 
 /** Reads a stream in the background; `seen` grows. */
@@ -8,7 +9,9 @@ function reading(at: Stage, after: number): { readonly seen: Followed[]; readonl
   const stop = new AbortController();
   const seen: Followed[] = [];
   void (async () => {
-    for await (const item of followCommits({ ...at.ports, clock: at.clock }, key, after, stop.signal)) seen.push(item);
+    const ports = { ...at.ports, clock: at.clock };
+    const hints = await holdHints(ports, key, stop.signal);
+    for await (const item of followCommits(ports, key, after, hints, stop.signal)) seen.push(item);
   })();
   return { seen, stop: () => stop.abort() };
 }
@@ -77,12 +80,45 @@ describe('following a log', () => {
   it('says lagged to a reader who does not read, and ends', async () => {
     const at = stage();
     const stop = new AbortController();
-    const stream = followCommits({ ...at.ports, clock: at.clock }, key, 0, stop.signal);
+    const ports = { ...at.ports, clock: at.clock };
+    const stream = followCommits(ports, key, 0, await holdHints(ports, key, stop.signal), stop.signal);
     await stream.next();
     const text = { completionId: 'cmp_1', attempt: 1, offset: 0, kind: 'text', index: 0, text: 'x' } as const;
     for (let count = 0; count <= 5_000; count++) at.ports.feed.publish(key, { hint: 'delta', delta: text });
     await settle();
     expect((await stream.next()).value).toEqual({ what: 'lagged' });
     expect((await stream.next()).done).toBe(true);
+  });
+});
+
+describe('a stream', () => {
+  it('R96 R97 shows a view that changes while it is being opened', async () => {
+    const at = stage();
+    await at.commit(key, [spoken('a')]);
+    await at.ports.views.put(key, { viewType: 'chart', content: '{"v":1}' });
+    const desk = createFollowDesk({
+      ...at.ports,
+      clock: at.clock,
+      sealer: plainSealer,
+      threads: { find: () => Promise.resolve({ ok: true as const, value: key }), remember: () => {} },
+    });
+    const stop = new AbortController();
+    const found = await desk.follow(key, 0, stop.signal);
+    if (!found.ok || found.value === 'nothing_newer') throw new Error('there is no stream');
+    const frames = found.value[Symbol.asyncIterator]();
+    const seen: Frame[] = [];
+    const read = async (): Promise<void> => {
+      const next = await frames.next();
+      if (next.done !== true) seen.push(next.value);
+    };
+    await read(); // status
+    await read(); // the first view; then its socket is slow
+    const content = '{"v":2}';
+    await at.ports.views.put(key, { viewType: 'chart', content });
+    at.ports.feed.publish(key, { hint: 'view', view: { viewType: 'chart', content } });
+    void read().then(read);
+    await settle();
+    stop.abort();
+    expect(seen).toContainEqual({ frame: 'view', data: { viewType: 'chart', content } });
   });
 });

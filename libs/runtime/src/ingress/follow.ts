@@ -14,7 +14,7 @@ import { loadThread } from '../thread-reader.ts';
 import { type ChoiceView, choiceView, openChoices } from './choice-view.ts';
 import { DeltaCutter } from './delta-cutter.ts';
 import { type ApiEvent, apiEvent } from './events.ts';
-import { followCommits, type FollowPorts } from './follow-commits.ts';
+import { followCommits, type FollowPorts, holdHints } from './follow-commits.ts';
 import { placedEvents } from './log-scan.ts';
 import { answered, type Answered, invalid } from './refusal.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
@@ -73,11 +73,12 @@ async function* frames(
   let thread = head;
   let shown = statusFrame(thread);
   let given = after;
+  const hints = await holdHints(ports, key, signal); // before anything else is read: nothing falls between
   yield shown; // (S3)
   for (const choice of await openChoices(ports.log, key, thread)) yield { frame: 'choice', data: choice };
   for (const login of await openLogins(ports, key, thread)) yield { frame: 'oauth', data: login };
   for (const view of await ports.views.list(key)) yield { frame: 'view', data: view }; // R97
-  for await (const item of followCommits(ports, key, after, signal)) {
+  for await (const item of followCommits(ports, key, after, hints, signal)) {
     if (item.what === 'lagged') return yield { frame: 'lagged' };
     if (item.what === 'delta') yield* cutDeltas(deltas, [item.delta]);
     if (item.what === 'view') yield { frame: 'view', data: item.view }; // R96

@@ -78,9 +78,9 @@ export function createThreadPartsDesk(ports: ThreadPartsPorts): ThreadPartsDesk 
       const found = await threads.find(key);
       if (!found.ok) return found;
       const name = mintName(origin);
-      const scheduleId = publicId('sch', name);
-      const requestId = publicId('req', name);
-      await bus.publish(key, { kind: 'ScheduleRequest', id: inputIdOf(name), requestId, scheduleId, schedule });
+      const scheduleId = publicId('sch', name); // what we answer is the cause of what happens
+      const request = { requestId: scheduleId, scheduleId, schedule } as const;
+      await bus.publish(key, { kind: 'ScheduleRequest', id: inputIdOf(name), ...request });
       return answered({ id: scheduleId });
     },
   };

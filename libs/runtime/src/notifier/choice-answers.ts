@@ -5,9 +5,11 @@
 //       the time is over. R91
 //   W2. What cannot be delivered settles its call with an error: the tool would never answer.
 //   W3. The URL came from a tool server: it passes the outbound guard, and credentials go to the registered origin only.
+//   W4. An answer that was taken is not posted again, however often it is owed. R94
 import {
   answerOwner,
   type Clock,
+  type DispatchLedger,
   Fault,
   type InputBus,
   type Logger,
@@ -31,12 +33,13 @@ export function createChoiceAnswers(deps: {
   readonly toolServers: ToolServers;
   readonly transport: ToolTransport;
   readonly sealer: Sealer;
+  readonly ledger: DispatchLedger;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: { readonly noticeTimeoutMs: number; readonly answerRetryTotalMs: number };
   readonly signal: AbortSignal;
 }): ChoiceAnswers {
-  const { inputs, toolServers, transport, sealer, clock, logger, settings, signal } = deps;
+  const { inputs, toolServers, transport, sealer, ledger, clock, logger, settings, signal } = deps;
 
   async function giveUp({ tenant, thread, trace, effect }: Owed<AnswerChoice>, why: string): Promise<void> {
     const { toolCallId, choiceId } = effect;
@@ -54,6 +57,8 @@ export function createChoiceAnswers(deps: {
   return {
     async post(owed) {
       const { tenant, thread, effect } = owed;
+      const key = { tenant, thread };
+      if ((await ledger.read(key, effect.id))?.outcome === 'sent') return; // (W4)
       const registered = await toolServers.get(tenant, effect.toolServer);
       if (registered === null) return giveUp(owed, `tool server "${effect.toolServer}" is not registered any more`);
       const outcome = await transport.post({
@@ -64,7 +69,8 @@ export function createChoiceAnswers(deps: {
         timeoutMs: settings.noticeTimeoutMs,
         signal,
       });
-      if (outcome.sent && outcome.status >= 200 && outcome.status < 300) return;
+      if (outcome.sent && outcome.status >= 200 && outcome.status < 300)
+        return void (await ledger.settle(key, effect.id, 'sent', String(outcome.status)));
       const why = outcome.sent ? `HTTP ${outcome.status}` : outcome.code;
       const isRefused = outcome.sent ? outcome.status < 500 : outcome.code === 'OUTBOUND_FORBIDDEN';
       if (isRefused || clock.now() - owed.at >= settings.answerRetryTotalMs) return giveUp(owed, why);

@@ -1,5 +1,5 @@
 import { createSeededEntropy, plainSealer } from '@dormouse/adapter-memory';
-import { Fault } from '@dormouse/ports';
+import { answerOwner, Fault } from '@dormouse/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../service.ts';
 import { broken, createStage, key, never, type Peer, type Stage, status } from '../tool-dispatcher/spec/stage.ts';
@@ -127,6 +127,27 @@ describe('cancel notices', () => {
     down = false;
     await stage.clock.advance(60_000);
     expect([debt.paid, counts()]).toEqual([true, [1, 1, 1]]);
+  });
+});
+
+describe('answers to choices', () => {
+  it('R91 R94 are posted until they are taken, and never again, whoever owes them once more', async () => {
+    const [one] = peers;
+    if (one === undefined) throw new Error('there is no peer');
+    one.answers = [status(503), status(200)];
+    const answerTo = plainSealer.seal(
+      answerOwner(key.tenant, key.thread, 'call_1'),
+      'https://one.example/base/answers',
+    );
+    const call = { toolCallId: 'call_1', toolServer: 'one', answerTo } as const;
+    const effect = { do: 'AnswerChoice', id: 'answer:chc_1', choiceId: 'chc_1', ...call, selected: 1 } as const;
+    const owed = { ...key, effect, at: stage.clock.now(), trace: null };
+    await stage.ports.work.publish('notices', owed);
+    await stage.clock.advance(60_000);
+    expect(one.posts).toHaveLength(2);
+    await stage.ports.work.publish('notices', owed);
+    await stage.clock.advance(60_000);
+    expect(one.posts).toHaveLength(2);
   });
 });
 

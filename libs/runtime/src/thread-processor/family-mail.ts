@@ -4,7 +4,8 @@
 // Invariants:
 //   F1. What led to a mail is held until the mail is durable; a mail that cannot be sent stays owed, and the next owner pays
 //       it again under the same id.
-//   F2. A child's row comes before its opening, so that whoever hears of the child can read it.
+//   F2. From one thread to another mails arrive in the order in which they were owed.
+//   F3. A child's row comes before its opening, so that whoever hears of the child can read it.
 import {
   type Clock,
   type Entropy,
@@ -46,13 +47,15 @@ export function createFamilyMail(deps: {
 }): FamilyMail {
   const { inputs, directory, clock, entropy, logger, settings } = deps;
   const closed = new AbortController();
+  /** The last mail under way, by sender and receiver. (F2) */
+  const last = new Map<string, Promise<boolean>>();
   let waiting = 0;
 
   async function deliver(from: Sender, effect: MailEffect): Promise<void> {
     const { tenant, thread } = from.key;
     switch (effect.do) {
       case 'SpawnChild':
-        await directory.insert(rowOf(from, effect)); // (F2)
+        await directory.insert(rowOf(from, effect)); // (F3)
         return inputs.publish({ tenant, thread: effect.childId }, effect.opening, from.trace);
       case 'ReportToParent': {
         const { id, report, closed: last } = effect;
@@ -74,6 +77,10 @@ export function createFamilyMail(deps: {
         return true;
       } catch (error) {
         const code = error instanceof Fault ? error.code : String(error);
+        if (code === 'RECORD_TOO_LARGE') {
+          logger.error('family_mail_too_large', { ...from.key, effect: effect.do, id: effect.id });
+          return true; // no later attempt can change it
+        }
         if (failures === 1) logger.warn('family_mail_delayed', { ...from.key, effect: effect.do, code });
         const { retryDelayMsFirst, retryDelayMsMax } = settings;
         await clock.sleep(backoffMs(failures, retryDelayMsFirst, retryDelayMsMax, entropy), closed.signal);
@@ -86,8 +93,13 @@ export function createFamilyMail(deps: {
     send: (from, effect, hold) => {
       hold.retain(); // (F1)
       waiting += 1;
-      void persist(from, effect).then((sent) => {
+      const way = JSON.stringify([from.key.tenant, from.key.thread, receiverOf(effect)]);
+      const before = last.get(way) ?? Promise.resolve(true);
+      const mail = before.then((sent) => sent && persist(from, effect));
+      last.set(way, mail);
+      void mail.then((sent) => {
         waiting -= 1;
+        if (last.get(way) === mail) last.delete(way);
         if (!sent) return; // never dropped: the next owner is given what led to it
         hold.drop();
         from.settled();
@@ -99,6 +111,8 @@ export function createFamilyMail(deps: {
     close: () => closed.abort(),
   };
 }
+
+const receiverOf = (effect: MailEffect): string => (effect.do === 'ReportToParent' ? effect.parentId : effect.childId);
 
 function rowOf({ key, at }: Sender, { childId, family, opening }: SpawnChild): ThreadRow {
   const { agent, userId } = opening;

@@ -191,8 +191,9 @@ function lookAgain(deps: DeliveryDeps, errand: Errand, progress: Progress, readA
     if (first && deps.clock.now() - readAt <= freshMs) return 'go';
     const known = concluded(await readLedger(deps, errand));
     if (known !== null || first) return known ?? 'go';
-    const [result] = await insist(deps, errand, () => deps.log.findByInputs(errand.key, [inputIds.result(toolCallId)]));
-    return result === undefined || result === null ? 'go' : conclude(deps, errand, 'sent', null);
+    const results = [inputIds.result(toolCallId), inputIds.confirmation(toolCallId)];
+    const found = await insist(deps, errand, () => deps.log.findByInputs(errand.key, results));
+    return found.every((commit) => commit === null) ? 'go' : conclude(deps, errand, 'sent', null);
   };
 }
 

@@ -3,9 +3,19 @@
 //
 // Invariants:
 //   M1. `/migrate` goes to the address of before, only to servers whose manifest says `needsMigration`. R101
-//   M2. It is claimed before it is sent: who comes again after a crash does not know what happened, and says that it failed.
+//   M2. It is claimed before it is sent, once. Who comes again is given the outcome, or waits for it as long as the request may
+//       take; after that nobody knows what happened, and the migration has failed.
 //   M3. Any problem ends the migration with all problems named; nothing is moved. R103
-import type { DispatchLedger, Entropy, Clock, ThreadKey, ToolServer, ToolTransport, WorkTopics } from '@dormouse/ports';
+import type {
+  DispatchLedger,
+  SendOutcome,
+  Entropy,
+  Clock,
+  ThreadKey,
+  ToolServer,
+  ToolTransport,
+  WorkTopics,
+} from '@dormouse/ports';
 import { encodeMigrate, toolServerUrl } from '@dormouse/protocol';
 import { inputIds, type MigrateToolServers, type MigrationResult } from '@dormouse/thread';
 import type { Manifests } from './manifest.ts';
@@ -22,6 +32,10 @@ export interface MigrationDeps {
   readonly entropy: Entropy;
   readonly settings: { readonly migrationTimeoutMs: number };
 }
+
+/** How often, and how long beyond the request's own time, the outcome of another's request is waited for. */
+const askAgainMs = 1_000;
+const claimGraceMs = 10_000;
 
 interface Move {
   readonly from: ToolServer;
@@ -73,14 +87,14 @@ async function connect(
 }
 
 async function tell(
-  { ledger, transport, clock, entropy, settings }: MigrationDeps,
+  deps: MigrationDeps,
   { tenant, thread, effect }: OwedMigration,
   { from, to }: Move,
 ): Promise<string | null> {
+  const { ledger, transport, clock, entropy, settings } = deps;
   const key: ThreadKey = { tenant, thread };
   const subject = `${effect.id}:${from.name}`;
-  if (!(await ledger.claim(key, subject, entropy.nonce(), clock.now())))
-    return 'it was told before, and nobody knows with what outcome'; // (M2)
+  if (!(await ledger.claim(key, subject, entropy.nonce(), clock.now()))) return outcomeOfOther(deps, key, subject);
   const outcome = await transport.post({
     server: from,
     url: toolServerUrl(from.baseUrl, 'migrate'),
@@ -88,6 +102,28 @@ async function tell(
     headers: { 'idempotency-key': subject },
     timeoutMs: settings.migrationTimeoutMs,
   });
+  const problem = problemOf(outcome);
+  await ledger.settle(key, subject, problem === null ? 'sent' : 'refused', problem);
+  return problem;
+}
+
+function problemOf(outcome: SendOutcome): string | null {
   if (!outcome.sent) return `could not be told to migrate: ${outcome.code}`;
   return outcome.status >= 200 && outcome.status < 300 ? null : `refused to migrate: HTTP ${outcome.status}`;
+}
+
+/** (M2) */
+async function outcomeOfOther(
+  { ledger, clock, settings }: MigrationDeps,
+  key: ThreadKey,
+  subject: string,
+): Promise<string | null> {
+  for (;;) {
+    const entry = await ledger.read(key, subject);
+    if (entry?.outcome === 'sent') return null;
+    if (entry?.outcome === 'refused') return entry.detail ?? 'refused to migrate';
+    if (clock.now() - (entry?.claimedAt ?? 0) > settings.migrationTimeoutMs + claimGraceMs)
+      return 'it was told before, and nobody knows with what outcome';
+    await clock.sleep(askAgainMs);
+  }
 }

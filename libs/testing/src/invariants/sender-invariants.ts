@@ -29,13 +29,14 @@ function lostResults({ history, calls, byName }: Reading): readonly string[] {
     ({ status, type, legitimate }) => status === 200 && type === 'tool_result' && legitimate,
   );
   return taken.flatMap(({ key, toolCallId }) => {
-    const inputId = inputIds.result(toolCallId);
     if (calls.get(toolCallId)?.settled.length === 0)
       return [`the result of ${toolCallId} was answered 200 and its call is open`];
-    const isKnown =
-      byName.get(threadName(key))?.decided.has(inputId) === true ||
-      refused === null ||
-      refused.has(`${threadName(key)} ${inputId}`);
+    const isKnown = [inputIds.result(toolCallId), inputIds.confirmation(toolCallId)].some(
+      (inputId) =>
+        byName.get(threadName(key))?.decided.has(inputId) === true ||
+        refused === null ||
+        refused.has(`${threadName(key)} ${inputId}`),
+    );
     return isKnown ? [] : [`the result of ${toolCallId} was answered 200 and is neither in the log nor refused`];
   });
 }

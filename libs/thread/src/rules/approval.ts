@@ -4,9 +4,9 @@ import type { Draft } from '../draft.ts';
 import { deceptions } from '../deception.ts';
 import type { Answer, ChoiceAnswer } from '../input.ts';
 import { threadLimits } from '../policy.ts';
-import type { Call, Choice } from '../thread.ts';
+import { type Call, type Choice, own } from '../thread.ts';
 import { dispatch, setTimer, settle } from './call.ts';
-import { settleChoice } from './person.ts';
+import { restartTimeout, settleChoice } from './person.ts';
 import { refuseRequest } from './refusal.ts';
 import { wake } from './wake.ts';
 
@@ -32,8 +32,8 @@ export function requestApproval(draft: Draft, call: Call, argumentsHash: string)
 }
 
 export function answerChoice(draft: Draft, input: ChoiceAnswer): Decision {
-  const choice = draft.thread.choices[input.choiceId];
-  const call = choice === undefined ? undefined : draft.thread.calls[choice.toolCallId];
+  const choice = own(draft.thread.choices, input.choiceId);
+  const call = choice === undefined ? undefined : own(draft.thread.calls, choice.toolCallId);
   if (choice === undefined || call === undefined) {
     return refuseRequest(draft, input, 'CHOICE_SETTLED', 'the choice has been answered, or is not of this thread');
   }
@@ -43,6 +43,7 @@ export function answerChoice(draft: Draft, input: ChoiceAnswer): Decision {
   if (choice.kind === 'tool') {
     const selected = input.answer.answer === 'selected' ? input.answer.selected : choice.default;
     settleChoice(draft, choice, selected, by, input.reason);
+    restartTimeout(draft, call);
     return draft.decided();
   }
   const decision = input.answer.answer === 'decision' ? input.answer.decision : 'deny';

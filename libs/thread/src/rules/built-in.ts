@@ -3,7 +3,7 @@ import type { Draft } from '../draft.ts';
 import { text } from '../content.ts';
 import { inputIds } from '../input.ts';
 import { threadLimits } from '../policy.ts';
-import type { Call } from '../thread.ts';
+import { type Call, own } from '../thread.ts';
 import { offeredBuiltIns } from '../built-in-tools.ts';
 import { setThreadTimer, settle } from './call.ts';
 import { reportToParent, spawnThread } from './child.ts';
@@ -20,6 +20,9 @@ export function runBuiltIn(draft: Draft, call: Call): AfterAnswer | null {
     settle(draft, call, 'error', 'TOOL_UNKNOWN', `"${call.operation}" is offered to child threads only`);
     return null;
   }
+  const words = Object.values(call.arguments).filter((value) => typeof value === 'string');
+  if (words.some((value) => value.length > threadLimits.familyCharactersMax))
+    return fail(draft, call, `at most ${threadLimits.familyCharactersMax} characters`);
   switch (call.operation) {
     case 'cancel_subscription':
       return cancel(draft, call);
@@ -58,7 +61,7 @@ function spawn(draft: Draft, call: Call): null {
 
 function sendToChild(draft: Draft, call: Call): null {
   const childId = word(call, 'child_id');
-  if (draft.thread.children[childId] === undefined)
+  if (own(draft.thread.children, childId) === undefined)
     return fail(draft, call, `this thread has no open child "${childId}"`);
   const content = [text(word(call, 'text'))];
   draft.owe({ do: 'SendToChild', id: inputIds.parentMessage(call.toolCallId), childId, content });

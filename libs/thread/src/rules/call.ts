@@ -57,7 +57,7 @@ export function settle(draft: Draft, call: Call, outcome: Outcome, code: string,
   end(draft, call, { outcome, content: [text(`Error: ${detail}`)], code });
 }
 
-/** The one outcome of a call; a login that was open for it is forgotten. R88 */
+/** The one outcome of a call; a login that its tool had asked for is forgotten. R88 */
 export function end(
   draft: Draft,
   call: Call,
@@ -65,7 +65,7 @@ export function end(
 ): void {
   const { toolCallId } = call;
   draft.emit({ type: 'ToolCallSettled', toolCallId, ...ending });
-  if (call.waiting.for === 'login') draft.owe({ do: 'ForgetLogin', id: `forget:${toolCallId}`, toolCallId });
+  if (call.askedToLogIn) draft.owe({ do: 'ForgetLogin', id: `forget:${toolCallId}`, toolCallId });
 }
 
 /** A call that is settled without its tool's word: a dispatch not begun must not begin (V7), a running one may stop. R64 */

@@ -6,7 +6,6 @@
 //   Y2. A report enters the parent once, under the child's id and the occasion.
 //   Y3. Above the limit of open children events wait in order; a child that closes makes room for the oldest.
 import type { Content } from '../content.ts';
-import { text } from '../content.ts';
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import {
@@ -18,18 +17,16 @@ import {
   type ThreadOpening,
 } from '../input.ts';
 import { openChildrenMaxAt, threadLimits } from '../policy.ts';
-import {
-  type HeldEvent,
-  isBusyElsewhere,
-  type QueuedEvent,
-  type Subscription,
-  type Thread,
-  timerOf,
-} from '../thread.ts';
+import { type HeldEvent, type QueuedEvent, type Subscription, type Thread, timerOf } from '../thread.ts';
+import { setThreadTimer } from './call.ts';
 import { beginsTurn, wake } from './wake.ts';
 
-export const hasRoomForChild = ({ children, ancestors }: Thread): boolean =>
+const hasRoomForChild = ({ children, ancestors }: Thread): boolean =>
   Object.keys(children).length < openChildrenMaxAt(ancestors.length);
+
+/** Whether a child may be opened now: it is given the family's tools, so they must not be changing. */
+export const mayOpenChild = (thread: Thread): boolean =>
+  thread.status === 'open' && thread.loading === null && thread.migrating === null && hasRoomForChild(thread);
 
 interface Spawn {
   readonly childId: string;
@@ -48,9 +45,10 @@ export function openEventChild(draft: Draft, subscription: Subscription, event: 
   open(draft, { childId, spawnedBy, events: [arrivedEvent(event)], queuedEvents: 0, instructions: null });
 }
 
-/** (Y3) Those that came too fast share one child at the end of their minute; the others get one each. */
+/** (Y3) Those that came too fast share children at the end of their minute; the others get one each. */
 export function openQueuedChildren(draft: Draft): void {
-  while (hasRoomForChild(draft.thread)) {
+  for (let opened = 0; mayOpenChild(draft.thread); opened++) {
+    if (opened === threadLimits.childrenPerCommitMax) return goOnSoon(draft);
     const events = nextQueued(draft);
     const [first] = events;
     if (first === undefined) return;
@@ -65,13 +63,22 @@ export function openQueuedChildren(draft: Draft): void {
   }
 }
 
+/** A commit stays small, whatever has gathered. */
+function goOnSoon(draft: Draft): void {
+  if (draft.thread.queuedEvents.length > 0 && timerOf(draft.thread, 'event_rate') === undefined)
+    setThreadTimer(draft, 'event_rate', draft.moment.now + 1_000);
+}
+
 function nextQueued({ thread }: Draft): readonly QueuedEvent[] {
   const [first] = thread.queuedEvents;
   if (first === undefined) return [];
   if (!first.merged) return [first];
   if (timerOf(thread, 'event_rate') !== undefined) return []; // its minute is not over
   const same = thread.queuedEvents.filter((queued) => queued.toolCallId === first.toolCallId);
-  return same.slice(0, threadLimits.eventsPerChildMax);
+  const { eventsPerChildMax, charactersPerChildMax } = threadLimits;
+  let size = 0;
+  const tooMany = same.findIndex((queued) => (size += queued.size) > charactersPerChildMax);
+  return same.slice(0, Math.min(eventsPerChildMax, tooMany === -1 ? same.length : Math.max(1, tooMany)));
 }
 
 /** The model asked for a child. Why there is none, or its id. */
@@ -130,19 +137,6 @@ export function reportToParent(draft: Draft, occasion: string, report: Content, 
   const effectId = inputIds.childReport(id, occasion);
   draft.owe({ do: 'ReportToParent', id: effectId, parentId: parent.threadId, report, closed });
 }
-
-/** An event's child that has answered and waits for nothing is done. design §2 */
-export function isDone(draft: Draft): boolean {
-  const { thread } = draft;
-  return (
-    draft.finalText !== null &&
-    thread.spawnedBy?.kind === 'event' &&
-    thread.policies.eventChildren === 'close_when_idle' &&
-    !isBusyElsewhere(thread)
-  );
-}
-
-export const lastWords = (draft: Draft): Content => [text(draft.finalText ?? '')];
 
 export function takeReport(draft: Draft, input: ChildReport): Decision {
   const { childId, report, closed } = input;

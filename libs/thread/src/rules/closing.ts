@@ -4,7 +4,7 @@ import type { Draft } from '../draft.ts';
 import { text } from '../content.ts';
 import type { Content } from '../content.ts';
 import type { CloseRequest } from '../input.ts';
-import { openCalls } from '../thread.ts';
+import { mayWake, openCalls } from '../thread.ts';
 import { abandon, end } from './call.ts';
 import { reportToParent } from './child.ts';
 import { stopCompletion } from './interruption.ts';
@@ -13,6 +13,14 @@ import { withdrawQuestion } from './person.ts';
 export function closeThread(draft: Draft, input: CloseRequest): Decision {
   endThread(draft, input.requestId, [text('The thread was closed before it reported.')]);
   return draft.decided();
+}
+
+/** An event's child that waits for nothing any more is done, well or badly. design §2 */
+export function closeWhenDone(draft: Draft): void {
+  const { status, spawnedBy, policies, stalled, lastError, lastAnswer } = draft.thread;
+  if (status !== 'open' || spawnedBy?.kind !== 'event' || policies.eventChildren !== 'close_when_idle') return;
+  const lastWords = stalled ? `Error: the thread failed: ${lastError?.detail ?? 'unknown'}` : lastAnswer;
+  if (lastWords !== null && !mayWake(draft.thread)) endThread(draft, draft.cause.id, [text(lastWords)]);
 }
 
 /** `report` is the last word to the parent, if there is one. */

@@ -3,13 +3,12 @@ import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { CompletionFailure, CompletionResult, RetryRequest } from '../input.ts';
 import { text } from '../content.ts';
-import { blockingCalls } from '../thread.ts';
+import { threadLimits } from '../policy.ts';
 import { fallAsleep } from './built-in.ts';
-import { isDone, lastWords } from './child.ts';
 import { endThread } from './closing.ts';
 import { refuseRequest } from './refusal.ts';
 import { requestCall } from './tool-call.ts';
-import { requestCompletion, wake } from './wake.ts';
+import { askModel, isBusy, wake } from './wake.ts';
 
 const isCurrent = (draft: Draft, completionId: string): boolean =>
   draft.thread.completion?.completionId === completionId;
@@ -24,12 +23,12 @@ export function recordCompletion(draft: Draft, input: CompletionResult): Decisio
   // The last word wins: a thread that closes does not sleep.
   const closing = wishes.find((wish) => wish.wish === 'close');
   if (closing?.wish === 'close') {
-    endThread(draft, completionId, [text(closing.report ?? input.text)]);
+    endThread(draft, completionId, [text(closing.report ?? input.text.slice(0, threadLimits.familyCharactersMax))]);
     return draft.decided();
   }
-  for (const wish of wishes) if (wish.wish === 'sleep') fallAsleep(draft, wish.until);
+  const sleeps = wishes.flatMap((wish) => (wish.wish === 'sleep' ? [wish.until] : []));
+  if (sleeps.length > 0) fallAsleep(draft, Math.min(...sleeps)); // whichever wakes it first
   wake(draft);
-  if (isDone(draft)) endThread(draft, completionId, lastWords(draft));
   return draft.decided();
 }
 
@@ -43,10 +42,11 @@ export function recordFailure(draft: Draft, input: CompletionFailure): Decision 
 }
 
 export function retry(draft: Draft, input: RetryRequest): Decision {
-  const { stalled, completion } = draft.thread;
-  if (!stalled || completion !== null || blockingCalls(draft.thread).length > 0) {
-    return refuseRequest(draft, input, 'NOTHING_TO_RETRY', 'the last completion did not fail');
+  const { stalled } = draft.thread;
+  if (!stalled || isBusy(draft)) {
+    const why = stalled ? 'something is running: it goes on by itself' : 'the last completion did not fail';
+    return refuseRequest(draft, input, 'NOTHING_TO_RETRY', why);
   }
-  requestCompletion(draft);
+  askModel(draft, { byHand: true });
   return draft.decided();
 }

@@ -4,11 +4,13 @@
 // migrate, all of that is waited for, then the thread uses the new addresses (`MigrationEnded`), or goes on with the old ones.
 //
 // Invariants:
-//   G1. While a migration runs nothing is asked of the model; messages queue, arrivals are recorded.
+//   G1. While a migration runs nothing is asked of the model and no child opens; messages and events queue, other arrivals
+//       are recorded.
 //   G2. Addresses change in the commit that ends the migration well, and in no other. R103
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import { inputIds, type MigrationRequest, type MigrationResult } from '../input.ts';
+import { openQueuedChildren } from './child.ts';
 import { loadToolsets } from './opening.ts';
 import { refuseRequest } from './refusal.ts';
 import { wake } from './wake.ts';
@@ -52,6 +54,7 @@ export function endMigration(draft: Draft, input: MigrationResult): Decision {
   const ok = problems.length === 0;
   draft.emit({ type: 'MigrationEnded', migrationId, ok, migrated, problems }); // (G2)
   if (ok) loadToolsets(draft);
+  openQueuedChildren(draft);
   wake(draft);
   return draft.decided();
 }

@@ -6,6 +6,7 @@ import { text } from '../content.ts';
 import type { LoadedToolset } from '../toolset.ts';
 import type { ThreadEvent } from '../event.ts';
 import { inputIds } from '../input.ts';
+import { openQueuedChildren } from './child.ts';
 import { refuseRequest } from './refusal.ts';
 import { acceptMessages, wake } from './wake.ts';
 
@@ -37,7 +38,7 @@ function openChild(draft: Draft, opened: Omit<Opened, 'type'>, child: Childhood)
       childId: null,
     });
   const messageId = `msg_${draft.thread.id.slice(draft.thread.id.indexOf('_') + 1)}`;
-  if (instructions !== null) draft.emit({ type: 'MessageAccepted', messageId, content: [text(instructions)] });
+  if (instructions !== null) acceptMessages(draft, [{ messageId, content: [text(instructions)] }]);
   wake(draft);
   return draft.decided();
 }
@@ -47,6 +48,8 @@ type Opened = Extract<ThreadEvent, { readonly type: 'ThreadOpened' }>;
 export function refreshToolsets(draft: Draft, input: RefreshToolsetsRequest): Decision {
   if (draft.thread.toolServers.length === 0)
     return refuseRequest(draft, input, 'TOOLSET_INVALID', 'the agent of this thread has no tool servers');
+  if (draft.thread.migrating !== null)
+    return refuseRequest(draft, input, 'CALLS_PENDING', 'a migration is running, and loads the toolsets at its end');
   loadToolsets(draft);
   return draft.decided();
 }
@@ -65,6 +68,7 @@ export function recordToolsets(draft: Draft, input: ToolsetsResult): Decision {
   for (const toolset of input.toolsets) noteChange(draft, before, toolset);
   for (const { toolServer, code, problems } of input.rejected)
     draft.emit({ type: 'ToolsetRejected', toolServer, code, problems });
+  openQueuedChildren(draft);
   wake(draft);
   return draft.decided();
 }

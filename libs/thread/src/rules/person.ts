@@ -2,20 +2,20 @@
 // result may come at any time. RAP oauth, user-choice
 //
 // Invariants:
-//   Q1. A choice is settled once: by an answer, a dismissal, an interruption, its deadline or its tool's own result; whoever
-//       settles it but the tool posts an index to the tool. R91, R92
+//   Q1. A choice is settled once: by an answer, a dismissal, an interruption, its deadline, or its tool's own result or next
+//       question; whoever settles it but the tool posts an index to the tool. R91, R92
 //   Q2. The URL of a login is never here; when its call is settled the sealed one is forgotten. R88
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { ChoiceAnswerFailure, LoginPrompt, ChoicePrompt } from '../input.ts';
-import type { Call, Choice } from '../thread.ts';
-import { isUnsent } from '../thread.ts';
+import { type Call, type Choice, isUnsent, own, waitsForPerson } from '../thread.ts';
+import { timeoutOf } from '../tools.ts';
 import { abandon, setTimer, settle } from './call.ts';
 import { wake } from './wake.ts';
 
 /** The call that this message is about, if it was sent to this server and has no outcome. R34 */
 function sentCall(draft: Draft, toolCallId: string, toolServer: string): Call | null {
-  const call = draft.thread.calls[toolCallId];
+  const call = own(draft.thread.calls, toolCallId);
   return call !== undefined && call.toolServer === toolServer && !isUnsent(call) ? call : null;
 }
 
@@ -48,17 +48,17 @@ export function takeUserChoice(draft: Draft, input: ChoicePrompt): Decision {
   return draft.decided();
 }
 
-/** A tool that asks anew has given up its earlier question. */
+/** A tool that asks anew has given up its earlier question, and waits for no answer to it. */
 function replaceQuestion(draft: Draft, call: Call): void {
-  withdrawQuestion(draft, call, 'another question');
-  const timerId = draft.thread.calls[call.toolCallId]?.personTimerId ?? null;
+  settleByTool(draft, call);
+  const timerId = own(draft.thread.calls, call.toolCallId)?.personTimerId ?? null;
   if (timerId !== null) draft.emit({ type: 'TimerCancelled', timerId });
 }
 
 /** Settles a tool's choice and owes the tool its index. (Q1) */
 export function settleChoice(draft: Draft, choice: Choice, selected: number, by: string, reason: string | null): void {
   const { choiceId, toolCallId, answerTo } = choice;
-  const call = draft.thread.calls[toolCallId];
+  const call = own(draft.thread.calls, toolCallId);
   draft.emit({ type: 'ChoiceSettled', choiceId, selected, by, ...(reason === null ? {} : { reason }) });
   const toolServer = call?.toolServer ?? null;
   if (toolServer === null || answerTo === null) return;
@@ -68,7 +68,7 @@ export function settleChoice(draft: Draft, choice: Choice, selected: number, by:
 /** What a person was asked is taken back: an approval counts as nothing, a choice takes its default. R92 */
 export function withdrawQuestion(draft: Draft, call: Call, by: string): void {
   if (!('choiceId' in call.waiting)) return;
-  const choice = draft.thread.choices[call.waiting.choiceId];
+  const choice = own(draft.thread.choices, call.waiting.choiceId);
   if (choice === undefined) return;
   if (choice.kind === 'tool') settleChoice(draft, choice, choice.default, by, null);
   else draft.emit({ type: 'ChoiceSettled', choiceId: choice.choiceId, decision: 'withdrawn', by });
@@ -77,23 +77,37 @@ export function withdrawQuestion(draft: Draft, call: Call, by: string): void {
 /** The tool answered without waiting for the person. */
 export function settleByTool(draft: Draft, call: Call): void {
   if (call.waiting.for !== 'choice') return;
-  const choice = draft.thread.choices[call.waiting.choiceId];
+  const choice = own(draft.thread.choices, call.waiting.choiceId);
   if (choice !== undefined)
     draft.emit({ type: 'ChoiceSettled', choiceId: choice.choiceId, selected: choice.default, by: 'tool' });
 }
 
 /** Nobody came in time. */
 export function expireQuestion(draft: Draft, call: Call): void {
-  if (call.waiting.for === 'choice') return withdrawQuestion(draft, call, 'deadline');
+  if (call.waiting.for === 'choice') {
+    withdrawQuestion(draft, call, 'deadline');
+    return restartTimeout(draft, call);
+  }
   settle(draft, call, 'timed_out', 'TOOL_TIMED_OUT', 'nobody logged in in time');
   abandon(draft, call, { notify: true });
 }
 
-/** The tool cannot be told what was chosen, so it will never answer. */
+/** From now on it is the tool's turn again, and its time runs anew. R58 */
+export function restartTimeout(draft: Draft, call: Call): void {
+  const timeoutMs = timeoutOf(draft.thread, call.operation);
+  if (call.timerId === null || timeoutMs === null) return;
+  draft.emit({ type: 'TimerCancelled', timerId: call.timerId });
+  setTimer(draft, call, 'tool_timeout', draft.moment.now + timeoutMs);
+}
+
+/** The tool cannot be told what was chosen, so it will never answer; unless it has asked something else meanwhile. */
 export function takeAnswerFailure(draft: Draft, input: ChoiceAnswerFailure): Decision {
-  const call = draft.thread.calls[input.toolCallId];
+  const call = own(draft.thread.calls, input.toolCallId);
   if (call === undefined) return { committed: false, refusal: 'NOT_PENDING' };
-  settle(draft, call, 'error', 'DISPATCH_FAILED', input.detail);
+  const { toolCallId } = call;
+  if (waitsForPerson(call))
+    draft.emit({ type: 'CallbackRejected', toolCallId, reason: input.detail, code: 'DISPATCH_FAILED' });
+  else settle(draft, call, 'error', 'DISPATCH_FAILED', input.detail);
   wake(draft);
   return draft.decided();
 }

@@ -4,13 +4,15 @@ import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { ScheduleRequest, UnscheduleRequest } from '../input.ts';
 import { threadLimits } from '../policy.ts';
-import type { ThreadSchedule, Timer } from '../thread.ts';
+import { own, type ThreadSchedule, type Timer } from '../thread.ts';
 import { setScheduleTimer } from './call.ts';
 import { refuseRequest } from './refusal.ts';
 import { beginsTurn, wake } from './wake.ts';
 
 /** Lateness below this is a busy machine, not a missed time. */
 const graceMs = 60_000;
+/** A schedule that comes more often than this is a loop. */
+const intervalMsMin = 60_000;
 /** Missed times are counted up to here. */
 const missedCountedMax = 1_000;
 
@@ -20,6 +22,9 @@ export function setSchedule(draft: Draft, input: ScheduleRequest): Decision {
   const next = draft.moment.nextTime(schedule.cron, schedule.timeZone, now);
   if (next === null || next - now > threadLimits.sleepMsMax)
     return refuseRequest(draft, input, 'INVALID_BODY', 'this cron line never comes in this time zone');
+  const second = draft.moment.nextTime(schedule.cron, schedule.timeZone, next);
+  if (second !== null && second - next < intervalMsMin)
+    return refuseRequest(draft, input, 'INVALID_BODY', 'a schedule comes once a minute at most');
   if (Object.keys(draft.thread.schedules).length >= threadLimits.schedulesMax)
     return refuseRequest(draft, input, 'LIMIT_REACHED', `a thread has at most ${threadLimits.schedulesMax} schedules`);
   draft.emit({ type: 'ScheduleSet', scheduleId, schedule });
@@ -29,7 +34,7 @@ export function setSchedule(draft: Draft, input: ScheduleRequest): Decision {
 
 export function removeSchedule(draft: Draft, input: UnscheduleRequest): Decision {
   const { scheduleId } = input;
-  if (draft.thread.schedules[scheduleId] === undefined)
+  if (own(draft.thread.schedules, scheduleId) === undefined)
     return refuseRequest(draft, input, 'NOTHING_TO_STOP', 'this thread has no such schedule');
   draft.emit({ type: 'ScheduleRemoved', scheduleId });
   return draft.decided();

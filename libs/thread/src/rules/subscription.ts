@@ -10,10 +10,9 @@ import type { Draft } from '../draft.ts';
 import { minuteWith } from '../evolve.ts';
 import type { CancelSubscriptionRequest, SubscriptionEvent } from '../input.ts';
 import { threadLimits } from '../policy.ts';
-import type { Call, HeldEvent, Subscription } from '../thread.ts';
-import { isUnsent, timerOf } from '../thread.ts';
+import { type Call, type HeldEvent, isUnsent, own, type Subscription, timerOf } from '../thread.ts';
 import { setThreadTimer } from './call.ts';
-import { hasRoomForChild, openEventChild } from './child.ts';
+import { mayOpenChild, openEventChild, openQueuedChildren } from './child.ts';
 import { refuseRequest } from './refusal.ts';
 import { beginsTurn, wake } from './wake.ts';
 
@@ -28,28 +27,37 @@ export const heldFor = (draft: Draft, call: Call): readonly HeldEvent[] =>
 export function takeEvent(draft: Draft, input: SubscriptionEvent): Decision {
   const { toolCallId, eventId, content, associative, final } = input;
   const event: HeldEvent = { toolCallId, eventId, content, associative, final };
-  const subscription = draft.thread.subscriptions[toolCallId];
+  const subscription = own(draft.thread.subscriptions, toolCallId);
   if (subscription === undefined) return hold(draft, input, event);
   if (subscription.toolServer !== input.toolServer) return { committed: false, refusal: 'NOT_SUBSCRIBED' };
   receive(draft, subscription, event);
+  openQueuedChildren(draft);
   wake(draft);
   return draft.decided();
 }
 
 /** (U1) A call that may still confirm holds its events; of anything else they are discarded. R82 */
 function hold(draft: Draft, input: SubscriptionEvent, event: HeldEvent): Decision {
-  const call = draft.thread.calls[input.toolCallId];
+  const call = own(draft.thread.calls, input.toolCallId);
   if (call === undefined || call.toolServer !== input.toolServer || isUnsent(call))
     return { committed: false, refusal: 'NOT_SUBSCRIBED' };
-  if (draft.thread.held.length < threadLimits.heldEventsMax) draft.emit({ type: 'SubscriptionEventHeld', ...event });
+  if (hasRoom(draft, call, event)) draft.emit({ type: 'SubscriptionEventHeld', ...event });
   else
     draft.emit({
       type: 'CallbackRejected',
       toolCallId: call.toolCallId,
-      reason: `more than ${threadLimits.heldEventsMax} events came before their subscriptions were confirmed`,
+      reason: 'more events came before the subscription was confirmed than can be kept',
       code: 'LIMIT_REACHED',
     });
   return draft.decided();
+}
+
+function hasRoom(draft: Draft, call: Call, event: HeldEvent): boolean {
+  const characters = [...draft.thread.held, event].reduce(
+    (sum, { content }) => sum + JSON.stringify(content).length,
+    0,
+  );
+  return heldFor(draft, call).length < threadLimits.heldEventsMax && characters <= threadLimits.heldCharactersMax;
 }
 
 /** Records one event of an open subscription and finds it a place: this thread, a child, or the queue for one. (U2) */
@@ -61,20 +69,22 @@ export function receive(draft: Draft, subscription: Subscription, event: HeldEve
   const place = event.associative ? 'thread' : placeOf(draft, tooFast);
   if (place === 'child') openEventChild(draft, subscription, event);
   else draft.emit({ ...inherited, into: place, childId: null }, place === 'thread' ? beginsTurn(draft) : undefined);
-  if (tooFast && place !== 'child' && timerOf(draft.thread, 'event_rate') === undefined)
+  if (tooFast && timerOf(draft.thread, 'event_rate') === undefined)
     setThreadTimer(draft, 'event_rate', minute.since + 60_000);
   if (event.final) draft.emit({ type: 'SubscriptionClosed', toolCallId, reason: 'final' }); // (U3)
 }
 
 function placeOf({ thread }: Draft, tooFast: boolean): 'thread' | 'child' | 'queue' {
   if (thread.ancestors.length >= threadLimits.depthMax) return 'thread';
-  if (thread.queuedEvents.length >= threadLimits.queuedEventsMax) return 'thread';
-  return !hasRoomForChild(thread) || tooFast || thread.queuedEvents.length > 0 ? 'queue' : 'child';
+  const { queuedEventsMax, queuedCharactersMax } = threadLimits;
+  if (thread.queuedEvents.length >= queuedEventsMax) return 'thread';
+  if (thread.queuedEvents.reduce((sum, { size }) => sum + size, 0) >= queuedCharactersMax) return 'thread';
+  return !mayOpenChild(thread) || tooFast || thread.queuedEvents.length > 0 ? 'queue' : 'child';
 }
 
 /** Ends a subscription of this thread and tells every tool server. R76, R78 */
 export function cancelSubscription(draft: Draft, toolCallId: string): boolean {
-  if (draft.thread.subscriptions[toolCallId] === undefined) return false;
+  if (own(draft.thread.subscriptions, toolCallId) === undefined) return false;
   draft.emit({ type: 'SubscriptionClosed', toolCallId, reason: 'cancelled' });
   draft.owe({
     do: 'SendCancelNotices',

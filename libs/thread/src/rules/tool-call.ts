@@ -8,7 +8,7 @@ import { allowanceKey } from '../evolve.ts';
 import type { CallbackRejection, DispatchFailure, RequestedCall, TimerFiring, ToolResult } from '../input.ts';
 import { threadLimits } from '../policy.ts';
 import { isBuiltIn } from '../built-in-tools.ts';
-import { blockingCalls, type Call, isUnsent, openCalls, type Timer, waitsForPerson } from '../thread.ts';
+import { blockingCalls, type Call, isUnsent, openCalls, own, type Timer, waitsForPerson } from '../thread.ts';
 import type { LoadedToolset } from '../toolset.ts';
 import { needsApproval, toolsetOf } from '../tools.ts';
 import { expireApproval, requestApproval } from './approval.ts';
@@ -16,7 +16,7 @@ import { type AfterAnswer, runBuiltIn } from './built-in.ts';
 import { abandon, dispatch, end, setTimer, settle } from './call.ts';
 import { openQueuedChildren } from './child.ts';
 import { loadToolsets } from './opening.ts';
-import { expireQuestion, settleByTool } from './person.ts';
+import { expireQuestion, settleByTool, withdrawQuestion } from './person.ts';
 import { scheduleCame } from './schedule.ts';
 import { heldFor, mayEverSubscribe, receive } from './subscription.ts';
 import { beginsTurn, wake } from './wake.ts';
@@ -37,7 +37,7 @@ export function requestCall(draft: Draft, requested: RequestedCall): AfterAnswer
     argumentsHash,
     providerCallId,
   });
-  const call = draft.thread.calls[toolCallId];
+  const call = own(draft.thread.calls, toolCallId);
   if (call === undefined) throw new Error(`(T2) ${toolCallId} is not open after it was requested`);
   const refusal = refusalOf(call, toolset, requested, open);
   if (refusal !== null) {
@@ -78,7 +78,7 @@ function isLooping(draft: Draft, call: Call): boolean {
 
 /** A call that was sent and has no outcome yet, pending or detached; never one of another tool server. R34 */
 function awaited(draft: Draft, toolCallId: string): Call | null {
-  const call = draft.thread.calls[toolCallId];
+  const call = own(draft.thread.calls, toolCallId);
   return call !== undefined && !isUnsent(call) ? call : null;
 }
 
@@ -115,7 +115,7 @@ function subscribe(draft: Draft, call: Call, input: ToolResult): void {
   draft.emit({ type: 'SubscriptionOpened', toolCallId });
   end(draft, call, resultOf(input));
   for (const event of held) {
-    const subscription = draft.thread.subscriptions[toolCallId];
+    const subscription = own(draft.thread.subscriptions, toolCallId);
     if (subscription !== undefined) receive(draft, subscription, event);
   }
 }
@@ -124,6 +124,7 @@ function subscribe(draft: Draft, call: Call, input: ToolResult): void {
 function takeLateResult(draft: Draft, { toolCallId, subscription }: ToolResult): Decision {
   if (!subscription) return { committed: false, refusal: 'NOT_PENDING' };
   draft.emit({ type: 'ToolCallLateResult', toolCallId, used: false });
+  if (own(draft.thread.subscriptions, toolCallId) !== undefined) return draft.decided(); // we do hear it
   draft.owe({
     do: 'SendCancelNotices',
     id: `cancel-late:${toolCallId}`,
@@ -145,6 +146,7 @@ function outcomeOf(content: Content): Outcome {
 export function takeDispatchFailure(draft: Draft, input: DispatchFailure): Decision {
   const call = awaited(draft, input.toolCallId);
   if (call === null) return { committed: false, refusal: 'NOT_PENDING' };
+  withdrawQuestion(draft, call, 'dispatch failure');
   settle(draft, call, input.outcome === 'unknown' ? 'outcome_unknown' : 'error', input.code, input.detail);
   // A server answered 409: its tools are fetched anew before the model is asked again. R107
   if (input.code === 'TOOLSET_CHANGED' && draft.thread.loading === null) loadToolsets(draft);
@@ -159,6 +161,7 @@ export function takeRejection(draft: Draft, input: CallbackRejection): Decision 
   const { toolCallId, reason, code } = input;
   draft.emit({ type: 'CallbackRejected', toolCallId, reason, code });
   if (input.settles || call.rejectedCallbacks + 1 >= threadLimits.rejectedCallbacksMax) {
+    withdrawQuestion(draft, call, 'rejection');
     settle(draft, call, 'error', code, reason);
     wake(draft);
   }
@@ -167,7 +170,7 @@ export function takeRejection(draft: Draft, input: CallbackRejection): Decision 
 
 /** R58: a synthetic error after the configured time; an approval that nobody gave counts as denied. */
 export function takeTimer(draft: Draft, input: TimerFiring): Decision {
-  const timer = draft.thread.timers[input.timerId];
+  const timer = own(draft.thread.timers, input.timerId);
   if (timer === undefined) return { committed: false, refusal: 'NO_TIMER' };
   const { timerId, reason } = timer;
   draft.emit(
@@ -182,19 +185,19 @@ export function takeTimer(draft: Draft, input: TimerFiring): Decision {
 
 /** A timer of one call. */
 function expire(draft: Draft, timer: Timer): void {
-  const call = draft.thread.calls[timer.toolCallId ?? ''];
+  const call = own(draft.thread.calls, timer.toolCallId ?? '');
   if (call === undefined) return;
   if (timer.reason === 'approval_deadline') return expireApproval(draft, call);
   if (timer.reason !== 'tool_timeout') return expireQuestion(draft, call);
-  const afterMs = timer.due - timer.since;
-  if (waitsForPerson(call))
-    setTimer(draft, call, 'tool_timeout', draft.moment.now + afterMs); // a person may take longer
-  else timeOut(draft, call, timer.due - call.since);
+  if (!waitsForPerson(call)) return timeOut(draft, call, timer.due - call.since);
+  // A person may take longer, but not longer than their own deadline.
+  const deadline = call.personTimerId === null ? undefined : own(draft.thread.timers, call.personTimerId)?.due;
+  setTimer(draft, call, 'tool_timeout', Math.max(deadline ?? 0, draft.moment.now + timer.due - timer.since));
 }
 
 /** A timer of the thread itself. */
 function timePassed(draft: Draft, timer: Timer): void {
-  const schedule = timer.scheduleId === null ? undefined : draft.thread.schedules[timer.scheduleId];
+  const schedule = timer.scheduleId === null ? undefined : own(draft.thread.schedules, timer.scheduleId);
   if (schedule !== undefined) scheduleCame(draft, schedule, timer);
   if (timer.reason === 'event_rate') openQueuedChildren(draft);
   if (timer.reason === 'event_wait')

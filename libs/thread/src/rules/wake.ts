@@ -1,34 +1,41 @@
 // When the model is asked: there is something it has not seen, and nothing that it must wait for. (T1, T3)
 import type { Draft } from '../draft.ts';
-import { blockingCalls, type QueuedMessage, timerOf, tokensOn } from '../thread.ts';
+import { blockingCalls, type QueuedMessage, type Thread, timerOf, tokensOn } from '../thread.ts';
 import { setThreadTimer } from './call.ts';
 
 /** Ends every decision after which the model may have something to see. */
 export function wake(draft: Draft): void {
   if (isBusy(draft)) return limitTheWait(draft);
   acceptMessages(draft, draft.thread.queue);
-  if (draft.thread.unseen <= draft.thread.merged || draft.thread.stalled) return;
-  const exceeded = exceededBudget(draft);
+  if (draft.thread.unseen > draft.thread.merged && !draft.thread.stalled) askModel(draft);
+}
+
+/** Asks, unless a budget is used up. Who retries by hand grants one more completion, and no more tokens. */
+export function askModel(draft: Draft, { byHand = false } = {}): void {
+  const exceeded = exceededTokens(draft) ?? (byHand ? null : exceededCompletions(draft.thread));
   if (exceeded === null) requestCompletion(draft);
   else draft.emit({ type: 'BudgetExceeded', ...exceeded });
 }
 
-function exceededBudget({
-  thread,
-  moment,
-}: Draft): { readonly budget: string; readonly used: number; readonly limit: number } | null {
-  const { completionsInWake, limits } = thread;
-  const { completionsPerWakeMax, tokensPerDayMax } = limits;
-  if (completionsInWake >= completionsPerWakeMax)
-    return { budget: 'completions_per_wake', used: completionsInWake, limit: completionsPerWakeMax };
-  const tokens = tokensOn(thread, moment.now);
-  return tokensPerDayMax !== null && tokens >= tokensPerDayMax
-    ? { budget: 'tokens_per_day_thread', used: tokens, limit: tokensPerDayMax }
-    : null;
+interface Exceeded {
+  readonly budget: string;
+  readonly used: number;
+  readonly limit: number;
+}
+
+function exceededCompletions({ completionsInWake, limits }: Thread): Exceeded | null {
+  const limit = limits.completionsPerWakeMax;
+  return completionsInWake < limit ? null : { budget: 'completions_per_wake', used: completionsInWake, limit };
+}
+
+function exceededTokens({ thread, moment }: Draft): Exceeded | null {
+  const limit = thread.limits.tokensPerDayMax;
+  const used = tokensOn(thread, moment.now);
+  return limit === null || used < limit ? null : { budget: 'tokens_per_day_thread', used, limit };
 }
 
 /** A round is over when every call of it is settled or detached; then the model is asked again. */
-const isBusy = ({ thread }: Draft): boolean =>
+export const isBusy = ({ thread }: Draft): boolean =>
   thread.status !== 'open' ||
   thread.loading !== null ||
   thread.migrating !== null ||
@@ -37,8 +44,8 @@ const isBusy = ({ thread }: Draft): boolean =>
 
 /** What arrived waits for the round, but not for ever: one slow call must never make a thread deaf. design §2 */
 function limitTheWait(draft: Draft): void {
-  const { arrivals, completion, loading, limits, status } = draft.thread;
-  if (arrivals === 0 || completion !== null || loading !== null || status !== 'open') return;
+  const { arrivals, limits } = draft.thread;
+  if (arrivals === 0 || blockingCalls(draft.thread).length === 0) return;
   if (timerOf(draft.thread, 'event_wait') === undefined)
     setThreadTimer(draft, 'event_wait', draft.moment.now + limits.eventWaitMsMax);
 }
@@ -49,7 +56,7 @@ export function beginsTurn({ thread, cause }: Draft): string {
   return isResting || thread.turnId === null ? cause.id : thread.turnId;
 }
 
-export function requestCompletion(draft: Draft): void {
+function requestCompletion(draft: Draft): void {
   for (const { timerId, reason } of Object.values(draft.thread.timers))
     if (reason === 'sleep') draft.emit({ type: 'TimerCancelled', timerId }); // something else woke the thread
   const completionId = draft.mint('cmp');

@@ -284,7 +284,11 @@ export const timerFired =
 /** The n-th call confirms a subscription. */
 export const subscribed =
   (index = 0, words = 'subscribed', toolServer = 'tools') =>
-  (scene: Scene): ToolResult => ({ ...result(index, words, toolServer)(scene), subscription: true });
+  (scene: Scene): ToolResult => ({
+    ...result(index, words, toolServer)(scene),
+    id: inputIds.confirmation(callId(scene, index)),
+    subscription: true,
+  });
 
 export interface EventOptions {
   readonly id?: string | null;
