@@ -55,4 +55,19 @@ describe('settings', () => {
     expect(text).toMatch(/DORMOUSE_PORT, --port \[7420\]\n\s+port of the client API/);
     expect(text).not.toMatch(/undefined/);
   });
+
+  it.each([
+    ['http://tools.example.com', 'false', false],
+    ['http://10.0.0.7:7420', 'false', false],
+    ['http://10.0.0.7:7420', 'true', true],
+    ['https://agents.example.com', 'false', true],
+    ['http://127.0.0.1:7420', 'false', true],
+    ['http://[::1]:7420', 'false', true],
+    ['http://localhost:7420', 'false', true],
+  ])('R41 callbacks at %s, plain http allowed: %s', (address, allowed, ok) => {
+    const environment = { DORMOUSE_CALLBACK_BASE_URL: address, DORMOUSE_PLAIN_HTTP_CALLBACKS: allowed };
+    const reading = readConfig([], environment);
+    expect(reading.ok).toBe(ok);
+    expect(reading.ok === false ? reading.problems.join() : 'unencrypted').toContain('unencrypted');
+  });
 });

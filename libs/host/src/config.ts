@@ -78,6 +78,9 @@ const settingsSchema = z.object({
     description:
       'address that tool servers use; keep it stable, callback URLs live long. Default: PUBLIC_URL, else where it listens',
   }),
+  PLAIN_HTTP_CALLBACKS: flag(false).meta({
+    description: 'callback URLs may be plain http: on hosts other than this one, because the network is private',
+  }),
   OUTBOUND_ALLOW: z.string().default('').superRefine(allowProblems).meta({
     description:
       'private or plain-http destinations: comma-separated [http://](host-suffix | CIDR)[:port]; standalone adds loopback',
@@ -175,6 +178,19 @@ function topologyProblems(config: Config): readonly string[] {
   return missing.map((name) => `${prefix}${name}: the cluster needs it too; standalone needs none of them`);
 }
 
+/** R41: callback URLs carry tokens; off this machine they travel encrypted, unless somebody says that the network is private. */
+function callbackProblems(config: Config): readonly string[] {
+  const name = config.CALLBACK_BASE_URL === undefined ? 'PUBLIC_URL' : 'CALLBACK_BASE_URL';
+  const address = config[name];
+  if (address === undefined || config.PLAIN_HTTP_CALLBACKS || !isPlainElsewhere(new URL(address))) return [];
+  return [
+    `${prefix}${name}: callbacks would travel unencrypted; use https:, or set ${prefix}PLAIN_HTTP_CALLBACKS=true on a private network`,
+  ];
+}
+
+const isPlainElsewhere = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\]|.*\.localhost)$/.test(hostname);
+
 export type ConfigReading =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly problems: readonly string[] }
@@ -198,7 +214,7 @@ export function readConfig(
   const problems = [...flags.problems, ...unknownVariables(environment)];
   if (!parsed.success)
     problems.push(...parsed.error.issues.map((issue) => `${nameOf(issue.path[0], flags.values)}: ${issue.message}`));
-  if (parsed.success) problems.push(...topologyProblems(parsed.data));
+  if (parsed.success) problems.push(...topologyProblems(parsed.data), ...callbackProblems(parsed.data));
   return parsed.success && problems.length === 0 ? { ok: true, config: parsed.data } : { ok: false, problems };
 }
 

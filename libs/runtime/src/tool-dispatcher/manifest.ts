@@ -6,8 +6,9 @@
 //   M2. A manifest is taken whole or not at all, and what it says is data: nothing in it is run. R19, R31
 //   M3. A manifest that differs from its pin is not used and not remembered. R30
 //   M4. "Last good" moves only after the manifest it names is stored.
+//   M5. However many calls a server answers 409 at once, it is asked for its manifest once; the load that follows uses it. R107
 import { createHash } from 'node:crypto';
-import type { Logger, Toolsets, ToolServer, ToolTransport } from '@dormouse/ports';
+import type { Clock, Logger, Toolsets, ToolServer, ToolTransport } from '@dormouse/ports';
 import { canonicalJson, checkJson, parseToolset, toolServerUrl, type Toolset } from '@dormouse/protocol';
 import type { RejectedToolset } from '@dormouse/thread';
 import { createKept } from './kept.ts';
@@ -24,6 +25,8 @@ export type Fetched =
 export interface Manifests {
   /** Asks the server. Never throws for what a server does. @throws Fault when a store fails. */
   fetch(server: ToolServer): Promise<Fetched>;
+  /** The same after a 409: asks once for all that were refused together. (M5) */
+  fetchChanged(server: ToolServer): Promise<Fetched>;
   /** The stored manifest with this hash, or null. */
   stored(tenant: string, sha256: string): Promise<Manifest | null>;
   /** The last one that the server gave and that was good; null when there is none or it differs from the pin. */
@@ -33,17 +36,21 @@ export interface Manifests {
 export interface ManifestsDeps {
   readonly toolsets: Toolsets;
   readonly transport: ToolTransport;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: { readonly discoveryTimeoutMs: number; readonly manifestBytesMax: number };
 }
 
 const problemsShownMax = 20;
 const keptMax = 500;
+/** How long what a 409 made us read is the newest there is. */
+const changedFreshMs = 1_000;
 
-export function createManifests({ toolsets, transport, logger, settings }: ManifestsDeps): Manifests {
+export function createManifests({ toolsets, transport, clock, logger, settings }: ManifestsDeps): Manifests {
   /** By hash of the text: a manifest that has not changed is not judged again. */
   const judged = createKept<{ readonly canonical: string; readonly manifest: Manifest }>(keptMax);
   const bySha256 = createKept<Manifest>(keptMax);
+  const changed = createKept<{ readonly at: number; readonly fetched: Promise<Fetched> }>(keptMax);
 
   async function remember(server: ToolServer, canonical: string, manifest: Manifest): Promise<void> {
     const { tenant, name } = server;
@@ -63,28 +70,49 @@ export function createManifests({ toolsets, transport, logger, settings }: Manif
     return bySha256.set(`${tenant} ${sha256}`, { sha256, toolset: parsed.toolset });
   }
 
+  async function ask(server: ToolServer): Promise<Fetched> {
+    const url = toolServerUrl(server.baseUrl, 'discovery'); // (M1)
+    const answer = await transport.get({
+      server,
+      url,
+      timeoutMs: settings.discoveryTimeoutMs,
+      bytesMax: settings.manifestBytesMax,
+    });
+    if (!answer.ok) return rejected(answer.code, answer.detail);
+    if (answer.status < 200 || answer.status > 299)
+      return rejected('TOOLSET_UNREACHABLE', `the discovery endpoint answered HTTP ${answer.status}`);
+    const textSha256 = sha256Of(answer.body);
+    const read = judged.get(textSha256) ?? judge(answer.body);
+    if ('ok' in read) return read;
+    judged.set(textSha256, read);
+    const { canonical, manifest } = read;
+    if (server.pinnedSha256 !== null && server.pinnedSha256 !== manifest.sha256) {
+      return rejected('TOOLSET_INVALID', `the manifest does not match the pinned hash: it has ${manifest.sha256}`); // (M3)
+    }
+    await remember(server, canonical, manifest);
+    return { ok: true, manifest };
+  }
+
+  /** Of the same server at the same place with the same pin. */
+  const placeOf = ({ tenant, name, baseUrl, pinnedSha256 }: ToolServer): string =>
+    JSON.stringify([tenant, name, baseUrl, pinnedSha256]);
+
+  function readJustNow(server: ToolServer): Promise<Fetched> | undefined {
+    const known = changed.get(placeOf(server));
+    return known !== undefined && clock.now() - known.at < changedFreshMs ? known.fetched : undefined;
+  }
+
   return {
-    async fetch(server) {
-      const url = toolServerUrl(server.baseUrl, 'discovery'); // (M1)
-      const answer = await transport.get({
-        server,
-        url,
-        timeoutMs: settings.discoveryTimeoutMs,
-        bytesMax: settings.manifestBytesMax,
-      });
-      if (!answer.ok) return rejected(answer.code, answer.detail);
-      if (answer.status < 200 || answer.status > 299)
-        return rejected('TOOLSET_UNREACHABLE', `the discovery endpoint answered HTTP ${answer.status}`);
-      const textSha256 = sha256Of(answer.body);
-      const read = judged.get(textSha256) ?? judge(answer.body);
-      if ('ok' in read) return read;
-      judged.set(textSha256, read);
-      const { canonical, manifest } = read;
-      if (server.pinnedSha256 !== null && server.pinnedSha256 !== manifest.sha256) {
-        return rejected('TOOLSET_INVALID', `the manifest does not match the pinned hash: it has ${manifest.sha256}`); // (M3)
-      }
-      await remember(server, canonical, manifest);
-      return { ok: true, manifest };
+    fetch: (server) => readJustNow(server) ?? ask(server),
+    fetchChanged(server) {
+      const known = readJustNow(server);
+      if (known !== undefined) return known;
+      const place = placeOf(server);
+      const fetched = ask(server);
+      changed.set(place, { at: clock.now(), fetched });
+      const forget = (): void => changed.drop(place);
+      fetched.then(({ ok }) => (ok ? undefined : forget()), forget); // a failure is nothing to go by
+      return fetched;
     },
     stored,
     async lastGood({ tenant, name, pinnedSha256 }) {

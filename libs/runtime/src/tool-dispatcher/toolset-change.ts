@@ -13,7 +13,7 @@ export async function describeChange(
   decidedOn: Manifest | null,
   operation: string,
 ): Promise<string> {
-  const fetched = await manifests.fetch(server);
+  const fetched = await manifests.fetchChanged(server);
   const head = `tool server "${server.name}" refused the call because its tools have changed`;
   if (!fetched.ok) return `${head}; its new manifest could not be read: ${fetched.rejection.problems.join('; ')}`;
   const now = fetched.manifest.toolset;
