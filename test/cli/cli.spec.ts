@@ -246,6 +246,60 @@ describe('I-03 the log of a thread', () => {
   });
 });
 
+describe('a thread that moves to another installation', () => {
+  let other: Standalone;
+  beforeAll(async () => {
+    other = await startStandalone();
+  });
+  const there = async (...args: readonly string[]): Promise<string> => {
+    const run = await runCli([...connectionFlags(other), ...args]);
+    expect(run, run.stderr).toMatchObject({ code: 0 });
+    return run.stdout;
+  };
+  const exported = async (thread: string): Promise<string> => {
+    const file = join(await scratchDirectory(), 'thread.ndjson');
+    await ok('export', thread, file);
+    return file;
+  };
+
+  it('is imported closed, whatever was open in it, once, and goes on as a fork', async () => {
+    const thread = await open();
+    await cli('send', thread, 'roll a die', '--wait');
+    await cli('send', thread, 'Delete everything.', '--wait'); // waits for a person
+    const file = await exported(thread);
+    const [imported] = values(await there('--json', 'import', file));
+    const id = String(imported?.['thread']);
+    expect(id).not.toBe(thread);
+    expect(values(await there('--json', 'import', file))).toMatchObject([{ thread: id }]);
+    expect(await there('verify', id)).toContain('The chain holds');
+    const lines = values(await there('--json', 'events', id));
+    expect(lines.at(-1)).toMatchObject({ type: 'thread_closed' });
+    expect(lines.filter(({ type }) => type === 'tool_call_requested')).toHaveLength(2);
+    const fork = (await there('threads', 'fork', id, String(imported?.['position']))).trim();
+    expect(await there('send', fork, 'roll a die', '--wait')).toContain('roll_dice says');
+    expect(await there('messages', fork)).toContain('roll a die');
+  });
+
+  it('is refused when it is not whole, or when its agent is not there', async () => {
+    const refusal = async (file: string): Promise<string> => {
+      const run = await runCli([...connectionFlags(other), 'import', file]);
+      expect(run.code).not.toBe(0);
+      return run.stderr;
+    };
+    const thread = await open();
+    await cli('send', thread, 'roll a die', '--wait');
+    const file = await exported(thread);
+    await writeFile(file, (await readFile(file, 'utf8')).replace('roll a die', 'roll a dye'));
+    expect(await refusal(file)).toContain('is broken at commit');
+    expect(await refusal(await exported(await open('shouting')))).toContain('needs the agent shouting');
+    const position = String((values(await ok('--json', 'events', thread)).at(-1) ?? {})['position']);
+    const fork = (await ok('threads', 'fork', thread, position)).trim();
+    await cli('send', fork, 'roll a die', '--wait');
+    expect(await refusal(await exported(fork))).toContain('is of a fork');
+    expect(await refusal('/nowhere/at/all')).toContain('is not there');
+  });
+});
+
 describe('tools, agents and the clock', () => {
   it('probes a tool server by URL or name, and leaves nothing behind', async () => {
     const servers = values(await ok('--json', 'tools'));

@@ -20,6 +20,7 @@ const otherWords = new Set([
   'NOT_PENDING',
   'NO_TIMER',
   'NOT_LOADING',
+  'NOT_MIGRATING',
   'NOT_SUBSCRIBED',
   'NOT_THE_PARENT',
   'SLICE_THREW',

@@ -1,4 +1,4 @@
-// `dormouse export` and `dormouse verify`: a thread's log as it is stored, and whether its hash chain holds.
+// `dormouse export`, `import` and `verify`: a thread's log as it is stored, and whether its hash chain holds.
 //
 // An export is NDJSON, one commit per line, exactly the fields the chain is computed over: it can be verified for ever,
 // without the runtime.
@@ -17,6 +17,10 @@ export function addLogCommands(program: Command, run: RunCommand): void {
     .command('export <thread> [file]')
     .description("a thread's commits as NDJSON, into a new file or to stdout")
     .action((thread: string, file: string | undefined) => run((context) => exportLog(context, thread, file)));
+  program
+    .command('import <file>')
+    .description('an exported thread as a closed thread of this runtime, to be read and forked; again changes nothing')
+    .action((file: string) => run((context) => importLog(context, file)));
   program
     .command('verify <thread-or-file>')
     .description("check a thread's hash chain, from the runtime or from an export; offline for a file")
@@ -58,6 +62,58 @@ async function exportLog(context: CliContext, thread: string, file: string | und
   }
   if (context.json) answer(context, '', { file, commits: count });
   else progress(context, `${count} commits written to ${file}`);
+}
+
+const importPartCharactersMax = 2_000_000;
+const importPartCommitsMax = 500;
+
+/** The whole file is verified before anything is sent; parts follow each other, and may be sent again. */
+async function importLog(context: CliContext, file: string): Promise<void> {
+  if (!existsSync(file)) throw new CliFailure(exitCodes.failed, `${file} is not there.`);
+  const verdict = await verifyChain(commitsIn(file));
+  if (!verdict.ok || verdict.commits === 0)
+    throw new CliFailure(
+      exitCodes.notInOrder,
+      verdict.ok
+        ? `${file} holds no commits.`
+        : `${file} is broken at commit ${verdict.index} (version ${verdict.version}): it ${verdict.reason}.`,
+      'Nothing was imported.',
+    );
+  const client = await context.connect();
+  let of: string | null = null;
+  let sent = 0;
+  let imported: { readonly thread: string; readonly position: number } | null = null;
+  for await (const commits of partsOf(commitsIn(file))) {
+    of ??= commits[0]?.hash ?? '';
+    sent += commits.length;
+    const last = sent === verdict.commits;
+    imported = await ask(client.api.POST('/v1/imports', { body: { of, commits, last } }));
+    progress(context, `${sent} of ${verdict.commits} commits`);
+  }
+  const { thread = '', position = 0 } = imported ?? {};
+  answer(
+    context,
+    `imported as ${thread}, closed; to go on with it: dormouse threads fork ${thread} ${position}`,
+    imported,
+  );
+}
+
+async function* partsOf(commits: AsyncIterable<Commit>): AsyncGenerator<Commit[], void, undefined> {
+  let part: Commit[] = [];
+  let characters = 0;
+  for await (const commit of commits) {
+    if (
+      part.length === importPartCommitsMax ||
+      (part.length > 0 && characters + commit.body.length > importPartCharactersMax)
+    ) {
+      yield part;
+      part = [];
+      characters = 0;
+    }
+    part.push(commit);
+    characters += commit.body.length;
+  }
+  if (part.length > 0) yield part;
 }
 
 async function verify(context: CliContext, target: string): Promise<number> {

@@ -105,6 +105,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An exported thread, in parts and in order, as a closed thread that can be read and forked; a part may be sent again */
+        post: operations["importThread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/parked": {
         parameters: {
             query?: never;
@@ -810,6 +827,12 @@ export interface components {
              * @enum {string}
              */
             then?: "wait" | "ask_again";
+        };
+        /** @description Commits of one export, in order; `last` closes the thread. */
+        ImportPart: {
+            commits: components["schemas"]["Commit"][];
+            last: boolean;
+            of: string;
         };
         Interruption: {
             /** @default false */
@@ -1584,6 +1607,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ClockReading"];
+                };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    importThread: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportPart"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        position: number;
+                        thread: string;
+                    };
                 };
             };
             /** @description A problem document. */

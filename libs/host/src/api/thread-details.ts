@@ -109,6 +109,14 @@ export const view = z
   .object({ view_type: z.string(), content: z.record(z.string(), z.unknown()) })
   .meta({ id: 'View', description: 'The newest content of one type, as its tool server wrote it.' });
 
+export const importPart = z
+  .strictObject({
+    of: z.string().regex(/^[0-9a-f]{64}$/, 'must be the hash of the first commit of the file'),
+    commits: z.array(commit).min(1).max(1_000),
+    last: z.boolean(),
+  })
+  .meta({ id: 'ImportPart', description: 'Commits of one export, in order; `last` closes the thread.' });
+
 export const migration = z
   .strictObject({
     tool_servers: z.record(name, httpUrl).refine((servers) => Object.keys(servers).length > 0, 'names no tool server'),
@@ -176,6 +184,17 @@ export const threadDetailOperations = {
     access: threadReader,
     query: logListQuery,
     answers: { 200: listOf(commit) },
+  }),
+  import: operation({
+    id: 'importThread',
+    method: 'POST',
+    path: '/v1/imports',
+    tag,
+    summary:
+      'An exported thread, in parts and in order, as a closed thread that can be read and forked; a part may be sent again',
+    access: admin,
+    body: importPart,
+    answers: { 200: z.object({ thread: z.string(), position: z.int() }) },
   }),
   toolCalls: operation({
     id: 'listToolCalls',

@@ -97,6 +97,11 @@ export class ThreadDetailController {
     return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
   }
 
+  @Operate(threadDetailOperations.import)
+  async import(@OperationCall() { tenant, body }: Call<Operations['import']>): Promise<Reply> {
+    return reply(200, unwrap(await this.ingress.imports.take(tenant, body)));
+  }
+
   @Operate(threadDetailOperations.migrate)
   async migrate(@OperationCall() { tenant, params, body, origin }: Call<Operations['migrate']>): Promise<Reply> {
     const request = { ask: 'migration', toolServers: body.tool_servers } as const;

@@ -31,12 +31,12 @@ export function requestNames(deps: { readonly clock: Clock; readonly entropy: En
   return (origin) => {
     if (origin.idempotencyKey === null) return timeSortedName(deps.clock.now(), deps.entropy.nonce()); // (K2)
     const { tenant, method, path, idempotencyKey } = origin;
-    const digest = createHash('sha256')
-      .update(JSON.stringify([tenant, method, path, idempotencyKey]))
-      .digest();
-    return base32(digest, 26); // (K1)
+    return nameOfText(JSON.stringify([tenant, method, path, idempotencyKey])); // (K1)
   };
 }
+
+/** The same name for the same text, for ever. */
+export const nameOfText = (text: string): RequestName => base32(createHash('sha256').update(text).digest(), 26);
 
 /** A ULID-like name from a time and a fresh nonce. */
 export function timeSortedName(now: number, nonce: string): string {

@@ -37,6 +37,7 @@ import { createSecretDesk, type SecretDesk } from './secrets.ts';
 import { createThreadLookup } from './thread-lookup.ts';
 import { createThreadPartsDesk, type ThreadPartsDesk } from './thread-parts.ts';
 import { createThreadTokens, type ThreadTokens } from './thread-token.ts';
+import { createImportDesk, type ImportDesk } from './imports.ts';
 import { createThreadDesk, type ThreadDesk } from './threads.ts';
 import { createToolCallDesk, type ToolCallDesk } from './tool-calls.ts';
 import { createToolServerDesk, type ToolServerDesk } from './tool-servers.ts';
@@ -85,6 +86,7 @@ export interface Ingress {
   readonly follow: FollowDesk;
   readonly parked: ParkedDesk;
   readonly parts: ThreadPartsDesk;
+  readonly imports: ImportDesk;
   readonly blob: ReadBlob;
 }
 
@@ -109,6 +111,7 @@ export function createIngress(given: IngressPorts): Ingress {
     follow: createFollowDesk(ports),
     parked: createParkedDesk(ports),
     parts: createThreadPartsDesk(ports),
+    imports: createImportDesk(ports),
     blob: blobReader(ports),
   };
 }
