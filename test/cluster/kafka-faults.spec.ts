@@ -46,6 +46,11 @@ withServices(['kafka'], ({ kafka }) => {
     delivery.release();
   };
 
+  const largeMessage = (characters: number): ReturnType<typeof messageOf> => ({
+    ...messageOf('large'),
+    content: [{ type: 'text', text: 'x'.repeat(characters) }],
+  });
+
   describe('members of a group', () => {
     it('share the partitions, keep what they have, and lose nothing when one leaves', async () => {
       const prefix = freshPrefix();
@@ -109,24 +114,43 @@ withServices(['kafka'], ({ kafka }) => {
       await work(admin);
       await admin.disconnect();
     };
-    const madeWith = async (name: string, value: string): Promise<string> => {
+    const madeWith = async (settings: Readonly<Record<string, string>>): Promise<string> => {
       const prefix = freshPrefix();
       const topics = ['inputs', 'dispatches', 'notices'].map((topic) => ({
         topic: prefix + topic,
         numPartitions: 6,
-        configEntries: [{ name, value }],
+        configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
       }));
       await byHand((admin) => admin.createTopics({ topics }));
       return prefix;
     };
 
+    const roomy = { 'max.message.bytes': '4000000' };
+
+    it('that take small messages only are refused, with the setting', async () => {
+      const prefix = await madeWith({ 'retention.ms': '-1' });
+      await expect(openBus(prefix)).rejects.toMatchObject({
+        code: 'TOPICS_UNFIT',
+        message: expect.stringContaining('Set its max.message.bytes to 2097152'),
+      });
+    });
+
+    it('that take larger messages than needed are used as they are', async () => {
+      const bus = await openBus(await madeWith({ ...roomy, 'retention.ms': '-1' }));
+      const recorder = createInputRecorder(release);
+      await consume(bus, recorder);
+      const key = freshKey();
+      await bus.inputs.publish(key, largeMessage(3_000_000));
+      await expect.poll(() => recorder.ids(key), { timeout: 10_000 }).toEqual(['large']);
+    });
+
     it('that forget too early are refused', async () => {
-      const prefix = await madeWith('retention.ms', '3600000');
+      const prefix = await madeWith({ ...roomy, 'retention.ms': '3600000' });
       await expect(openBus(prefix)).rejects.toMatchObject({ message: expect.stringContaining('retention.ms') });
     });
 
     it('that remember longer than the brokers remember their groups are refused, with the setting', async () => {
-      const prefix = await madeWith('retention.ms', String(400 * 86_400_000));
+      const prefix = await madeWith({ ...roomy, 'retention.ms': String(400 * 86_400_000) });
       await expect(openBus(prefix)).rejects.toMatchObject({
         code: 'TOPICS_UNFIT',
         message: expect.stringContaining('Set offsets.retention.minutes of the brokers to 576000 or more'),
@@ -134,7 +158,7 @@ withServices(['kafka'], ({ kafka }) => {
     });
 
     it('that are kept for ever are fine', async () => {
-      await openBus(await madeWith('retention.ms', '-1'));
+      await openBus(await madeWith({ ...roomy, 'retention.ms': '-1' }));
     });
 
     it('one of which was given more partitions by hand are refused', async () => {
@@ -153,10 +177,12 @@ withServices(['kafka'], ({ kafka }) => {
     const recorder = createInputRecorder(release);
     await consume(bus, recorder);
     const key = freshKey();
-    const large = { ...messageOf('large'), content: [{ type: 'text' as const, text: 'x'.repeat(1_000_000) }] };
-    const refused = bus.inputs.publish(key, large);
+    const refused = bus.inputs.publish(key, largeMessage(2_100_000));
     await Promise.all([
-      expect(refused).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' }),
+      expect(refused).rejects.toMatchObject({
+        code: 'RECORD_TOO_LARGE',
+        message: expect.stringContaining('raise max.message.bytes of the topics'),
+      }),
       bus.inputs.publish(key, messageOf('small')),
     ]);
     await expect.poll(() => recorder.ids(key), { timeout: 10_000 }).toEqual(['small']);

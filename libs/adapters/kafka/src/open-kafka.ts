@@ -9,7 +9,7 @@ import { createInputBus } from './kafka-input-bus.ts';
 import { createWorkBus } from './kafka-work-bus.ts';
 import { createPartitioner } from './partitions.ts';
 import { createRecordSender } from './record-sender.ts';
-import { checkTopics, ensureTopics, recordBytesMax, type TopicName, type TopicPlan } from './topics.ts';
+import { type CheckedTopics, checkTopics, ensureTopics, type TopicName, type TopicPlan } from './topics.ts';
 
 export interface KafkaOptions {
   readonly brokers: readonly string[];
@@ -20,7 +20,6 @@ export interface KafkaOptions {
   readonly sasl?: SASLOptions | undefined;
   /** After this long a process that says nothing is held for dead, and its partitions go to others. */
   readonly sessionTimeoutMs?: number | undefined;
-  readonly recordBytesMax?: number | undefined;
   readonly workInFlightMax?: number | undefined;
   /** Makes the topics when they are missing; without it their absence is a fault. */
   readonly makeTopics?: TopicPlan | undefined;
@@ -56,8 +55,14 @@ const groupNames: Readonly<Record<TopicName, string>> = {
 export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
   const { prefix, logger } = options;
   const kafka = createClient(options);
-  const identity = await withAdmin(kafka, (admin) => preparedTopics(options, admin));
-  const { partitions: count } = identity;
+  const {
+    cluster,
+    partitions: count,
+    recordBytesMax,
+  } = await withAdmin(kafka, async (admin) => ({
+    ...(await preparedTopics(options, admin)),
+    cluster: await clusterName(admin),
+  }));
   const producer = kafka.producer({
     allowAutoTopicCreation: false,
     retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 6 },
@@ -68,7 +73,7 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
     await producer.disconnect();
     throw faultOf(error);
   }
-  const sender = createRecordSender(producer, options.recordBytesMax ?? recordBytesMax);
+  const sender = createRecordSender(producer, recordBytesMax);
   const partitionOf = createPartitioner(count);
   const consumers = new Map<TopicName, Set<GroupConsumer>>();
 
@@ -104,7 +109,7 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
       of: partitionOf,
       owned: () => new Set([...(consumers.get('inputs') ?? [])].flatMap((consumer) => [...consumer.owned()])),
     },
-    identity,
+    identity: { cluster, prefix, partitions: count },
     marks: () => withAdmin(kafka, (admin) => marksUnder(admin, prefix)),
     mark: (installation) =>
       withAdmin(kafka, (admin) => putMark(admin, prefix, installation, options.makeTopics?.replication ?? 1)),
@@ -117,10 +122,9 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
   };
 }
 
-async function preparedTopics({ prefix, makeTopics, logger }: KafkaOptions, admin: Admin): Promise<BusIdentity> {
+async function preparedTopics({ prefix, makeTopics, logger }: KafkaOptions, admin: Admin): Promise<CheckedTopics> {
   if (makeTopics !== undefined) await ensureTopics(admin, prefix, logger, makeTopics);
-  const partitions = await checkTopics(admin, prefix, logger);
-  return { cluster: await clusterName(admin), prefix, partitions };
+  return checkTopics(admin, prefix, logger);
 }
 
 async function withAdmin<Result>(kafka: Kafka, work: (admin: Admin) => Promise<Result>): Promise<Result> {

@@ -86,7 +86,10 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
 }
 
 const tooLarge = (bytes: number, max: number): Fault =>
-  new Fault('RECORD_TOO_LARGE', `A record of ${bytes} bytes does not fit into ${max}. Send less at once.`);
+  new Fault(
+    'RECORD_TOO_LARGE',
+    `A record of ${bytes} bytes does not fit into ${max}. Send less at once, or raise max.message.bytes of the topics and start again.`,
+  );
 
 function byTopic(lot: readonly Waiting[]): { topic: string; messages: Message[] }[] {
   const topics = new Map<string, Message[]>();

@@ -19,9 +19,9 @@ export interface TopicPlan {
   readonly retentionMs: number;
 }
 
-/** The largest record, in bytes of its value. */
-export const recordBytesMax = 2_000_000;
 const messageBytesMin = 2_097_152;
+/** What goes with a record's value: its key, its headers, the batch around it. */
+const aroundValueBytes = 65_536;
 const retentionMsMin = 14 * 86_400_000;
 
 export const defaultPlan: TopicPlan = { partitions: 12, replication: 1, retentionMs: retentionMsMin };
@@ -53,15 +53,21 @@ export async function ensureTopics(
   } catch (error) {
     throw faultOf(error);
   }
-  const count = await checkTopics(admin, prefix, logger);
+  const { partitions: count } = await checkTopics(admin, prefix, logger);
   if (count !== plan.partitions)
     throw unfit(
       `The topics have ${count} partitions, and ${plan.partitions} are wanted. A count is never changed: use ${count}, or another prefix.`,
     ); // (T1)
 }
 
-/** Their partition count. @throws Fault TOPICS_UNFIT with what mends it, UNAVAILABLE. */
-export async function checkTopics(admin: Admin, prefix: string, logger: Logger): Promise<number> {
+export interface CheckedTopics {
+  readonly partitions: number;
+  /** The largest value that all of them take. */
+  readonly recordBytesMax: number;
+}
+
+/** @throws Fault TOPICS_UNFIT with what mends it, UNAVAILABLE. */
+export async function checkTopics(admin: Admin, prefix: string, logger: Logger): Promise<CheckedTopics> {
   const topics = topicNames.map((name) => prefix + name);
   try {
     const there = new Set(await admin.listTopics());
@@ -77,9 +83,9 @@ export async function checkTopics(admin: Admin, prefix: string, logger: Logger):
         `The topics of one prefix must have one number of partitions; these have: ${each.join(', ')}. Somebody changed one by hand: make new topics under another DORMOUSE_KAFKA_PREFIX.`,
       );
     }
-    await checkMessageBytes(admin, topics);
+    const recordBytesMax = await checkMessageBytes(admin, topics);
     await checkOffsetRetention(admin, await checkRetention(admin, topics), logger);
-    return count;
+    return { partitions: count, recordBytesMax };
   } catch (error) {
     throw error instanceof Fault ? error : faultOf(error);
   }
@@ -105,17 +111,20 @@ async function checkRetention(admin: Admin, topics: readonly string[]): Promise<
 }
 
 /** (T4) */
-async function checkMessageBytes(admin: Admin, topics: readonly string[]): Promise<void> {
+async function checkMessageBytes(admin: Admin, topics: readonly string[]): Promise<number> {
   const { TOPIC: type } = kafkajs.ConfigResourceTypes;
   const described = await admin.describeConfigs({
     includeSynonyms: false,
     resources: topics.map((name) => ({ type, name, configNames: ['max.message.bytes'] })),
   });
+  let least = Number.POSITIVE_INFINITY;
   for (const { resourceName, configEntries } of described.resources) {
     const bytes = Number(configEntries.find(({ configName }) => configName === 'max.message.bytes')?.configValue);
     if (bytes < messageBytesMin)
       throw unfit(`${resourceName} takes messages of ${bytes} bytes. Set its max.message.bytes to ${messageBytesMin}.`);
+    least = Math.min(least, bytes);
   }
+  return least - aroundValueBytes;
 }
 
 const offsetRetention = 'offsets.retention.minutes';
