@@ -305,7 +305,7 @@ const startCodes = {
     503,
     'Too large for the bus',
     'An input or a piece of work does not fit into one record of Kafka. Nothing was accepted.',
-    'Send less at once, or raise `message.max.bytes` of the brokers and the limit of the adapter together.',
+    'Send less at once, or raise `max.message.bytes` of the topics and start again.',
   ),
   DATABASE_NEWER: entry(
     null,
