@@ -293,7 +293,7 @@ async function measureTakeover(stage: Stage, plan: ClusterPlan, base: Base): Pro
     const killedAt = performance.now();
     process.kill(cluster.services.get('thread-processor')?.pid ?? 0, 'SIGKILL');
     const { errorCount } = await driven;
-    const untilAllGoOnMs = Math.max(0, performance.now() - killedAt - modelMs);
+    const untilAllGoOnMs = performance.now() - killedAt - modelMs;
     const doubled = await doubledAnswers(cluster, threads);
     const rolling = await rollingRestart(stage, plan, { ...options, directory: stage.room('rolling') }, model);
     return {
@@ -317,6 +317,9 @@ async function untilInFlight(model: SlowModel, completions: number): Promise<voi
     const { inFlightMost } = await model.counts();
     if (inFlightMost >= completions * 0.9) return;
   }
+  throw new Error(
+    `there were never ${completions * 0.9} completions in flight, so nothing can be said about a takeover`,
+  );
 }
 
 /** Answers beyond one per message, over all threads. */

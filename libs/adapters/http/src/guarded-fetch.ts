@@ -14,6 +14,7 @@ import type { OutboundRule } from './outbound-allow.ts';
 export interface GuardedFetchOptions {
   readonly outboundAllow: readonly OutboundRule[];
   readonly resolver?: Resolver;
+  /** Default 2 048: as many completions as a processor runs at once may be asked of one provider. */
   readonly connectionsPerOriginMax?: number;
   readonly connectTimeoutMs?: number;
   /** Until the first byte of the answer. Default 5 minutes. */
@@ -36,7 +37,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): {
       rules: options.outboundAllow,
       ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
     }),
-    connectionsMax: options.connectionsPerOriginMax ?? 256,
+    connectionsMax: options.connectionsPerOriginMax ?? 2_048,
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     headersTimeoutMs: options.headersTimeoutMs ?? 300_000,
     bodyTimeoutMs: options.bodyTimeoutMs ?? 120_000,
