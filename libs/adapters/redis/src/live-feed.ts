@@ -5,9 +5,14 @@
 //   F2. A subscription outlives an outage: what this process listens to is subscribed anew when Redis is back.
 //   F3. The list belongs to one attempt of one completion: another begins it anew, the commit that ends the completion drops
 //       it, and time does if its process dies. It is bounded; what does not fit is only not shown to late clients.
+//   F4. What the model says is gathered for a moment and leaves together, at once with a commit of its thread. It is in the
+//       list before it is published: a late client misses nothing. A completion that ends within the moment needs no list.
+//   F5. A channel nobody listens to any more is kept for a while: in a conversation the next listener is about to come.
 import type { Delta, Hint, LiveFeed, ThreadKey } from '@dormouse/ports';
-import { readJson } from '@dormouse/protocol';
+import { IdleChannels } from './idle-channels.ts';
+import { hintsIn, textOf } from './hint-text.ts';
 import type { RedisLink } from './redis-link.ts';
+import { readJson } from '@dormouse/protocol';
 
 export interface LiveFeedOptions {
   readonly prefix: string;
@@ -23,23 +28,45 @@ interface Said {
   deltas: number;
 }
 
+/** Of one thread, on their way out. */
+interface Gathered {
+  readonly key: ThreadKey;
+  readonly hints: Hint[];
+}
+
 type Listener = (hint: Hint) => void;
+
+const gatherMs = 20;
 
 export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, options: LiveFeedOptions): LiveFeed {
   const { prefix, deltasMax, keptMs } = options;
   const channelOf = ({ tenant, thread }: ThreadKey): string => `${prefix}${tenant}:feed:${thread}`;
   const listOf = ({ tenant, thread }: ThreadKey): string => `${prefix}${tenant}:said:${thread}`;
   const listeners = new Map<string, Set<Listener>>();
+  /** Channels that Redis has confirmed on this connection. */
+  const inForce = new Set<string>();
   const said = new Map<string, Said>();
+  const gathered = new Map<string, Gathered>();
+  const idle = new IdleChannels((channels) => {
+    for (const channel of channels) inForce.delete(channel);
+    void subscriber.ask((client) => client.unsubscribe(...channels), null);
+  });
 
   subscriber.client.on('message', (channel: string, text: string) => {
-    const hint = readJson(text) as Hint;
-    for (const listener of listeners.get(channel) ?? []) tell(channel, listener, hint);
+    const ours = listeners.get(channel);
+    if (ours === undefined) return;
+    for (const hint of hintsIn(text)) for (const listener of ours) tell(channel, listener, hint);
   });
+  subscriber.client.on('close', () => inForce.clear());
   subscriber.client.on('ready', () => {
     const channels = [...listeners.keys()];
-    if (channels.length > 0) void subscriber.ask((client) => client.subscribe(...channels), null); // (F2)
+    if (channels.length > 0) void join(channels); // (F2)
   });
+
+  async function join(channels: readonly string[]): Promise<void> {
+    if ((await subscriber.ask((client) => client.subscribe(...channels), null)) === null) return;
+    for (const channel of channels) inForce.add(channel);
+  }
 
   /** One that throws is told nothing more: its client reads the log again, as after any lost hint. */
   function tell(channel: string, listener: Listener, hint: Hint): void {
@@ -50,48 +77,83 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
     }
   }
 
+  function sendGathered(): void {
+    for (const each of gathered.values()) send(each);
+    gathered.clear();
+  }
+
+  /** (F4) */
+  function send({ key, hints }: Gathered): void {
+    const last = hints.at(-1);
+    if (last?.hint === 'committed' && endsCompletion(last.commit.body)) forget(key);
+    else
+      keep(
+        key,
+        hints.flatMap((each) => (each.hint === 'delta' ? [each.delta] : [])),
+      );
+    const text = textOf(hints);
+    void publisher.ask((client) => client.publish(channelOf(key), text), 0); // (F1)
+  }
+
   /** (F3) */
-  function keep(key: ThreadKey, delta: Delta): void {
+  function keep(key: ThreadKey, deltas: readonly Delta[]): void {
     const list = listOf(key);
-    const now = said.get(list);
-    const isSame = now?.completionId === delta.completionId && now.attempt === delta.attempt;
-    if (now?.completionId === delta.completionId && now.attempt > delta.attempt) return;
-    const running: Said = isSame ? now : { completionId: delta.completionId, attempt: delta.attempt, deltas: 0 };
+    const before = said.get(list);
+    let running = before;
+    let kept: Delta[] = [];
+    for (const delta of deltas) {
+      if (running?.completionId === delta.completionId && running.attempt > delta.attempt) continue;
+      if (running?.completionId !== delta.completionId || running.attempt !== delta.attempt) {
+        running = { completionId: delta.completionId, attempt: delta.attempt, deltas: 0 };
+        kept = [];
+      }
+      if (running.deltas >= deltasMax) continue;
+      running.deltas += 1;
+      kept.push(delta);
+    }
+    if (running === undefined || kept.length === 0) return;
     said.set(list, running);
-    if (running.deltas >= deltasMax) return;
-    running.deltas += 1;
+    const isSame = running === before;
     void publisher.ask(async (client) => {
       const commands = client.multi();
       if (!isSame) commands.del(list);
-      await commands.rpush(list, JSON.stringify(delta)).pexpire(list, keptMs).exec();
+      await commands
+        .rpush(list, ...kept.map((delta) => JSON.stringify(delta)))
+        .pexpire(list, keptMs)
+        .exec();
     }, undefined);
   }
 
-  function forget(key: ThreadKey, body: string): void {
+  function forget(key: ThreadKey): void {
     const list = listOf(key);
-    if (!said.has(list) || !endings.some((ending) => body.includes(ending))) return;
-    said.delete(list);
-    void publisher.ask((client) => client.del(list), 0);
+    if (said.delete(list)) void publisher.ask((client) => client.del(list), 0);
   }
 
   return {
     publish: (key, hint) => {
-      if (hint.hint === 'delta') keep(key, hint.delta);
-      else if (hint.hint === 'committed') forget(key, hint.commit.body);
-      void publisher.ask((client) => client.publish(channelOf(key), JSON.stringify(hint)), 0); // (F1)
+      const channel = channelOf(key);
+      const waiting = gathered.get(channel);
+      waiting?.hints.push(hint);
+      if (hint.hint === 'delta') {
+        if (waiting !== undefined) return;
+        if (gathered.size === 0) setTimeout(sendGathered, gatherMs).unref();
+        gathered.set(channel, { key, hints: [hint] });
+      } else {
+        gathered.delete(channel);
+        send(waiting ?? { key, hints: [hint] });
+      }
     },
     subscribe: async (key, listener) => {
       const channel = channelOf(key);
-      const known = listeners.get(channel);
-      const ours = known ?? new Set<Listener>();
-      ours.add(listener);
-      if (known === undefined) listeners.set(channel, ours);
-      await subscriber.ask((client) => client.subscribe(channel), null);
+      const ours = listeners.get(channel) ?? new Set<Listener>();
+      listeners.set(channel, ours.add(listener));
+      idle.wanted(channel);
+      if (!inForce.has(channel)) await join([channel]);
       return () => {
         ours.delete(listener);
         if (ours.size > 0 || listeners.get(channel) !== ours) return;
         listeners.delete(channel);
-        void subscriber.ask((client) => client.unsubscribe(channel), null);
+        idle.unwanted(channel); // (F5)
       };
     },
     soFar: async (key) => {
@@ -105,3 +167,4 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
 
 /** As `JSON.stringify` writes them; inside a string their quotes would be escaped. */
 const endings = ['"type":"CompletionRecorded"', '"type":"CompletionFailed"', '"type":"CompletionRequested"'];
+const endsCompletion = (body: string): boolean => endings.some((ending) => body.includes(ending));
