@@ -187,6 +187,19 @@ describe('calls that are not sent', () => {
     expect(bad.events[2]).toMatchObject({ code: 'ARGUMENTS_INVALID', content: [{ text: 'Error: /city is required' }] });
   });
 
+  it('the same call again and again ends the turn, also one that is refused each time', () => {
+    for (const wish of [
+      call('unheard_of'),
+      call('weather', {}, '/city is required'),
+      call('set_title', { title: '' }),
+    ]) {
+      const rounds = Array.from({ length: 5 }, () => answered('', wish));
+      const { types, events } = given(...asked(), ...rounds).when(answered('', wish));
+      expect(types.at(-1)).toBe('BudgetExceeded');
+      expect(events).toContainEqual(expect.objectContaining({ budget: 'repeated_call', used: 6, limit: 5 }));
+    }
+  });
+
   it('beyond 128 pending calls are refused one by one', () => {
     const many = given(...asked()).when(answered('', ...Array.from({ length: 130 }, (_, n) => call('weather', { n }))));
     expect(many.owes.filter((effect) => effect === 'InvokeTool')).toHaveLength(128);

@@ -453,14 +453,15 @@ describe('the other four messages', () => {
     const event = { type: 'subscription_event', tool_call_id: 'call_1', text: 'a\u0007 commit', associative: true };
     await receive(event, { headers: { 'webhook-id': 'evt_1' } });
     await receive({ ...event, event_id: 'evt_2' });
+    await receive(event, { headers: { 'idempotency-key': 'evt_3' } });
     await receive(event);
     await receive(event);
     expect(
       inputs()
         .map(({ id }) => id)
-        .slice(0, 2),
-    ).toEqual(['e:call_1:evt_1', 'e:call_1:evt_2']);
-    expect(new Set(inputs().map(({ id }) => id)).size).toBe(4);
+        .slice(0, 3),
+    ).toEqual(['e:call_1:evt_1', 'e:call_1:evt_2', 'e:call_1:evt_3']);
+    expect(new Set(inputs().map(({ id }) => id)).size).toBe(5);
     expect(inputs()[0]).toMatchObject({
       kind: 'SubscriptionEvent',
       toolServer: 'weather',
@@ -501,6 +502,17 @@ describe('the other four messages', () => {
     const [input] = inputs();
     const answerTo = input?.kind === 'ChoicePrompt' ? input.answerTo : '';
     expect(plainSealer.open(answerOwner('acme', 'thr_1', 'call_1'), answerTo)).toBe('https://tool.example/answer');
+  });
+
+  it('R49 R89 what a choice shows to a person is cleaned of control characters, its labels too', async () => {
+    const choice = {
+      type: 'user_choice',
+      id: 'call_1',
+      prompt: 'Wh\u001b[2Jich?',
+      choices: ['a\u0007', '\u001b[31mb'],
+    };
+    await receive({ ...choice, default: 0, response_url: 'https://tool.example/answer' });
+    expect(inputs()).toMatchObject([{ prompt: 'Which?', choices: ['a', 'b'] }]);
   });
 
   it('R98 a view goes on character for character', async () => {

@@ -28,6 +28,7 @@ beforeEach(async () => {
 async function start(ports: Partial<Stage['ports']> = {}): Promise<Service> {
   const service = createNotifier({
     ...stage.ports,
+    inputs: stage.inputBus,
     ...ports,
     sealer: plainSealer,
     clock: stage.clock,
@@ -131,17 +132,34 @@ describe('cancel notices', () => {
 });
 
 describe('answers to choices', () => {
+  const answer = () => {
+    const url = 'https://one.example/base/answers';
+    const answerTo = plainSealer.seal(answerOwner(key.tenant, key.thread, 'call_1'), url);
+    const call = { toolCallId: 'call_1', toolServer: 'one', answerTo } as const;
+    const effect = { do: 'AnswerChoice', id: 'answer:chc_1', choiceId: 'chc_1', ...call, selected: 1 } as const;
+    return { ...key, effect, at: stage.clock.now(), trace: null };
+  };
+
+  it.each([400, 404, 410, 429])(
+    'R91 that are refused with %i are posted once, and the call hears of it',
+    async (code) => {
+      const [one] = peers;
+      if (one === undefined) throw new Error('there is no peer');
+      one.answers = [status(code)];
+      await stage.ports.work.publish('notices', answer());
+      await stage.clock.advance(3_600_000);
+      expect(one.posts).toHaveLength(1);
+      expect(stage.inputs).toMatchObject([
+        { kind: 'ChoiceAnswerFailure', toolCallId: 'call_1', detail: expect.stringContaining(`HTTP ${code}`) },
+      ]);
+    },
+  );
+
   it('R91 R94 are posted until they are taken, and never again, whoever owes them once more', async () => {
     const [one] = peers;
     if (one === undefined) throw new Error('there is no peer');
     one.answers = [status(503), status(200)];
-    const answerTo = plainSealer.seal(
-      answerOwner(key.tenant, key.thread, 'call_1'),
-      'https://one.example/base/answers',
-    );
-    const call = { toolCallId: 'call_1', toolServer: 'one', answerTo } as const;
-    const effect = { do: 'AnswerChoice', id: 'answer:chc_1', choiceId: 'chc_1', ...call, selected: 1 } as const;
-    const owed = { ...key, effect, at: stage.clock.now(), trace: null };
+    const owed = answer();
     await stage.ports.work.publish('notices', owed);
     await stage.clock.advance(60_000);
     expect(one.posts).toHaveLength(2);

@@ -39,12 +39,12 @@ export function requestCall(draft: Draft, requested: RequestedCall): AfterAnswer
   });
   const call = own(draft.thread.calls, toolCallId);
   if (call === undefined) throw new Error(`(T2) ${toolCallId} is not open after it was requested`);
+  if (isLooping(draft, call)) return null;
   const refusal = refusalOf(call, toolset, requested, open);
   if (refusal !== null) {
     settle(draft, call, 'error', refusal.code, refusal.detail);
     return null;
   }
-  if (isLooping(draft, call)) return null;
   if (toolset === undefined) return runBuiltIn(draft, call);
   const allowed = draft.thread.allowed.includes(allowanceKey(call));
   if (needsApproval(draft.thread, toolset, operation) && !allowed) requestApproval(draft, call, argumentsHash);
