@@ -1,9 +1,9 @@
-// The dispatcher's ledger in `claims`, and its attempts in `attempts`. Contract: ports/dispatch-ledger.ts (D1..D3).
+// The dispatcher's ledger: a document of `claims` per call, with its attempts. Contract: ports/dispatch-ledger.ts (D1..D3).
 //
 // Invariants:
 //   G1. A claim and an outcome are each set by one update that demands that nobody was first; who came second reads who it was.
-//   G2. Reads, outcomes and attempts of calls that are on their way at the same time share a round trip; where one of a group
-//       was not the first, each is asked about alone.
+//   G2. What is asked or written down at the same moment shares a round trip, and of one call a document; where one of a
+//       group was not the first, each is asked about alone.
 import type { Attempt, DispatchLedger, DispatchOutcome, ThreadKey } from '@dormouse/ports';
 import { idOf } from './id-of.ts';
 import { isDuplicate, type MongoServer } from './mongo-server.ts';
@@ -15,29 +15,25 @@ interface ClaimDocument {
   readonly claimedAt: number | null;
   readonly outcome: DispatchOutcome | null;
   readonly detail: string | null;
+  /** Unordered; absent as long as nothing was sent. */
+  readonly attempts?: readonly MadeAttempt[];
 }
 
-interface AttemptDocument extends ThreadKey, Attempt {
-  readonly _id: string;
-  readonly expiresAt: Date;
-}
+type MadeAttempt = Omit<Attempt, 'toolCallId'>;
 
-const attemptsKeptMs = 30 * 86_400_000;
-const askedTogetherMax = 256;
-
-interface Asked extends ThreadKey {
-  readonly toolCallIds: readonly string[];
-}
-
-interface Settling {
+/** What is to be written down of one call. */
+interface Change {
   readonly id: string;
-  readonly outcome: DispatchOutcome;
-  readonly detail: string | null;
+  readonly made: readonly MadeAttempt[];
+  readonly end: { readonly outcome: DispatchOutcome; readonly detail: string | null } | null;
 }
+
+const togetherMax = 256;
+const unclaimed = { nonce: null, claimedAt: null };
+const unsettled = { outcome: null, detail: null };
 
 export function createDispatchLedger(server: MongoServer): DispatchLedger {
   const claims = server.collection<ClaimDocument>('claims');
-  const attempts = server.collection<AttemptDocument>('attempts');
   const claimId = (key: ThreadKey, subject: string): string => idOf(key.tenant, key.thread, subject);
 
   /** Sets fields where `unset` is still null; false when somebody was first. (G1) */
@@ -61,94 +57,82 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
   }
 
   const find = together<string, ClaimDocument | null>(async (ids) => {
-    const found = await server.read(() => claims.find({ _id: { $in: [...ids] } }).toArray());
+    const found = await server.read(() => claims.find({ _id: { $in: [...new Set(ids)] } }).toArray());
     const byId = new Map(found.map((claim) => [claim._id, claim]));
     return ids.map((id) => byId.get(id) ?? null);
-  }, askedTogetherMax);
+  }, togetherMax);
 
-  async function settleAlone({ id, outcome, detail }: Settling): Promise<DispatchOutcome> {
-    if (await setFirst(id, 'outcome', { outcome, detail }, { nonce: null, claimedAt: null })) return outcome;
-    return (await find(id))?.outcome ?? outcome;
+  async function changeAlone({ id, made, end }: Change): Promise<DispatchOutcome | null> {
+    if (made.length > 0) {
+      const add = { $addToSet: { attempts: { $each: [...made] } } };
+      const blank = { $setOnInsert: { ...unclaimed, ...unsettled } };
+      await server.write(() => claims.updateOne({ _id: id }, { ...add, ...blank }, { upsert: true }));
+    }
+    if (end === null) return null;
+    if (await setFirst(id, 'outcome', end, unclaimed)) return end.outcome;
+    return (await find(id))?.outcome ?? end.outcome;
   }
 
-  /** (G2) */
-  const settleOne = together<Settling, DispatchOutcome>(async (items) => {
-    const updates = items.map(({ id, outcome, detail }) => ({
-      updateOne: {
-        filter: { _id: id, outcome: null },
-        update: { $set: { outcome, detail }, $setOnInsert: { nonce: null, claimedAt: null } },
-        upsert: true,
-      },
-    }));
-    try {
-      const { matchedCount, upsertedCount } = await server.write(() => claims.bulkWrite(updates, { ordered: false }));
-      if (matchedCount + upsertedCount === items.length) return items.map(({ outcome }) => outcome);
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
+  /** Answers the outcome that is recorded. (G2) */
+  const change = together<Change, DispatchOutcome | null>(async (changes) => {
+    const updates = [...Map.groupBy(changes, ({ id }) => id)].map(([id, ofCall]) => updateOf(id, ofCall));
+    if (updates.every((update) => update !== null)) {
+      try {
+        const { matchedCount, upsertedCount } = await server.write(() => claims.bulkWrite(updates, { ordered: false }));
+        if (matchedCount + upsertedCount === updates.length) return changes.map(({ end }) => end?.outcome ?? null);
+      } catch (error) {
+        if (!isDuplicate(error)) throw error;
+      }
     }
-    return Promise.all(items.map(settleAlone));
-  }, askedTogetherMax);
-
-  const recordOne = together<AttemptDocument, void>(async (documents) => {
-    try {
-      await server.write(() => attempts.insertMany(documents.slice(), { ordered: false }));
-    } catch (error) {
-      if (!isDuplicate(error)) throw error; // the others of the group are stored, and these were before
-    }
-    return documents.map(() => undefined);
-  }, askedTogetherMax);
-
-  /** Of one tenant's calls, whoever asks for them. */
-  const findAttempts = together<Asked, readonly AttemptDocument[]>(async (asked) => {
-    const found: AttemptDocument[] = [];
-    for (const [tenant, ofTenant] of Map.groupBy(asked, (each) => each.tenant)) {
-      const calls = [...new Set(ofTenant.flatMap(({ toolCallIds }) => toolCallIds))];
-      found.push(
-        ...(await server.read(() =>
-          attempts
-            .find({ tenant, toolCallId: { $in: calls } })
-            .sort({ toolCallId: 1, number: 1, at: 1 })
-            .toArray(),
-        )),
-      );
-    }
-    return asked.map(({ tenant, thread, toolCallIds }) =>
-      found.filter(
-        (attempt) => attempt.tenant === tenant && attempt.thread === thread && toolCallIds.includes(attempt.toolCallId),
-      ),
-    );
-  }, askedTogetherMax);
+    return Promise.all(changes.map(changeAlone));
+  }, togetherMax);
 
   return {
     read: async (key, subject) => {
       const found = await find(claimId(key, subject));
-      if (found === null) return null;
+      // Attempts may be written down before anything else is.
+      if (found === null || (found.nonce === null && found.outcome === null)) return null;
       const { nonce, outcome, detail, claimedAt } = found;
       return { nonce, outcome, detail, claimedAt };
     },
     claim: async (key, subject, nonce, at) => {
       const id = claimId(key, subject);
-      if (await setFirst(id, 'nonce', { nonce, claimedAt: at }, { outcome: null, detail: null })) return true;
+      if (await setFirst(id, 'nonce', { nonce, claimedAt: at }, unsettled)) return true;
       return (await find(id))?.nonce === nonce;
     },
-    settle: (key, subject, outcome, detail) => settleOne({ id: claimId(key, subject), outcome, detail }),
-    record: async ({ tenant, thread }, attempt) => {
-      const { toolCallId, number, at, status, durationMs } = attempt;
-      const document: AttemptDocument = {
-        _id: idOf(tenant, thread, toolCallId, number, at),
-        ...{ tenant, thread, toolCallId, number, at, status },
-        durationMs: Math.round(durationMs),
-        expiresAt: new Date(at + attemptsKeptMs),
-      };
-      await recordOne(document);
+    settle: async (key, subject, outcome, detail) =>
+      (await change({ id: claimId(key, subject), made: [], end: { outcome, detail } })) ?? outcome,
+    record: async (key, { toolCallId, number, at, status, durationMs }) => {
+      const made = { number, at, status, durationMs: Math.round(durationMs) };
+      await change({ id: claimId(key, toolCallId), made: [made], end: null });
     },
-    attempts: async ({ tenant, thread }, toolCallIds) => {
-      if (toolCallIds.length === 0) return [];
-      return (await findAttempts({ tenant, thread, toolCallIds })).map(attemptOf);
+    attempts: async (key, toolCallIds) => {
+      const found = await Promise.all(toolCallIds.map((toolCallId) => find(claimId(key, toolCallId))));
+      return toolCallIds.flatMap((toolCallId, place) => attemptsOf(toolCallId, found[place]?.attempts ?? []));
     },
   };
 }
 
-const attemptOf = ({ toolCallId, number, at, status, durationMs }: AttemptDocument): Attempt => ({
-  ...{ toolCallId, number, at, status, durationMs },
-});
+/** One update for all that is to be said of a call; null when two ends are, and the first of them must win. (G1) */
+function updateOf(id: string, changes: readonly Change[]) {
+  const made = changes.flatMap((change) => change.made);
+  const ends = changes.flatMap(({ end }) => end ?? []);
+  const [end] = ends;
+  if (ends.length > 1) return null;
+  return {
+    updateOne: {
+      filter: end === undefined ? { _id: id } : { _id: id, outcome: null },
+      update: {
+        ...(made.length === 0 ? {} : { $addToSet: { attempts: { $each: made } } }),
+        ...(end === undefined ? {} : { $set: end }),
+        $setOnInsert: end === undefined ? { ...unclaimed, ...unsettled } : unclaimed,
+      },
+      upsert: true,
+    },
+  };
+}
+
+const attemptsOf = (toolCallId: string, made: readonly MadeAttempt[]): readonly Attempt[] =>
+  made
+    .map(({ number, at, status, durationMs }) => ({ toolCallId, number, at, status, durationMs }))
+    .sort((one, other) => one.number - other.number || one.at - other.at);

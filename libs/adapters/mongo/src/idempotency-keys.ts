@@ -3,6 +3,7 @@
 // Invariants:
 //   I1. A key is claimed by inserting it; a claim whose lease has run out by changing it from the time that was read.
 //   I2. A key belongs to the body it was first used with until it is abandoned or expires.
+//   I3. Who asks while this process is writing an answer down waits until it is written.
 import type { ClaimAnswer, IdempotencyKeys, KeptAnswer } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
 import { idOf } from './id-of.ts';
@@ -22,6 +23,7 @@ const claimTriesMax = 5;
 
 export function createIdempotencyKeys(server: MongoServer): IdempotencyKeys {
   const keys = server.collection<KeyDocument>('idempotency');
+  const finishing = new Map<string, Promise<unknown>>();
 
   async function insert(document: KeyDocument): Promise<boolean> {
     try {
@@ -45,6 +47,7 @@ export function createIdempotencyKeys(server: MongoServer): IdempotencyKeys {
   return {
     claim: async (tenant, route, key, bodySha256, now, leaseMs) => {
       const _id = idOf(tenant, route, key);
+      await finishing.get(_id)?.catch(() => undefined); // (I3) its failure is told to who finishes
       const claim = { _id, bodySha256, claimedAt: now, answer: null, expiresAt: new Date(Date.now() + answersKeptMs) };
       for (let tries = 0; tries < claimTriesMax; tries += 1) {
         if (await insert(claim)) return { claim: 'new' };
@@ -58,7 +61,13 @@ export function createIdempotencyKeys(server: MongoServer): IdempotencyKeys {
     },
     finish: async (tenant, route, key, { status, body }) => {
       const _id = idOf(tenant, route, key);
-      await server.write(() => keys.updateOne({ _id, answer: null }, { $set: { answer: { status, body } } }));
+      const written = server.write(() => keys.updateOne({ _id, answer: null }, { $set: { answer: { status, body } } }));
+      finishing.set(_id, written);
+      try {
+        await written;
+      } finally {
+        if (finishing.get(_id) === written) finishing.delete(_id);
+      }
     },
     abandon: async (tenant, route, key) => {
       await server.write(() => keys.deleteOne({ _id: idOf(tenant, route, key), answer: null }));

@@ -37,8 +37,6 @@ const indexes: readonly Index[] = [
   { collection: 'threads', name: 'by_label', key: { tenant: 1, labels: 1, ...listOrder } },
   { collection: 'threads', name: 'openings', key: { status: 1, createdAt: 1 } },
   { collection: 'timers', name: 'by_due', key: { partition: 1, due: 1 } },
-  { collection: 'attempts', name: 'by_call_of_tenant', key: { tenant: 1, toolCallId: 1, number: 1 } },
-  { collection: 'attempts', name: 'expiry', key: { expiresAt: 1 }, options: { expireAfterSeconds: 0 } },
   { collection: 'idempotency', name: 'expiry', key: { expiresAt: 1 }, options: { expireAfterSeconds: 0 } },
   { collection: 'agents', name: 'by_name', key: { tenant: 1, name: 1, version: -1 } },
   { collection: 'agents', name: 'by_alias', key: { tenant: 1, alias: 1, version: -1 } },

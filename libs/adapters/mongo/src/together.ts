@@ -1,8 +1,10 @@
-// Questions of one kind that come while another is on its way go to the server together: no timer, no added latency.
+// Questions of one kind that come in the same turn of the event loop, or while another is on its way, go to the server together:
+// no timer, no added wait.
 //
 // Invariants:
 //   T1. One question is on its way at a time; what comes meanwhile is the next one, in the order it came.
 //   T2. Everybody of a group gets an answer of their own, or the group's failure.
+import { setImmediate } from 'node:timers/promises';
 
 /** `ask` answers in the order given. */
 export function together<Item, Answer>(
@@ -19,6 +21,7 @@ export function together<Item, Answer>(
 
   async function askAll(): Promise<void> {
     asking = true;
+    await setImmediate();
     while (waiting.length > 0) {
       const group = waiting.slice(0, itemsMax);
       waiting = waiting.slice(itemsMax);
