@@ -1,4 +1,6 @@
 // A real server for tests: where it comes from, and how a test may hurt it.
+import type { Certificate } from './certificates.ts';
+
 export interface RunningService {
   /** What a client connects to: `host:port` of a broker, or a URL. */
   readonly url: string;
@@ -24,6 +26,14 @@ export interface StartOptions {
   readonly advertisedPort?: number;
   /** Started here even when one is given: it is going to be hurt. */
   readonly own?: true;
+}
+
+/** Whom a server lets in: everybody, or who does and shows all of this. */
+export interface Guard {
+  /** A user and a password, which no URL is to have to encode. */
+  readonly login?: { readonly user: string; readonly password: string };
+  /** The server shows `certificate`, and wants one that the authority of this file has signed. */
+  readonly tls?: { readonly certificate: Certificate; readonly authorityFile: string };
 }
 
 export interface ServiceRecipe {

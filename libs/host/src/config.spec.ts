@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from './config.ts';
 
+const wholeCluster = {
+  DORMOUSE_KAFKA_BROKERS: 'kafka:9092',
+  DORMOUSE_MONGO_URL: 'mongodb://mongo/dormouse',
+  DORMOUSE_REDIS_URL: 'redis://redis',
+  DORMOUSE_MASTER_KEY: 'a'.repeat(64),
+};
+
 describe('settings', () => {
   it('have defaults for everything', () => {
     expect(readConfig([], {})).toMatchObject({
@@ -47,6 +54,32 @@ describe('settings', () => {
     expect(readConfig([], { DORMOUSE_OUTBOUND_ALLOW: 'http://corp.example:8080,10.0.0.0/8' })).toMatchObject({
       ok: true,
     });
+  });
+
+  it.each([
+    ['KAFKA_BROKERS', 'kafka', 'must be host:port'],
+    ['KAFKA_BROKERS', 'kafka:9092,', 'must be host:port'],
+    ['KAFKA_BROKERS', 'http://kafka:9092', 'must be host:port'],
+    ['MONGO_URL', 'canary:27017', 'must be a mongodb://'],
+    ['MONGO_URL', 'mongodb://me:can@ary@mongo/', 'cannot be read'],
+    ['MONGO_URL', 'mongodb://mongo/?canary=1', 'cannot be read'],
+    ['MONGO_URL', 'mongodb://mongo/?tls=true&tlsCAFile=%2Fnowhere%2Fcanary.pem', 'tlsCAFile of it names a file'],
+    ['REDIS_URL', 'canary:6379', 'must be a redis://'],
+  ])('that could never be of use are refused at once: %s %s', (name, value, words) => {
+    const reading = readConfig([], { ...wholeCluster, [`DORMOUSE_${name}`]: value });
+    const problems = reading.ok === false ? reading.problems : [];
+    expect(problems).toEqual([expect.stringContaining(`DORMOUSE_${name}: `)]);
+    expect(problems[0]).toContain(words);
+    expect(problems[0]).not.toContain('canary');
+  });
+
+  it('that name servers may name several, with what the drivers take', () => {
+    const reading = readConfig([], {
+      ...wholeCluster,
+      DORMOUSE_KAFKA_BROKERS: 'one:9092, two.internal:9093',
+      DORMOUSE_MONGO_URL: 'mongodb://me:p%40ss@one:27017,two:27017/dormouse?replicaSet=rs0&tls=true',
+    });
+    expect(reading).toMatchObject({ ok: true });
   });
 
   it('are explained with name, flag, default and meaning', () => {

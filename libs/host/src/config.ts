@@ -6,7 +6,9 @@
 //   C2. A variable that begins with DORMOUSE_ and is not a setting is a problem: a misspelt one is never ignored.
 //   C3. No value is repeated in a message; some are secrets.
 import { parseOutboundAllow } from '@dormouse/adapter-http';
+import { mongoUrlProblem } from '@dormouse/adapter-mongo';
 import { z } from 'zod';
+import { authoritiesFile, certificateFile, privateKeyFile, type TlsFiles, tlsFilesProblems } from './tls-files.ts';
 
 const rate = z
   .string()
@@ -50,6 +52,16 @@ const flag = (standard: boolean) =>
     .enum(['true', 'false'])
     .default(standard ? 'true' : 'false')
     .transform((text) => text === 'true');
+
+const address = (form: RegExp, message: string, problemOf: (text: string) => string | null = () => null) =>
+  z
+    .string()
+    .regex(form, { message, abort: true })
+    .superRefine((text, context) => {
+      const problem = problemOf(text);
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+    })
+    .optional();
 
 const key = z.string().min(8, 'must have at least 8 characters').optional();
 
@@ -109,7 +121,10 @@ const settingsSchema = z.object({
     description: 'how long a model may be silent inside its answer',
   }),
   MODEL_RETRY_TOTAL_MS: milliseconds(600_000).meta({ description: 'how long a failing model is asked again' }),
-  KAFKA_BROKERS: z.string().min(1).optional().meta({
+  KAFKA_BROKERS: address(
+    /^\s*[^\s,:/]+:\d{1,5}\s*(,\s*[^\s,:/]+:\d{1,5}\s*)*$/,
+    'must be host:port, or several after commas',
+  ).meta({
     description: 'cluster: comma-separated host:port; with MONGO_URL and REDIS_URL it chooses the cluster',
   }),
   KAFKA_PREFIX: z
@@ -120,6 +135,11 @@ const settingsSchema = z.object({
   KAFKA_PARTITIONS: count(12).meta({ description: 'cluster: partitions of the topics, chosen once by `setup`' }),
   KAFKA_REPLICATION: count(1).meta({ description: 'cluster: copies of the topics, for `setup`; 3 in production' }),
   KAFKA_TLS: flag(false).meta({ description: 'cluster: TLS to the brokers' }),
+  KAFKA_TLS_CA_FILE: authoritiesFile.meta({
+    description: 'cluster: certificates of the authorities that sign the brokers’, if not public ones',
+  }),
+  KAFKA_TLS_CERT_FILE: certificateFile.meta({ description: 'cluster: our certificate, where brokers want one' }),
+  KAFKA_TLS_KEY_FILE: privateKeyFile.meta({ description: 'cluster: the private key of that certificate' }),
   KAFKA_SASL: z
     .string()
     .regex(/^(plain|scram-sha-256|scram-sha-512):[^:]+:.+$/, 'must be plain|scram-sha-256|scram-sha-512:user:password')
@@ -128,8 +148,17 @@ const settingsSchema = z.object({
   KAFKA_SESSION_TIMEOUT_MS: milliseconds(8_000).meta({
     description: 'cluster: after this long a silent process loses its partitions',
   }),
-  MONGO_URL: z.string().min(1).optional().meta({ description: 'cluster: MongoDB; the path names the database' }),
-  REDIS_URL: z.string().min(1).optional().meta({ description: 'cluster: Redis; may be away at any time' }),
+  MONGO_URL: address(/^mongodb(\+srv)?:\/\/[^/]/, 'must be a mongodb:// or mongodb+srv:// URL', mongoUrlProblem).meta({
+    description: 'cluster: MongoDB; the path names the database, the query has the rest (tls, tlsCAFile, …)',
+  }),
+  REDIS_URL: address(/^rediss?:\/\/[^/]/, 'must be a redis:// or rediss:// URL').meta({
+    description: 'cluster: Redis, rediss:// for TLS; may be away at any time',
+  }),
+  REDIS_TLS_CA_FILE: authoritiesFile.meta({
+    description: 'cluster: certificates of the authorities that sign Redis’, if not public ones',
+  }),
+  REDIS_TLS_CERT_FILE: certificateFile.meta({ description: 'cluster: our certificate, where Redis wants one' }),
+  REDIS_TLS_KEY_FILE: privateKeyFile.meta({ description: 'cluster: the private key of that certificate' }),
   MASTER_KEY: z
     .string()
     .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits')
@@ -178,6 +207,23 @@ function topologyProblems(config: Config): readonly string[] {
   return missing.map((name) => `${prefix}${name}: the cluster needs it too; standalone needs none of them`);
 }
 
+/** Files that belong together, for the servers whose URL cannot name them. */
+export function tlsFilesOf(config: Config, server: 'KAFKA' | 'REDIS'): TlsFiles {
+  return {
+    authorities: config[`${server}_TLS_CA_FILE`],
+    certificate: config[`${server}_TLS_CERT_FILE`],
+    key: config[`${server}_TLS_KEY_FILE`],
+  };
+}
+
+function tlsProblems(config: Config): readonly string[] {
+  const isRedisOn = config.REDIS_URL?.startsWith('rediss:') === true;
+  return [
+    ...tlsFilesProblems(`${prefix}KAFKA_TLS`, tlsFilesOf(config, 'KAFKA'), config.KAFKA_TLS, `${prefix}KAFKA_TLS=true`),
+    ...tlsFilesProblems(`${prefix}REDIS_TLS`, tlsFilesOf(config, 'REDIS'), isRedisOn, `${prefix}REDIS_URL=rediss://…`),
+  ];
+}
+
 /** R41: callback URLs carry tokens; off this machine they travel encrypted, unless somebody says that the network is private. */
 function callbackProblems(config: Config): readonly string[] {
   const name = config.CALLBACK_BASE_URL === undefined ? 'PUBLIC_URL' : 'CALLBACK_BASE_URL';
@@ -214,7 +260,8 @@ export function readConfig(
   const problems = [...flags.problems, ...unknownVariables(environment)];
   if (!parsed.success)
     problems.push(...parsed.error.issues.map((issue) => `${nameOf(issue.path[0], flags.values)}: ${issue.message}`));
-  if (parsed.success) problems.push(...topologyProblems(parsed.data), ...callbackProblems(parsed.data));
+  if (parsed.success)
+    problems.push(...topologyProblems(parsed.data), ...callbackProblems(parsed.data), ...tlsProblems(parsed.data));
   return parsed.success && problems.length === 0 ? { ok: true, config: parsed.data } : { ok: false, problems };
 }
 

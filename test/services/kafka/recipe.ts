@@ -10,7 +10,14 @@ import { join } from 'node:path';
 import { builtOnce } from '../built-once.ts';
 import { aptInstall, isInstalled, runCommand } from '../run-command.ts';
 import { freePorts, type ServerProcess, startServer } from '../server-process.ts';
-import { givenService, type RunningService, type ServiceRecipe, type Started, type StartOptions } from '../service.ts';
+import {
+  givenService,
+  type Guard,
+  type RunningService,
+  type ServiceRecipe,
+  type Started,
+  type StartOptions,
+} from '../service.ts';
 
 const version = '4.3.1';
 const startWithinMs = 60_000;
@@ -28,16 +35,10 @@ export const recipe: ServiceRecipe = {
   },
 };
 
-/** Who may connect: a user and a password, by SASL PLAIN. */
-export interface Login {
-  readonly user: string;
-  readonly password: string;
-}
-
-/** A broker of our own; with `login` it lets in nobody else. */
-export async function startKafka(options: StartOptions, login: Login | null = null): Promise<Started> {
+/** A broker of our own; a login is by SASL PLAIN. */
+export async function startKafka(options: StartOptions, guard: Guard = {}): Promise<Started> {
   try {
-    return { available: true, service: await startBroker(await brokerJars(options), options, login) };
+    return { available: true, service: await startBroker(await brokerJars(options), options, guard) };
   } catch (error) {
     return { available: false, reason: `no Kafka here: ${(error as Error).message}`, remedy };
   }
@@ -71,11 +72,11 @@ const jvmFlags = [
 async function startBroker(
   jars: string,
   { directory, advertisedPort }: StartOptions,
-  login: Login | null,
+  guard: Guard,
 ): Promise<RunningService> {
   const [client = 0, controller = 0, broker = 0] = await freePorts(3);
   const properties = join(directory, 'server.properties');
-  prepareNode(directory, properties, { client, controller, broker, advertised: advertisedPort ?? client }, login); // (K2)
+  prepareNode(directory, properties, { client, controller, broker, advertised: advertisedPort ?? client }, guard); // (K2)
   const classPath = readdirSync(jars)
     .filter((name) => name.endsWith('.jar'))
     .toSorted()
@@ -118,7 +119,7 @@ interface NodePorts {
 }
 
 /** What `kafka-storage format` writes for a node that is its own quorum. */
-function prepareNode(directory: string, properties: string, ports: NodePorts, login: Login | null): void {
+function prepareNode(directory: string, properties: string, ports: NodePorts, guard: Guard): void {
   const { client, controller, broker, advertised } = ports;
   const log = join(directory, 'log');
   const meta = join(log, 'meta.properties');
@@ -132,10 +133,11 @@ function prepareNode(directory: string, properties: string, ports: NodePorts, lo
     'process.roles': 'broker,controller',
     listeners: `CLIENT://127.0.0.1:${client},BROKER://127.0.0.1:${broker},CONTROLLER://127.0.0.1:${controller}`,
     'advertised.listeners': `CLIENT://127.0.0.1:${advertised},BROKER://127.0.0.1:${broker}`,
-    'listener.security.protocol.map': `CLIENT:${login === null ? 'PLAINTEXT' : 'SASL_PLAINTEXT'},BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT`,
+    'listener.security.protocol.map': `CLIENT:${protocolOf(guard)},BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT`,
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'BROKER',
-    ...(login === null ? {} : loginSettings(login)),
+    ...loginSettings(guard),
+    ...tlsSettings(guard),
     'controller.quorum.voters': `1@127.0.0.1:${controller}`,
     'log.dirs': log,
     'auto.create.topics.enable': 'false',
@@ -163,10 +165,25 @@ function prepareNode(directory: string, properties: string, ports: NodePorts, lo
   writeFileSync(properties, lines.join(''));
 }
 
-function loginSettings({ user, password }: Login): Readonly<Record<string, string>> {
+const protocolOf = ({ login, tls }: Guard): string =>
+  (login === undefined ? '' : 'SASL_') + (tls === undefined ? 'PLAINTEXT' : 'SSL');
+
+function loginSettings({ login }: Guard): Readonly<Record<string, string>> {
+  if (login === undefined) return {};
   const module = 'org.apache.kafka.common.security.plain.PlainLoginModule';
   return {
     'listener.name.client.sasl.enabled.mechanisms': 'PLAIN',
-    'listener.name.client.plain.sasl.jaas.config': `${module} required user_${user}="${password}";`,
+    'listener.name.client.plain.sasl.jaas.config': `${module} required user_${login.user}="${login.password}";`,
+  };
+}
+
+function tlsSettings({ tls }: Guard): Readonly<Record<string, string>> {
+  if (tls === undefined) return {};
+  return {
+    'listener.name.client.ssl.keystore.type': 'PEM',
+    'listener.name.client.ssl.keystore.location': tls.certificate.bothFile,
+    'listener.name.client.ssl.truststore.type': 'PEM',
+    'listener.name.client.ssl.truststore.location': tls.authorityFile,
+    'listener.name.client.ssl.client.auth': 'required',
   };
 }

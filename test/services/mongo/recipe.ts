@@ -9,7 +9,14 @@ import { join } from 'node:path';
 import { builtOnce } from '../built-once.ts';
 import { aptInstall, isInstalled, runCommand } from '../run-command.ts';
 import { freePorts, type ServerProcess, startServer } from '../server-process.ts';
-import { givenService, type RunningService, type ServiceRecipe, type StartOptions } from '../service.ts';
+import {
+  givenService,
+  type Guard,
+  type RunningService,
+  type ServiceRecipe,
+  type Started,
+  type StartOptions,
+} from '../service.ts';
 
 const ferretVersion = 'v2.7.0';
 const ferretModule = 'github.com/FerretDB/FerretDB/v2';
@@ -26,20 +33,25 @@ export const recipe: ServiceRecipe = {
   start: async (options) => {
     const given = process.env['DORMOUSE_TEST_MONGO_URL'];
     if (given !== undefined && options.own !== true) return givenService(given);
-    try {
-      if (process.platform !== 'linux' || process.getuid?.() !== 0) throw new Error('it takes root on Linux');
-      const postgres = await builtOnce(options.cache, `postgres-documentdb-${debianSuite}`, options.say, (into) =>
-        buildPostgres(into, options.say),
-      );
-      const ferret = await builtOnce(options.cache, `ferretdb-${ferretVersion}`, options.say, (into) =>
-        buildFerret(into, options.say),
-      );
-      return { available: true, service: await startBoth(postgres, join(ferret, 'ferretdb'), options) };
-    } catch (error) {
-      return { available: false, reason: `no MongoDB here: ${(error as Error).message}`, remedy };
-    }
+    return startMongo(options);
   },
 };
+
+/** A server of our own. */
+export async function startMongo(options: StartOptions, guard: Guard = {}): Promise<Started> {
+  try {
+    if (process.platform !== 'linux' || process.getuid?.() !== 0) throw new Error('it takes root on Linux');
+    const postgres = await builtOnce(options.cache, `postgres-documentdb-${debianSuite}`, options.say, (into) =>
+      buildPostgres(into, options.say),
+    );
+    const ferret = await builtOnce(options.cache, `ferretdb-${ferretVersion}`, options.say, (into) =>
+      buildFerret(into, options.say),
+    );
+    return { available: true, service: await startBoth(postgres, join(ferret, 'ferretdb'), options, guard) };
+  } catch (error) {
+    return { available: false, reason: `no MongoDB here: ${(error as Error).message}`, remedy };
+  }
+}
 
 /** A Debian of its own, because the extension needs a newer C library than the host may have. */
 async function buildPostgres(into: string, say: (line: string) => void): Promise<void> {
@@ -91,7 +103,12 @@ async function buildFerret(into: string, say: (line: string) => void): Promise<v
   rmSync(source, { recursive: true, force: true });
 }
 
-async function startBoth(root: string, ferret: string, { directory }: StartOptions): Promise<RunningService> {
+async function startBoth(
+  root: string,
+  ferret: string,
+  { directory }: StartOptions,
+  { login, tls }: Guard,
+): Promise<RunningService> {
   const [postgresPort = 0, port = 0] = await freePorts(2);
   const data = await preparePostgres(root, directory, postgresPort);
   const startPostgres = (): Promise<ServerProcess> =>
@@ -106,8 +123,9 @@ async function startBoth(root: string, ferret: string, { directory }: StartOptio
       command: ferret,
       args: [
         `--postgresql-url=postgres://postgres@127.0.0.1:${postgresPort}/postgres`,
-        ...['--no-auth', `--listen-addr=127.0.0.1:${port}`, '--debug-addr=', '--telemetry=disable'],
-        ...['--log-level=error', `--state-dir=${directory}`],
+        ...['--debug-addr=', '--telemetry=disable', '--log-level=error', `--state-dir=${directory}`],
+        ...(login === undefined ? ['--no-auth'] : []),
+        ...(tls === undefined ? [`--listen-addr=127.0.0.1:${port}`] : tlsFlags(tls, port)),
       ],
       output: join(directory, 'ferretdb.out'),
       port,
@@ -123,6 +141,13 @@ async function startBoth(root: string, ferret: string, { directory }: StartOptio
     for (let tries = 0; ; tries += 1) {
       try {
         await sql('CREATE EXTENSION IF NOT EXISTS documentdb CASCADE');
+        if (
+          login !== undefined &&
+          (await sql(`SELECT 1 FROM pg_roles WHERE rolname = '${login.user}'`)).trim() === ''
+        ) {
+          await sql(`CREATE ROLE ${login.user} LOGIN PASSWORD '${login.password}'`);
+          await sql(`GRANT documentdb_admin_role TO ${login.user}`);
+        }
         return;
       } catch (error) {
         if (tries >= 100 || !/starting up|recovery|shutting down/.test(String(error))) throw error;
@@ -134,7 +159,7 @@ async function startBoth(root: string, ferret: string, { directory }: StartOptio
   await ready();
   let server = await startFerret();
   return {
-    url: `mongodb://127.0.0.1:${port}/?directConnection=true`,
+    url: `mongodb://${login === undefined ? '' : `${login.user}:${encodeURIComponent(login.password)}@`}127.0.0.1:${port}/?directConnection=true${tls === undefined ? '' : '&tls=true'}`,
     pids: () => [server.pid, postgres.pid],
     stop: async () => {
       await server.stop('SIGTERM', 5_000);
@@ -152,6 +177,11 @@ async function startBoth(root: string, ferret: string, { directory }: StartOptio
     },
   };
 }
+
+const tlsFlags = ({ certificate, authorityFile }: NonNullable<Guard['tls']>, port: number): readonly string[] => [
+  ...['--listen-addr=', `--listen-tls=127.0.0.1:${port}`, `--listen-tls-ca-file=${authorityFile}`],
+  ...[`--listen-tls-cert-file=${certificate.file}`, `--listen-tls-key-file=${certificate.keyFile}`],
+];
 
 /** A command as the user postgres inside the root directory, with our directory mounted in it for this command alone. (M1) */
 function inRoot(root: string, directory: string, command: readonly string[]) {

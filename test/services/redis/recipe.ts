@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { builtOnce } from '../built-once.ts';
 import { isInstalled, runCommand } from '../run-command.ts';
 import { freePorts, type ServerProcess, startServer } from '../server-process.ts';
-import { givenService, type RunningService, type ServiceRecipe, type StartOptions } from '../service.ts';
+import {
+  givenService,
+  type Guard,
+  type RunningService,
+  type ServiceRecipe,
+  type Started,
+  type StartOptions,
+} from '../service.ts';
 
 const remedy = 'Install Redis 7 or newer (apt-get install redis-server), or set DORMOUSE_TEST_REDIS_URL.';
 
@@ -15,13 +22,18 @@ export const recipe: ServiceRecipe = {
   start: async (options) => {
     const given = process.env['DORMOUSE_TEST_REDIS_URL'];
     if (given !== undefined && options.own !== true) return givenService(given);
-    try {
-      return { available: true, service: await startRedis(await redisProgram(options), options) };
-    } catch (error) {
-      return { available: false, reason: `no Redis here: ${(error as Error).message}`, remedy };
-    }
+    return startRedis(options);
   },
 };
+
+/** A Redis of our own; its only user is `default`. */
+export async function startRedis(options: StartOptions, guard: Guard = {}): Promise<Started> {
+  try {
+    return { available: true, service: await startServerOf(await redisProgram(options), options, guard) };
+  } catch (error) {
+    return { available: false, reason: `no Redis here: ${(error as Error).message}`, remedy };
+  }
+}
 
 interface RedisProgram {
   readonly command: string;
@@ -47,7 +59,11 @@ async function redisProgram({ cache, say }: StartOptions): Promise<RedisProgram>
   };
 }
 
-async function startRedis({ command, libraries }: RedisProgram, { directory }: StartOptions): Promise<RunningService> {
+async function startServerOf(
+  { command, libraries }: RedisProgram,
+  { directory }: StartOptions,
+  { login, tls }: Guard,
+): Promise<RunningService> {
   mkdirSync(directory, { recursive: true });
   const [port = 0] = await freePorts(1);
   const start = (): Promise<ServerProcess> =>
@@ -55,8 +71,12 @@ async function startRedis({ command, libraries }: RedisProgram, { directory }: S
       command,
       argv0: 'redis-server',
       args: [
-        ...['--bind', '127.0.0.1', '--port', String(port), '--dir', directory],
+        ...['--bind', '127.0.0.1', '--dir', directory],
         ...['--save', '', '--appendonly', 'no', '--protected-mode', 'no'],
+        ...(tls === undefined
+          ? ['--port', String(port)]
+          : ['--port', '0', '--tls-port', String(port), ...tlsFlags(tls)]),
+        ...(login === undefined ? [] : ['--requirepass', login.password]),
       ],
       output: join(directory, 'redis.out'),
       port,
@@ -65,7 +85,7 @@ async function startRedis({ command, libraries }: RedisProgram, { directory }: S
     });
   let server = await start();
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: `${tls === undefined ? 'redis' : 'rediss'}://${login === undefined ? '' : `:${encodeURIComponent(login.password)}@`}127.0.0.1:${port}`,
     pids: () => [server.pid],
     stop: () => server.stop(),
     restart: async () => {
@@ -74,3 +94,8 @@ async function startRedis({ command, libraries }: RedisProgram, { directory }: S
     kill: (signal) => server.signal(signal),
   };
 }
+
+const tlsFlags = ({ certificate, authorityFile }: NonNullable<Guard['tls']>): readonly string[] => [
+  ...['--tls-cert-file', certificate.file, '--tls-key-file', certificate.keyFile],
+  ...['--tls-ca-cert-file', authorityFile, '--tls-auth-clients', 'yes'],
+];

@@ -1,6 +1,6 @@
 // The client of kafkajs with the settings this adapter needs, and what its errors mean.
 import { certificateProblem, Fault, type Logger } from '@dormouse/ports';
-import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+import { Kafka, type KafkaConfig, type LogEntry, logLevel, type SASLOptions } from 'kafkajs';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
@@ -23,14 +23,26 @@ export function createClient(options: ClientOptions): Kafka {
     retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 6 },
     socketFactory: undelayedSocket,
     logLevel: logLevel.ERROR,
-    logCreator:
-      () =>
-      ({ namespace, log }) =>
-        logger.warn('kafka_client', { namespace, message: log.message, error: String(log['error'] ?? '') }),
+    logCreator: () => saidOnce(logger),
     ...(ssl === undefined ? {} : { ssl }),
     ...(sasl === undefined ? {} : { sasl }),
   };
   return new Kafka(config);
+}
+
+const repeatedAfterMs = 60_000;
+
+/** Every client that tries again says the same again: once a minute is enough. */
+function saidOnce(logger: Logger): (entry: LogEntry) => void {
+  const saidAt = new Map<string, number>();
+  return ({ namespace, log: { message, error } }) => {
+    const line = { namespace, message, error: String(error ?? '') };
+    const [name, now] = [`${namespace} ${message}`, performance.now()];
+    if (now - (saidAt.get(name) ?? -repeatedAfterMs) < repeatedAfterMs) return;
+    for (const [known, at] of saidAt) if (now - at >= repeatedAfterMs) saidAt.delete(known);
+    saidAt.set(name, now);
+    logger.warn('kafka_client', line);
+  };
 }
 
 /** A request of a few bytes leaves at once. */
@@ -50,6 +62,11 @@ export function unavailable(why: string, cause?: unknown): Fault {
   return new Fault('UNAVAILABLE', why, { retryAfterMs, cause });
 }
 
+const tlsSettings = {
+  authority: 'DORMOUSE_KAFKA_TLS_CA_FILE',
+  certificate: 'DORMOUSE_KAFKA_TLS_CERT_FILE and _KEY_FILE',
+};
+
 /** What somebody can do about an error of a broker. */
 export function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
@@ -58,7 +75,7 @@ export function faultOf(error: unknown): Fault {
     readonly name?: string;
     readonly message?: string;
   };
-  const certificate = certificateProblem(error);
+  const certificate = certificateProblem(error, tlsSettings);
   if (certificate !== null) return unavailable(`Kafka (DORMOUSE_KAFKA_BROKERS, _TLS): ${certificate}`, error);
   if (type === 'SASL_AUTHENTICATION_FAILED' || name === 'KafkaJSSASLAuthenticationError')
     return unavailable('Kafka refuses our credentials: see DORMOUSE_KAFKA_SASL.', error);
@@ -67,7 +84,7 @@ export function faultOf(error: unknown): Fault {
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION')
     return unavailable('A topic is missing. Make the topics with: npm run setup', error);
   return unavailable(
-    `Kafka does not answer as it should (${type ?? name ?? 'error'}: ${message ?? ''}). See DORMOUSE_KAFKA_BROKERS and DORMOUSE_KAFKA_TLS.`,
+    `Kafka does not answer as it should (${type ?? name ?? 'error'}: ${message ?? ''}). See DORMOUSE_KAFKA_BROKERS and DORMOUSE_KAFKA_TLS and, where they want a certificate of ours, ${tlsSettings.certificate}.`,
     error,
   );
 }

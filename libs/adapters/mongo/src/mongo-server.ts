@@ -42,6 +42,12 @@ export interface ServerOptions {
 const duplicateKey = 11_000;
 /** What FerretDB answers where PostgreSQL found two writers waiting for each other; neither was stored. */
 const deadlock = 16_908_292;
+const authenticationFailed = 18;
+const unauthorized = 13;
+const tlsSettings = {
+  authority: 'tlsCAFile=… of its query',
+  certificate: 'tlsCertificateKeyFile=… of its query',
+};
 const deadlockTriesMax = 20;
 const retryAfterMs = 1_000;
 
@@ -104,16 +110,21 @@ export function wasNotSent(error: unknown): boolean {
 
 export function faultOf(error: unknown): Error {
   if (error instanceof Fault) return error;
-  const certificate = certificateProblem(error) ?? certificateProblem(reasonOf(error));
-  if (certificate !== null)
-    return new Fault('UNAVAILABLE', `The database (MONGO_URL): ${certificate}`, { retryAfterMs, cause: error });
+  const certificate = certificateProblem(error, tlsSettings) ?? certificateProblem(reasonOf(error), tlsSettings);
+  if (certificate !== null) return unavailable(`The database (DORMOUSE_MONGO_URL): ${certificate}`, error);
   const { name, code } = error as { readonly name?: string; readonly code?: string | number };
+  if (code === authenticationFailed)
+    return unavailable('The database refuses our credentials: see DORMOUSE_MONGO_URL.', error);
+  if (code === unauthorized)
+    return unavailable(
+      'The database does not let us do our work: see the roles of the user in DORMOUSE_MONGO_URL.',
+      error,
+    );
   const what = code === undefined ? String(name) : `${String(name)}, code ${code}`;
-  return new Fault('UNAVAILABLE', `The database does not answer as it should (${what}): see its log and MONGO_URL.`, {
-    retryAfterMs,
-    cause: error,
-  });
+  return unavailable(`The database does not answer as it should (${what}): see its log and DORMOUSE_MONGO_URL.`, error);
 }
+
+const unavailable = (words: string, cause: unknown): Fault => new Fault('UNAVAILABLE', words, { retryAfterMs, cause });
 
 /** Why no server could be chosen: what the first of them did. */
 function reasonOf(error: unknown): unknown {

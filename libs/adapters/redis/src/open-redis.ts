@@ -1,5 +1,6 @@
 // Opens what the cluster keeps in Redis: hints and positive facts. Everything works without them, slower.
 import type { Dedup, LiveFeed, Logger, RateLimits } from '@dormouse/ports';
+import type { ConnectionOptions } from 'node:tls';
 import { createDedup } from './dedup.ts';
 import { createLiveFeed } from './live-feed.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -7,6 +8,8 @@ import { openLink, readyOrAway } from './redis-link.ts';
 
 export interface RedisOptions {
   readonly url: string;
+  /** Authorities and a certificate of our own, for a `rediss:` URL. */
+  readonly tls?: ConnectionOptions | undefined;
   /** Of every key and channel: one installation, one prefix. After it comes the tenant. */
   readonly prefix: string;
   readonly logger: Logger;
@@ -25,9 +28,9 @@ const connectWithinMs = 2_000;
 const rememberedMs = 86_400_000;
 
 /** Never fails: what is away now may come later. */
-export async function openRedis({ url, prefix, logger }: RedisOptions): Promise<RedisHints> {
-  const commands = openLink(url, 'dormouse-commands', logger);
-  const subscriptions = openLink(url, 'dormouse-subscriptions', logger);
+export async function openRedis({ url, tls, prefix, logger }: RedisOptions): Promise<RedisHints> {
+  const commands = openLink({ url, tls, name: 'dormouse-commands', logger });
+  const subscriptions = openLink({ url, tls, name: 'dormouse-subscriptions', logger });
   await Promise.all([readyOrAway(commands, connectWithinMs), readyOrAway(subscriptions, connectWithinMs)]);
   return {
     dedup: createDedup(commands, prefix, rememberedMs),

@@ -6,6 +6,7 @@
 //   L3. No URL, which may hold a password, is ever repeated.
 import { certificateProblem, type Logger } from '@dormouse/ports';
 import { Redis } from 'ioredis';
+import type { ConnectionOptions } from 'node:tls';
 
 export interface RedisLink {
   readonly client: Redis;
@@ -18,10 +19,18 @@ const reconnectMsFirst = 50;
 const reconnectMsMax = 2_000;
 const commandTimeoutMs = 1_000;
 
+export interface LinkOptions {
+  readonly url: string;
+  readonly tls?: ConnectionOptions | undefined;
+  readonly name: string;
+  readonly logger: Logger;
+}
+
 /** Connects in the background. */
-export function openLink(url: string, name: string, logger: Logger): RedisLink {
+export function openLink({ url, tls, name, logger }: LinkOptions): RedisLink {
   const client = new Redis(url, {
     connectionName: name,
+    ...(url.startsWith('rediss:') ? { tls: { ...tls } } : {}),
     enableOfflineQueue: false, // (L1)
     enableAutoPipelining: true,
     maxRetriesPerRequest: 0,
@@ -30,12 +39,11 @@ export function openLink(url: string, name: string, logger: Logger): RedisLink {
     retryStrategy: (times) => Math.min(reconnectMsFirst * 2 ** Math.min(times, 10), reconnectMsMax),
   });
   let isAway = false;
-  client.on('error', (error: NodeJS.ErrnoException) => {
-    const certificate = certificateProblem(error);
-    const reason = certificate === null ? (error.code ?? error.name) : `Redis (DORMOUSE_REDIS_URL): ${certificate}`;
+  const away = (reason: string): void => {
     if (!isAway) logger.warn('redis_away', { name, reason }); // (L2, L3)
     isAway = true;
-  });
+  };
+  client.on('error', (error: NodeJS.ErrnoException) => away(reasonOf(error, client.status === 'connect')));
   client.on('ready', () => {
     if (isAway) logger.info('redis_back', { name });
     isAway = false;
@@ -53,6 +61,23 @@ export function openLink(url: string, name: string, logger: Logger): RedisLink {
       client.disconnect();
     },
   };
+}
+
+const tlsSettings = {
+  authority: 'DORMOUSE_REDIS_TLS_CA_FILE',
+  certificate: 'DORMOUSE_REDIS_TLS_CERT_FILE and _KEY_FILE',
+};
+
+/** What somebody can do about it. (L3) */
+function reasonOf(error: NodeJS.ErrnoException, hasJustConnected: boolean): string {
+  const certificate = certificateProblem(error, tlsSettings);
+  if (certificate !== null) return `Redis (DORMOUSE_REDIS_URL): ${certificate}`;
+  if (/^(WRONGPASS|NOAUTH|NOPERM)\b|^ERR .*AUTH/.test(error.message))
+    return 'Redis refuses our credentials: see DORMOUSE_REDIS_URL.';
+  // Whoever is refused by a server that has said so already may be cut off before it has read why.
+  if (hasJustConnected && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))
+    return `Redis ends our connections at once (${error.code}): with TLS, see ${tlsSettings.certificate}.`;
+  return error.code ?? error.name;
 }
 
 /** Resolves when connected, or after `withinMs` without: it is optional. */

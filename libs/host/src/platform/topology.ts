@@ -32,7 +32,8 @@ import type {
   Views,
   WorkBus,
 } from '@dormouse/ports';
-import { type ClusterConfig, type Config, isCluster } from '../config.ts';
+import { type ClusterConfig, type Config, isCluster, tlsFilesOf } from '../config.ts';
+import { tlsOptions } from '../tls-files.ts';
 import { checkInstallation, claimInstallation } from './installation.ts';
 import { type KeyRing, keyRingOfHex, openKeyRing } from './key-ring.ts';
 
@@ -101,7 +102,8 @@ async function openCluster(config: ClusterConfig, logger: Logger): Promise<Topol
     await kafka.close();
     throw failure;
   }
-  const redis = await openRedis({ url: config.REDIS_URL, prefix: config.KAFKA_PREFIX, logger });
+  const tls = tlsOptions(tlsFilesOf(config, 'REDIS'));
+  const redis = await openRedis({ url: config.REDIS_URL, tls, prefix: config.KAFKA_PREFIX, logger });
   return {
     stores: storesOf(kafka, mongo, redis),
     keys: keyRingOfHex(config.MASTER_KEY),
@@ -143,7 +145,7 @@ function kafkaOptions(config: ClusterConfig, logger: Logger): KafkaOptions {
     prefix: config.KAFKA_PREFIX,
     clientId: 'dormouse',
     sessionTimeoutMs: config.KAFKA_SESSION_TIMEOUT_MS,
-    ssl: config.KAFKA_TLS ? {} : undefined,
+    ssl: config.KAFKA_TLS ? tlsOptions(tlsFilesOf(config, 'KAFKA')) : undefined,
     sasl: config.KAFKA_SASL === undefined ? undefined : saslOf(config.KAFKA_SASL),
     logger,
   };
