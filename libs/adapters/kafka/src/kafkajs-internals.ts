@@ -1,4 +1,4 @@
-// What this adapter changes inside kafkajs 2.2.4, which nobody maintains: three methods, and a place to stand between leaving
+// What this adapter changes inside kafkajs 2.2.4, which nobody maintains: four methods, and a place to stand between leaving
 // one generation of a group and working in the next. Applied once, when this module is loaded; kafkajs is pinned exactly.
 //
 // Invariants:
@@ -7,6 +7,7 @@
 //       and connection, 5 % of a core.)
 //   P3. A coordinator that moved or died is looked up again, and the membership goes on. (Unpatched: the consumer crashes.)
 //   P4. A consumer with hooks hears `leaving` before each join and `joined` after it, before anything is fetched.
+//   P5. A partition that brought nothing is passed over. (Unpatched: each of them goes through the work of a batch.)
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
@@ -59,6 +60,10 @@ export const hooksName = Symbol('dormouse membership hooks');
 interface PatchedGroup extends GroupMembership {
   readonly assigners: readonly { readonly [hooksName]?: MembershipHooks }[];
   readonly offsetManager: PatchedOffsets | null;
+}
+
+interface FetchedBatch {
+  readonly rawMessages: readonly unknown[];
 }
 
 interface PatchedOffsets {
@@ -119,6 +124,11 @@ function patchGroup(prototype: Prototype): void {
       if (this.offsetManager !== null) this.offsetManager.coordinator = this.coordinator;
       await heartbeat.apply(this, args);
     }
+  };
+  const fetch = methodOf<PatchedGroup, Promise<readonly FetchedBatch[]>>(prototype, 'fetch');
+  prototype['fetch'] = async function (this: PatchedGroup, ...args: unknown[]): Promise<readonly FetchedBatch[]> {
+    const batches = await fetch.apply(this, args);
+    return batches.filter(({ rawMessages }) => rawMessages.length > 0); // (P5)
   };
   const joinAndSync = methodOf<PatchedGroup, Promise<void>>(prototype, 'joinAndSync');
   prototype['joinAndSync'] = async function (this: PatchedGroup, ...args: unknown[]): Promise<void> {
