@@ -91,7 +91,7 @@ export const threadFilter = z
   .catchall(z.string().max(1_000))
   .superRefine((query, context) => {
     for (const field of Object.keys(query)) {
-      if (field in threadFilterFields || /^metadata\[[^\]]+\]$/.test(field)) continue;
+      if (Object.hasOwn(threadFilterFields, field) || /^metadata\[[^\]]+\]$/.test(field)) continue;
       context.addIssue({ code: 'unrecognized_keys', keys: [field], input: query });
     }
   });

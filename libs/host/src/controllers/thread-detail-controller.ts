@@ -119,9 +119,13 @@ export class ThreadDetailController {
     @OperationCall() { tenant, params, body, origin }: Call<Operations['addSchedule']>,
   ): Promise<Reply> {
     const { cron, time_zone: timeZone, message, missed } = body;
+    if (!isTimeZone(timeZone))
+      throw new HttpProblem('INVALID_BODY', 'The time zone cannot be used.', {
+        errors: [{ pointer: '/time_zone', detail: 'is no time zone that is known here, such as Europe/Vienna' }],
+      });
     if (nextTime(cron, timeZone, this.clock.now()) === null)
       throw new HttpProblem('INVALID_BODY', 'The cron line cannot be used.', {
-        errors: [{ pointer: '/cron', detail: `never comes in the time zone ${timeZone}, or is not a cron line` }],
+        errors: [{ pointer: '/cron', detail: 'is not a cron line, or never comes' }],
       });
     const key = { tenant, thread: params.thread };
     return reply(202, unwrap(await this.ingress.parts.schedule(key, { cron, timeZone, message, missed }, origin)));
@@ -148,6 +152,16 @@ export class ThreadDetailController {
     unwrap(await this.ingress.threads.get(key));
     const token = this.ingress.tokens.issue(key, body.can, body.user_id, body.ttl_s);
     return reply(201, { token, expiresAt: this.clock.now() + body.ttl_s * 1_000 });
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
   }
 }
 

@@ -2,8 +2,7 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { type ApiRequest, operationOf, paramsOf } from './call.ts';
-import { authorize, type Doorkeeper } from './caller.ts';
-import { HttpProblem } from './problem.ts';
+import { authorize, type Doorkeeper, refuseQueryToken } from './caller.ts';
 
 export class AccessGuard implements CanActivate {
   private readonly doorkeeper: Doorkeeper;
@@ -17,9 +16,7 @@ export class AccessGuard implements CanActivate {
     if (access === 'open') return true;
     const request = context.switchToHttp().getRequest<ApiRequest>();
     this.doorkeeper.admit(request.headers);
-    if ((request.query as { readonly access_token?: unknown }).access_token !== undefined) {
-      throw new HttpProblem('UNAUTHENTICATED', 'A token in the query is accepted on the event stream only.');
-    }
+    refuseQueryToken(request);
     const caller = await this.doorkeeper.identify(request.headers);
     authorize(caller, access, paramsOf(request)['thread']);
     context.switchToHttp().getResponse<FastifyReply>().headers(caller.rate);

@@ -1,5 +1,6 @@
 // One request to one operation, as its handler gets it: who, where, and values that have been checked.
 import { Fault } from '@dormouse/ports';
+import { pointerTo } from '@dormouse/protocol';
 import type { RequestOrigin } from '@dormouse/runtime';
 import {
   createParamDecorator,
@@ -10,7 +11,7 @@ import {
   SetMetadata,
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Operation } from '../api/operation.ts';
 import { checked, readBody } from './body.ts';
 import type { Caller } from './caller.ts';
@@ -67,11 +68,9 @@ function callOf(operation: Operation, request: ApiRequest): Call {
     tenant: caller.tenant,
     caller,
     params: paramsOf(request),
-    query:
-      operation.query === undefined
-        ? noParameters(request)
-        : checked(operation.query, request.query, 'A query parameter cannot be used; see errors.'),
-    body: operation.body === undefined ? undefined : readBody(request.body, operation.body, operation.bodyOptional),
+    query: operation.query === undefined ? noParameters(request) : readQuery(request, operation.query),
+    body:
+      operation.body === undefined ? noBody(request) : readBody(request.body, operation.body, operation.bodyOptional),
     origin: originOf(caller.tenant, request),
   } as Call;
 }
@@ -84,7 +83,7 @@ export function originOf(tenant: string, request: FastifyRequest): RequestOrigin
   return { tenant, method: request.method, path: pathOf(request.url), idempotencyKey: idempotencyKeyOf(request) };
 }
 
-export const idempotencyKeyCharactersMax = 200;
+export const idempotencyKeyCharactersMax = 255;
 
 export function idempotencyKeyOf(request: FastifyRequest): string | null {
   const key = request.headers['idempotency-key'];
@@ -100,14 +99,28 @@ export function pathOf(url: string): string {
   return cut < 0 ? url : url.slice(0, cut);
 }
 
-function noParameters(request: FastifyRequest): undefined {
+export function readQuery<Schema extends z.ZodType>({ query }: FastifyRequest, schema: Schema): z.output<Schema> {
+  if (Object.hasOwn(query as object, '__proto__')) throw unknownParameter('__proto__'); // no schema ever sees this one
+  return checked(schema, query, 'A query parameter cannot be used; see errors.');
+}
+
+/** @throws HttpProblem UNKNOWN_FIELD when the request has any query parameter. */
+export function noParameters(request: FastifyRequest): undefined {
   const [field] = Object.keys(request.query as object);
-  if (field !== undefined) {
-    throw new HttpProblem('UNKNOWN_FIELD', 'The request has a query parameter that is not known.', {
-      errors: [{ pointer: `/${field}`, detail: 'unknown field' }],
-    });
-  }
+  if (field !== undefined) throw unknownParameter(field);
   return undefined;
+}
+
+const unknownParameter = (field: string): HttpProblem =>
+  new HttpProblem('UNKNOWN_FIELD', 'The request has a query parameter that is not known.', {
+    errors: [{ pointer: pointerTo([field]), detail: 'unknown field' }],
+  });
+
+const nothing = z.strictObject({});
+
+/** Where no body is shown an empty object is as good as none; anything in it is a mistake of the sender. */
+function noBody(request: FastifyRequest): undefined {
+  readBody(request.body, nothing, true);
 }
 
 /** `/v1/threads/{thread}` as Nest writes it. */

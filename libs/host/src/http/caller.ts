@@ -59,6 +59,12 @@ export function createDoorkeeper(
   };
 }
 
+/** (K4) @throws HttpProblem UNAUTHENTICATED */
+export function refuseQueryToken({ query }: { readonly query: unknown }): void {
+  if ((query as { readonly access_token?: unknown }).access_token !== undefined)
+    throw new HttpProblem('UNAUTHENTICATED', 'A token in the query is accepted on the event stream only.');
+}
+
 /** @throws HttpProblem FORBIDDEN when the caller may not do this, or not in this thread. */
 export function authorize(caller: Caller, access: Access, thread: string | undefined): void {
   if (caller.only === null) {

@@ -7,8 +7,8 @@ import type { ThreadKey } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { eventsQuery, eventStreamQuery, threadDetailOperations } from '../api/thread-details.ts';
-import { checked } from './body.ts';
-import { authorize, type Doorkeeper } from './caller.ts';
+import { readQuery } from './call.ts';
+import { authorize, type Caller, type Doorkeeper, refuseQueryToken } from './caller.ts';
 import { writeStream } from './event-stream.ts';
 import { HttpProblem, unwrap } from './problem.ts';
 
@@ -20,14 +20,15 @@ export interface EventRouteDeps {
 
 const { access } = threadDetailOperations.events;
 const streamsPerTenantMax = 1_000;
-const wrongQuery = 'A query parameter cannot be used; see errors.';
 
 export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps): void {
   const seats = new Map<string, number>();
   server.get<{ Params: { thread: string } }>('/v1/threads/:thread/events', async (request, reply) => {
-    const key = await admitted(deps, request, request.params.thread);
+    const { tenant, rate } = await admitted(deps, request, request.params.thread);
+    const key = { tenant, thread: request.params.thread };
+    reply.headers(rate);
     if (isStream(request)) return stream(deps, seats, key, request, reply);
-    const { after, cursor, limit } = checked(eventsQuery, request.query, wrongQuery);
+    const { after, cursor, limit } = readQuery(request, eventsQuery);
     const page = unwrap(await deps.ingress.events.page(key, after ?? cursor ?? 0, limit));
     return reply
       .header('content-type', 'application/json; charset=utf-8')
@@ -35,18 +36,18 @@ export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps
   });
 }
 
-async function admitted({ doorkeeper }: EventRouteDeps, request: FastifyRequest, thread: string): Promise<ThreadKey> {
+async function admitted({ doorkeeper }: EventRouteDeps, request: FastifyRequest, thread: string): Promise<Caller> {
   doorkeeper.admit(request.headers);
   const token = (request.query as { readonly access_token?: unknown }).access_token;
-  if (token !== undefined && !isStream(request)) {
-    throw new HttpProblem('UNAUTHENTICATED', 'A token in the query is accepted on the event stream only.'); // (E1)
-  }
+  if (!isStream(request)) refuseQueryToken(request); // (E1)
   const caller = await doorkeeper.identify(request.headers, typeof token === 'string' ? token : undefined);
   authorize(caller, access, thread);
-  return { tenant: caller.tenant, thread };
+  return caller;
 }
 
-const isStream = (request: FastifyRequest): boolean => /\btext\/event-stream\b/.test(request.headers.accept ?? '');
+/** Only a GET has a body that could go on: HEAD is answered as for a page. */
+const isStream = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'GET' && /\btext\/event-stream\b/.test(headers.accept ?? '');
 
 async function stream(
   { ingress, stopping }: EventRouteDeps,
@@ -76,7 +77,7 @@ async function stream(
 /** The position after which to go on: the last one a reader saw, or what the query says. */
 function resumeAfter(request: FastifyRequest): number {
   const last = request.headers['last-event-id'];
-  const query = checked(eventStreamQuery, request.query, wrongQuery);
+  const query = readQuery(request, eventStreamQuery);
   if (last === undefined || last === '') return query.after ?? query.cursor ?? 0;
   if (typeof last !== 'string' || !/^\d{1,15}$/.test(last)) {
     throw new HttpProblem('INVALID_BODY', 'Last-Event-ID must be a position.');

@@ -26,6 +26,7 @@ import { type OpenRouteDeps, registerOpenRoutes } from './open-routes.ts';
 import { HttpProblem } from './problem.ts';
 import { ProblemFilter, sendProblem } from './problem-filter.ts';
 import { receiveBytes } from './request-bytes.ts';
+import { answerUnreadable } from './unreadable-request.ts';
 
 export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   /** Null in a process that takes no callbacks. */
@@ -68,15 +69,18 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 function createFastify(logger: Logger): FastifyInstance {
   let requests = 0;
   const start = Date.now().toString(36);
+  const nextId = (): string => `req-${start}-${(++requests).toString(36)}`;
   const server = fastify({
     routerOptions: { maxParamLength: paramCharactersMax },
-    genReqId: () => `req-${start}-${(++requests).toString(36)}`,
+    genReqId: nextId,
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, nextId()),
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
-    frameworkErrors: (error, request, reply) => sendProblem(reply, request.id, error, logger),
+    frameworkErrors: (error, request, reply) => sendProblem(reply, request, error, logger),
   });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', bodyBytes);
+  server.addContentTypeParser('*', noOtherBody);
   server.addHook('onRequest', (request, reply, done) => {
     reply.raw.setHeader('x-request-id', request.id); // (H2)
     reply.raw.setHeader('x-content-type-options', 'nosniff');
@@ -94,6 +98,12 @@ async function bodyBytes(request: FastifyRequest, payload: IncomingMessage): Pro
   throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8.');
 }
 
+/** Whatever a client says about a body that it does not send. */
+async function noOtherBody(_request: FastifyRequest, payload: IncomingMessage): Promise<undefined> {
+  const { bytes } = await receiveBytes(payload, 0);
+  if (bytes.length > 0) throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json.');
+}
+
 async function registerPlainRoutes(
   server: FastifyInstance,
   options: HttpServerOptions,
@@ -102,7 +112,7 @@ async function registerPlainRoutes(
   const { ingress, callbacks, logger, hosts, gate } = options;
   const doorkeeper = createDoorkeeper(ingress, hosts, gate);
   await server.register((plain, _, done) => {
-    plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request.id, error, logger));
+    plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
     registerMessageRoute(plain, { ingress, doorkeeper, stopping });
     registerEventRoute(plain, { ingress, doorkeeper, stopping });
     registerOpenRoutes(plain, options);

@@ -9,8 +9,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { messageOperations, type newMessage } from '../api/messages.ts';
 import { readBody } from './body.ts';
-import { idempotencyKeyOf, originOf, pathOf } from './call.ts';
-import { authorize, type Doorkeeper } from './caller.ts';
+import { idempotencyKeyOf, noParameters, originOf, pathOf } from './call.ts';
+import { authorize, type Doorkeeper, refuseQueryToken } from './caller.ts';
 import { unwrap } from './problem.ts';
 import { type Reply, reply as jsonReply } from './reply.ts';
 import { preferredWaitMs } from './prefer.ts';
@@ -28,10 +28,12 @@ const { access, body: bodySchema } = messageOperations.post;
 export function registerMessageRoute(server: FastifyInstance, deps: MessageRouteDeps): void {
   server.post<{ Params: { thread: string } }>('/v1/threads/:thread/messages', async (request, reply) => {
     deps.doorkeeper.admit(request.headers);
+    refuseQueryToken(request);
     const caller = await deps.doorkeeper.identify(request.headers);
     reply.headers(caller.rate);
     const { thread } = request.params;
     authorize(caller, access, thread);
+    noParameters(request);
     const origin = originOf(caller.tenant, request);
     const waitMs = preferredWaitMs(request.headers.prefer);
     const run = (): Promise<Reply> => post(deps, { thread, origin, waitMs, bytes: request.body });

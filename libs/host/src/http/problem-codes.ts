@@ -57,8 +57,25 @@ const requestCodes = {
     'The request has a field or query parameter that this server does not know.',
     'Remove it; `errors[].pointer` names it. Unknown fields are refused so that a misspelt one is never ignored.',
   ),
-  BODY_TOO_LARGE: entry(413, 'Too large', 'The body exceeds 8 MiB.', 'Send less at once.'),
+  BODY_TOO_LARGE: entry(
+    413,
+    'Too large',
+    'The body exceeds 8 MiB, or its JSON holds more than 50 000 values.',
+    'Send less at once.',
+  ),
   BODY_TOO_DEEP: entry(422, 'Too deep', 'The JSON is nested more than 32 levels.', 'Flatten it.'),
+  HEADERS_TOO_LARGE: entry(
+    431,
+    'Headers too large',
+    'The headers of the request, its path among them, exceed 16 KiB.',
+    'Send less in headers and in the query.',
+  ),
+  MALFORMED_REQUEST: entry(
+    400,
+    'Not HTTP',
+    'What came over the connection is not an HTTP request that can be read.',
+    'Look at what the client, or a proxy before this server, really sends.',
+  ),
   UNSUPPORTED_MEDIA_TYPE: entry(
     415,
     'Not application/json',

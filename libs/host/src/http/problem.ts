@@ -60,17 +60,17 @@ function fromFramework(thrown: unknown): HttpProblem | null {
     readonly status?: unknown;
     readonly statusCode?: unknown;
   };
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new HttpProblem('BODY_TOO_LARGE', 'The body exceeds 8 MiB.');
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
-    return new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json.');
-  const answered = status ?? statusCode;
-  if (answered === 404) return new HttpProblem('NOT_FOUND', 'There is nothing at this path.');
+  const answered = status ?? statusCode; // Nest keeps the status of what Fastify throws, and drops its code
+  if (answered === 413) return new HttpProblem('BODY_TOO_LARGE', 'The body exceeds 8 MiB.');
+  if (answered === 415) return new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json.');
+  if (answered === 404 || answered === 414 || code === 'FST_ERR_BAD_URL')
+    return new HttpProblem('NOT_FOUND', 'There is nothing at this path.');
   if (typeof answered === 'number' && answered >= 400 && answered < 500)
     return new HttpProblem('INVALID_BODY', 'The request cannot be read.');
   return null;
 }
 
-export function problemJson(problem: HttpProblem, requestId: string): string {
+export function problemJson(problem: HttpProblem, requestId: string, traceId: string | null = null): string {
   const { errors, settled } = problem.about;
   return JSON.stringify({
     type: `/errors/${problem.code}`,
@@ -81,8 +81,15 @@ export function problemJson(problem: HttpProblem, requestId: string): string {
     code: problem.code,
     ...(errors === undefined ? {} : { errors }),
     ...(settled === undefined ? {} : { settled: apiJson(settled) }),
-    trace_id: null,
+    trace_id: traceId,
   });
+}
+
+/** The trace that the client is in, if it says so. W3C Trace Context */
+export function traceIdOf(traceparent: string | string[] | undefined): string | null {
+  const id =
+    typeof traceparent === 'string' ? /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/.exec(traceparent) : null;
+  return id?.[1] === undefined || /^0+$/.test(id[1]) ? null : id[1];
 }
 
 export function retryAfterS(problem: HttpProblem): number | null {

@@ -56,7 +56,7 @@ export function createChoiceDesk(ports: ChoicePorts): ChoiceDesk {
       const id = inputIdOf(name);
       const requestId = publicId('req', name);
       const { thread } = await loadThread(ports, key);
-      const choice = thread.choices[choiceId];
+      const choice = Object.hasOwn(thread.choices, choiceId) ? thread.choices[choiceId] : undefined;
       const problem = choice === undefined ? null : answerMismatch(choice, answer.answer);
       if (problem !== null) return invalid([{ pointer: pointerOf(answer.answer), detail: problem }]);
       if (choice === undefined) {

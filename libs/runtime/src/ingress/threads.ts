@@ -19,7 +19,7 @@ import type {
   ThreadLog,
   ThreadRow,
 } from '@dormouse/ports';
-import { inputIds, type Thread, type ThreadOpening } from '@dormouse/thread';
+import { inputIds, statusOf, type Thread, type ThreadOpening } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
 import { type MintRequestName, publicId, type RequestOrigin } from './client-id.ts';
 import { type MessageItem, storeContent } from './message-content.ts';
@@ -220,7 +220,7 @@ async function publishOpening(ports: ThreadPorts, row: ThreadRow): Promise<Threa
 
 async function viewOf(ports: ThreadPorts, row: ThreadRow, at?: number): Promise<ThreadView> {
   const { thread } = await loadThread(ports, { tenant: row.tenant, thread: row.thread }, at);
-  return threadView(row, thread);
+  return threadView(at === undefined || row.status !== 'parked' ? row : { ...row, status: statusOf(thread) }, thread);
 }
 
 function isSame(existing: ThreadRow, wanted: ThreadRow): boolean {
