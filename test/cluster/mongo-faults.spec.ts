@@ -115,6 +115,38 @@ withServices(['mongo'], ({ mongo }) => {
     });
   });
 
+  describe('a commit that no document can hold', () => {
+    const documentBytesMax = 16_777_216;
+    const around = 1_000;
+    let stores: MongoStores;
+    beforeEach(async () => {
+      stores = await openMongo({ url: mongo, database: freshDatabase(), indexes: 'make' });
+    });
+    afterEach(() => stores.close());
+
+    it.each([
+      ['by its characters', 'x'.repeat(documentBytesMax)],
+      ['by its bytes', '€'.repeat(documentBytesMax / 3)],
+    ])('%s: is refused for good, and harms nobody in its group', async (_, body) => {
+      const [before, huge, after] = [
+        commitOf(freshKey(), 0),
+        commitOf(freshKey(), 0, { body }),
+        commitOf(freshKey(), 0),
+      ];
+      const group = [before, huge, after].map((commit) => ({ commit, owes: false }));
+      expect(await stores.log.append(group)).toEqual(['appended', 'too_large', 'appended']);
+      expect(await stores.log.head(huge)).toBeNull();
+      expect(await stores.log.head(after)).toEqual(after);
+      expect(stores.counters().unknownOutcomes).toBe(0);
+    });
+
+    it('is not one that just fits', async () => {
+      const commit = commitOf(freshKey(), 0, { body: 'x'.repeat(documentBytesMax - around) });
+      expect(await appendOne(stores.log, commit)).toBe('appended');
+      expect((await stores.log.head(commit))?.body.length).toBe(commit.body.length);
+    });
+  });
+
   describe('an index', () => {
     it('that is missing is refused at the start, with the command that makes it', async () => {
       const database = freshDatabase();

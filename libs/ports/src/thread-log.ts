@@ -9,6 +9,7 @@
 //       thread apply in array order.
 //   L5. `unknown` means: it may have been stored, now or a little later. Whoever gets it reads back by nonce.
 //   L6. A read that fails throws; it never answers "nothing there".
+//   L7. `too_large` means: not stored, and never will be; no later state of the store takes it.
 import type { ThreadKey } from './thread-key.ts';
 
 /** The envelope, as stored. Field meanings: design §1. */
@@ -45,7 +46,7 @@ export interface Append {
   readonly owes: boolean;
 }
 
-export type AppendOutcome = 'appended' | 'conflict' | 'duplicate' | 'unknown';
+export type AppendOutcome = 'appended' | 'conflict' | 'duplicate' | 'unknown' | 'too_large';
 
 export interface ThreadLog {
   /** Stores a group in one durable write. Outcomes in the order given. */

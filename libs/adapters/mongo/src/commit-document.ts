@@ -4,6 +4,7 @@
 //   D1. `_id` is tenant, thread and version, the version in digits of one length: it decides races, and sorts. A tenant
 //       has no colon, and what follows the last one is the version: no two commits share an `_id`.
 import type { Commit, ThreadKey } from '@dormouse/ports';
+import { mongo } from 'mongoose';
 
 export interface CommitDocument extends Commit {
   readonly _id: string;
@@ -21,6 +22,17 @@ export function documentOf(commit: Commit): CommitDocument {
     _id: commitIdOf(commit, version),
     ...{ v, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body },
   };
+}
+
+/** What MongoDB takes. One that takes less says so (`thread-log.ts`). */
+const documentBytesMax = 16_777_216;
+const aroundBodyBytesMax = 65_536;
+const bytesPerCharacterMax = 3;
+
+/** No document holds it: the driver would not even send it, nor what goes with it. */
+export function isTooLarge(commit: Commit): boolean {
+  if (commit.body.length * bytesPerCharacterMax + aroundBodyBytesMax < documentBytesMax) return false;
+  return mongo.BSON.calculateObjectSize(documentOf(commit)) > documentBytesMax;
 }
 
 export function commitOf({ _id, ...commit }: CommitDocument): Commit {

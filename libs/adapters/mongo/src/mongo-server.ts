@@ -48,6 +48,7 @@ const tlsSettings = {
   authority: 'tlsCAFile=… of its query',
   certificate: 'tlsCertificateKeyFile=… of its query',
 };
+const sizeCodes: ReadonlySet<unknown> = new Set([10_334, 16]);
 const deadlockTriesMax = 20;
 const retryAfterMs = 1_000;
 
@@ -98,6 +99,9 @@ export async function connectServer(options: ServerOptions): Promise<MongoServer
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === duplicateKey;
 
 export const isDeadlock = (error: unknown): boolean => codeOf(error) === deadlock;
+
+/** A document above what this server takes: MongoDB's code, and that of servers with a smaller limit. */
+export const isSizeRefusal = (error: unknown): boolean => sizeCodes.has(codeOf(error));
 
 function codeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : null;

@@ -8,13 +8,15 @@
 //   M3. A duplicate key says only that somebody was first. Which key it was is read back: our own nonce means stored, another
 //       commit of this version a conflict, none a duplicate input. (L2)
 //   M4. A group whose answer was lost is `unknown`, each of it; one that no server took is a fault. (L5)
+//   M5. What no document can hold is not sent: it would take its group with it. (L7)
 import type { Append, AppendOutcome, Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
-import { type CommitDocument, commitIdOf, commitOf, documentOf, versionRange } from './commit-document.ts';
+import { type CommitDocument, commitIdOf, commitOf, documentOf, isTooLarge, versionRange } from './commit-document.ts';
 import { KnownHeads } from './known-heads.ts';
-import { faultOf, isDeadlock, isDuplicate, type MongoServer, wasNotSent } from './mongo-server.ts';
+import { faultOf, isDeadlock, isDuplicate, isSizeRefusal, type MongoServer, wasNotSent } from './mongo-server.ts';
 
 /** Outcomes of a wave by place; null where the server asks to try again. */
 type WaveOutcome = AppendOutcome | null;
+type Failure = 'taken' | 'again' | 'too_large';
 
 const triesMax = 20;
 const readBatch = 1_000;
@@ -48,7 +50,10 @@ export function createThreadLog(server: MongoServer): ThreadLog {
 
   async function store(group: readonly Commit[]): Promise<readonly AppendOutcome[]> {
     const outcomes: (AppendOutcome | undefined)[] = await Promise.all(
-      group.map(async (commit) => ((await isAtHead(commit)) ? undefined : 'conflict')),
+      group.map(async (commit) => {
+        if (isTooLarge(commit)) return 'too_large'; // (M5)
+        return (await isAtHead(commit)) ? undefined : 'conflict';
+      }),
     );
     for (let tries = 1; ; tries += 1) {
       const open = [...group.keys()].filter((place) => outcomes[place] === undefined);
@@ -67,7 +72,11 @@ export function createThreadLog(server: MongoServer): ThreadLog {
       server.counted.unknownOutcomes += wave.length;
       return wave.map(() => 'unknown');
     }
-    const outcomes: WaveOutcome[] = wave.map((_, place) => (failures.has(place) ? null : 'appended'));
+    const outcomes: WaveOutcome[] = wave.map((_, place) => {
+      const failure = failures.get(place);
+      if (failure === undefined) return 'appended';
+      return failure === 'too_large' ? failure : null;
+    });
     const taken = wave.filter((_, place) => failures.get(place) === 'taken');
     const found = taken.length === 0 ? new Map<string, Commit>() : await byVersion(taken);
     for (const [place, commit] of wave.entries()) {
@@ -81,7 +90,7 @@ export function createThreadLog(server: MongoServer): ThreadLog {
   }
 
   /** What the server refused, by place. (M4) */
-  async function failuresOf(wave: readonly Commit[]): Promise<ReadonlyMap<number, 'taken' | 'again'> | 'unknown'> {
+  async function failuresOf(wave: readonly Commit[]): Promise<ReadonlyMap<number, Failure> | 'unknown'> {
     try {
       await commits.insertMany(wave.map(documentOf), { ordered: false });
       return new Map();
@@ -163,14 +172,15 @@ function meaningOf(ours: Commit, stored: Commit | undefined): AppendOutcome {
 }
 
 /** The refusals inside an error of a bulk write; null when it is anything else, so that nothing is known. */
-function refusalsOf(error: unknown): ReadonlyMap<number, 'taken' | 'again'> | null {
+function refusalsOf(error: unknown): ReadonlyMap<number, Failure> | null {
   const { writeErrors, result } = error as BulkError;
   const list = writeErrors === undefined ? [] : Array.isArray(writeErrors) ? writeErrors : [writeErrors];
   if (list.length === 0 || result?.getWriteConcernError?.() !== undefined) return null;
-  const refusals = new Map<number, 'taken' | 'again'>();
+  const refusals = new Map<number, Failure>();
   for (const each of list) {
     if (isDuplicate(each)) refusals.set(each.index, 'taken');
     else if (isDeadlock(each)) refusals.set(each.index, 'again');
+    else if (isSizeRefusal(each)) refusals.set(each.index, 'too_large');
     else return null;
   }
   return refusals;

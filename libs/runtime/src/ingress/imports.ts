@@ -127,6 +127,7 @@ async function append(log: ThreadLog, key: ThreadKey, commit: Commit): Promise<s
     const sealed = sealCommit({ key, version, inputs, at, nonce, trace, prev, ...openCommit(commit), effects: [] });
     const [outcome] = await log.append([{ commit: sealed, owes: false }]);
     if (outcome === 'appended') return null;
+    if (outcome === 'too_large') return 'is larger than the store takes';
   }
   const [there] = await log.read(key, commit.version, 1);
   return there?.nonce === commit.nonce ? null : 'is not the one that is here';

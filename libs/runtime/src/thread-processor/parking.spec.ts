@@ -65,6 +65,26 @@ describe.each(['standalone', 'durable'] as const)('a poisoned thread, %s', (topo
     expect(await actor.ports.parked.get(key)).toMatchObject({ mark: 'parked', reason: 'cannot decide' });
   });
 
+  it('is parked too when what it decides is larger than the store takes', async () => {
+    const { stage, code, processor } = poisoned({ topology });
+    code.isBroken = false;
+    const { log } = stage.world.durable;
+    const roomy = log.append.bind(log);
+    log.append = (append) => (append.commit.inputs.includes('c:poison') ? 'too_large' : roomy(append));
+    const actor = await processor('p1');
+    void actor.ports.inputs.publish(key, opening());
+    await stage.clock.advance(1_000);
+    await publish(actor, 'before');
+    await stage.clock.advance(1_000);
+    await publish(actor, 'poison', 'after');
+    await stage.clock.advance(60_000);
+    expect(clientInputs(stage)).toEqual(['c:before']);
+    expect(await waiting(actor)).toEqual(['c:poison', 'c:after']);
+    expect(await actor.ports.parked.get(key)).toMatchObject({
+      reason: expect.stringMatching(/^What c:poison(, c:after)? would lead to is larger than the store takes/),
+    });
+  });
+
   it('harms no other thread', async () => {
     const { stage, actor } = await parkedWith([], { topology });
     const other = { tenant: 'acme', thread: 'thr_2' };

@@ -14,7 +14,7 @@ import { mergeInputs } from './slice/merge-inputs.ts';
 import type { InputItem } from './slice/slice-item.ts';
 import { type Debt, readThread, type ReadThread, type ThreadSources } from './thread-state.ts';
 
-export type KnownOutcome = Exclude<AppendOutcome, 'unknown'>;
+export type KnownOutcome = Exclude<AppendOutcome, 'unknown' | 'too_large'>;
 
 /** What happens to one slice after it was decided, as steps to be put in order. */
 export interface SliceSteps {

@@ -5,6 +5,7 @@
 //   A2. All items of a commit are released together, after its payment. (V8)
 //   A3. Whatever the append answers leads to the right place: a conflict is decided again on a reloaded state, a duplicate is
 //       looked up, an unknown outcome is read back by its nonce. Both indexes may be violated and only one be named.
+//   A4. A commit that no store takes is nobody's fault that passes: its slice throws what is not a Fault, so that it is poison.
 import type { Append, Commit } from '@dormouse/ports';
 import { sealCommit } from '../../envelope.ts';
 import { Hold } from '../held-deliveries.ts';
@@ -61,12 +62,16 @@ const owesDeliveries = (slice: DecidedSlice): boolean =>
 
 async function append(deps: SliceDeps, lane: LaneMemory, ours: Append): Promise<KnownOutcome> {
   const outcome = await deps.groupCommit.append(ours);
+  if (outcome === 'too_large') throw new Error(tooLarge(ours.commit)); // (A4)
   if (outcome !== 'unknown') return outcome;
   const [next] = await deps.log.read(lane.key, ours.commit.version, 1);
   const stored = next?.version === ours.commit.version ? next : null;
   // Not there may mean not yet: should it land later, a reload meets it like anybody else's commit. (L5, V1)
   return deps.protocol.wasAppended(ours.commit, stored) ? 'appended' : 'conflict';
 }
+
+const tooLarge = ({ inputs, body }: Commit): string =>
+  `What ${inputs.join(', ')} would lead to is larger than the store takes: a commit of ${body.length} characters.`;
 
 function publishCommit(
   deps: SliceDeps,
