@@ -29,7 +29,7 @@ export interface ProcessorSettings {
   readonly modelRetryTotalMs: number;
   /** Hard limit of one completion, retries and waiting included: it holds its deliveries that long. */
   readonly completionMsMax: number;
-  /** Text, reasoning and arguments of one completion together. */
+  /** Text, reasoning and arguments of one completion together, in characters: more than any model says, and a store takes it. */
   readonly completionBytesMax: number;
   readonly completionsInFlightMax: number;
   /** How often running completions are checked for timeouts, all at once. */
@@ -63,7 +63,7 @@ export const defaultProcessorSettings: ProcessorSettings = {
   modelRetryDelayMsMax: 30_000,
   modelRetryTotalMs: 600_000,
   completionMsMax: 1_800_000,
-  completionBytesMax: 8 * 1024 * 1024,
+  completionBytesMax: 2 * 1024 * 1024,
   completionsInFlightMax: 2_000,
   completionCheckMs: 1_000,
   timerPollMs: 1_000,
