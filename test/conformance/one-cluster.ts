@@ -1,10 +1,14 @@
 // In the cluster tier all conformance specs talk to one cluster: starting five processes takes longer than most of them. It
 // starts when the first of them asks for it, so a run without them does not pay for it.
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import type { TestProject } from 'vitest/node';
 import { type Cluster, endClusters, type ServerUrls, startCluster } from '../cluster/cluster-process.ts';
+import { watchedFrom } from './loop-delay.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -18,18 +22,23 @@ export interface ClusterWish {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-export type SharedCluster = Pick<Cluster, 'url' | 'key' | 'directory'>;
+export interface SharedCluster extends Pick<Cluster, 'url' | 'key' | 'directory'> {
+  /** Where its processes say how late their event loops are. */
+  readonly loops: string;
+}
 
 let door: Server | undefined;
 let cluster: Promise<Cluster> | undefined;
+let loops = '';
 
 export async function setup(project: TestProject): Promise<void> {
+  loops = mkdtempSync(join(tmpdir(), 'dormouse-loops-'));
   const opened = createServer((request, response) => {
     void (async () => {
       const { servers, settings } = (await json(request)) as ClusterWish;
-      cluster ??= startCluster(servers, settings);
+      cluster ??= startCluster(servers, { ...settings, ...watchedFrom(loops) });
       const { url, key, directory } = await cluster;
-      response.end(JSON.stringify({ url, key, directory } satisfies SharedCluster));
+      response.end(JSON.stringify({ url, key, directory, loops } satisfies SharedCluster));
     })().catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   door = opened;
@@ -41,4 +50,5 @@ export async function teardown(): Promise<void> {
   door?.close();
   door?.closeAllConnections();
   await endClusters();
+  rmSync(loops, { recursive: true, force: true });
 }

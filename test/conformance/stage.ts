@@ -4,10 +4,10 @@ import { eventsOf, openThread, type Step, type System } from '../e2e/conversatio
 import { cleanUp, type Json } from '../e2e/standalone-process.ts';
 import { type Prompt, type RecordingModel, type Script, startRecordingModel } from './recording-model.ts';
 import { recordToolServer, type RecordingToolServer, type ServerOptions } from './recording-tool-server.ts';
-import { conformanceSystem } from './system.ts';
+import { type ConformanceSystem, conformanceSystem } from './system.ts';
 
 export interface Stage {
-  readonly at: System;
+  readonly at: ConformanceSystem;
   /** A tool server that is registered and ends with the stage. */
   toolServer(options?: ServerOptions): Promise<RecordingToolServer>;
   /** A thread whose model plays a script, with these servers. */

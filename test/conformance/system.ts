@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import type { System } from '../e2e/conversation.ts';
-import { request, startStandalone } from '../e2e/standalone-process.ts';
+import { request, scratchDirectory, startStandalone } from '../e2e/standalone-process.ts';
+import { watchedFrom } from './loop-delay.ts';
 import type { ClusterWish, SharedCluster } from './one-cluster.ts';
 
 /** Impatient, so that what has to give up gives up soon. */
@@ -14,18 +15,26 @@ const settings = {
   DORMOUSE_MODEL_RETRY_TOTAL_MS: '1500',
 };
 
-export async function conformanceSystem(): Promise<System> {
+export interface ConformanceSystem extends System {
+  /** Where its processes say how long their event loops are held up, see `loopDelay`. */
+  readonly loops: string;
+}
+
+export async function conformanceSystem(): Promise<ConformanceSystem> {
   // Provided in the cluster tier only.
   const door = inject('clusterDoor') as string | undefined;
-  if (door === undefined) return startStandalone({ env: settings });
+  if (door === undefined) {
+    const loops = await scratchDirectory();
+    return { ...(await startStandalone({ env: { ...settings, ...watchedFrom(loops) } })), loops };
+  }
   const [kafka, mongo, redis] = [inject('kafka'), inject('mongo'), inject('redis')];
   if (!kafka.available || !mongo.available || !redis.available) throw new Error('this tier needs its servers');
   const wish: ClusterWish = { servers: { kafka: kafka.url, mongo: mongo.url, redis: redis.url }, settings };
   const answer = await fetch(door, { method: 'POST', body: JSON.stringify(wish) });
   if (!answer.ok) throw new Error(await answer.text());
-  const { url, key, directory } = (await answer.json()) as SharedCluster;
+  const { url, key, directory, loops } = (await answer.json()) as SharedCluster;
   return {
-    ...{ url, key },
+    ...{ url, key, loops },
     request: (method, path, body, sent) => request(url, key, method, path, body, sent),
     output: () => outputIn(directory),
   };

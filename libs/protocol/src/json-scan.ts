@@ -16,6 +16,11 @@ const closeBrace = 0x7d;
 
 /** A string longer than this is searched for its end by `indexOf`, which is faster per character, slower per call. */
 const shortStringCharacters = 24;
+/** A string with more escaped quotes than this is read character by character to its end. */
+const escapedQuotesMax = 16;
+/** What is neither a string nor structure, and longer than this, is skipped by a native search. */
+const shortGapCharacters = 32;
+const structure = /["{}[\],:]/g;
 
 /** What one look at the text tells. */
 export interface JsonScan {
@@ -25,10 +30,19 @@ export interface JsonScan {
   readonly escapedKeys: boolean;
 }
 
-/** Scans `text`, or says `'too deep'` at the first container nested more than `depthMax` deep. */
-export function scanJson(text: string, depthMax: number): JsonScan | 'too deep' {
+/**
+ * Scans `text`, or says `'too deep'` at the first container nested more than `depthMax` deep, `'too many'` at the first value
+ * beyond `valuesMax`: a few bytes each, and they cost a reader far more than the same bytes of a string.
+ */
+export function scanJson(
+  text: string,
+  depthMax: number,
+  valuesMax = Number.POSITIVE_INFINITY,
+): JsonScan | 'too deep' | 'too many' {
   const escapes = text.includes('\\');
   let depth = 0;
+  let values = 1;
+  let gap = 0;
   let members = 0;
   let escapedKeys = false;
   let keyStart = 0;
@@ -41,20 +55,33 @@ export function scanJson(text: string, depthMax: number): JsonScan | 'too deep' 
         keyEnd = index;
         break;
       case colon:
-        members++;
+        if (++members > valuesMax) return 'too many'; // more than commas only in what is no JSON
         if (escapes && !escapedKeys) escapedKeys = holdsBackslash(text, keyStart, keyEnd);
+        break;
+      case comma:
+        if (++values > valuesMax) return 'too many';
         break;
       case openBrace:
       case openBracket:
         if (++depth > depthMax) return 'too deep';
+        if (++values > valuesMax) return 'too many';
         break;
       case closeBrace:
       case closeBracket:
         depth--;
         break;
+      default:
+        if (++gap <= shortGapCharacters) continue;
+        index = nextStructure(text, index) - 1;
     }
+    gap = 0;
   }
   return { members, escapedKeys };
+}
+
+function nextStructure(text: string, from: number): number {
+  structure.lastIndex = from;
+  return structure.exec(text)?.index ?? text.length;
 }
 
 function holdsBackslash(text: string, start: number, end: number): boolean {
@@ -71,7 +98,7 @@ export function endOfString(text: string, start: number): number {
     if (unit === quote) return index;
     if (unit === backslash) index++;
   }
-  for (;;) {
+  for (let escapedQuotes = 0; escapedQuotes < escapedQuotesMax; escapedQuotes++) {
     const end = text.indexOf('"', index);
     if (end === -1) return text.length;
     let slashes = end;
@@ -79,6 +106,12 @@ export function endOfString(text: string, start: number): number {
     if ((end - slashes) % 2 === 0) return end;
     index = end + 1;
   }
+  for (; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === quote) return index;
+    if (unit === backslash) index++;
+  }
+  return text.length;
 }
 
 /** The key between the quotes at `start` and `end`, unescaped; the raw characters if its escapes are broken. */

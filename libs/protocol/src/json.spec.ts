@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonDepthMax, pointerCharactersMax } from './limits.ts';
+import { jsonDepthMax, jsonValuesMax, pointerCharactersMax } from './limits.ts';
 import { checkJson } from './json.ts';
 
 /** JSON text with a chosen spelling: spaces between tokens, escapes in strings, members in a list so that keys may repeat. */
@@ -77,6 +77,18 @@ describe('checkJson', () => {
     expect(problemOf('['.repeat(5_000_000))).toMatchObject({ code: 'BODY_TOO_DEEP' });
     expect(checkJson('[[]]', 1)).toMatchObject({ problem: { code: 'BODY_TOO_DEEP', pointer: '/0' } });
     expect(checkJson('7', 0).ok).toBe(true);
+  });
+
+  it('R33 the number of values is bounded before anything is parsed, the length of texts is not', () => {
+    const items = (count: number) => `[${Array.from({ length: count }, () => '1').join()}]`;
+    expect(checkJson(items(jsonValuesMax - 1)).ok).toBe(true);
+    expect(problemOf(items(jsonValuesMax))).toMatchObject({ code: 'BODY_TOO_LARGE', detail: 'more than 50000 values' });
+    const filled = (unit: string) => `{"a":[${unit.repeat(8_000_000 / unit.length)}1]}`;
+    for (const unit of ['1,', '[],', '{},', '"",', '{"\\u0061":1},', ',', ':', '[{}],'])
+      expect([unit, problemOf(filled(unit))?.code]).toEqual([unit, 'BODY_TOO_LARGE']);
+    for (const text of ['x', '\\"', '\\\\', '\\u0041', '[,:{'])
+      expect(checkJson(`{"a":"${text.repeat(100_000)}"}`).ok).toBe(true);
+    expect(checkJson(`{"a":${' '.repeat(1_000_000)}1${'\n'.repeat(50)}}`)).toEqual({ ok: true, value: { a: 1 } });
   });
 
   it.each([

@@ -3,12 +3,13 @@
  * Not here: bytes. Decode them first, `new TextDecoder('utf-8', { fatal: true })`, within a limit of your own.
  *
  * 1. Accepted means: RFC 8259 syntax, bounded depth, every key once, no key that reaches a prototype, no lone surrogate.
- * 2. The verdict depends on the text and `depthMax` alone, so two services that read the same text agree.
- * 3. Depth is checked before `JSON.parse` allocates anything.
+ * 2. The verdict depends on the text and the two limits alone, so two services that read the same text agree.
+ * 3. Depth and number of values are checked before `JSON.parse` allocates anything: 8 MiB of tiny values would hold up a process
+ *    for half a second, 8 MiB of text do not.
  * 4. Numbers are doubles, as `JSON.parse` makes them. Who must hand on a number exactly keeps the text: `rawMember`.
  * 5. Cost is one scan, one `JSON.parse` and one walk over the keys; paths are computed only for a refusal.
  */
-import { jsonDepthMax } from './limits.ts';
+import { jsonDepthMax, jsonValuesMax } from './limits.ts';
 import { locateFault, scanJson } from './json-scan.ts';
 import { pointerTo } from './problem.ts';
 import type { Problem } from './problem.ts';
@@ -19,7 +20,7 @@ export type JsonObject = { readonly [key: string]: unknown };
 
 /** Why a text was refused. */
 export interface JsonProblem extends Problem {
-  readonly code: 'INVALID_JSON' | 'BODY_TOO_DEEP';
+  readonly code: 'INVALID_JSON' | 'BODY_TOO_DEEP' | 'BODY_TOO_LARGE';
 }
 
 /** The value, or the one problem that was met first. */
@@ -28,10 +29,16 @@ export type JsonReading =
 
 /**
  * Reads `text` strictly (1). `depthMax` counts nested containers: a scalar has depth 0, `[]` has 1; default `jsonDepthMax`.
+ * `valuesMax` counts containers and what is in them, an empty one as if it held something; default `jsonValuesMax`.
  * Never throws.
  */
-export function checkJson(text: string, depthMax: number = jsonDepthMax): JsonReading {
-  const scan = scanJson(text, depthMax); // (3)
+export function checkJson(
+  text: string,
+  depthMax: number = jsonDepthMax,
+  valuesMax: number = jsonValuesMax,
+): JsonReading {
+  const scan = scanJson(text, depthMax, valuesMax); // (3)
+  if (scan === 'too many') return refuse('BODY_TOO_LARGE', [], `more than ${valuesMax} values`);
   if (scan === 'too deep') {
     const path = locateFault(text, depthMax)?.path ?? [];
     return refuse('BODY_TOO_DEEP', path, `more than ${depthMax} levels of nesting`);
@@ -66,7 +73,8 @@ function syntaxDetail(error: unknown): string {
 }
 
 function mayHoldLoneSurrogate(text: string): boolean {
-  return /\\u[dD][89a-fA-F]/.test(text) || !text.isWellFormed();
+  // Without the backslash in the pattern a text of nothing but backslashes costs nothing; a wrong "may" costs little.
+  return (text.includes('\\') && /u[dD][89a-fA-F]/.test(text)) || !text.isWellFormed();
 }
 
 interface Walk {

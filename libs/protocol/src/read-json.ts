@@ -14,7 +14,7 @@ import { endOfString, scanJson } from './json-scan.ts';
 export function readJson(text: string): unknown {
   if (!text.includes('\\')) return JSON.parse(text); // (2)
   const scan = scanJson(text, Number.POSITIVE_INFINITY);
-  return scan === 'too deep' || !scan.escapedKeys ? JSON.parse(text) : readEscapedKeys(text);
+  return typeof scan === 'string' || !scan.escapedKeys ? JSON.parse(text) : readEscapedKeys(text);
 }
 
 /** The same value by a reader that never uses V8's own for an object. Slow: a few megabytes per second and up. */

@@ -269,6 +269,8 @@ describe('large results', () => {
     ['a body that the host stopped reading', { body: '{"type":"tool_result","text":"xx', truncated: true }, true],
     ['one that names no type', { body: '{"text":"xx', truncated: true }, true],
     ['a view update', { body: '{"type":"view_update","content":{"x', truncated: true }, false],
+    ['more values than anybody reads', { body: `{"type":"tool_result","x":[${'1,'.repeat(50_000)}1]}` }, true],
+    ['a view of that many', { body: `{"type":"view_update","content":{"x":[${'1,'.repeat(50_000)}1]}}` }, false],
     [
       'one whose text speaks of another type',
       { body: JSON.stringify({ text: '"type":"oauth"', type: 'tool_result' }), truncated: true },

@@ -356,7 +356,7 @@ function refusalOf(read: Exclude<CallbackReading, { ok: true }>, body: Uint8Arra
     .map(({ pointer, detail }) => (pointer === '' ? detail : `${pointer} ${detail}`));
   switch (read.code) {
     case 'BODY_TOO_LARGE':
-      return tooLarge(defects.join('; '), read.type ?? null);
+      return tooLarge(defects.join('; '), ('type' in read ? read.type : undefined) ?? typeOf(body));
     case 'INVALID_JSON':
     case 'BODY_TOO_DEEP':
       return unreadable(defects.join('; '), typeOf(body));
