@@ -21,18 +21,22 @@ const scoreMin = 1;
 
 interface ToolWords {
   readonly tool: ToolDefinition;
+  /** Every word of the name, as a message would say it. */
+  readonly spoken: readonly string[];
   readonly name: ReadonlySet<string>;
   readonly description: ReadonlySet<string>;
 }
 
 export function chooseCalls(message: string, tools: readonly ToolDefinition[]): readonly DemoCall[] {
-  const index = tools.map(toolWords);
+  const index = tools.map(wordsOf);
   const calls: DemoCall[] = [];
+  const ofMessage = findFacts(message);
   for (const clause of clauses(message)) {
     const chosen = best(clause, index);
     if (chosen === null) continue;
     // Facts are looked for in the clause first: "roll 3 dice and tell me the weather in Oslo" has two of them.
-    for (const facts of variants(findFacts(clause), findFacts(message), chosen)) {
+    const ofClause = clause === message ? ofMessage : findFacts(clause);
+    for (const facts of variants(ofClause, ofMessage, chosen)) {
       const call = { operation: chosen.name, arguments: fillArguments(chosen.inputSchema, facts) };
       if (!calls.some((other) => sameCall(other, call))) calls.push(call);
     }
@@ -61,7 +65,7 @@ function best(clause: string, index: readonly ToolWords[]): ToolDefinition | nul
 
 function score(words: readonly string[], candidate: ToolWords, index: readonly ToolWords[]): number {
   // The runtime's own tools are called when they are named, never because a description happens to fit.
-  const isNamed = contentWords(candidate.tool.name.replaceAll('_', ' ')).every((word) => words.includes(word));
+  const isNamed = candidate.spoken.every((word) => words.includes(word));
   if (isBuiltInToolName(candidate.tool.name) && !isNamed) return 0;
   let points = 0;
   for (const word of new Set(words)) {
@@ -90,7 +94,21 @@ function variants(clause: MessageFacts, message: MessageFacts, tool: ToolDefinit
 const sameCall = (one: DemoCall, other: DemoCall): boolean =>
   one.operation === other.operation && JSON.stringify(one.arguments) === JSON.stringify(other.arguments);
 
+/** A manifest's tools are offered again and again as the same objects. */
+const known = new WeakMap<ToolDefinition, ToolWords>();
+
+function wordsOf(tool: ToolDefinition): ToolWords {
+  const words = known.get(tool) ?? toolWords(tool);
+  known.set(tool, words);
+  return words;
+}
+
 function toolWords(tool: ToolDefinition): ToolWords {
   const described = isBuiltInToolName(tool.name) ? '' : tool.description;
-  return { tool, name: new Set(nameWords(tool.name)), description: new Set(contentWords(described)) };
+  return {
+    tool,
+    spoken: contentWords(tool.name.replaceAll('_', ' ')),
+    name: new Set(nameWords(tool.name)),
+    description: new Set(contentWords(described)),
+  };
 }

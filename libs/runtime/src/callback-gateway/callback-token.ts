@@ -7,7 +7,8 @@
 //       chosen by the time of the commit, not by what is newest now.
 //   K3. A key that is retired still verifies; a revoked one answers "gone", and only to whoever really held a token of it.
 //   K4. One spelling per token: base64url that decodes to the same bytes in another spelling is refused.
-import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { type HashKey, hashKeyOf, keyedHash } from '../keyed-hash.ts';
 
 export interface CallbackScope {
   readonly tenant: string;
@@ -45,7 +46,7 @@ export interface CallbackTokens {
 
 /** A key as it is used: made ready once, because that costs more than a MAC. */
 interface ReadyKey extends Omit<CallbackKey, 'secret'> {
-  readonly secret: KeyObject;
+  readonly secret: HashKey;
 }
 
 const formatVersion = 1;
@@ -53,6 +54,7 @@ const macBytes = 32;
 const expiryBytes = 6;
 const tokenCharactersMax = 4_096;
 const secretBytesMin = 32;
+const purpose = Buffer.from('dormouse callback\n');
 
 /** @throws RangeError when there is no usable key. */
 export function createCallbackTokens(options: {
@@ -63,7 +65,7 @@ export function createCallbackTokens(options: {
     throw new RangeError(`a callback key needs ${secretBytesMin} bytes or more`);
   const keys = options.keys
     .toSorted((left, right) => right.since - left.since)
-    .map((key): ReadyKey => ({ ...key, secret: createSecretKey(key.secret) }));
+    .map((key): ReadyKey => ({ ...key, secret: hashKeyOf(key.secret) }));
   const byId = new Map(keys.map((key) => [key.id, key]));
   if (byId.size !== keys.length) throw new RangeError('two callback keys have one id');
   const usable = keys.filter(({ revoked }) => !revoked);
@@ -108,7 +110,7 @@ const forged: TokenVerdict = {
 const gone = (detail: string): TokenVerdict => ({ ok: false, status: 410, code: 'CALLBACK_EXPIRED', detail });
 
 function mac(payload: Uint8Array, key: ReadyKey): Buffer {
-  return createHmac('sha256', key.secret).update('dormouse callback\n').update(payload).digest();
+  return keyedHash(key.secret, Buffer.concat([purpose, payload]));
 }
 
 /** Version, expiry, then each field with its length in front: no field can reach into the next. */

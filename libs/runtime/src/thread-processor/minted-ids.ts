@@ -7,6 +7,7 @@
 import { hash } from 'node:crypto';
 import type { ThreadKey } from '@dormouse/ports';
 import type { IdPrefix, Moment, Streamed } from '@dormouse/thread';
+import { type HashKey, keyedHash } from '../keyed-hash.ts';
 import { nextTime } from './next-time.ts';
 
 /** Crockford's alphabet: no I, L, O, U. */
@@ -14,34 +15,14 @@ const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const timeCharacters = 10;
 const hashCharacters = 16;
 
-const blockBytes = 64;
-
-/** An HMAC key with its two pads laid out, because ids are minted on the hot path. RFC 2104, SHA-256. */
-export interface IdKey {
-  readonly inner: Uint8Array;
-  readonly outer: Uint8Array;
-}
-
-export function idKeyOf(secret: Uint8Array): IdKey {
-  const block = new Uint8Array(blockBytes);
-  block.set(secret.length > blockBytes ? hash('sha256', secret, 'buffer') : secret);
-  return { inner: block.map((byte) => byte ^ 0x36), outer: block.map((byte) => byte ^ 0x5c) };
-}
-
 /** The moment in which a slice of this thread is decided. */
-export function momentOf(idKey: IdKey, key: ThreadKey, now: number, streamed: Streamed | null): Moment {
+export function momentOf(idKey: HashKey, key: ThreadKey, now: number, streamed: Streamed | null): Moment {
   return { now, streamed, sha256, nextTime, mint: (prefix, position) => mintId(idKey, key, prefix, position, now) };
 }
 
-export function mintId(idKey: IdKey, key: ThreadKey, prefix: IdPrefix, position: number, now: number): string {
+export function mintId(idKey: HashKey, key: ThreadKey, prefix: IdPrefix, position: number, now: number): string {
   const digest = keyedHash(idKey, `${key.tenant}\n${key.thread}\n${prefix}\n${position}`);
   return `${prefix}_${ulid(now, digest)}`;
-}
-
-/** HMAC-SHA-256. */
-export function keyedHash({ inner, outer }: IdKey, text: string): Uint8Array {
-  const within = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer');
-  return hash('sha256', Buffer.concat([outer, within]), 'buffer');
 }
 
 /** 26 characters: `milliseconds` (48 bits), then the first 80 bits of `bits`. */

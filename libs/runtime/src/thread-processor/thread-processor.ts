@@ -28,6 +28,7 @@ import type {
   Views,
   WorkBus,
 } from '@dormouse/ports';
+import { hashKeyOf } from '../keyed-hash.ts';
 import type { Service } from '../service.ts';
 import { type AssignmentHome, createAssignment, type LiveAssignment } from './assignment.ts';
 import type { ValidateArguments } from './completion/call-arguments.ts';
@@ -36,7 +37,6 @@ import { type CompletionRunner, createCompletionRunner } from './completion/comp
 import { createDueTimers, type DueTimersLoop } from './due-timers.ts';
 import { createFamilyMail, type FamilyMail } from './family-mail.ts';
 import { createGroupCommit } from './group-commit.ts';
-import { idKeyOf } from './minted-ids.ts';
 import { createParking } from './parking.ts';
 import { createProjections, type Projections } from './projections.ts';
 import { type ProcessorProtocol, soundProtocol } from './protocol.ts';
@@ -192,7 +192,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     views: deps.views,
     clock,
     entropy,
-    idKey: idKeyOf(deps.idKey),
+    idKey: hashKeyOf(deps.idKey),
     commitBytesMax: settings.commitBytesMax,
     protocol,
     payment,

@@ -1,8 +1,8 @@
 // What the four steps need: the processor's parts, and what a lane remembers between its slices.
 import type { Clock, LiveFeed, ThreadLog, Views } from '@dormouse/ports';
+import type { HashKey } from '../../keyed-hash.ts';
 import type { GroupCommit } from '../group-commit.ts';
 import type { Hold } from '../held-deliveries.ts';
-import type { IdKey } from '../minted-ids.ts';
 import type { Debtor, PaymentDeps } from '../payment.ts';
 import type { Projections } from '../projections.ts';
 import type { ProcessorProtocol, Stretch } from '../protocol.ts';
@@ -21,7 +21,7 @@ export interface SliceDeps {
   readonly views: Views;
   readonly clock: Clock;
   readonly entropy: { nonce(): string };
-  readonly idKey: IdKey;
+  readonly idKey: HashKey;
   readonly commitBytesMax: number;
   readonly protocol: ProcessorProtocol;
   readonly payment: PaymentDeps;

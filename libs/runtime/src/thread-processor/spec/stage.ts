@@ -20,15 +20,15 @@ import {
   text,
 } from '@dormouse/thread';
 import { openCommit } from '../../envelope.ts';
+import { hashKeyOf } from '../../keyed-hash.ts';
 import type { Service } from '../../service.ts';
-import { idKeyOf } from '../minted-ids.ts';
 import type { ProcessorProtocol } from '../protocol.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import { createThreadProcessor } from '../thread-processor.ts';
 
 export const key: ThreadKey = { tenant: 'acme', thread: 'thr_1' };
 const secret = new TextEncoder().encode('a key for specs');
-export const idKey = idKeyOf(secret);
+export const idKey = hashKeyOf(secret);
 
 /** What the model does when asked; the default says `ok`. */
 export type Play = (request: ModelRequest) => AsyncIterable<ModelPart>;
