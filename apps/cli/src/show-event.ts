@@ -35,7 +35,7 @@ function describeCall(event: ThreadEvent): string | null {
 function describeArrival(event: ThreadEvent): string | null {
   if (isEvent(event, 'subscription_opened')) return event.tool_call_id;
   if (isEvent(event, 'subscription_event_received'))
-    return `${event.final ? '[last] ' : ''}${event.text}${event.child_id === null ? '' : ` → ${event.child_id}`}`;
+    return `${event.final ? '[last] ' : ''}${event.text}${event.child_id === undefined ? '' : ` → ${event.child_id}`}`;
   if (isEvent(event, 'subscription_closed')) return `${event.tool_call_id} ${event.reason}`;
   if (isEvent(event, 'child_spawned')) return `${event.child_id} ${event.instructions ?? ''}`.trim();
   if (isEvent(event, 'child_reported')) return `${event.child_id}: ${event.report}`;

@@ -63,3 +63,14 @@ export async function* everyItem<Item>(
     cursor = answer.next_cursor ?? undefined;
   } while (cursor !== undefined);
 }
+
+/** A list whose items are few, in full. */
+export async function whole<Item>(
+  page: (query: {
+    readonly cursor?: string;
+  }) => Promise<{ readonly data: readonly Item[]; readonly next_cursor: string | null }>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const item of everyItem((cursor) => page(cursor === undefined ? {} : { cursor }))) items.push(item);
+  return items;
+}

@@ -13,7 +13,7 @@ export type ContentItem =
 export interface EventFields {
   readonly thread_opened: {
     readonly agent: { readonly name: string; readonly version: number };
-    readonly user_id?: string | null;
+    readonly user_id?: string;
     readonly parent?: { readonly thread_id: string; readonly position: number };
   };
   readonly toolsets_loaded: {
@@ -47,7 +47,7 @@ export interface EventFields {
   readonly tool_call_requested: {
     readonly tool_call_id: string;
     readonly operation: string;
-    readonly tool_server?: string | null;
+    readonly tool_server?: string;
     readonly arguments: Readonly<Record<string, unknown>>;
   };
   readonly tool_call_settled: {
@@ -65,11 +65,11 @@ export interface EventFields {
   readonly subscription_opened: { readonly tool_call_id: string };
   readonly subscription_event_received: {
     readonly tool_call_id: string;
-    readonly event_id: string | null;
+    readonly event_id?: string;
     readonly text: string;
     readonly associative: boolean;
     readonly final: boolean;
-    readonly child_id: string | null;
+    readonly child_id?: string;
   };
   readonly subscription_closed: { readonly tool_call_id: string; readonly reason: string };
   readonly child_spawned: { readonly child_id: string; readonly reason: string; readonly instructions?: string };

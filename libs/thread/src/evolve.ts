@@ -87,6 +87,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         merged: 0,
         lastAnswer: null,
         stalled: false,
+        turnId: thread.turnId ?? event.turnId, // nothing woke it but its own opening: a fork that asks again
         // Events that wait for a child still wait for the end of their minute.
         timers: withoutReasons(
           thread.timers,

@@ -1,5 +1,5 @@
 // `dormouse choices` and `dormouse answer`: what waits for a person, and the person's answer.
-import { ask, type Choice } from '@dormouse/client';
+import { ask, type Choice, whole } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../clean-text.ts';
 import { answer } from '../context.ts';
@@ -17,7 +17,9 @@ export function addChoiceCommands(program: Command, run: RunCommand): void {
     .action((thread: string) =>
       run(async (context) => {
         const { api } = await context.connect();
-        const { data } = await ask(api.GET('/v1/threads/{thread}/choices', { params: { path: { thread } } }));
+        const data = await whole((query) =>
+          ask(api.GET('/v1/threads/{thread}/choices', { params: { path: { thread }, query } })),
+        );
         for (const choice of data) answer(context, describeChoice(choice), choice);
         if (data.length === 0 && !context.json) context.terminal.err('Nothing waits for a person.');
       }),

@@ -1,5 +1,5 @@
 // `dormouse subscriptions`, `children`, `schedules`, `views`: what a thread listens to, opened, and will hear from a clock.
-import { ask } from '@dormouse/client';
+import { ask, whole } from '@dormouse/client';
 import { type Command, Option } from 'commander';
 import { cleanLine } from '../clean-text.ts';
 import { answer, table } from '../context.ts';
@@ -14,7 +14,9 @@ export function addListeningCommands(program: Command, run: RunCommand): void {
     .action((thread: string) =>
       run(async (context) => {
         const { api } = await context.connect();
-        const { data } = await ask(api.GET('/v1/threads/{thread}/children', { params: { path: { thread } } }));
+        const data = await whole((query) =>
+          ask(api.GET('/v1/threads/{thread}/children', { params: { path: { thread }, query } })),
+        );
         if (context.json) return data.forEach((child) => answer(context, '', child));
         if (data.length === 0) return context.terminal.err('This thread has opened no others.');
         context.terminal.out(
@@ -28,7 +30,9 @@ export function addListeningCommands(program: Command, run: RunCommand): void {
     .action((thread: string) =>
       run(async (context) => {
         const { api } = await context.connect();
-        const { data } = await ask(api.GET('/v1/threads/{thread}/views', { params: { path: { thread } } }));
+        const data = await whole((query) =>
+          ask(api.GET('/v1/threads/{thread}/views', { params: { path: { thread }, query } })),
+        );
         for (const view of data)
           answer(context, `${cleanLine(view.view_type)}  ${cleanLine(JSON.stringify(view.content))}`, view);
         if (data.length === 0 && !context.json) context.terminal.err('This thread has no views.');
@@ -44,7 +48,9 @@ function addSubscriptionCommands(program: Command, run: RunCommand): void {
     .action((thread: string) =>
       run(async (context) => {
         const { api } = await context.connect();
-        const { data } = await ask(api.GET('/v1/threads/{thread}/subscriptions', { params: { path: { thread } } }));
+        const data = await whole((query) =>
+          ask(api.GET('/v1/threads/{thread}/subscriptions', { params: { path: { thread }, query } })),
+        );
         if (context.json) return data.forEach((one) => answer(context, '', one));
         if (data.length === 0) return context.terminal.err('This thread listens to nothing.');
         const rows = data.map((one) => [
@@ -82,7 +88,9 @@ function addScheduleCommands(program: Command, run: RunCommand): void {
     .action((thread: string) =>
       run(async (context) => {
         const { api } = await context.connect();
-        const { data } = await ask(api.GET('/v1/threads/{thread}/schedules', { params: { path: { thread } } }));
+        const data = await whole((query) =>
+          ask(api.GET('/v1/threads/{thread}/schedules', { params: { path: { thread }, query } })),
+        );
         if (context.json) return data.forEach((one) => answer(context, '', one));
         if (data.length === 0) return context.terminal.err('This thread has no schedules.');
         const rows = data.map((one) => [

@@ -949,10 +949,9 @@ export interface components {
             name: string;
             scopes: ("read" | "threads:write" | "approvals:write" | "tenant:admin")[];
         };
+        /** @description Either `text` or `content`. */
         NewMessage: {
-            text: string;
-        } | {
-            content: ({
+            content?: ({
                 text: string;
                 /** @constant */
                 type: "text";
@@ -962,6 +961,7 @@ export interface components {
                 /** @constant */
                 type: "image";
             })[];
+            text?: string;
         };
         /** @description A cron line and the message that it sends. */
         NewSchedule: {
@@ -1491,7 +1491,10 @@ export interface operations {
     };
     listApiKeys: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string;
+                limit?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1796,7 +1799,10 @@ export interface operations {
     };
     listSecrets: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string;
+                limit?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2112,7 +2118,10 @@ export interface operations {
     };
     listChoices: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string;
+                limit?: string;
+            };
             header?: never;
             path: {
                 thread: string;
@@ -2540,7 +2549,10 @@ export interface operations {
     };
     listSchedules: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string;
+                limit?: string;
+            };
             header?: never;
             path: {
                 thread: string;
@@ -2647,7 +2659,10 @@ export interface operations {
     };
     listSubscriptions: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string;
+                limit?: string;
+            };
             header?: never;
             path: {
                 thread: string;
@@ -2862,7 +2877,10 @@ export interface operations {
     };
     listViews: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string;
+                limit?: string;
+            };
             header?: never;
             path: {
                 thread: string;

@@ -1,4 +1,5 @@
 // The small shapes that many requests and answers share, each with the limit that guarantees §3 gives it.
+import type { PageRequest } from '@dormouse/ports';
 import { idCharactersMax } from '@dormouse/protocol';
 import { z } from 'zod';
 
@@ -52,6 +53,11 @@ export const limitOf = (standard: number, most: number) => queryInteger(1, most)
 
 /** `?limit=&cursor=` of every list whose cursor belongs to a store. */
 export const listQuery = z.strictObject({ limit: limitOf(50, 200), cursor: z.string().max(2_000).optional() });
+
+export const pageOf = ({ limit, cursor }: z.output<typeof listQuery>): PageRequest => ({
+  limit,
+  cursor: cursor ?? null,
+});
 
 /** The same where the cursor is a position. */
 export const logListQuery = z.strictObject({ limit: limitOf(50, 200), cursor: queryPosition.default(0) });

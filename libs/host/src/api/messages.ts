@@ -20,8 +20,14 @@ const item = z.discriminatedUnion('type', [
 ]);
 
 export const newMessage = z
-  .union([z.strictObject({ text: textOf }), z.strictObject({ content: z.array(item).min(1).max(contentItemsMax) })])
-  .meta({ id: 'NewMessage' });
+  .strictObject({ text: textOf.optional(), content: z.array(item).min(1).max(contentItemsMax).optional() })
+  .superRefine(({ text, content }, context) => {
+    if (text === undefined && content === undefined)
+      context.addIssue({ code: 'custom', path: ['text'], message: 'required, but absent; or content' });
+    if (text !== undefined && content !== undefined)
+      context.addIssue({ code: 'custom', path: ['content'], message: 'cannot go together with text' });
+  })
+  .meta({ id: 'NewMessage', description: 'Either `text` or `content`.' });
 
 const waitingOn = z
   .object({

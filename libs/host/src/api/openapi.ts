@@ -116,7 +116,7 @@ function headerParameters({ method, id }: Operation): readonly Json[] {
   const text = { type: 'string' };
   const idempotency =
     method === 'POST'
-      ? [{ name: 'Idempotency-Key', in: 'header', required: false, schema: { ...text, maxLength: 200 } }]
+      ? [{ name: 'Idempotency-Key', in: 'header', required: false, schema: { ...text, maxLength: 255 } }]
       : [];
   const prefer =
     id === 'postMessage'

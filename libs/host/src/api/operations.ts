@@ -1,7 +1,7 @@
 // Installation-wide operations, and the list of all operations there are.
 import { z } from 'zod';
 import { agentOperations } from './agents.ts';
-import { listOf, name, nullableTime, time } from './field.ts';
+import { listOf, listQuery, name, nullableTime, time } from './field.ts';
 import { messageOperations } from './messages.ts';
 import { admin, type Operation, operation } from './operation.ts';
 import { parkedOperations } from './parked.ts';
@@ -58,6 +58,7 @@ export const systemOperations = {
     tag: 'keys',
     summary: 'Keys of the tenant; never their text',
     access: admin,
+    query: listQuery,
     answers: { 200: listOf(apiKey) },
   }),
   revokeApiKey: operation({

@@ -1,6 +1,6 @@
 // Secrets: write-only.
 import { z } from 'zod';
-import { listOf, origin, time } from './field.ts';
+import { listOf, listQuery, origin, time } from './field.ts';
 import { admin, operation } from './operation.ts';
 
 export const secretContent = z
@@ -34,6 +34,7 @@ export const secretOperations = {
     tag,
     summary: 'Names and origins, never values',
     access: admin,
+    query: listQuery,
     answers: { 200: listOf(secretName) },
   }),
   remove: operation({

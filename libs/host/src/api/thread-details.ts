@@ -222,6 +222,7 @@ export const threadDetailOperations = {
     tag,
     summary: 'What the thread listens to',
     access: threadReader,
+    query: listQuery,
     answers: { 200: listOf(subscription) },
   }),
   cancelSubscription: operation({
@@ -240,6 +241,7 @@ export const threadDetailOperations = {
     tag,
     summary: 'The current views of tools',
     access: threadReader,
+    query: listQuery,
     answers: { 200: listOf(view) },
   }),
   children: operation({
@@ -278,6 +280,7 @@ export const threadDetailOperations = {
     tag,
     summary: 'Messages that a clock sends',
     access: threadReader,
+    query: listQuery,
     answers: { 200: listOf(schedule) },
   }),
   addSchedule: operation({
@@ -306,6 +309,7 @@ export const threadDetailOperations = {
     tag,
     summary: 'What waits for a person',
     access: threadReader,
+    query: listQuery,
     answers: { 200: listOf(choice) },
   }),
   answerChoice: operation({

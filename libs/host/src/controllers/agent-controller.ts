@@ -2,6 +2,7 @@ import { modelSettingProblems } from '@dormouse/adapter-model';
 import type { Agent, ModelConfig } from '@dormouse/ports';
 import { apiCodec, type Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
+import { pageOf } from '../api/field.ts';
 import { agentOperations } from '../api/agents.ts';
 import { type Call, Operate, OperationCall } from '../http/call.ts';
 import { HttpProblem, unwrap } from '../http/problem.ts';
@@ -28,7 +29,7 @@ export class AgentController {
 
   @Operate(agentOperations.list)
   async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
-    const page = await this.ingress.agents.list(tenant, { limit: query.limit, cursor: query.cursor ?? null });
+    const page = await this.ingress.agents.list(tenant, pageOf(query));
     return reply(200, { data: page.data.map(shown), nextCursor: page.nextCursor });
   }
 

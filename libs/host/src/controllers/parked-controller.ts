@@ -1,5 +1,6 @@
 import type { Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
+import { pageOf } from '../api/field.ts';
 import { parkedOperations } from '../api/parked.ts';
 import { type Call, Operate, OperationCall } from '../http/call.ts';
 import { unwrap } from '../http/problem.ts';
@@ -18,7 +19,7 @@ export class ParkedController {
 
   @Operate(parkedOperations.list)
   async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
-    return reply(200, await this.ingress.parked.list(tenant, { limit: query.limit, cursor: query.cursor ?? null }));
+    return reply(200, await this.ingress.parked.list(tenant, pageOf(query)));
   }
 
   @Operate(parkedOperations.show)

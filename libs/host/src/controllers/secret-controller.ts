@@ -1,6 +1,6 @@
 import type { Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
-import { name as nameSchema } from '../api/field.ts';
+import { name as nameSchema, pageOf } from '../api/field.ts';
 import { secretOperations } from '../api/secrets.ts';
 import { type Call, Operate, OperationCall } from '../http/call.ts';
 import { HttpProblem, unwrap } from '../http/problem.ts';
@@ -31,12 +31,9 @@ export class SecretController {
   }
 
   @Operate(secretOperations.list)
-  async list(@OperationCall() { tenant }: Call<Operations['list']>): Promise<Reply> {
-    const secrets = await this.ingress.secrets.list(tenant);
-    return reply(200, {
-      data: secrets.map(({ name, origins, createdAt }) => ({ name, origins, createdAt })),
-      nextCursor: null,
-    });
+  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+    const { data, nextCursor } = await this.ingress.secrets.list(tenant, pageOf(query));
+    return reply(200, { data: data.map(({ name, origins, createdAt }) => ({ name, origins, createdAt })), nextCursor });
   }
 
   @Operate(secretOperations.remove)

@@ -1,5 +1,6 @@
 import type { Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
+import { pageOf } from '../api/field.ts';
 import { systemOperations } from '../api/operations.ts';
 import { type Call, Operate, OperationCall } from '../http/call.ts';
 import { HttpProblem, unwrap } from '../http/problem.ts';
@@ -27,8 +28,8 @@ export class SystemController {
   }
 
   @Operate(systemOperations.listApiKeys)
-  async listApiKeys(@OperationCall() { tenant }: Call<Operations['listApiKeys']>): Promise<Reply> {
-    return reply(200, { data: await this.ingress.keys.list(tenant), nextCursor: null });
+  async listApiKeys(@OperationCall() { tenant, query }: Call<Operations['listApiKeys']>): Promise<Reply> {
+    return reply(200, await this.ingress.keys.list(tenant, pageOf(query)));
   }
 
   @Operate(systemOperations.revokeApiKey)

@@ -1,6 +1,7 @@
 import type { ThreadFilter } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
+import { pageOf } from '../api/field.ts';
 import { messageOperations } from '../api/messages.ts';
 import { threadOperations } from '../api/threads.ts';
 import { type Call, Operate, OperationCall } from '../http/call.ts';
@@ -37,8 +38,7 @@ export class ThreadController {
 
   @Operate(threadOperations.list)
   async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
-    const { limit, cursor } = query;
-    return reply(200, await this.ingress.threads.list(tenant, filterOf(query), { limit, cursor: cursor ?? null }));
+    return reply(200, await this.ingress.threads.list(tenant, filterOf(query), pageOf(query)));
   }
 
   @Operate(threadOperations.get)

@@ -2,6 +2,7 @@ import type { Clock } from '@dormouse/ports';
 import { type Ingress, nextTime } from '@dormouse/runtime';
 import type { Answer } from '@dormouse/thread';
 import { Controller, Inject } from '@nestjs/common';
+import { pageOf } from '../api/field.ts';
 import { threadDetailOperations } from '../api/thread-details.ts';
 import { type Call, Operate, OperationCall } from '../http/call.ts';
 import { viewText } from '../http/event-stream.ts';
@@ -44,11 +45,8 @@ export class ThreadDetailController {
   }
 
   @Operate(threadDetailOperations.choices)
-  async choices(@OperationCall() { tenant, params }: Call<Operations['choices']>): Promise<Reply> {
-    return reply(200, {
-      data: unwrap(await this.ingress.choices.list({ tenant, thread: params.thread })),
-      nextCursor: null,
-    });
+  async choices(@OperationCall() { tenant, params, query }: Call<Operations['choices']>): Promise<Reply> {
+    return reply(200, unwrap(await this.ingress.choices.list({ tenant, thread: params.thread }, pageOf(query))));
   }
 
   @Operate(threadDetailOperations.answerChoice)
@@ -63,9 +61,9 @@ export class ThreadDetailController {
   }
 
   @Operate(threadDetailOperations.subscriptions)
-  async subscriptions(@OperationCall() { tenant, params }: Call<Operations['subscriptions']>): Promise<Reply> {
-    const data = unwrap(await this.ingress.parts.subscriptions({ tenant, thread: params.thread }));
-    return reply(200, { data, nextCursor: null });
+  async subscriptions(@OperationCall() { tenant, params, query }: Call<Operations['subscriptions']>): Promise<Reply> {
+    const key = { tenant, thread: params.thread };
+    return reply(200, unwrap(await this.ingress.parts.subscriptions(key, pageOf(query))));
   }
 
   @Operate(threadDetailOperations.cancelSubscription)
@@ -77,16 +75,15 @@ export class ThreadDetailController {
   }
 
   @Operate(threadDetailOperations.views)
-  async views(@OperationCall() { tenant, params }: Call<Operations['views']>): Promise<Reply> {
-    const views = unwrap(await this.ingress.parts.views({ tenant, thread: params.thread }));
-    return replyText(200, `{"data":[${views.map(viewText).join(',')}],"next_cursor":null}`);
+  async views(@OperationCall() { tenant, params, query }: Call<Operations['views']>): Promise<Reply> {
+    const views = unwrap(await this.ingress.parts.views({ tenant, thread: params.thread }, pageOf(query)));
+    const next = JSON.stringify(views.nextCursor);
+    return replyText(200, `{"data":[${views.data.map(viewText).join(',')}],"next_cursor":${next}}`);
   }
 
   @Operate(threadDetailOperations.children)
   async children(@OperationCall() { tenant, params, query }: Call<Operations['children']>): Promise<Reply> {
-    const { limit, cursor } = query;
-    const page = { limit, cursor: cursor ?? null };
-    return reply(200, unwrap(await this.ingress.parts.children({ tenant, thread: params.thread }, page)));
+    return reply(200, unwrap(await this.ingress.parts.children({ tenant, thread: params.thread }, pageOf(query))));
   }
 
   @Operate(threadDetailOperations.refreshToolsets)
@@ -109,9 +106,8 @@ export class ThreadDetailController {
   }
 
   @Operate(threadDetailOperations.schedules)
-  async schedules(@OperationCall() { tenant, params }: Call<Operations['schedules']>): Promise<Reply> {
-    const data = unwrap(await this.ingress.parts.schedules({ tenant, thread: params.thread }));
-    return reply(200, { data, nextCursor: null });
+  async schedules(@OperationCall() { tenant, params, query }: Call<Operations['schedules']>): Promise<Reply> {
+    return reply(200, unwrap(await this.ingress.parts.schedules({ tenant, thread: params.thread }, pageOf(query))));
   }
 
   @Operate(threadDetailOperations.addSchedule)

@@ -1,6 +1,7 @@
 import type { ToolServer } from '@dormouse/ports';
 import { apiCodec, type Ingress, type ToolServerPatch } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
+import { pageOf } from '../api/field.ts';
 import { toolServerOperations } from '../api/tool-servers.ts';
 import { type Call, Operate, OperationCall } from '../http/call.ts';
 import { unwrap } from '../http/problem.ts';
@@ -25,7 +26,7 @@ export class ToolServerController {
 
   @Operate(toolServerOperations.list)
   async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
-    const page = await this.ingress.toolServers.list(tenant, { limit: query.limit, cursor: query.cursor ?? null });
+    const page = await this.ingress.toolServers.list(tenant, pageOf(query));
     return reply(200, { data: page.data.map(shown), nextCursor: page.nextCursor });
   }
 

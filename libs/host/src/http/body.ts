@@ -29,10 +29,10 @@ export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown
   const parsed = schema.safeParse(value, { error: describeIssue });
   if (parsed.success) return parsed.data;
   const errors = problemsOf(parsed.error);
-  const unknownOnly = errors.length > 0 && errors.every(({ detail }) => detail === 'unknown field');
+  const misspelt = errors.some(({ detail }) => detail === 'unknown field'); // then what is missing follows from it
   throw new HttpProblem(
-    unknownOnly ? 'UNKNOWN_FIELD' : 'INVALID_BODY',
-    unknownOnly ? 'The request has a field that is not known.' : summary,
+    misspelt ? 'UNKNOWN_FIELD' : 'INVALID_BODY',
+    misspelt ? 'The request has a field that is not known.' : summary,
     { errors },
   );
 }

@@ -88,6 +88,6 @@ async function runOnce(
 }
 
 /** What a message holds, as items of content. */
-export function itemsOf(message: z.output<typeof newMessage>): readonly MessageItem[] {
-  return 'text' in message ? [{ type: 'text', text: message.text }] : apiCodec.toCode(message.content);
+export function itemsOf({ text, content }: z.output<typeof newMessage>): readonly MessageItem[] {
+  return text === undefined ? apiCodec.toCode(content ?? []) : [{ type: 'text', text }];
 }

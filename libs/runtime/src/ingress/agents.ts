@@ -3,6 +3,7 @@
 // Invariants:
 //   G1. Identical content is the same version; other content makes the next one; no version ever changes.
 //   G2. `id` belongs to the name, not to the version.
+//   G3. An agent holds its tool servers by name: given once by name and once by id, one is still one.
 import { createHash } from 'node:crypto';
 import { canonicalJson, type Problem } from '@dormouse/protocol';
 import type {
@@ -49,9 +50,11 @@ export function createAgentDesk(ports: AgentPorts): AgentDesk {
   const { agents, directory } = ports;
   return {
     async create(tenant, name, content) {
-      const problems = await unknownReferences(ports, tenant, content);
+      const toolServers = await toolServerNames(ports, tenant, content.toolServers);
+      const problems = [...problemsOf(toolServers), ...(await unknownSecret(ports, tenant, content))];
       if (problems.length > 0) return invalid(problems);
-      return answered(await insertVersion(ports, tenant, name, content));
+      const named = { ...content, toolServers: toolServers.flatMap((server) => server ?? []) };
+      return answered(await insertVersion(ports, tenant, name, named));
     },
     list: (tenant, page) => agents.list(tenant, page),
     async get(tenant, nameOrId, version) {
@@ -97,19 +100,23 @@ async function insertVersion(
   throw new Fault('UNAVAILABLE', 'Too many versions of this agent are being made at once.', { retryAfterMs: 1_000 });
 }
 
-async function unknownReferences(
-  ports: AgentPorts,
+/** Each by its name, also where it was given by its id; null for one that is not there. (G3) */
+const toolServerNames = (
+  { toolServers }: AgentPorts,
   tenant: string,
-  content: AgentContent,
-): Promise<readonly Problem[]> {
-  const problems: Problem[] = [];
-  for (const [index, name] of content.toolServers.entries()) {
-    const known = await ports.toolServers.get(tenant, name);
-    if (known === null) problems.push({ pointer: `/tool_servers/${index}`, detail: 'no tool server has this name' });
-  }
-  const secret = content.model.apiKeySecret;
-  if (secret !== null && (await ports.secrets.get(tenant, secret)) === null) {
-    problems.push({ pointer: '/model/api_key_secret', detail: 'no secret has this name' });
-  }
-  return problems;
+  given: readonly string[],
+): Promise<readonly (string | null)[]> =>
+  Promise.all(given.map(async (nameOrId) => (await toolServers.get(tenant, nameOrId))?.name ?? null));
+
+const problemsOf = (names: readonly (string | null)[]): readonly Problem[] =>
+  names.flatMap((name, index) => {
+    const pointer = `/tool_servers/${index}`;
+    if (name === null) return [{ pointer, detail: 'no tool server has this name' }];
+    return names.indexOf(name) < index ? [{ pointer, detail: 'names a tool server twice' }] : [];
+  });
+
+async function unknownSecret(ports: AgentPorts, tenant: string, { model }: AgentContent): Promise<readonly Problem[]> {
+  const name = model.apiKeySecret;
+  if (name === null || (await ports.secrets.get(tenant, name)) !== null) return [];
+  return [{ pointer: '/model/api_key_secret', detail: 'no secret has this name' }];
 }

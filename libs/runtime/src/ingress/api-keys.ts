@@ -5,9 +5,11 @@
 //   A2. What is remembered here is forgotten after `rememberedMs`, so that a revoked key stops working everywhere soon.
 //       "No such key" is never remembered, and a store that fails is a fault, not a "no". R54
 import { createHash } from 'node:crypto';
-import type { ApiKey, ApiKeys, Clock, Entropy, Scope } from '@dormouse/ports';
+import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope } from '@dormouse/ports';
 import { publicId, timeSortedName } from './client-id.ts';
 import { answered, type Answered, notFound } from './refusal.ts';
+import type { ListPage } from './thread-page.ts';
+import { cutPage } from './whole-list.ts';
 
 const rememberedMs = 10_000;
 const rememberedMax = 10_000;
@@ -25,7 +27,7 @@ export interface KeyDesk {
   authenticate(key: string): Promise<ApiKey | null>;
   /** Makes a key; its text is in the answer and nowhere else. */
   create(tenant: string, wanted: NewApiKey): Promise<{ readonly id: string; readonly key: string }>;
-  list(tenant: string): Promise<readonly Omit<ApiKey, 'keySha256' | 'tenant'>[]>;
+  list(tenant: string, page: PageRequest): Promise<ListPage<Omit<ApiKey, 'keySha256' | 'tenant'>>>;
   /** It stops working here at once, and everywhere within `rememberedMs`. */
   revoke(tenant: string, id: string): Promise<Answered<null>>;
   /** Makes sure that this very key exists (the development key, the bootstrap key). */
@@ -61,9 +63,16 @@ export function createKeyDesk(deps: {
       const key = newKey(entropy);
       return { id: await insert(tenant, wanted, key), key };
     },
-    async list(tenant) {
+    async list(tenant, page) {
       const keys = await apiKeys.list(tenant);
-      return keys.map(({ id, name, scopes, createdAt, expiresAt }) => ({ id, name, scopes, createdAt, expiresAt }));
+      const shown = keys.map(({ id, name, scopes, createdAt, expiresAt }) => ({
+        id,
+        name,
+        scopes,
+        createdAt,
+        expiresAt,
+      }));
+      return cutPage(shown, page, ({ createdAt, id }) => [createdAt, id]);
     },
     async revoke(tenant, id) {
       for (const [hash, { record }] of remembered) if (record.id === id) remembered.delete(hash);

@@ -34,9 +34,20 @@ export function choiceView(event: ChoiceRequested): ChoiceView {
 }
 
 /** The choices of a thread that wait for an answer, oldest first. */
-export async function openChoices(log: ThreadLog, key: ThreadKey, thread: Thread): Promise<readonly ChoiceView[]> {
+export const openChoices = (log: ThreadLog, key: ThreadKey, thread: Thread): Promise<readonly ChoiceView[]> =>
+  choiceViews(
+    log,
+    key,
+    Object.values(thread.choices).toSorted((a, b) => a.position - b.position),
+  );
+
+export async function choiceViews(
+  log: ThreadLog,
+  key: ThreadKey,
+  choices: readonly { readonly choiceId: string; readonly position: number }[],
+): Promise<readonly ChoiceView[]> {
   const views: ChoiceView[] = [];
-  for (const choice of Object.values(thread.choices).toSorted((a, b) => a.position - b.position)) {
+  for (const choice of choices) {
     const commit = await log.at(key, choice.position);
     const asked = commit === null ? [] : placedEvents(commit);
     const event = asked.find(

@@ -3,16 +3,18 @@
 // Invariants:
 //   H1. The first answer stays. A second one is refused with the first, whether it is seen before it is sent or was decided
 //       after; in the second case the thread has recorded it as refused.
-import type { InputBus, Snapshots, ThreadKey } from '@dormouse/ports';
+import type { InputBus, PageRequest, Snapshots, ThreadKey } from '@dormouse/ports';
 import { type Answer, answerMismatch, type RecordedEvent } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
-import { type ChoiceView, openChoices } from './choice-view.ts';
+import { type ChoiceView, choiceViews } from './choice-view.ts';
 import { decidedCommit } from './decided-commit.ts';
 import type { FollowPorts } from './follow-commits.ts';
 import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from './client-id.ts';
 import { lastEventBefore, placedEvents } from './log-scan.ts';
 import { answered, type Answered, invalid, notFound, refused } from './refusal.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
+import type { ListPage } from './thread-page.ts';
+import { cutPage } from './whole-list.ts';
 
 export interface GivenAnswer {
   readonly answer: Answer;
@@ -21,7 +23,7 @@ export interface GivenAnswer {
 }
 
 export interface ChoiceDesk {
-  list(key: ThreadKey): Promise<Answered<readonly ChoiceView[]>>;
+  list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ChoiceView>>>;
   answer(
     key: ThreadKey,
     choiceId: string,
@@ -43,11 +45,12 @@ const decidedWithinMs = 5_000;
 export function createChoiceDesk(ports: ChoicePorts): ChoiceDesk {
   const { log, bus, threads, mintName } = ports;
   return {
-    async list(key) {
+    async list(key, page) {
       const found = await threads.find(key);
       if (!found.ok) return found;
       const { thread } = await loadThread(ports, key);
-      return answered(await openChoices(log, key, thread));
+      const open = cutPage(Object.values(thread.choices), page, ({ position, choiceId }) => [position, choiceId]);
+      return answered({ data: await choiceViews(log, key, open.data), nextCursor: open.nextCursor });
     },
     async answer(key, choiceId, answer, origin) {
       const found = await threads.find(key);

@@ -13,7 +13,8 @@ export type ApiEvent = { readonly position: number; readonly at: string; readonl
 
 export function apiEvent({ position, at, event }: PlacedEvent): ApiEvent {
   const { type, turnId, cause, ...fields } = readableFields(event);
-  return apiJson({ position, at, type: apiType(type), turnId, cause, ...fields }) as ApiEvent;
+  const given = Object.entries(fields).filter(([, value]) => value !== null); // an optional field without a value is absent
+  return apiJson({ position, at, type: apiType(type), turnId, cause, ...Object.fromEntries(given) }) as ApiEvent;
 }
 
 type ReadableFields = Pick<RecordedEvent, 'type' | 'turnId' | 'cause'> & Readonly<Record<string, unknown>>;

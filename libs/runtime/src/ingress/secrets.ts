@@ -3,13 +3,25 @@
 // Invariants:
 //   S1. The value passes through here once, on its way to the seal; it is never read back, logged or returned.
 //   S2. A secret that a tool server or an agent's latest version uses is not deleted.
-import type { Agents, Clock, Page, SealedSecret, Sealer, Secrets, ToolServer, ToolServers } from '@dormouse/ports';
+import type {
+  Agents,
+  Clock,
+  Page,
+  PageRequest,
+  SealedSecret,
+  Sealer,
+  Secrets,
+  ToolServer,
+  ToolServers,
+} from '@dormouse/ports';
 import { unreachable } from '@dormouse/thread';
 import { answered, type Answered, notFound, refused } from './refusal.ts';
+import type { ListPage } from './thread-page.ts';
+import { cutPage } from './whole-list.ts';
 
 export interface SecretDesk {
   put(tenant: string, name: string, value: string, origins: readonly string[]): Promise<void>;
-  list(tenant: string): Promise<readonly SealedSecret[]>;
+  list(tenant: string, page: PageRequest): Promise<ListPage<SealedSecret>>;
   remove(tenant: string, name: string): Promise<Answered<null>>;
 }
 
@@ -35,7 +47,7 @@ export function createSecretDesk(ports: SecretPorts): SecretDesk {
         createdAt: clock.now(),
       });
     },
-    list: (tenant) => secrets.list(tenant),
+    list: async (tenant, page) => cutPage(await secrets.list(tenant), page, ({ name }) => [name]),
     async remove(tenant, name) {
       if ((await secrets.get(tenant, name)) === null) return notFound('secret');
       if (await isUsed(ports, tenant, name))

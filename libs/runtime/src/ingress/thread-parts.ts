@@ -16,6 +16,7 @@ import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '.
 import { answered, type Answered } from './refusal.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
 import type { ListPage } from './thread-page.ts';
+import { cutPage } from './whole-list.ts';
 import { type SubscriptionView, subscriptionsOf, threadSummary, type ThreadSummary } from './thread-view.ts';
 
 export interface ScheduleView extends Schedule {
@@ -26,10 +27,10 @@ export interface ScheduleView extends Schedule {
 }
 
 export interface ThreadPartsDesk {
-  subscriptions(key: ThreadKey): Promise<Answered<readonly SubscriptionView[]>>;
+  subscriptions(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<SubscriptionView>>>;
   children(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ThreadSummary>>>;
-  views(key: ThreadKey): Promise<Answered<readonly View[]>>;
-  schedules(key: ThreadKey): Promise<Answered<readonly ScheduleView[]>>;
+  views(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<View>>>;
+  schedules(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ScheduleView>>>;
   /** The schedule's id; whether it was taken is recorded by the thread. */
   schedule(key: ThreadKey, schedule: Schedule, origin: RequestOrigin): Promise<Answered<{ readonly id: string }>>;
 }
@@ -55,25 +56,20 @@ export function createThreadPartsDesk(ports: ThreadPartsPorts): ThreadPartsDesk 
   }
 
   return {
-    subscriptions: (key) => read(key, subscriptionsOf),
+    subscriptions: (key, page) =>
+      read(key, (thread) => cutPage(subscriptionsOf(thread), page, ({ since, toolCallId }) => [since, toolCallId])),
     async children(key, page) {
       const found = await threads.find(key);
       if (!found.ok) return found;
       const rows = await directory.list(key.tenant, { parent: key.thread }, page);
       return answered({ data: rows.data.map(threadSummary), nextCursor: rows.nextCursor });
     },
-    async views(key) {
+    async views(key, page) {
       const found = await threads.find(key);
-      return found.ok ? answered(await ports.views.list(key)) : found;
+      if (!found.ok) return found;
+      return answered(cutPage(await ports.views.list(key), page, ({ viewType }) => [viewType]));
     },
-    schedules: (key) =>
-      read(key, ({ schedules, timers }) =>
-        Object.values(schedules).map(({ scheduleId, cron, timeZone, message, missed, since, timerId }) => ({
-          id: scheduleId,
-          ...{ cron, timeZone, message, missed, since },
-          nextAt: timerId === null ? null : (timers[timerId]?.due ?? null),
-        })),
-      ),
+    schedules: (key, page) => read(key, (thread) => cutPage(schedulesOf(thread), page, ({ since, id }) => [since, id])),
     async schedule(key, schedule, origin) {
       const found = await threads.find(key);
       if (!found.ok) return found;
@@ -85,3 +81,10 @@ export function createThreadPartsDesk(ports: ThreadPartsPorts): ThreadPartsDesk 
     },
   };
 }
+
+const schedulesOf = ({ schedules, timers }: Thread): readonly ScheduleView[] =>
+  Object.values(schedules).map(({ scheduleId, cron, timeZone, message, missed, since, timerId }) => ({
+    id: scheduleId,
+    ...{ cron, timeZone, message, missed, since },
+    nextAt: timerId === null ? null : (timers[timerId]?.due ?? null),
+  }));

@@ -106,7 +106,10 @@ export function createThreadDesk(ports: ThreadPorts): ThreadDesk {
       return answered(view);
     },
     async list(tenant, filter, page) {
-      const rows = await directory.list(tenant, filter, page);
+      // rows hold the agent's name; an id that no agent has finds nothing by itself
+      const agent =
+        filter.agent === undefined ? undefined : ((await agents.latest(tenant, filter.agent))?.name ?? filter.agent);
+      const rows = await directory.list(tenant, { ...filter, agent }, page);
       return { data: rows.data.map(threadSummary), nextCursor: rows.nextCursor };
     },
     async patch(key, patch) {

@@ -1,0 +1,40 @@
+// Pages of a list that is held whole: choices, keys, schedules, whatever a thread or a tenant has few of.
+//
+// Invariants:
+//   O1. The order is that of the places, and a cursor is the place of the last item given: what was there and stays is given
+//       once, whatever comes or goes between two pages.
+//   O2. `nextCursor` is null on the last page.
+import { decodeCursor, encodeCursor, invalidCursor, type PageRequest } from '@dormouse/ports';
+import type { ListPage } from './thread-page.ts';
+
+/** Where an item stands in its list; the last part tells it from all others. */
+export type Place = readonly (string | number)[];
+
+export function cutPage<T>(
+  items: readonly T[],
+  { limit, cursor }: PageRequest,
+  placeOf: (item: T) => Place,
+): ListPage<T> {
+  const ordered = items.toSorted((a, b) => compare(placeOf(a), placeOf(b)));
+  const after = cursor === null ? null : placeIn(cursor);
+  const rest = after === null ? ordered : ordered.filter((item) => compare(placeOf(item), after) > 0); // (O1)
+  const data = rest.slice(0, limit);
+  const last = data.at(-1);
+  return { data, nextCursor: rest.length > limit && last !== undefined ? encodeCursor(placeOf(last)) : null }; // (O2)
+}
+
+function placeIn(cursor: string): Place {
+  const parts = decodeCursor(cursor);
+  if (parts.length === 0 || !parts.every((part) => typeof part === 'string' || typeof part === 'number'))
+    throw invalidCursor();
+  return parts;
+}
+
+function compare(a: Place, b: Place): number {
+  for (const [index, part] of a.entries()) {
+    const other = b[index];
+    if (other === undefined || typeof other !== typeof part) throw invalidCursor();
+    if (part !== other) return part < other ? -1 : 1;
+  }
+  return 0;
+}

@@ -1,0 +1,147 @@
+// The contract's fine print from outside: lists, pointers, names and ids, fields that may be absent.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf, openThread, say, scriptedAgent, type System, untilEvent, untilStatus } from './conversation.ts';
+import type { Json } from './standalone-process.ts';
+import { endSystems, startSystem } from './system.ts';
+
+let at: System;
+let thread: string;
+beforeAll(async () => {
+  at = await startSystem();
+  thread = await openThread(at);
+});
+afterAll(endSystems);
+
+const pointersOf = async (path: string, body: unknown): Promise<readonly string[]> => {
+  const { status, json } = await at.request('POST', path, body);
+  expect(status).toBe(422);
+  return json.errors.map(({ pointer }: Json) => pointer);
+};
+
+describe('lists', () => {
+  it('all take limit and cursor', async () => {
+    const own = [
+      'events',
+      'messages',
+      'tool-calls',
+      'choices',
+      'subscriptions',
+      'views',
+      'children',
+      'schedules',
+      'commits',
+    ];
+    const paths = [
+      ...own.map((part) => `/v1/threads/${thread}/${part}`),
+      ...['threads', 'agents', 'tool-servers', 'secrets', 'api-keys', 'parked'].map((part) => `/v1/${part}`),
+    ];
+    for (const path of paths) {
+      const answer = await at.request('GET', `${path}?limit=200`);
+      expect({ path, status: answer.status }).toEqual({ path, status: 200 });
+      expect(Object.keys(answer.json).toSorted()).toEqual(['data', 'next_cursor']);
+      for (const limit of ['0', '201', '-1', 'abc'])
+        expect((await at.request('GET', `${path}?limit=${limit}`)).json).toMatchObject({
+          errors: [{ pointer: '/limit' }],
+        });
+      expect((await at.request('GET', `${path}?cursor=!!`)).status).toBe(422);
+    }
+  });
+
+  it('give everything once, page by page', async () => {
+    for (const name of ['one', 'two', 'three'])
+      await at.request('PUT', `/v1/secrets/${name}`, { value: 'v', origins: ['https://a.example'] });
+    for (const name of ['one', 'two', 'three']) await at.request('POST', '/v1/api-keys', { name, scopes: ['read'] });
+    for (const hour of [1, 2, 3])
+      await at.request('POST', `/v1/threads/${thread}/schedules`, { cron: `0 ${hour} * * *`, message: 'm' });
+    for (const [path, field] of [
+      ['/v1/secrets', 'name'],
+      ['/v1/api-keys', 'id'],
+      [`/v1/threads/${thread}/schedules`, 'id'],
+    ] as const) {
+      const whole = (await at.request('GET', path)).json.data.map((item: Json) => item[field]);
+      expect(whole.length).toBeGreaterThan(2);
+      const paged: string[] = [];
+      for (let next: string | null = ''; next !== null;) {
+        const { json } = await at.request('GET', `${path}?limit=1${next === '' ? '' : `&cursor=${next}`}`);
+        paged.push(...json.data.map((item: Json) => item[field]));
+        next = json.next_cursor;
+      }
+      expect(paged).toEqual(whole);
+    }
+  });
+
+  it('find threads by the id of their agent as by its name', async () => {
+    const { id, name } = (await at.request('GET', '/v1/agents/assistant')).json;
+    const opened = (await at.request('POST', '/v1/threads', { agent: id })).json;
+    expect(opened.agent.name).toBe(name);
+    for (const agent of [id, name]) {
+      const { data } = (await at.request('GET', `/v1/threads?agent=${agent}`)).json;
+      expect(data.map((each: Json) => each.id)).toContain(opened.id);
+    }
+    expect((await at.request('GET', '/v1/threads?agent=agt_nobody')).json.data).toEqual([]);
+  });
+});
+
+describe('pointers', () => {
+  it('lead to what is wrong with a message, here and in a new thread', async () => {
+    const cases: readonly (readonly [unknown, string])[] = [
+      [{}, '/text'],
+      [{ text: null }, '/text'],
+      [{ text: '' }, '/text'],
+      [{ txt: 'a' }, '/txt'],
+      [{ text: 'a', content: [{ type: 'text', text: 'b' }] }, '/content'],
+      [{ content: [] }, '/content'],
+      [{ content: [{ type: 'audio' }] }, '/content/0/type'],
+      [{ content: [{ type: 'text' }] }, '/content/0/text'],
+    ];
+    for (const [message, pointer] of cases) {
+      expect(await pointersOf(`/v1/threads/${thread}/messages`, message)).toContain(pointer);
+      expect(await pointersOf('/v1/threads', { agent: 'assistant', message })).toContain(`/message${pointer}`);
+    }
+    const misspelt = await at.request('POST', `/v1/threads/${thread}/messages`, { txt: 'a' });
+    expect(misspelt.json.code).toBe('UNKNOWN_FIELD');
+  });
+});
+
+describe('names and ids', () => {
+  it('an agent holds its tool servers by name, and each once', async () => {
+    const { id, name } = (await at.request('GET', '/v1/tool-servers/example-tools')).json;
+    const made = await at.request('POST', '/v1/agents', {
+      name: 'by-id',
+      model: { provider: 'demo' },
+      tool_servers: [id],
+    });
+    expect(made.json.tool_servers).toEqual([name]);
+    const twice = { name: 'twice', model: { provider: 'demo' }, tool_servers: [name, id] };
+    expect(await pointersOf('/v1/agents', twice)).toEqual(['/tool_servers/1']);
+  });
+});
+
+describe('events', () => {
+  it('leave out an optional field that has no value', async () => {
+    const agent = await scriptedAgent(at, [
+      [{ tool_call: { name: 'set_title', arguments: { title: 'Mine' } } }],
+      [{ text: 'done' }],
+    ]);
+    const nobody = await openThread(at, agent);
+    await say(at, nobody, 'go');
+    for (const event of await eventsOf(at, nobody)) expect(Object.values(event)).not.toContain(null);
+    expect(await untilEvent(at, nobody, 'thread_opened')).not.toHaveProperty('user_id');
+    expect(await untilEvent(at, nobody, 'tool_call_requested')).not.toHaveProperty('tool_server');
+    const ann = await openThread(at, agent, { user_id: 'ann' });
+    expect(await untilEvent(at, ann, 'thread_opened')).toMatchObject({ user_id: 'ann' });
+  });
+
+  it('of a fork that asks again belong to one turn', async () => {
+    const agent = await scriptedAgent(at, [[{ text: 'first' }], [{ text: 'second' }]]);
+    const source = await openThread(at, agent);
+    await say(at, source, 'a question');
+    const { position } = await untilEvent(at, source, 'message_accepted');
+    // oxlint-disable-next-line unicorn/no-thenable -- the API’s own name
+    const fork = (await at.request('POST', `/v1/threads/${source}/fork`, { position, then: 'ask_again' })).json.id;
+    await untilEvent(at, fork, 'completion_recorded');
+    await untilStatus(at, fork, 'idle');
+    const asked = (await eventsOf(at, fork)).filter(({ type }) => type.startsWith('completion_'));
+    expect(new Set(asked.map(({ turn_id }) => turn_id)).size).toBe(1);
+  });
+});
