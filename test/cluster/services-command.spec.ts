@@ -74,7 +74,7 @@ withServices(['kafka'], () => {
   it('a broker that is started again in its directory has its topics, on whatever port is free then', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'dormouse-kafka-'));
     const topicsAfter = async (work: (admin: ReturnType<Kafka['admin']>) => Promise<unknown>) => {
-      const started = await kafka.start({ directory, cache: serviceCache, own: true, say: () => {} });
+      const started = await kafka.start({ directory, cache: serviceCache, own: true, built: true, say: () => {} });
       if (!started.available) throw new Error(started.reason);
       const admin = new Kafka({ brokers: [started.service.url], logLevel: logLevel.NOTHING }).admin();
       await admin.connect();

@@ -30,5 +30,5 @@ process.once('SIGTERM', () => {
   void service.stop().then(() => process.exit(0));
 });
 const servers = service.pids().flatMap((pid) => identityOf(pid) ?? []);
-writeRecord(place, { state: 'up', keeper, url: service.url, servers });
+writeRecord(place, { state: 'up', keeper, url: service.url, servers, project: service.project });
 setInterval(() => {}, 2 ** 30); // until SIGTERM

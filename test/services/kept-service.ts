@@ -10,6 +10,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, r
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { endProjectNow } from './containers.ts';
 import { underLock } from './file-lock.ts';
 import { isRunning, type ProcessIdentity, signalTo } from './process-identity.ts';
 import type { ServiceRecipe } from './service.ts';
@@ -21,6 +22,8 @@ export type ServiceRecord =
       readonly keeper: ProcessIdentity;
       readonly url: string;
       readonly servers: readonly ProcessIdentity[];
+      /** The compose project, of a server in a container. */
+      readonly project?: string | undefined;
     }
   | { readonly state: 'refused'; readonly reason: string; readonly remedy: string };
 
@@ -149,6 +152,7 @@ async function end(record: ServiceRecord | null): Promise<void> {
     signalTo(record.keeper, 'SIGKILL');
   if (record.state === 'starting') return;
   // Left behind by a keeper that was killed.
+  if (record.project !== undefined) endProjectNow(record.project);
   for (const server of record.servers)
     if (signalTo(server, 'SIGTERM') && !(await isGone(server, serverEndsWithinMs))) {
       signalTo(server, 'SIGKILL');

@@ -4,10 +4,12 @@ import type { Certificate } from './certificates.ts';
 export interface RunningService {
   /** What a client connects to: `host:port` of a broker, or a URL. */
   readonly url: string;
-  /** Of what was started here; none of a server given from outside. */
+  /** Of what was started here; none of a server given from outside or in a container. */
   readonly pids: () => readonly number[];
+  /** The compose project it is in, if it is in a container. */
+  readonly project?: string;
   stop(): Promise<void>;
-  /** Starts it again on the same port and data, after `kill` or `stop`. */
+  /** Starts it again on the same port and data, after `kill`; one that was built also after `stop`. */
   restart(): Promise<void>;
   kill(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
 }
@@ -26,6 +28,8 @@ export interface StartOptions {
   readonly advertisedPort?: number;
   /** Started here even when one is given: it is going to be hurt. */
   readonly own?: true;
+  /** Never in a container: its data is in `directory`, and stays there. */
+  readonly built?: true;
 }
 
 /** Whom a server lets in: everybody, or who does and shows all of this. */

@@ -106,7 +106,12 @@ async function startServer(recipe: ServiceRecipe): Promise<string> {
   const given =
     process.env[`DORMOUSE_${{ kafka: 'KAFKA_BROKERS', mongo: 'MONGO_URL', redis: 'REDIS_URL' }[recipe.name]}`];
   if (given !== undefined) return given;
-  const started = await recipe.start({ directory: join(directory, recipe.name), cache: serviceCache, say });
+  const started = await recipe.start({
+    directory: join(directory, recipe.name),
+    cache: serviceCache,
+    built: true,
+    say,
+  });
   if (!started.available) throw new Error(`${started.reason}\n${started.remedy}`);
   servers.push(started.service);
   return started.service.url;

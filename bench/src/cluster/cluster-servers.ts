@@ -19,7 +19,8 @@ export async function startServers(directory: string, say: (line: string) => voi
   };
   try {
     for (const recipe of recipes) {
-      const started = await recipe.start({ directory: join(directory, recipe.name), cache: serviceCache, say });
+      const where = { directory: join(directory, recipe.name), cache: serviceCache, built: true } as const;
+      const started = await recipe.start({ ...where, say });
       if (!started.available) throw new Error(`${recipe.name}: ${started.reason} ${started.remedy}`);
       running.set(recipe.name, started.service);
     }

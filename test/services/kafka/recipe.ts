@@ -10,14 +10,8 @@ import { join } from 'node:path';
 import { builtOnce } from '../built-once.ts';
 import { aptInstall, isInstalled, runCommand } from '../run-command.ts';
 import { freePorts, type ServerProcess, startServer } from '../server-process.ts';
-import {
-  givenService,
-  type Guard,
-  type RunningService,
-  type ServiceRecipe,
-  type Started,
-  type StartOptions,
-} from '../service.ts';
+import { type Guard, type RunningService, type ServiceRecipe, type Started, type StartOptions } from '../service.ts';
+import { startFromSource } from '../source.ts';
 
 const version = '4.3.1';
 const startWithinMs = 60_000;
@@ -28,11 +22,7 @@ export const recipe: ServiceRecipe = {
   name: 'kafka',
   variable: 'DORMOUSE_TEST_KAFKA_BROKERS',
   outputs: ['kafka.out'],
-  start: async (options) => {
-    const given = process.env['DORMOUSE_TEST_KAFKA_BROKERS'];
-    if (given !== undefined && options.own !== true) return givenService(given);
-    return startKafka(options);
-  },
+  start: (options) => startFromSource(recipe, options, startKafka),
 };
 
 /** A broker of our own; a login is by SASL PLAIN. */

@@ -9,14 +9,8 @@ import { join } from 'node:path';
 import { builtOnce } from '../built-once.ts';
 import { aptInstall, isInstalled, runCommand } from '../run-command.ts';
 import { freePorts, type ServerProcess, startServer } from '../server-process.ts';
-import {
-  givenService,
-  type Guard,
-  type RunningService,
-  type ServiceRecipe,
-  type Started,
-  type StartOptions,
-} from '../service.ts';
+import { type Guard, type RunningService, type ServiceRecipe, type Started, type StartOptions } from '../service.ts';
+import { startFromSource } from '../source.ts';
 
 const ferretVersion = 'v2.7.0';
 const ferretModule = 'github.com/FerretDB/FerretDB/v2';
@@ -30,11 +24,7 @@ export const recipe: ServiceRecipe = {
   name: 'mongo',
   variable: 'DORMOUSE_TEST_MONGO_URL',
   outputs: ['postgres.out', 'ferretdb.out'],
-  start: async (options) => {
-    const given = process.env['DORMOUSE_TEST_MONGO_URL'];
-    if (given !== undefined && options.own !== true) return givenService(given);
-    return startMongo(options);
-  },
+  start: (options) => startFromSource(recipe, options, startMongo),
 };
 
 /** A server of our own. */

@@ -4,14 +4,8 @@ import { join } from 'node:path';
 import { builtOnce } from '../built-once.ts';
 import { isInstalled, runCommand } from '../run-command.ts';
 import { freePorts, type ServerProcess, startServer } from '../server-process.ts';
-import {
-  givenService,
-  type Guard,
-  type RunningService,
-  type ServiceRecipe,
-  type Started,
-  type StartOptions,
-} from '../service.ts';
+import { type Guard, type RunningService, type ServiceRecipe, type Started, type StartOptions } from '../service.ts';
+import { startFromSource } from '../source.ts';
 
 const remedy = 'Install Redis 7 or newer (apt-get install redis-server), or set DORMOUSE_TEST_REDIS_URL.';
 
@@ -19,11 +13,7 @@ export const recipe: ServiceRecipe = {
   name: 'redis',
   variable: 'DORMOUSE_TEST_REDIS_URL',
   outputs: ['redis.out'],
-  start: async (options) => {
-    const given = process.env['DORMOUSE_TEST_REDIS_URL'];
-    if (given !== undefined && options.own !== true) return givenService(given);
-    return startRedis(options);
-  },
+  start: (options) => startFromSource(recipe, options, startRedis),
 };
 
 /** A Redis of our own; its only user is `default`. */
