@@ -1,6 +1,7 @@
 // The contract's fine print from outside: lists, pointers, names and ids, fields that may be absent.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, openThread, say, scriptedAgent, type System, untilEvent, untilStatus } from './conversation.ts';
+import { driveToolServer, toolCall } from './driven-tool-server.ts';
 import type { Json } from './standalone-process.ts';
 import { endSystems, startSystem } from './system.ts';
 
@@ -143,5 +144,53 @@ describe('events', () => {
     await untilStatus(at, fork, 'idle');
     const asked = (await eventsOf(at, fork)).filter(({ type }) => type.startsWith('completion_'));
     expect(new Set(asked.map(({ turn_id }) => turn_id)).size).toBe(1);
+  });
+});
+
+describe('a fork', () => {
+  it('shows the conversation that it goes on, and what was pending as interrupted', async () => {
+    const tools = await driveToolServer(at);
+    const script = [[{ text: 'first' }], [toolCall('work', { what: 'x' })], [{ text: 'third' }], [{ text: 'fourth' }]];
+    const source = await openThread(at, await scriptedAgent(at, script, { tool_servers: [tools.name] }));
+    await say(at, source, 'one');
+    const turn = say(at, source, 'two');
+    const invocation = await tools.invocation(0);
+    const { position } = await untilEvent(at, source, 'tool_call_requested');
+    const forkAt = async (thread: string, at_: number): Promise<string> => {
+      const { status, json } = await at.request('POST', `/v1/threads/${thread}/fork`, { position: at_ });
+      expect(status).toBe(201);
+      return json.id;
+    };
+    const fork = await forkAt(source, position);
+    await tools.send(invocation, { type: 'tool_result', text: 'late' });
+    await turn;
+    await say(at, fork, 'three');
+    const listed = async (thread: string, part: string, limit = 50): Promise<readonly Json[]> => {
+      const items: Json[] = [];
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const next: string = cursor === '' ? '' : `&cursor=${cursor}`;
+        const { json } = await at.request('GET', `/v1/threads/${thread}/${part}?limit=${limit}${next}`);
+        items.push(...json.data);
+        cursor = json.next_cursor;
+      }
+      return items;
+    };
+    const texts = async (thread: string): Promise<readonly string[]> =>
+      (await listed(thread, 'messages')).map(({ text }) => text);
+    const pending = 'Interrupted: this thread was forked from the one that made the call.';
+    expect(await texts(source)).toEqual(['one', 'first', 'two', 'late', 'third']);
+    expect(await texts(fork)).toEqual(['one', 'first', 'two', pending, 'three', expect.any(String)]);
+    const messages = await listed(fork, 'messages');
+    expect(messages[3]).toMatchObject({ role: 'tool', operation: 'work', outcome: 'interrupted', thread_id: source });
+    expect(messages.map(({ thread_id }) => thread_id ?? fork)).toEqual([source, source, source, source, fork, fork]);
+    expect(await listed(fork, 'messages', 1)).toEqual(messages);
+    const calls = await listed(fork, 'tool-calls', 1);
+    expect(calls[0]).toMatchObject({ tool_call_id: invocation.id, state: 'settled', outcome: 'interrupted' });
+    expect((await listed(source, 'tool-calls'))[0]).toMatchObject({ state: 'settled', outcome: 'result' });
+    const again = await forkAt(fork, (await untilEvent(at, fork, 'message_accepted')).position);
+    expect(await texts(again)).toEqual(['one', 'first', 'two', pending, 'three']);
+    expect(await texts(await forkAt(fork, 1))).toEqual([]);
+    expect((await at.request('GET', `/v1/threads/${fork}/messages?cursor=7.1`)).json.code).toBe('CURSOR_INVALID');
+    await tools.close();
   });
 });

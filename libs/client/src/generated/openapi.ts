@@ -855,6 +855,7 @@ export interface components {
             /** @enum {string} */
             role: "user" | "assistant" | "tool" | "event";
             text: string;
+            thread_id?: string;
             tool_call_id?: string;
         };
         /** @description Base URL of the destination by name of the tool server. */
@@ -1228,6 +1229,7 @@ export interface components {
             since: string;
             /** @enum {string} */
             state: "approval" | "dispatching" | "acknowledged" | "choice" | "oauth" | "detached" | "settled";
+            thread_id?: string;
             tool_call_id: string;
             tool_server: string | null;
         };

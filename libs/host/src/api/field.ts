@@ -59,6 +59,15 @@ export const pageOf = ({ limit, cursor }: z.output<typeof listQuery>): PageReque
   cursor: cursor ?? null,
 });
 
+/** The same where the cursor is a place in the history of a thread: its own, or what it inherited as a fork. */
+export const historyListQuery = z.strictObject({
+  limit: limitOf(50, 200),
+  cursor: z
+    .string()
+    .regex(/^(\d{1,9}\.)?\d{1,16}$/, 'is not a cursor of this list')
+    .optional(),
+});
+
 /** The same where the cursor is a position. */
 export const logListQuery = z.strictObject({ limit: limitOf(50, 200), cursor: queryPosition.default(0) });
 

@@ -1,7 +1,7 @@
 // Messages: requests, answers and operations.
 import { contentItemsMax, utf8Bytes } from '@dormouse/protocol';
 import { z } from 'zod';
-import { accepted, listOf, logListQuery, time } from './field.ts';
+import { accepted, historyListQuery, listOf, time } from './field.ts';
 import { operation, talker, threadReader } from './operation.ts';
 
 const textBytesMax = 4 * 1024 * 1024;
@@ -69,6 +69,7 @@ export const readableMessage = z
     display: z.looseObject({ type: z.string() }).optional(),
     child_id: z.string().optional(),
     interrupted: z.boolean().optional(),
+    thread_id: z.string().optional(),
   })
   .meta({ id: 'Message' });
 
@@ -92,7 +93,7 @@ export const messageOperations = {
     tag,
     summary: 'The conversation as people read it',
     access: threadReader,
-    query: logListQuery,
+    query: historyListQuery,
     answers: { 200: listOf(readableMessage) },
   }),
 };

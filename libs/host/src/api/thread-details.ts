@@ -3,6 +3,7 @@ import { threadTokenTtlSMax } from '@dormouse/runtime';
 import { z } from 'zod';
 import {
   accepted,
+  historyListQuery,
   httpUrl,
   id,
   limitOf,
@@ -61,6 +62,7 @@ export const toolCall = z
     outcome: z.string().optional(),
     since: time,
     attempts: z.array(z.object({ at: time, status: z.union([z.int(), z.string()]) })),
+    thread_id: z.string().optional(),
   })
   .meta({ id: 'ToolCall' });
 
@@ -203,7 +205,7 @@ export const threadDetailOperations = {
     tag,
     summary: 'Tool calls with their attempts, in the order they were asked for',
     access: threadReader,
-    query: logListQuery,
+    query: historyListQuery,
     answers: { 200: listOf(toolCall) },
   }),
   cancelCall: operation({

@@ -53,10 +53,7 @@ export class ThreadController {
 
   @Operate(messageOperations.list)
   async messages(@OperationCall() { tenant, params, query }: Call<typeof messageOperations.list>): Promise<Reply> {
-    return reply(
-      200,
-      unwrap(await this.ingress.readable.list({ tenant, thread: params.thread }, query.cursor, query.limit)),
-    );
+    return reply(200, unwrap(await this.ingress.readable.list({ tenant, thread: params.thread }, pageOf(query))));
   }
 
   @Operate(threadOperations.fork)

@@ -32,10 +32,7 @@ export class ThreadDetailController {
 
   @Operate(threadDetailOperations.toolCalls)
   async toolCalls(@OperationCall() { tenant, params, query }: Call<Operations['toolCalls']>): Promise<Reply> {
-    return reply(
-      200,
-      unwrap(await this.ingress.toolCalls.list({ tenant, thread: params.thread }, query.cursor, query.limit)),
-    );
+    return reply(200, unwrap(await this.ingress.toolCalls.list({ tenant, thread: params.thread }, pageOf(query))));
   }
 
   @Operate(threadDetailOperations.cancelCall)

@@ -1,10 +1,11 @@
 // The conversation as people read it: what was said, by whom, and what tools answered. Derived from the events, never stored.
-import type { ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { PageRequest, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { type DisplaySegment, type Outcome, plainText, type RecordedEvent } from '@dormouse/thread';
-import { eventsAfter, lastEventBefore, type PlacedEvent } from './log-scan.ts';
+import { type Generation, lineageOf, pageOfLineage, threadAt } from './lineage.ts';
+import { lastEventBefore, type PlacedEvent } from './log-scan.ts';
 import { answered, type Answered } from './refusal.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
-import { type ListPage, pageOf } from './thread-page.ts';
+import type { ListPage } from './thread-page.ts';
 
 export interface ReadableMessage {
   readonly position: number;
@@ -19,29 +20,69 @@ export interface ReadableMessage {
   readonly display?: DisplaySegment;
   readonly childId?: string;
   readonly interrupted?: boolean;
+  /** Of what a fork inherited: the thread whose position this is. */
+  readonly threadId?: string;
 }
 
 export interface ReadableDesk {
-  list(key: ThreadKey, after: number, limit: number): Promise<Answered<ListPage<ReadableMessage>>>;
+  /** A fork's conversation begins with the one that it was forked from. */
+  list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ReadableMessage>>>;
 }
 
-export function createReadableDesk(ports: { readonly log: ThreadLog; readonly threads: ThreadLookup }): ReadableDesk {
+export interface ReadablePorts {
+  readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
+  readonly threads: ThreadLookup;
+}
+
+export function createReadableDesk(ports: ReadablePorts): ReadableDesk {
   const { log, threads } = ports;
   return {
-    async list(key, after, limit) {
+    async list(key, page) {
       const found = await threads.find(key);
       if (!found.ok) return found;
+      const generations = await lineageOf(log, key);
       const operations = new Map<string, string>();
-      const operationOf = async (toolCallId: string, before: number): Promise<string> =>
-        operations.get(toolCallId) ?? (await requestedOperation(log, key, toolCallId, before));
-      const page = await pageOf(eventsAfter(log, key, after), limit, (placed) => {
-        if (placed.event.type === 'ToolCallRequested') operations.set(placed.event.toolCallId, placed.event.operation);
-        return readable(placed, operationOf);
-      });
-      return answered(page);
+      const cutShort = openAtFork(ports);
+      return answered(
+        await pageOfLineage(log, generations, page, async (placed, generation) => {
+          const { event } = placed;
+          const said = await readable(
+            placed,
+            async (toolCallId, before) =>
+              operations.get(toolCallId) ?? (await requestedOperation(log, generation.key, toolCallId, before)),
+          );
+          if (event.type === 'ToolCallRequested') operations.set(event.toolCallId, event.operation);
+          if (!generation.inherited) return said;
+          const threadId = generation.key.thread;
+          if (said !== null) return { ...said, threadId };
+          if (event.type !== 'ToolCallRequested' || !(await cutShort(generation)).has(event.toolCallId)) return null;
+          return interrupted(placed, event, threadId);
+        }),
+      );
     },
   };
 }
+
+/** The calls that nobody had answered where a fork was made. (N3) */
+function openAtFork(ports: ReadablePorts): (generation: Generation) => Promise<ReadonlySet<string>> {
+  const known = new Map<Generation, ReadonlySet<string>>();
+  return async (generation) => {
+    const open = known.get(generation) ?? new Set(Object.keys((await threadAt(ports, generation)).calls));
+    known.set(generation, open);
+    return open;
+  };
+}
+
+const interrupted = (
+  { position, at }: PlacedEvent,
+  { toolCallId, operation }: Extract<RecordedEvent, { readonly type: 'ToolCallRequested' }>,
+  threadId: string,
+): ReadableMessage => ({
+  ...{ position, at, role: 'tool', toolCallId, operation, threadId },
+  text: 'Interrupted: this thread was forked from the one that made the call.',
+  outcome: 'interrupted',
+});
 
 async function readable(
   { position, at, event }: PlacedEvent,

@@ -1,11 +1,11 @@
 // A thread's tool calls: what its log says of each, joined with the dispatcher's ledger of attempts.
-import type { Attempt, DispatchLedger, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { Attempt, DispatchLedger, PageRequest, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
 import type { Outcome, Thread } from '@dormouse/thread';
-import { loadThread } from '../thread-reader.ts';
+import { type Generation, lineageOf, pageOfLineage, threadAt } from './lineage.ts';
 import { eventsAfter, type PlacedEvent } from './log-scan.ts';
 import { answered, type Answered } from './refusal.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
-import { type ListPage, pageOf } from './thread-page.ts';
+import type { ListPage } from './thread-page.ts';
 
 export type ToolCallState = 'approval' | 'dispatching' | 'acknowledged' | 'choice' | 'oauth' | 'detached' | 'settled';
 
@@ -18,11 +18,13 @@ export interface ToolCallView {
   readonly outcome?: Outcome;
   readonly since: number;
   readonly attempts: readonly { readonly at: number; readonly status: number | string }[];
+  /** Of what a fork inherited: the thread that made the call. */
+  readonly threadId?: string;
 }
 
 export interface ToolCallDesk {
-  /** In the order they were asked for. */
-  list(key: ThreadKey, after: number, limit: number): Promise<Answered<ListPage<ToolCallView>>>;
+  /** In the order they were asked for; a fork's begin with those that it inherited. */
+  list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ToolCallView>>>;
 }
 
 export interface ToolCallPorts {
@@ -34,37 +36,53 @@ export interface ToolCallPorts {
 
 type Requested = Pick<ToolCallView, 'toolCallId' | 'operation' | 'toolServer' | 'arguments' | 'since'> & {
   readonly position: number;
+  readonly generation: Generation;
 };
 
 export function createToolCallDesk(ports: ToolCallPorts): ToolCallDesk {
-  const { log, ledger, threads } = ports;
+  const { log, threads } = ports;
   return {
-    async list(key, after, limit) {
+    async list(key, page) {
       const found = await threads.find(key);
       if (!found.ok) return found;
-      const { thread } = await loadThread(ports, key);
-      const page = await pageOf(eventsAfter(log, key, after), limit, requested);
-      const ids = page.data.map((call) => call.toolCallId);
-      const outcomes = await outcomesOf(log, key, thread, page.data);
-      const attempts = Map.groupBy(await ledger.attempts(key, ids), (attempt) => attempt.toolCallId);
-      const data = page.data.map((call) =>
-        viewOf(thread, call, outcomes.get(call.toolCallId), attempts.get(call.toolCallId) ?? []),
-      );
-      return answered({ data, nextCursor: page.nextCursor });
+      const { data, nextCursor } = await pageOfLineage(log, await lineageOf(log, key), page, requested);
+      const views: ToolCallView[] = [];
+      for (const [generation, calls] of Map.groupBy(data, (call) => call.generation))
+        views.push(...(await viewsOf(ports, generation, calls)));
+      return answered({ data: views, nextCursor });
     },
   };
 }
 
-function requested({ position, at, event }: PlacedEvent): Requested | null {
+function requested({ position, at, event }: PlacedEvent, generation: Generation): Requested | null {
   if (event.type !== 'ToolCallRequested') return null;
   const { toolCallId, operation, toolServer } = event;
-  return { toolCallId, operation, toolServer, arguments: event.arguments, since: at, position };
+  return { toolCallId, operation, toolServer, arguments: event.arguments, since: at, position, generation };
+}
+
+async function viewsOf(
+  ports: ToolCallPorts,
+  generation: Generation,
+  calls: readonly Requested[],
+): Promise<readonly ToolCallView[]> {
+  const { key } = generation;
+  const thread = await threadAt(ports, generation);
+  const outcomes = await outcomesOf(ports.log, generation, thread, calls);
+  const ids = calls.map((call) => call.toolCallId);
+  const attempts = Map.groupBy(await ports.ledger.attempts(key, ids), (attempt) => attempt.toolCallId);
+  return calls.map((call) => {
+    const tried = attempts.get(call.toolCallId) ?? [];
+    const outcome = outcomes.get(call.toolCallId);
+    return generation.inherited
+      ? { ...viewOf(call, 'settled', outcome ?? 'interrupted', tried), threadId: key.thread } // (N3)
+      : viewOf(call, stateOf(thread, call.toolCallId, tried), outcome, tried);
+  });
 }
 
 /** How the calls that are no longer open ended: read on from the first of them until all are found. */
 async function outcomesOf(
   log: ThreadLog,
-  key: ThreadKey,
+  { key, upTo }: Generation,
   thread: Thread,
   calls: readonly Requested[],
 ): Promise<ReadonlyMap<string, Outcome>> {
@@ -72,7 +90,8 @@ async function outcomesOf(
   const missing = new Set(calls.map((call) => call.toolCallId).filter((id) => thread.calls[id] === undefined));
   const first = calls[0];
   if (first === undefined || missing.size === 0) return outcomes;
-  for await (const { event } of eventsAfter(log, key, first.position)) {
+  for await (const { event, position } of eventsAfter(log, key, first.position)) {
+    if (position > upTo) break;
     if (event.type !== 'ToolCallSettled' || !missing.delete(event.toolCallId)) continue;
     outcomes.set(event.toolCallId, event.outcome);
     if (missing.size === 0) break;
@@ -81,14 +100,13 @@ async function outcomesOf(
 }
 
 function viewOf(
-  thread: Thread,
-  call: Requested,
+  { toolCallId, operation, toolServer, since, ...call }: Requested,
+  state: ToolCallState,
   outcome: Outcome | undefined,
   attempts: readonly Attempt[],
 ): ToolCallView {
-  const { position: _, ...about } = call;
   const tried = attempts.toSorted((a, b) => a.number - b.number).map(({ at, status }) => ({ at, status }));
-  return { ...about, state: stateOf(thread, call.toolCallId, attempts), outcome, attempts: tried };
+  return { toolCallId, operation, toolServer, arguments: call.arguments, since, state, outcome, attempts: tried };
 }
 
 function stateOf(thread: Thread, toolCallId: string, attempts: readonly Attempt[]): ToolCallState {
