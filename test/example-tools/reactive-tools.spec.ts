@@ -186,6 +186,16 @@ describe('deploy', () => {
     expect((await resultOf(again)).text).toMatch(/^shop is deployed/);
     await asked('thr_2');
   });
+
+  it('T26 T43 is asked once and waits for its person through a restart', async () => {
+    const id = await invoke('deploy', { service: 'shop', environment: 'production' });
+    const { responseUrl } = await nextOf('user_choice');
+    await tools.close();
+    tools = await start();
+    expect(await post(new URL(responseUrl).pathname, { id, selected: 0 })).toBe(200);
+    expect((await resultOf(id)).text).toMatch(/^shop is deployed to production/);
+    expect(sink.messages.map(({ type }) => type)).toEqual(['user_choice', 'tool_result']);
+  });
 });
 
 describe('connect_calendar', () => {

@@ -11,6 +11,7 @@ export function createCalendar(provider: ToyProvider): Tool {
       input: z.strictObject({}),
       annotations: { readOnly: true },
       oauth: provider.client,
+      onRestart: 'rerun_if_asking',
     },
     async (_given, context) => {
       const stored = await context.authorize();

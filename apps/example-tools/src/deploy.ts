@@ -1,4 +1,5 @@
-// A tool that asks a person before it does anything, and remembers an answer that was given for the whole conversation.
+// A tool that asks a person before it does anything, and remembers an answer that was given for the whole conversation. Its
+// question outlives a restart; a deployment that had begun is not repeated.
 import { z } from 'zod';
 import { defineTool } from '@dormouse/tool-server';
 
@@ -13,6 +14,7 @@ export const deploy = defineTool(
       service: z.string().min(1).max(100).describe('Name of the service'),
       environment: z.enum(environments).default('staging').describe('Where to'),
     }),
+    onRestart: 'rerun_if_asking',
   },
   async ({ service, environment }, context) => {
     const allowed = `deploy ${environment} ${service}`;

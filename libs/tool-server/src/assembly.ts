@@ -62,7 +62,7 @@ export function assemble(
     hook(`ended of ${subscription.tool}`, () => toolsByName.get(subscription.tool)?.ended?.(subscription));
   const subscriptions = createSubscriptions({ database, outbox, threads, limits, clean: redactor.clean, ended });
   const ledger = createCallLedger(database, outbox, log);
-  const choices = createChoices();
+  const choices = createChoices(database);
   const providers = new Map<string, OAuthProvider>(tools.flatMap(({ oauth }) => (oauth ? [[oauth.name, oauth]] : [])));
   const { loginMsMax } = limits;
   const authorizations = createAuthorizations({ database, providers, publicUrl, loginMsMax, log });
@@ -96,7 +96,7 @@ export function assemble(
       }),
     sweep: () =>
       hook('sweep', () => {
-        for (const store of [subscriptions, ledger, authorizations]) store.sweep();
+        for (const store of [subscriptions, ledger, authorizations, choices]) store.sweep();
         for (const threadId of threads.silentSince(Date.now() - limits.threadMsMax)) forget(threadId);
       }),
     async resume() {

@@ -2,7 +2,7 @@
  * Owns: what a handler can do besides returning: subscribe, ask, log in, show, remember.
  *
  * B1. Nothing of a call is sent after the call has ended, except by its subscription.
- * B2. Waiting for a person is not the handler's time. T11
+ * B2. Waiting for a person is not the handler's time, and is known to the process that comes after this one. T11 T26
  * B3. The user's id is given only to a tool that says it acts for a user. T33 T47
  */
 import { encodeCallback } from '@dormouse/protocol';
@@ -43,9 +43,22 @@ export function createContext(
 ): ToolContext {
   const { ledger, outbox, subscriptions, choices, authorizations, threads } = parts;
   const { signal, deadline, redactor } = running;
+  let questions = 0;
+  /** A person is asked; until the answer has come, or its time is over. (B2) */
+  async function asking<Value>(answer: Promise<Value>): Promise<Value> {
+    try {
+      const value = await deadline.pausedFor(answer);
+      ledger.setAsking(call, false);
+      return value;
+    } catch (error) {
+      if (!signal.aborted) ledger.setAsking(call, false); // else it ends, or the next process goes on
+      throw error;
+    }
+  }
   const send = (body: object): void => {
     if (!ledger.isOpen(call)) throw new Error('this call has ended'); // (B1)
     outbox.add({ callbackUrl: call.callbackUrl, threadId: call.groupId, body: JSON.stringify(body) });
+    ledger.setAsking(call, true);
   };
   return {
     id: call.id,
@@ -81,7 +94,7 @@ export function createContext(
           }),
         );
       };
-      return deadline.pausedFor(choices.ask(call.id, question, signal, ask)); // (B2)
+      return asking(choices.ask({ call, ordinal: questions++ }, question, signal, ask));
     },
     async authorize({ scopes = [] } = {}) {
       if (tool.oauth === undefined) throw new Error(`tool ${tool.name} has no oauth provider`);
@@ -89,7 +102,7 @@ export function createContext(
       const owner = parts.trustsUserId && userId !== undefined ? `user ${userId}` : `thread ${rootThreadId || groupId}`;
       const ask = (authUrl: string): void => send(encodeCallback({ type: 'oauth', ...echoOf(call), authUrl }));
       const request = { provider: tool.oauth, owner, scopes, signal, protect: redactor.protect, ask };
-      return deadline.pausedFor(authorizations.authorize(request)); // (B2)
+      return asking(authorizations.authorize(request));
     },
     async view(type, content) {
       signal.throwIfAborted();

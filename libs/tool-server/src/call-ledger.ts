@@ -17,9 +17,11 @@ const rememberedMsMax = 86_400_000;
 const rememberedMax = 100_000;
 const cancelledRememberedMax = 10_000;
 
-/** A call that an earlier process has left. `restarts` counts how often that has happened to it. */
+/** A call that an earlier process has left. `restarts` counts how often that has happened to it while it worked. */
 export interface LeftCall {
   readonly call: TakenCall;
+  /** It waited for a person. */
+  readonly wasAsking: boolean;
   readonly state: 'running' | 'subscribed';
   readonly restarts: number;
 }
@@ -34,6 +36,9 @@ export interface CallLedger {
   /** Ends it without a word: nobody waits. */
   readonly end: (call: TakenCall) => void;
   readonly isOpen: (call: TakenCall) => boolean;
+  /** The call begins or ceases to wait for a person. */
+  readonly setAsking: (call: TakenCall, isAsking: boolean) => void;
+  readonly isAsking: (call: TakenCall) => boolean;
   readonly rememberCancelled: (threadId: string, callId: string) => void;
   readonly wasCancelled: (threadId: string, callId: string) => boolean;
   /** What was running when the process ended; counts the restart. */
@@ -78,6 +83,16 @@ export function createCallLedger(database: Database, outbox: Outbox, log: (line:
     isOpen: (call) =>
       database.one(`SELECT 1 FROM calls WHERE thread = ? AND call = ? AND state = 'running'`, call.groupId, call.id) !==
       undefined,
+    setAsking: (call, isAsking) =>
+      void database.run(
+        'UPDATE calls SET asking = ? WHERE thread = ? AND call = ?',
+        Number(isAsking),
+        call.groupId,
+        call.id,
+      ),
+    isAsking: (call) =>
+      database.one('SELECT 1 FROM calls WHERE thread = ? AND call = ? AND asking = 1', call.groupId, call.id) !==
+      undefined,
     rememberCancelled(threadId, callId) {
       cancelled.add(callKey(threadId, callId));
       const [oldest] = cancelled;
@@ -85,10 +100,11 @@ export function createCallLedger(database: Database, outbox: Outbox, log: (line:
     },
     wasCancelled: (threadId, callId) => cancelled.has(callKey(threadId, callId)),
     left() {
-      database.run(`UPDATE calls SET restarts = restarts + 1 WHERE state = 'running'`);
+      database.run(`UPDATE calls SET restarts = restarts + 1 WHERE state = 'running' AND asking = 0`);
       return database.all(`SELECT * FROM calls WHERE state <> 'ended' ORDER BY at`).map((row) => ({
         call: database.vault.open('call', row['sealed']) as TakenCall,
         state: row['state'] === 'running' ? 'running' : 'subscribed',
+        wasAsking: row['asking'] === 1,
         restarts: Number(row['restarts']),
       }));
     },

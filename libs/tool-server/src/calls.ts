@@ -130,7 +130,7 @@ export function createCalls(
       case 'deadline':
         return settle(failed(`the tool did not finish within ${tool.deadlineMs / 1_000} s and was stopped.`));
       case 'shutdown':
-        if (tool.onRestart === 'rerun' && isDurable) return undefined; // `recover` of the next process
+        if (isDurable && beginsAgain(tool, ledger.isAsking(call))) return undefined; // `recover` of the next process
         return settle(failed(stoppedText));
     }
   }
@@ -162,7 +162,7 @@ export function createCalls(
       for (const entry of running.values()) if (entry.call.groupId === threadId) stop(entry, 'cancelled');
     },
     recover() {
-      for (const { call, state, restarts } of ledger.left()) {
+      for (const { call, state, restarts, wasAsking } of ledger.left()) {
         const tool = tools.get(call.operation);
         const clean = parts.redactor.clean;
         if (state === 'subscribed') {
@@ -172,8 +172,8 @@ export function createCalls(
             .find((each) => each.callId === call.id && each.threadId === call.groupId);
           if (tool?.resume === undefined)
             subscription?.emit(`Error: ${stoppedText}`, { associative: true, final: true });
-        } else if (tool?.onRestart === 'rerun' && restarts <= rerunsMax) run(call);
-        else ledger.settle(call, failed(restartedText), clean);
+        } else if (tool !== undefined && restarts <= rerunsMax && beginsAgain(tool, wasAsking)) run(call);
+        else ledger.settle(call, failed(wasAsking ? askingText : restartedText), clean);
       }
     },
     async close() {
@@ -183,6 +183,12 @@ export function createCalls(
   };
 }
 
+/** Whether a call of this tool may run from its beginning after a restart. T26 */
+const beginsAgain = ({ onRestart }: Tool, wasAsking: boolean): boolean =>
+  onRestart === 'rerun' || (onRestart === 'rerun_if_asking' && wasAsking);
+
+const askingText =
+  'the tool server was restarted while this call waited for a person, whose answer cannot reach it any more. Call again to ask again.';
 const restartedText =
   'the tool server was restarted while this call was running. It is not known how far it came; look before calling it again.';
 const stoppedText =

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Bench, bench } from './spec/bench.ts';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Bench, bench, temporaryFolder } from './spec/bench.ts';
 import { quiet } from './spec/callback-sink.ts';
 import { defineTool } from './tool.ts';
 
@@ -89,6 +91,26 @@ describe('a choice', () => {
     expect(await at.ask('careful', {}, { group_id: 'child', thread_ancestors: ['thr_5'] })).toBe('allowed before');
     await at.post('/close_thread', { thread_id: 'thr_5' });
     expect((await asked(at))['type']).toBe('user_choice');
+  });
+
+  it('T26 T43 outlives a server that is closed and one of an older release, when its tool says that it may begin again', async () => {
+    const dataDir = await temporaryFolder();
+    const patient = [{ ...careful, onRestart: 'rerun_if_asking' as const }];
+    const first = await bench({ tools: patient, dataDir });
+    const { id, response_url: url } = await asked(first);
+    await first.server.close();
+    expect(first.sink.delivered.length).toBe(1); // no word about the end
+    const second = await bench({ tools: patient, dataDir });
+    expect(await answer(`${second.server.url}${new URL(url).pathname}`, { id, selected: 0 })).toBe(200);
+    expect((await first.sink.resultOf(id)).text).toBe('chosen: Once');
+    await second.server.close();
+    const older = new DatabaseSync(join(dataDir, 'tool-server.db'));
+    older.exec('DROP TABLE questions; ALTER TABLE calls DROP COLUMN asking; PRAGMA user_version = 1');
+    older.close();
+    const third = await bench({ tools: patient, dataDir });
+    const again = await asked(third);
+    await answer(again.response_url, { id: again.id, selected: 2 });
+    expect((await third.sink.resultOf(again.id)).text).toBe('chosen: No');
   });
 
   it.each([

@@ -3,78 +3,129 @@
  *
  * C1. `response_url` is ours, random, and good for one answer; whoever posts it again is told that all is well. T43
  * C2. A question ends in a valid index, or in an error for the handler: bad answer, no answer, call over. T43
+ * C3. A question is stored with its message, an answer before it is acknowledged. A call that runs again after a restart finds
+ *     them by their order: what was answered is not asked again, what is open is not sent again. T26
  */
 import { randomBytes } from 'node:crypto';
 import { parseChoiceAnswer } from '@dormouse/protocol';
+import type { CallAddress } from './call-address.ts';
+import type { Database } from './database.ts';
 import type { Choice, Question } from './tool.ts';
 import { ToolError } from './tool-output.ts';
 
 const timeoutMsDefault = 7_200_000;
-const answeredRememberedMax = 10_000;
+const timerMsMax = 2 ** 31 - 1;
 
 export const choicePath = '/choice/';
 
+/** The n-th question of a call, from 0. */
+export interface QuestionPlace {
+  readonly call: Pick<CallAddress, 'groupId' | 'id'>;
+  readonly ordinal: number;
+}
+
 export interface Choices {
-  /** `send` gets the path of the answer. @throws ToolError (C2), RangeError for a question that cannot be asked */
+  /** `send` gets the path of the answer, once. @throws ToolError (C2), RangeError for a question that cannot be asked */
   readonly ask: (
-    callId: string,
+    place: QuestionPlace,
     question: Question,
     signal: AbortSignal,
     send: (path: string) => void,
   ) => Promise<Choice>;
   /** The status for who posted an answer. */
   readonly answer: (path: string, json: unknown) => number;
+  readonly sweep: () => void;
 }
 
-export function createChoices(): Choices {
-  const open = new Map<string, { readonly callId: string; readonly take: (selected: unknown) => void }>();
-  const answered = new Set<string>();
+/** `selected` is undefined while nobody has answered, and null for an answer that is none of the choices. */
+interface Stored {
+  /** What was asked: another question in its place is another question. */
+  readonly asked: string;
+  readonly selected?: number | null;
+}
 
-  function close(path: string): void {
-    open.delete(path);
-    answered.add(path);
-    const [oldest] = answered;
-    if (answered.size > answeredRememberedMax && oldest !== undefined) answered.delete(oldest);
+export function createChoices(database: Database): Choices {
+  const { vault } = database;
+  const waiting = new Map<string, (selected: number | null) => void>(); // by digest of the path
+  const digestOf = (path: string): string => vault.digest(`question ${path}`);
+
+  /** The question in this place, sent now unless an earlier run has. (C3) */
+  function place(
+    { call, ordinal }: QuestionPlace,
+    question: Question,
+    send: (path: string) => void,
+  ): { readonly key: string; readonly stored: Stored; readonly expires: number } {
+    const { prompt, choices, default: fallback, timeoutMs = timeoutMsDefault } = question;
+    const asked = vault.digest(JSON.stringify([prompt, choices, fallback]));
+    const where = 'thread = ? AND call = ? AND ordinal = ?';
+    const row = database.one(`SELECT * FROM questions WHERE ${where}`, call.groupId, call.id, ordinal);
+    const known = row === undefined ? undefined : (vault.open('question', row['sealed']) as Stored);
+    if (row !== undefined && known?.asked === asked)
+      return { key: String(row['path']), stored: known, expires: Number(row['expires']) };
+    const path = `${choicePath}${randomBytes(24).toString('base64url')}`; // (C1)
+    const [key, expires] = [digestOf(path), Date.now() + timeoutMs];
+    database.transaction(() => {
+      const later = 'thread = ? AND call = ? AND ordinal >= ?';
+      database.run(`DELETE FROM questions WHERE ${later}`, call.groupId, call.id, ordinal);
+      const sealed = vault.seal('question', { asked } satisfies Stored);
+      const insert = 'INSERT INTO questions VALUES (?, ?, ?, ?, ?, ?)';
+      database.run(insert, key, call.groupId, call.id, ordinal, sealed, Math.round(expires));
+      send(path);
+    });
+    return { key, stored: { asked }, expires };
+  }
+
+  async function answerTo(key: string, expires: number, signal: AbortSignal): Promise<number | null> {
+    let timer: NodeJS.Timeout | undefined;
+    let stop = (): void => {};
+    try {
+      return await new Promise<number | null>((resolve, reject) => {
+        const check = (): void => {
+          const leftMs = expires - Date.now();
+          if (leftMs > 0) timer = setTimeout(check, Math.min(leftMs, timerMsMax));
+          else reject(new ToolError('the question was not answered in time. Call again to ask it again.'));
+        };
+        check();
+        stop = () => reject(new ToolError('the call ended before its question was answered.'));
+        waiting.set(key, resolve);
+        signal.addEventListener('abort', stop, { once: true });
+        if (signal.aborted) stop();
+      });
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      waiting.delete(key);
+    }
   }
 
   return {
-    async ask(callId, question, signal, send) {
+    async ask(at, question, signal, send) {
       checkQuestion(question);
-      const path = `${choicePath}${randomBytes(24).toString('base64url')}`; // (C1)
-      let timer: NodeJS.Timeout | undefined;
-      let stop = (): void => {};
-      try {
-        return await new Promise<Choice>((resolve, reject) => {
-          stop = () => reject(new ToolError('the call ended before its question was answered.'));
-          timer = setTimeout(
-            () => reject(new ToolError('the question was not answered in time. Call again to ask it again.')),
-            question.timeoutMs ?? timeoutMsDefault,
-          );
-          const take = (selected: unknown): void => {
-            const label = typeof selected === 'number' ? question.choices[selected] : undefined;
-            if (label === undefined)
-              reject(new ToolError('the answer was none of the choices. Call again to ask again.'));
-            else resolve({ index: Number(selected), label });
-          };
-          open.set(path, { callId, take });
-          signal.addEventListener('abort', stop, { once: true });
-          if (signal.aborted) stop();
-          else send(path);
-        });
-      } finally {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', stop);
-        close(path);
-      }
+      signal.throwIfAborted();
+      const { key, stored, expires } = place(at, question, send);
+      const selected = stored.selected === undefined ? await answerTo(key, expires, signal) : stored.selected;
+      const label = selected === null ? undefined : question.choices[selected];
+      if (selected === null || label === undefined)
+        throw new ToolError('the answer was none of the choices. Call again to ask again.'); // (C2)
+      return { index: selected, label };
     },
     answer(path, json) {
-      const question = open.get(path);
-      if (question === undefined) return answered.has(path) ? 200 : 404; // (C1)
+      const key = digestOf(path);
+      const row = database.one('SELECT * FROM questions WHERE path = ?', key);
+      if (row === undefined) return 404;
       const parsed = parseChoiceAnswer(json);
-      if (parsed.ok && parsed.answer.id !== question.callId) return 403;
-      question.take(parsed.ok ? parsed.answer.selected : undefined); // (C2)
-      close(path);
+      if (parsed.ok && parsed.answer.id !== row['call']) return 403;
+      const stored = vault.open('question', row['sealed']) as Stored;
+      if (stored.selected !== undefined) return 200; // (C1)
+      const selected = parsed.ok && typeof parsed.answer.selected === 'number' ? parsed.answer.selected : null;
+      const sealed = vault.seal('question', { ...stored, selected } satisfies Stored);
+      database.run('UPDATE questions SET sealed = ? WHERE path = ?', sealed, key); // (C3)
+      waiting.get(key)?.(selected);
       return 200;
+    },
+    sweep() {
+      const running = `SELECT 1 FROM calls WHERE thread = questions.thread AND call = questions.call AND state = 'running'`;
+      database.run(`DELETE FROM questions WHERE expires < ? AND NOT EXISTS (${running})`, Date.now());
     },
   };
 }

@@ -12,8 +12,9 @@ import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { createVault, type Vault, vaultKeyBytes } from './vault.ts';
 
-const schemaVersion = 1;
-const schema = `
+/** What each version adds; a directory of an older one gets what it lacks. */
+const schemas = [
+  `
   CREATE TABLE meta (name TEXT PRIMARY KEY, sealed BLOB NOT NULL) WITHOUT ROWID;
   CREATE TABLE calls (
     thread TEXT NOT NULL, call TEXT NOT NULL, state TEXT NOT NULL, operation TEXT NOT NULL, sealed BLOB,
@@ -35,7 +36,14 @@ const schema = `
   CREATE TABLE authorizations (state TEXT PRIMARY KEY, sealed BLOB NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE tokens (provider TEXT NOT NULL, owner TEXT NOT NULL, sealed BLOB NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (provider, owner)) WITHOUT ROWID;
-`;
+`,
+  `
+  ALTER TABLE calls ADD COLUMN asking INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE questions (
+    path TEXT PRIMARY KEY, thread TEXT NOT NULL, call TEXT NOT NULL, ordinal INTEGER NOT NULL, sealed BLOB NOT NULL,
+    expires INTEGER NOT NULL, UNIQUE (thread, call, ordinal)) WITHOUT ROWID;`,
+];
+const schemaVersion = schemas.length;
 
 export type Row = Record<string, unknown>;
 
@@ -81,7 +89,7 @@ function prepare(sqlite: DatabaseSync): void {
   const version = Number(sqlite.prepare('PRAGMA user_version').get()?.['user_version']);
   if (version > schemaVersion) throw new Error(`the data directory was written by a newer release (${version})`); // (D4)
   if (version === schemaVersion) return;
-  sqlite.exec(`BEGIN; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT`);
+  sqlite.exec(`BEGIN; ${schemas.slice(version).join('\n')} PRAGMA user_version = ${schemaVersion}; COMMIT`);
 }
 
 function keyOf(dataDir?: string): Uint8Array {

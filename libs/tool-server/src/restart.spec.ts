@@ -6,6 +6,7 @@ import { type Bench, later, runtimeOf, temporaryFolder } from './spec/bench.ts';
 import { type CallbackSink, eventually, quiet, startSink } from './spec/callback-sink.ts';
 
 interface Child extends Pick<Bench, 'post' | 'invoke' | 'ask'> {
+  readonly url: string;
   readonly printed: () => string;
   /** SIGKILL to this one process. */
   readonly kill: () => Promise<void>;
@@ -27,13 +28,19 @@ async function start(dataDir: string, sink: CallbackSink): Promise<Child> {
   later(kill);
   await eventually(() => printed.includes('ready '), 'the start', 15_000);
   const url = /ready (\S+)/.exec(printed)?.[1] ?? '';
-  return { ...runtimeOf(url, sink), printed: () => printed, kill };
+  return { ...runtimeOf(url, sink), url, printed: () => printed, kill };
 }
 
 async function stage(): Promise<{ sink: CallbackSink; dataDir: string }> {
   const sink = await startSink();
   later(sink.close);
   return { sink, dataDir: await temporaryFolder() };
+}
+
+/** Answers the n-th message, a question, at whoever serves its address now. */
+async function answerQuestion(at: Child, sink: CallbackSink, index: number, body: unknown): Promise<number> {
+  const question = JSON.parse(sink.delivered[index]?.body ?? '') as { readonly response_url: string };
+  return (await at.post(new URL(question.response_url).pathname, body)).status;
 }
 
 const textsOf = (sink: CallbackSink): unknown[] =>
@@ -94,6 +101,49 @@ describe('a process that is killed', () => {
       associative: true,
       text: expect.stringMatching(/^Error: the tool server was stopped/),
     });
+  });
+
+  it('T26 T43 goes on with its questions where the tool allows it: asked once each, answered before or after', async () => {
+    const { sink, dataDir } = await stage();
+    const first = await start(dataDir, sink);
+    const id = await first.invoke('deploy', { ms: 100 });
+    await sink.until(1);
+    expect(await answerQuestion(first, sink, 0, { id, selected: 0 })).toBe(200);
+    await sink.until(2);
+    await quiet(); // the server has read that both were taken
+    await first.kill();
+    const second = await start(dataDir, sink);
+    await quiet();
+    expect(sink.delivered.length).toBe(2); // neither is asked again
+    expect(await answerQuestion(second, sink, 0, { id, selected: 1 })).toBe(200); // the first answer stays
+    expect(await answerQuestion(second, sink, 1, { id, selected: 1 })).toBe(200);
+    expect((await sink.resultOf(id)).text).toBe('Yes, No');
+    expect(second.printed().match(new RegExp(`began ${id}`, 'g'))).toHaveLength(1);
+    expect(await answerQuestion(second, sink, 1, { id, selected: 0 })).toBe(200);
+    expect(sink.delivered.length).toBe(3);
+  });
+
+  it('T26 T43 does not repeat what came after the answers, and says so when nobody can take an answer any more', async () => {
+    const { sink, dataDir } = await stage();
+    const first = await start(dataDir, sink);
+    const working = await first.invoke('deploy', { ms: 60_000 });
+    await sink.until(1);
+    await answerQuestion(first, sink, 0, { id: working, selected: 0 });
+    await sink.until(2);
+    await answerQuestion(first, sink, 1, { id: working, selected: 0 });
+    await eventually(() => first.printed().includes(`began ${working}`), 'the work');
+    const asking = await first.invoke('careful');
+    await sink.until(3);
+    await first.kill();
+    const second = await start(dataDir, sink);
+    expect((await sink.resultOf(working)).text).toMatch(
+      /^Error: the tool server was restarted while this call was running/,
+    );
+    expect((await sink.resultOf(asking)).text).toMatch(
+      /^Error: the tool server was restarted while this call waited for a person/,
+    );
+    expect(await answerQuestion(second, sink, 2, { id: asking, selected: 0 })).toBe(200); // too late, and nobody's trouble
+    expect(second.printed()).not.toContain('began');
   });
 
   it('T11 T26 in the middle of many calls loses none of those that were acknowledged', async () => {

@@ -81,8 +81,12 @@ export interface ToolDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly expectedSeconds?: number;
   /** (W2) Default: ten minutes, a day when `longRunning`. Waiting for a person does not count. */
   readonly deadlineMs?: number;
-  /** After a restart a call that was running gets an error (default), or runs again from its beginning. T26 */
-  readonly onRestart?: 'fail' | 'rerun';
+  /**
+   * After a restart a call that was running gets an error (default), or runs again from its beginning; `rerun_if_asking`: only
+   * when it waited for a person, so that what it does after the answer is done once. In a second run `choose` gives the
+   * answers that were given before, in the order of the questions, and goes on waiting where it waited. T26 T43
+   */
+  readonly onRestart?: 'fail' | 'rerun' | 'rerun_if_asking';
   /** A cancelled call says nothing more (default), or answers with what its handler still returns. T40 */
   readonly onCancel?: 'silent' | 'answer';
   /** Calls without `user_id` get an error; the server needs an authentication then. T33 */

@@ -14,7 +14,8 @@ const tagBytes = 16;
 export const vaultKeyBytes = 32;
 
 /** What a sealed blob is for. */
-export type SealedFor = 'check' | 'secret' | 'call' | 'message' | 'subscription' | 'memory' | 'authorization' | 'token';
+export type SealedFor =
+  'check' | 'secret' | 'call' | 'message' | 'subscription' | 'memory' | 'authorization' | 'token' | 'question';
 
 export interface Vault {
   readonly seal: (purpose: SealedFor, value: unknown) => Uint8Array;

@@ -39,9 +39,25 @@ const stream = defineTool({ name: 'stream', description: 'Streams.', input }, as
   await sleep(ms);
 });
 
+const ask = { prompt: 'Shall I?', choices: ['Yes', 'No'], default: 1 };
+const deploy = defineTool(
+  { name: 'deploy', description: 'Asks, then works.', input, onRestart: 'rerun_if_asking' },
+  async ({ ms }, context) => {
+    const first = await context.choose(ask);
+    const { label } = await context.choose({ ...ask, prompt: `${first.label}; sure?` });
+    say(`began ${context.id}`);
+    await sleep(ms);
+    return `${first.label}, ${label}`;
+  },
+);
+const careful = defineTool({ name: 'careful', description: 'Asks.', input }, async (_, context) => {
+  const { label } = await context.choose(ask);
+  return label;
+});
+
 const [, , dataDir = '', port = '0'] = process.argv;
 const delivery = { firstPauseMs: 30, pauseMsMax: 60, timeoutMs: 500 };
-const tools = [work, again, tick, stream];
+const tools = [work, again, tick, stream, deploy, careful];
 const log = (): void => {};
 const server = await serve({ name: 'child', tools, dataDir, port: Number(port), delivery, log });
 say(`ready ${server.url}`);
