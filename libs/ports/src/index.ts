@@ -23,5 +23,6 @@ export * from './thread-key.ts';
 export * from './thread-log.ts';
 export * from './timers.ts';
 export * from './tool-transport.ts';
+export * from './unreachable.ts';
 export * from './views.ts';
 export * from './work-bus.ts';

@@ -6,7 +6,7 @@
 //   C2. Whatever a server or a network does is UNAVAILABLE; a failed read is never "nothing there". (L6)
 //   C3. Only the code of an error is looked at, never its words: two compatible servers have different words.
 //   C4. No URL, which may hold a password, is ever repeated.
-import { certificateProblem, Fault } from '@dormouse/ports';
+import { certificateProblem, Fault, unreachableCode } from '@dormouse/ports';
 import mongoose, { type mongo } from 'mongoose';
 
 /** Round trips since opening, and what they were for. */
@@ -116,6 +116,8 @@ export function faultOf(error: unknown): Error {
   if (error instanceof Fault) return error;
   const certificate = certificateProblem(error, tlsSettings) ?? certificateProblem(reasonOf(error), tlsSettings);
   if (certificate !== null) return unavailable(`The database (DORMOUSE_MONGO_URL): ${certificate}`, error);
+  const unreachable = unreachableCode(error) ?? unreachableCode(reasonOf(error));
+  if (unreachable !== null) return unavailable(`No database answers at DORMOUSE_MONGO_URL (${unreachable}).`, error);
   const { name, code } = error as { readonly name?: string; readonly code?: string | number };
   if (code === authenticationFailed)
     return unavailable('The database refuses our credentials: see DORMOUSE_MONGO_URL.', error);
