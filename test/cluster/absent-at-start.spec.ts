@@ -25,10 +25,11 @@ withServices(['kafka', 'mongo', 'redis'], () => {
 
   beforeAll(async () => {
     await Promise.all(
-      recipes.map(async ({ name, start }) => {
+      recipes.map(async (recipe) => {
+        const { name } = recipe;
         mkdirSync(join(directory, name));
         const where = { directory: join(directory, name), cache: serviceCache, own: true, say: () => {} } as const;
-        const started = await start(where);
+        const started = await recipe.start(where);
         if (!started.available) throw new Error(started.reason);
         servers.set(name, started.service);
       }),
