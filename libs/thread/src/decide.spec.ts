@@ -152,6 +152,15 @@ describe('results', () => {
     ]);
   });
 
+  it('an unreadable callback is a problem of the thread as long as its call is open', () => {
+    const problem = { code: 'RESULT_TOO_LARGE', detail: 'weather: the result is too large' };
+    const open = given(...calling({}, 'weather', 'weather'), rejected(0), rejected(1));
+    expect(open.when(rejected(1, false, 'b')).thread.problems).toMatchObject([problem, problem, problem]);
+    expect(open.when(result(0)).thread.problems).toMatchObject([problem]);
+    expect(given(...calling({}, 'weather'), rejected(0)).when(result(0)).thread.problems).toEqual([]);
+    expect(given(...calling({}, 'weather'), rejected(0)).when(close()).thread.problems).toEqual([]);
+  });
+
   it('a result that is too large settles the call with an error', () => {
     expect(given(...calling({}, 'weather')).when(rejected(0, true)).events[1]).toMatchObject({
       outcome: 'error',

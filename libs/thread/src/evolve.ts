@@ -49,7 +49,11 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         ...thread,
         loading: null,
         toolsets: event.toolsets,
-        problems: [...staleToolsets(event, at), ...withheldTools(event, at)],
+        problems: [
+          ...thread.problems.filter(({ toolCallId }) => toolCallId !== undefined),
+          ...staleToolsets(event, at),
+          ...withheldTools(event, at),
+        ],
       };
     case 'ToolsetChanged':
       return thread;
@@ -174,10 +178,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
       return changeCall(thread, event.toolCallId, (call) => ({ ...call, detached: true }));
     case 'CallbackRejected':
       if (event.code === 'LIMIT_REACHED') return thread; // the limit is ours, the callback was well-formed
-      return changeCall(thread, event.toolCallId, (call) => ({
-        ...call,
-        rejectedCallbacks: call.rejectedCallbacks + 1,
-      }));
+      return rejectCallback(thread, event, at);
     case 'ChoiceRequested': {
       const { choiceId, kind, toolCallId, expiresAt } = event;
       const choice: Choice = {
@@ -406,6 +407,19 @@ const withCall = (thread: Thread, call: Call): Thread => ({
   calls: { ...thread.calls, [call.toolCallId]: call },
 });
 
+const withoutProblems = ({ problems }: Thread, toolCallId: string): Thread['problems'] =>
+  problems.filter((problem) => problem.toolCallId !== toolCallId);
+
+/** What a tool sent and nobody can use stays to be seen as long as its call waits for something better. */
+function rejectCallback(thread: Thread, event: Event<'CallbackRejected'>, since: number): Thread {
+  const { toolCallId, code, reason } = event;
+  const call = own(thread.calls, toolCallId);
+  if (call === undefined) return thread;
+  const problem = { code, detail: `${call.operation}: ${reason}`, since, toolCallId };
+  const problems = [...thread.problems, problem];
+  return { ...withCall(thread, { ...call, rejectedCallbacks: call.rejectedCallbacks + 1 }), problems };
+}
+
 function changeCall(thread: Thread, toolCallId: string, change: (call: Call) => Call): Thread {
   const call = own(thread.calls, toolCallId);
   return call === undefined ? thread : withCall(thread, change(call));
@@ -415,8 +429,9 @@ function changeCall(thread: Thread, toolCallId: string, change: (call: Call) => 
 function withoutCall(thread: Thread, toolCallId: string): Thread {
   const { [toolCallId]: settled, ...calls } = thread.calls;
   if (settled === undefined) return thread;
+  const problems = settled.rejectedCallbacks === 0 ? thread.problems : withoutProblems(thread, toolCallId);
   const held = thread.held.length === 0 ? thread.held : thread.held.filter((event) => event.toolCallId !== toolCallId);
-  let without: Thread = { ...thread, calls, held };
+  let without: Thread = { ...thread, calls, held, problems };
   for (const timerId of [settled.timerId, settled.personTimerId])
     if (timerId !== null) without = withoutTimer(without, timerId);
   if (!('choiceId' in settled.waiting)) return without;

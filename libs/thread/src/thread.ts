@@ -121,6 +121,14 @@ export interface Completion {
   readonly since: number;
 }
 
+export interface ThreadProblem {
+  readonly code: string;
+  readonly detail: string;
+  readonly since: number;
+  /** Of a call that is open: the problem goes with it. */
+  readonly toolCallId?: string;
+}
+
 export interface Failure {
   readonly code: string;
   readonly detail: string;
@@ -162,7 +170,7 @@ export interface Thread {
   /** The load of toolsets that is outstanding; no completion is asked for meanwhile. */
   readonly loading: string | null;
   readonly toolsets: readonly LoadedToolset[];
-  readonly problems: readonly { readonly code: string; readonly detail: string; readonly since: number }[];
+  readonly problems: readonly ThreadProblem[];
   readonly completion: Completion | null;
   /** Completions that have been requested so far; the next one's ordinal. */
   readonly completions: number;

@@ -1135,6 +1135,7 @@ export interface components {
                 detail: string;
                 /** Format: date-time */
                 since: string;
+                tool_call_id?: string;
             }[];
             /** @enum {string} */
             status: "opening" | "parked" | "closed" | "thinking" | "waiting" | "idle";

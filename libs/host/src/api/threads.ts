@@ -73,7 +73,9 @@ export const thread = z
       waiting_ms: z.number(),
     }),
     last_error: z.object({ code: z.string(), detail: z.string(), at: time }).nullable(),
-    problems: z.array(z.object({ code: z.string(), detail: z.string(), since: time })),
+    problems: z.array(
+      z.object({ code: z.string(), detail: z.string(), since: time, tool_call_id: z.string().optional() }),
+    ),
   })
   .meta({ id: 'Thread' });
 
