@@ -1,5 +1,6 @@
 // Hints for people who watch: something was committed, the model says something. Losing one costs time, never correctness:
 // a stream subscribes, reads the log, then forwards what is newer.
+import type { Thread } from '@dormouse/thread';
 import type { Commit } from './thread-log.ts';
 import type { View } from './views.ts';
 import type { ThreadKey } from './thread-key.ts';
@@ -16,7 +17,8 @@ export interface Delta {
 }
 
 export type Hint =
-  | { readonly hint: 'committed'; readonly commit: Commit }
+  /** `thread`: the thread after this commit, where both ends are in one process; it spares the listener folding it again. */
+  | { readonly hint: 'committed'; readonly commit: Commit; readonly thread?: Thread }
   | { readonly hint: 'delta'; readonly delta: Delta }
   | { readonly hint: 'view'; readonly view: View };
 

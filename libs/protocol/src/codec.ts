@@ -34,11 +34,27 @@ export interface Codec<Opaque extends string> {
 export function createCodec<const Opaque extends string>(opaque: readonly Opaque[]): Codec<Opaque> {
   const opaqueOnWire = new Set<string>(opaque);
   const opaqueInCode = new Set<string>(opaque.map(codeName));
+  const [toCodeName, toWireName] = [remembering(codeName), remembering(wireName)];
   return {
-    toCode: <Value>(wire: Value) => rename(wire, codeName, opaqueOnWire) as InCode<Value, Opaque>,
-    toWire: (code) => rename(code, wireName, opaqueInCode) as { [name: string]: unknown },
+    toCode: <Value>(wire: Value) => rename(wire, toCodeName, opaqueOnWire) as InCode<Value, Opaque>,
+    toWire: (code) => rename(code, toWireName, opaqueInCode) as { [name: string]: unknown },
   };
 }
+
+/** The names of a message are few and always the same. */
+function remembering(nameOf: (name: string) => string): (name: string) => string {
+  const known = new Map<string, string>();
+  return (name) => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const made = nameOf(name);
+    if (known.size < namesMax) known.set(name, made);
+    return made;
+  };
+}
+
+/** More than all messages together have: what is above comes from a stranger. */
+const namesMax = 200;
 
 /** `group_id` to `groupId`. */
 export function codeName(name: string): string {

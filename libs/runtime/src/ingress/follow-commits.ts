@@ -6,10 +6,12 @@
 //       read again every `pollMs`. Losing hints costs time, never correctness.
 //   F3. What waits for a slow reader is bounded; past that the stream says `lagged` and ends.
 import type { Clock, Commit, Delta, Hint, LiveFeed, ThreadKey, ThreadLog, View } from '@dormouse/ports';
+import type { Thread } from '@dormouse/thread';
 import { commitsAfter } from './log-scan.ts';
 
 export type Followed =
-  | { readonly what: 'commit'; readonly commit: Commit }
+  /** `thread`: as it is after this commit, where the hint brought it. */
+  | { readonly what: 'commit'; readonly commit: Commit; readonly thread?: Thread | undefined }
   | { readonly what: 'delta'; readonly delta: Delta }
   | { readonly what: 'view'; readonly view: View }
   /** Everything that was stored when the stream began has been given. */
@@ -79,7 +81,7 @@ export async function* followHints(
     } else if (hint !== 'nothing' && hint.hint === 'view') {
       yield { what: 'view', view: hint.view };
     } else if (hint !== 'nothing' && joins(hint.commit, position)) {
-      yield { what: 'commit', commit: hint.commit };
+      yield { what: 'commit', commit: hint.commit, thread: hint.thread };
       position = endOf(hint.commit);
     } else if (hint === 'nothing' || hint.commit.version > position) {
       for await (const commit of commitsAfter(ports.log, key, position)) {

@@ -5,8 +5,18 @@
 //   Y2. A turn has ended when the thread is at rest: idle, failed, closed, or waiting for a person; then the answer is given
 //       at once. Waiting longer than asked answers null, and nothing is lost: the message is in the log.
 //   Y3. A thread that was waited for before is known up to there: what is newer comes with the hints, and nothing is read.
+//   Y4. A hint that brings the thread spares folding it again; then only the commits that say something to the client are read.
 import type { Commit, Snapshots, ThreadKey } from '@dormouse/ports';
-import { evolve, isAtRest, type OpenStatus, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
+import {
+  evolve,
+  isAtRest,
+  type OpenStatus,
+  type RecordedEvent,
+  statusOf,
+  type Thread,
+  type WaitingOn,
+  waitingOn,
+} from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
 import { followHints, type FollowPorts, holdHints, type HintStream } from './follow-commits.ts';
 import { commitsAfter, placedEvents } from './log-scan.ts';
@@ -76,7 +86,7 @@ async function turnEnd(
     if (turn.isOver()) return turn.answer();
     for await (const item of followHints(ports, key, turn.position, hints, signal)) {
       if (item.what === 'lagged') return null;
-      if (item.what === 'commit') turn.see(item.commit);
+      if (item.what === 'commit') turn.see(item.commit, item.thread);
       if (item.what === 'commit' && turn.isOver()) return turn.answer();
     }
     return null;
@@ -122,6 +132,10 @@ class KnownThreads {
   }
 }
 
+/** As `JSON.stringify` writes them; inside a string their quotes would be escaped. */
+const says = ({ body }: Commit): boolean =>
+  body.includes('"type":"CompletionRecorded"') || body.includes('"type":"MessageRefused"');
+
 /** What is known of the turn so far. */
 class WatchedTurn {
   private readonly message: PostedMessage;
@@ -143,14 +157,19 @@ class WatchedTurn {
     return this.thread;
   }
 
-  see(commit: Commit): void {
+  see(commit: Commit, after?: Thread): void {
     this.decided ||= commit.inputs.includes(this.message.inputId); // (Y1)
-    for (const { event, at } of placedEvents(commit, this.thread.position)) {
-      this.thread = evolve(this.thread, event, at);
-      if (!this.decided) continue;
-      if (event.type === 'CompletionRecorded' && event.final) this.text = event.message.text;
-      if (event.type === 'MessageRefused' && event.messageId === this.message.id) this.refusal = event;
-    }
+    if (after === undefined || (this.decided && says(commit)))
+      for (const { event, at } of placedEvents(commit, this.thread.position)) {
+        if (after === undefined) this.thread = evolve(this.thread, event, at);
+        if (this.decided) this.hear(event);
+      }
+    this.thread = after ?? this.thread; // (Y4)
+  }
+
+  private hear(event: RecordedEvent): void {
+    if (event.type === 'CompletionRecorded' && event.final) this.text = event.message.text;
+    if (event.type === 'MessageRefused' && event.messageId === this.message.id) this.refusal = event;
   }
 
   isOver(): boolean {

@@ -82,7 +82,7 @@ function publishCommit(
 ): void {
   deps.cache.put(lane.cacheKey, deps.snapshots.consider(lane.key, state));
   for (const item of items) tell(item, commit.version);
-  deps.feed.publish(lane.key, { hint: 'committed', commit });
+  deps.feed.publish(lane.key, { hint: 'committed', commit, thread: state.thread });
   deps.projections.changed(lane.key, state.thread);
 }
 
