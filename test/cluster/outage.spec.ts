@@ -1,44 +1,91 @@
-// What clients, tools and models see while MongoDB is away: nothing proceeds on a state that nobody could read, nothing that was
-// taken is lost, and nothing happens twice when it comes back.
+// What clients, tools and models see while a server is away: nothing proceeds on a state that nobody could read, nothing that was
+// taken is lost, and nothing happens twice when it comes back. Callbacks need Kafka alone, the client API Kafka and MongoDB, nobody
+// needs Redis.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultProxy, startFaultProxy } from '../chaos/fault-proxy.ts';
 import { type RecordingModel, startRecordingModel } from '../conformance/recording-model.ts';
 import { recordToolServer, type RecordingToolServer } from '../conformance/recording-tool-server.ts';
 import { eventsOf, eventually, openThread, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
+import { openStream } from '../e2e/event-stream.ts';
+import { recipe as kafkaRecipe } from '../services/kafka/recipe.ts';
 import { withServices } from '../services/needed-services.ts';
+import type { RunningService } from '../services/service.ts';
+import { serviceCache } from '../services/service-cache.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
 
 const longerThanAnyRetryMs = 3_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+const noProxy = (name: string): never => {
+  throw new Error(name);
+};
+
 withServices(['kafka', 'mongo', 'redis'], (urls) => {
+  const directory = mkdtempSync(join(tmpdir(), 'dormouse-outage-'));
   let at: Cluster;
   let model: RecordingModel;
-  let network: FaultProxy;
   let server: RecordingToolServer;
-  let mongoPort: number;
+  /** A broker of our own: clients go where it tells them, so a proxy has to be what it tells them. */
+  let broker: RunningService;
+  const network = new Map<string, { readonly proxy: FaultProxy; readonly port: number }>();
+
+  async function proxied(name: string, url: string): Promise<string> {
+    const port = Number(/:(\d+)(?:\/|$)/.exec(url)?.[1]);
+    const proxy = await startFaultProxy([port]);
+    network.set(name, { proxy, port });
+    return url.replace(`:${port}`, `:${proxy.port}`);
+  }
 
   beforeAll(async () => {
-    mongoPort = Number(new URL(urls.mongo).port);
-    network = await startFaultProxy([mongoPort]);
-    const mongo = new URL(urls.mongo);
-    mongo.port = String(network.port);
-    [at, model] = await Promise.all([startCluster({ ...urls, mongo: mongo.href }), startRecordingModel()]);
+    const toBroker = await startFaultProxy([]);
+    const where = { directory, cache: serviceCache, own: true, say: () => {} } as const;
+    const started = await kafkaRecipe.start({ ...where, advertisedPort: toBroker.port });
+    if (!started.available) throw new Error(started.reason);
+    broker = started.service;
+    const port = Number(broker.url.split(':')[1]);
+    toBroker.targets = [port];
+    network.set('kafka', { proxy: toBroker, port });
+    const servers = {
+      kafka: `127.0.0.1:${toBroker.port}`,
+      mongo: await proxied('mongo', urls.mongo),
+      redis: await proxied('redis', urls.redis),
+    };
+    [at, model] = await Promise.all([
+      startCluster(servers, { DORMOUSE_TENANT_REQUESTS_PER_S: '200' }),
+      startRecordingModel(),
+    ]);
     server = await recordToolServer(at);
+  }, 120_000);
+  afterEach(() => {
+    for (const name of network.keys()) back(name);
   });
   afterAll(async () => {
     await endClusters();
-    await Promise.all([network.close(), model.close(), server.close()]);
-  });
+    await Promise.all([...network.values()].map(({ proxy }) => proxy.close()));
+    await Promise.all([model.close(), server.close(), broker.stop()]);
+    rmSync(directory, { recursive: true, force: true });
+  }, 60_000);
 
-  const away = (): void => {
-    network.targets = [];
-    network.cut();
-  };
-  const back = (): void => {
-    network.targets = [mongoPort];
+  function away(name: string): void {
+    const { proxy } = network.get(name) ?? noProxy(name);
+    proxy.targets = [];
+    proxy.cut();
+  }
+
+  function back(name: string): void {
+    const { proxy, port } = network.get(name) ?? noProxy(name);
+    proxy.targets = [port];
+  }
+
+  /** What the process behind the client API says of itself. */
+  const readiness = async (): Promise<string> => {
+    const answer = await fetch(`http://127.0.0.1:${Number(new URL(at.url).port) + 10}/readyz`);
+    return `${answer.status} ${await answer.text()}`;
   };
 
   async function waitingThread(): Promise<{ readonly thread: string; readonly prompts: readonly unknown[] }> {
@@ -50,44 +97,129 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     return { thread, prompts: played.prompts };
   }
 
+  const poster = (thread: string) => {
+    const headers = { 'idempotency-key': `of-${thread}` };
+    return () => at.request('POST', `/v1/threads/${thread}/messages`, { text: 'go' }, { headers });
+  };
+
+  const countOf = async (thread: string, wanted: string): Promise<number> =>
+    (await eventsOf(at, thread)).filter(({ type }) => type === wanted).length;
+
+  const untilIdle = (thread: string): Promise<unknown> =>
+    eventually(async () => {
+      const answer = await at.request('GET', `/v1/threads/${thread}`);
+      return answer.status === 200 && answer.json.status === 'idle';
+    }, 30_000);
+
   describe('while MongoDB is away', () => {
     it('R54 a message is answered with 503, no model and no tool hears of it, and sent again later it counts once', async () => {
       const { thread, prompts } = await waitingThread();
       const before = server.invocations().length;
-      const post = () =>
-        at.request('POST', `/v1/threads/${thread}/messages`, { text: 'go' }, { headers: { 'idempotency-key': 'one' } });
-      away();
+      const post = poster(thread);
+      away('mongo');
       const refused = await post();
       expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
       await pause(longerThanAnyRetryMs);
       expect([prompts.length, server.invocations().length - before]).toEqual([0, 0]);
-      back();
+      back('mongo');
       await eventually(async () => (await post()).status === 202, 30_000);
       const call = await server.invocation(before);
       await server.send(call, { type: 'tool_result', text: 'done' });
       await untilStatus(at, thread, 'idle');
-      const accepted = (await eventsOf(at, thread)).filter(({ type }) => type === 'message_accepted');
-      expect(accepted).toHaveLength(1);
+      expect(await countOf(thread, 'message_accepted')).toBe(1);
     });
 
     it('R57 a result is taken, waits, and is in the history once when it can be written', async () => {
       const { thread, prompts } = await waitingThread();
       const before = server.invocations().length;
-      await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'go' });
+      await poster(thread)();
       const call = await server.invocation(before);
-      away();
+      away('mongo');
       const result = { type: 'tool_result', text: 'written down once' };
       for (let sent = 0; sent < 3; sent++) expect((await server.send(call, result)).status).toBe(200);
       await pause(longerThanAnyRetryMs);
       expect(prompts).toHaveLength(1);
-      back();
-      await eventually(async () => {
-        const answer = await at.request('GET', `/v1/threads/${thread}`);
-        return answer.status === 200 && answer.json.status === 'idle';
-      }, 30_000);
+      back('mongo');
+      await untilIdle(thread);
       const settled = (await eventsOf(at, thread)).filter(({ type }) => type === 'tool_call_settled');
       expect(settled).toMatchObject([{ outcome: 'result', content: [{ text: 'written down once' }] }]);
       expect(prompts).toHaveLength(2);
+    });
+
+    it('nobody is let in on a key that cannot be looked up, and the process says that it is not ready', async () => {
+      away('mongo');
+      for (const key of [`dm_${'x'.repeat(32)}`, 'nobody'])
+        expect((await at.request('GET', '/v1/threads', undefined, { key })).status).toBe(503);
+      await expect.poll(readiness, { timeout: 20_000 }).toMatch(/^503 .*DORMOUSE_MONGO_URL/);
+      back('mongo');
+      await expect.poll(readiness, { timeout: 20_000 }).toMatch(/^200/);
+      expect((await at.request('GET', '/v1/threads', undefined, { key: 'nobody' })).status).toBe(401);
+    });
+  });
+
+  describe('while Kafka is away', () => {
+    it('a message is answered with 503, and sent again later it counts once', async () => {
+      const { thread, prompts } = await waitingThread();
+      const before = server.invocations().length;
+      const post = poster(thread);
+      away('kafka');
+      const refused = await post();
+      expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
+      expect((await at.request('GET', `/v1/threads/${thread}`)).status).toBe(200);
+      expect(prompts).toHaveLength(0);
+      back('kafka');
+      await eventually(async () => (await post()).status === 202, 30_000);
+      const call = await server.invocation(before);
+      await server.send(call, { type: 'tool_result', text: 'done' });
+      await untilIdle(thread);
+      expect(await countOf(thread, 'message_accepted')).toBe(1);
+    }, 90_000);
+
+    it('R57 a result is answered with 503 and Retry-After, and sent again later it counts once', async () => {
+      const { thread } = await waitingThread();
+      const before = server.invocations().length;
+      await poster(thread)();
+      const call = await server.invocation(before);
+      const result = { type: 'tool_result', text: 'at last' };
+      away('kafka');
+      const refused = await server.send(call, result);
+      expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
+      back('kafka');
+      await eventually(async () => (await server.send(call, result)).status === 200, 30_000);
+      await untilIdle(thread);
+      expect(await countOf(thread, 'tool_call_settled')).toBe(1);
+    }, 90_000);
+  });
+
+  describe('while Redis is away', () => {
+    it('a turn is had, a result that comes three times counts once, and who watches is told, if later', async () => {
+      const { thread, prompts } = await waitingThread();
+      const before = server.invocations().length;
+      away('redis');
+      expect((await poster(thread)()).status).toBe(202);
+      const stream = await openStream(at, thread);
+      const call = await server.invocation(before);
+      const result = { type: 'tool_result', text: 'without hints' };
+      for (let sent = 0; sent < 3; sent++) expect((await server.send(call, result)).status).toBe(200);
+      await untilIdle(thread);
+      const frames = await stream.until(({ event }) => event === 'tool_call_settled');
+      expect(frames.filter(({ event }) => event === 'tool_call_settled')).toHaveLength(1);
+      stream.close();
+      expect(await countOf(thread, 'tool_call_settled')).toBe(1);
+      expect(prompts).toHaveLength(2);
+      expect(await readiness()).toMatch(/^200/);
+    }, 60_000);
+
+    it('who goes too fast is told so all the same: each process counts for itself', async () => {
+      away('redis');
+      const statuses = new Set<number>();
+      await eventually(async () => {
+        const answers = await Promise.all(Array.from({ length: 150 }, () => at.request('GET', '/v1/threads')));
+        for (const { status } of answers) statuses.add(status);
+        return statuses.has(429);
+      }, 20_000);
+      expect([...statuses].toSorted((one, other) => one - other)).toEqual([200, 429]);
+      await pause(2_000); // for the sake of what comes after
     });
   });
 });
