@@ -82,6 +82,38 @@ describe('the command line tool', () => {
 });
 
 describe('a conversation by commands', () => {
+  it('says what is wrong in JSON where answers are JSON, also about its usage', async () => {
+    for (const [args, code] of [
+      [['nonsense'], 'USAGE'],
+      [['threads', 'list', '--status', 'bogus'], 'USAGE'],
+      [['threads', 'show'], 'USAGE'],
+      [[], 'USAGE'],
+      [['agents', 'create', '/nowhere/agent.json'], 'USAGE'],
+      [['--url', 'http://127.0.0.1:1', 'threads'], 'UNREACHABLE'],
+      [['--key', 'wrong', 'threads'], 'UNAUTHENTICATED'],
+    ] as const) {
+      const run = await runProcess([...connectionFlags(at), '--json', ...args]);
+      expect(run, run.stderr).toMatchObject({ stdout: '' });
+      expect(JSON.parse(run.stderr)).toMatchObject({ error: { code, exit_code: run.code } });
+    }
+    expect((await runProcess(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('tells a turn that sleeps, and one that a closed thread refused', async () => {
+    await scripted('sleeping', [[{ tool_call: { name: 'sleep', arguments: { seconds: 3_600 } } }]]);
+    const thread = await open('sleeping');
+    const asleep = await cli('send', thread, 'sleep', '--wait', '20s');
+    expect(asleep).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining('It sleeps until') });
+    await ok('threads', 'close', thread);
+    const refused = await cli('--json', 'send', thread, 'hello', '--wait');
+    expect(refused.code).toBe(5);
+    expect(JSON.parse(refused.stdout)).toMatchObject({
+      status: 'closed',
+      ended: true,
+      error: { code: 'THREAD_CLOSED' },
+    });
+  });
+
   it('sends, waits and prints the answer of a turn that called a tool', async () => {
     const thread = await open();
     expect(await ok('send', thread, 'What is the weather in Lisbon?', '--wait')).toContain('Lisbon, Portugal: 18 °C');
@@ -226,6 +258,12 @@ describe('I-03 the log of a thread', () => {
     });
     expect((await runCli(['verify', file])).stdout).toContain('The chain holds');
     expect(await ok('export', thread)).toBe(await readFile(file, 'utf8'));
+  });
+
+  it('does not verify a file that holds nothing', async () => {
+    const file = join(await scratchDirectory(), 'empty.ndjson');
+    await writeFile(file, '\n');
+    expect(await runCli(['verify', file])).toMatchObject({ code: 5, stdout: '' });
   });
 
   it('does not verify after any change of an export', async () => {

@@ -13,11 +13,11 @@ interface Explanation {
 
 export function explain(error: unknown): Explanation {
   if (error instanceof CliFailure)
-    return { exitCode: error.exitCode, code: error.name, message: error.message, next: error.next };
+    return { exitCode: error.exitCode, code: codeOf(error.exitCode), message: error.message, next: error.next };
   if (error instanceof ConnectionProblem) {
     return {
       exitCode: exitCodes.unreachable,
-      code: error.name,
+      code: codeOf(exitCodes.unreachable),
       message: `${error.message}.`,
       next: 'Is it running? Start it with: npm start. Is it elsewhere? Pass --url.',
     };
@@ -29,6 +29,12 @@ export function explain(error: unknown): Explanation {
     message: error instanceof Error ? error.message : String(error),
     next: null,
   };
+}
+
+/** What the API has no code for is named after its exit code: `usage` is USAGE, `notInOrder` NOT_IN_ORDER. */
+function codeOf(exitCode: ExitCode): string {
+  const [name = 'failed'] = Object.entries(exitCodes).find(([, code]) => code === exitCode) ?? [];
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
 function explainProblem(error: ApiProblem): Explanation {

@@ -3,6 +3,7 @@
 // Invariants:
 //   C1. A command ends with one exit code of exit-code.ts; errors go to stderr, with the next step.
 //   C2. URL and key come from flags, then the environment, then the data directory, in that order.
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import type { Client } from '@dormouse/client';
 import { addAgentCommands } from './commands/agents.ts';
@@ -20,7 +21,7 @@ import { addToolCommands } from './commands/tools.ts';
 import type { AddCommands, RunCommand } from './command.ts';
 import { connect, type ConnectionFlags } from './connection.ts';
 import type { CliContext } from './context.ts';
-import { exitCodes } from './exit-code.ts';
+import { CliFailure, exitCodes } from './exit-code.ts';
 import { report } from './explain.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -55,7 +56,11 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     )
     .option('--json', 'answer in JSON, one value per line', false)
     .addHelpText('after', exitCodeHelp)
-    .configureOutput({ writeOut: (text) => terminal.write(text), writeErr: (text) => terminal.err(text.trimEnd()) })
+    .version(toolVersion(), '--version', 'the version of this tool')
+    .configureOutput({
+      writeOut: (text) => terminal.write(text),
+      writeErr: (text) => (wantsJson(argv) ? undefined : terminal.err(text.trimEnd())), // as JSON it is said at the end
+    })
     .exitOverride();
   const run: RunCommand = async (body) => {
     const flags = program.opts<ConnectionFlags & { readonly json: boolean }>();
@@ -68,7 +73,22 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage; // it has said why
-    return report(terminal, program.opts<{ readonly json: boolean }>().json, error);
+    if (!(error instanceof CommanderError)) return report(terminal, wantsJson(argv), error);
+    if (error.exitCode === 0) return exitCodes.done;
+    if (!wantsJson(argv)) return exitCodes.usage; // it has said why
+    const why = error.code === 'commander.help' ? 'no command was given' : error.message.replace(/^error: /, '');
+    return report(terminal, true, new CliFailure(exitCodes.usage, why, 'See: dormouse --help'));
   }
+}
+
+/** Also when what stands before it was wrong: an error is JSON where answers are. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end < 0 ? argv.length : end).includes('--json');
+}
+
+function toolVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const isNamed = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return isNamed ? String(manifest.version) : 'unknown';
 }

@@ -47,10 +47,23 @@ async function list(context: CliContext): Promise<void> {
 }
 
 async function create(context: CliContext, file: string): Promise<void> {
-  const json = file === '-' ? await readAll(context.terminal.stdin) : await readFile(file, 'utf8');
+  const json = file === '-' ? await readAll(context.terminal.stdin) : await read(file);
   const { api } = await context.connect();
   const agent = await ask(api.POST('/v1/agents', { body: parseAgent(json, file) }));
   answer(context, `${agent.name} v${agent.version} (${agent.id})`, agent);
+}
+
+async function read(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CliFailure(
+      exitCodes.usage,
+      `${file} cannot be read: ${why}`,
+      'An agent is a JSON file; "-" reads stdin.',
+    );
+  }
 }
 
 /** Its content is for the API to judge; only that it is JSON is judged here. */

@@ -119,6 +119,7 @@ async function* partsOf(commits: AsyncIterable<Commit>): AsyncGenerator<Commit[]
 async function verify(context: CliContext, target: string): Promise<number> {
   const commits = existsSync(target) ? commitsIn(target) : commitsOf(await context.connect(), target);
   const verdict = await verifyChain(commits);
+  if (verdict.ok && verdict.commits === 0) throw new CliFailure(exitCodes.notInOrder, `${target} holds no commits.`);
   if (verdict.ok) {
     answer(
       context,

@@ -9,7 +9,8 @@ import { CliFailure, exitCodes } from '../exit-code.ts';
 import type { RunCommand } from '../command.ts';
 
 const waitStandard = '5m';
-const people = new Set(['approval', 'choice', 'oauth']);
+/** Of these a thread may wait for months: its turn has ended. */
+const restful = new Set(['approval', 'choice', 'oauth', 'timer']);
 
 export function addMessageCommands(program: Command, run: RunCommand): void {
   program
@@ -103,8 +104,10 @@ export async function sendAndWait(
       known ||= concerns(frame.event, id); // what happened before says nothing about our turn
       if (!known) continue;
       turn = { ...turn, ...consequence(frame.event), position: frame.event.position };
-      if (!turn.ended && !goesOn.has(frame.event.type))
-        turn = { ...turn, ...(await rest(client, thread, turn.position)) };
+      if (!goesOn.has(frame.event.type)) {
+        const { ended, ...now } = await rest(client, thread, turn.position);
+        turn = { ...turn, ...now, ended: turn.ended || ended };
+      }
       if (turn.ended) return turn;
     }
   } catch (error) {
@@ -117,7 +120,11 @@ export async function sendAndWait(
 const goesOn = new Set(['completion_requested', 'tool_call_requested']);
 
 /** Asks the thread itself: the stream's status frame may have come before the events that explain it. */
-async function rest(client: Client, thread: string, seen: number): Promise<Partial<TurnOutcome>> {
+async function rest(
+  client: Client,
+  thread: string,
+  seen: number,
+): Promise<Pick<TurnOutcome, 'status' | 'waiting_on' | 'ended'>> {
   const now = await ask(client.api.GET('/v1/threads/{thread}', { params: { path: { thread } } }));
   const ended = now.position <= seen && isAtRest(now.status, now.waiting_on); // what we have not read yet may be the answer
   return { status: now.status, waiting_on: now.waiting_on, ended };
@@ -143,7 +150,7 @@ export const isAtRest = (status: string, waitingOn: readonly Schemas['WaitingOn'
   status === 'idle' ||
   status === 'closed' ||
   status === 'parked' ||
-  (status === 'waiting' && waitingOn.every((wait) => people.has(wait.kind)));
+  (status === 'waiting' && waitingOn.every((wait) => restful.has(wait.kind)));
 
 export function showOutcome(context: CliContext, turn: TurnOutcome): number {
   if (context.json) answer(context, '', turn);
@@ -154,12 +161,14 @@ export function showOutcome(context: CliContext, turn: TurnOutcome): number {
     return exitCodes.notInOrder;
   }
   if (turn.ended && turn.waiting_on.length === 0) return exitCodes.done;
-  const waits = turn.waiting_on.map((wait) => `${wait.kind} ${wait.operation ?? ''} (${wait.id})`).join(', ');
-  progress(
-    context,
-    turn.ended
-      ? `It waits for a person: ${waits}\nAnswer with: dormouse answer THREAD CHOICE allow|deny`
-      : `No answer yet${waits === '' ? '' : `; it waits for ${waits}`}.`,
-  );
+  progress(context, describeWait(turn));
   return exitCodes.waiting;
+}
+
+function describeWait({ ended, waiting_on: waitingOn }: TurnOutcome): string {
+  const waits = waitingOn.map((wait) => `${wait.kind} ${wait.operation ?? ''} (${wait.id})`).join(', ');
+  if (!ended) return `No answer yet${waits === '' ? '' : `; it waits for ${waits}`}.`;
+  const [only] = waitingOn;
+  if (waitingOn.length === 1 && only?.kind === 'timer') return `It sleeps until ${only.deadline ?? 'its timer fires'}.`;
+  return `It waits for a person: ${waits}\nAnswer with: dormouse answer THREAD CHOICE allow|deny`;
 }
