@@ -3,10 +3,12 @@ import { type KafkaBus, openKafka } from '@dormouse/adapter-kafka';
 import type { Logger, Subscription, ThreadDelivery } from '@dormouse/ports';
 import { createInputRecorder, freshKey, type InputRecorder, messageOf } from '@dormouse/ports/contracts';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { recipe } from '../services/kafka/recipe.ts';
 import { withServices } from '../services/needed-services.ts';
@@ -89,6 +91,30 @@ withServices(['kafka'], ({ kafka }) => {
       await new Promise((resolve) => setTimeout(resolve, 500));
       expect(next.ids(key)).toEqual(['stuck']);
     });
+  });
+
+  it('a group that dies before its first offset commit: everything is delivered to the next owner', async () => {
+    const prefix = freshPrefix();
+    const bus = await openBus(prefix);
+    const keys = Array.from({ length: 12 }, () => freshKey());
+    for (const [place, key] of keys.entries()) await bus.inputs.publish(key, messageOf(`c:${place}`));
+    const program = fileURLToPath(new URL('./consuming-victim.ts', import.meta.url));
+    const victim = spawn(process.execPath, ['--conditions=dormouse-source', program, kafka, prefix], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let given = '';
+    victim.stdout.on('data', (chunk: Buffer) => (given += chunk.toString()));
+    await expect.poll(() => given.split('\n').length - 1, { timeout: 20_000 }).toBe(keys.length);
+    victim.kill('SIGKILL');
+    const admin = new Kafka({ brokers: kafka.split(','), logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    const [offsets] = await admin.fetchOffsets({ groupId: `${prefix}thread-processor`, topics: [`${prefix}inputs`] });
+    await admin.disconnect();
+    expect(new Set(offsets?.partitions.map(({ offset }) => offset))).toEqual(new Set(['-1'])); // nothing was ever committed
+    const next = createInputRecorder(release);
+    await consume(bus, next);
+    await expect.poll(() => next.ids().length, { timeout: 20_000 }).toBe(keys.length);
+    expect(new Set(next.ids()).size).toBe(keys.length);
   });
 
   describe('topics', () => {

@@ -1,0 +1,53 @@
+// A poison input, put into the topic by hand as only a bug of ours would write it: its thread is parked, its partition goes on, and
+// an operator gets the thread going again.
+import { Kafka, logLevel } from 'kafkajs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf, openThread, say, untilStatus } from '../e2e/conversation.ts';
+import { withServices } from '../services/needed-services.ts';
+import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
+
+/** As a later release might write it, and none that could decide it. */
+const poison = { kind: 'FromTheFuture', id: 'c:poison' };
+
+withServices(['kafka', 'mongo', 'redis'], (urls) => {
+  let at: Cluster;
+  beforeAll(async () => {
+    at = await startCluster(urls, { DORMOUSE_KAFKA_PARTITIONS: '1' });
+  }, 90_000);
+  afterAll(endClusters);
+
+  async function inject(thread: string, input: object): Promise<void> {
+    const producer = new Kafka({ brokers: urls.kafka.split(','), logLevel: logLevel.NOTHING }).producer();
+    await producer.connect();
+    const value = JSON.stringify({ tenant: 'local', thread, input });
+    await producer.send({ topic: `${at.prefix}inputs`, messages: [{ key: `local:${thread}`, value }] });
+    await producer.disconnect();
+  }
+
+  const accepted = async (thread: string): Promise<number> =>
+    (await eventsOf(at, thread)).filter(({ type }) => type === 'message_accepted').length;
+
+  describe('a poison input', () => {
+    it('parks its thread, never its partition; dropped, the thread goes on with what waited', async () => {
+      const [thread, other] = [await openThread(at), await openThread(at)];
+      expect(await say(at, thread, 'before')).toMatchObject({ status: 'idle' });
+      await inject(thread, poison);
+      await expect
+        .poll(async () => (await at.request('GET', `/v1/parked/${thread}`)).status, { timeout: 30_000 })
+        .toBe(200);
+      expect((await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'behind' })).status).toBe(202);
+      expect(await say(at, other, 'all well here?')).toMatchObject({ status: 'idle' });
+      await expect
+        .poll(async () => (await at.request('GET', `/v1/parked/${thread}`)).json.inputs?.length, { timeout: 20_000 })
+        .toBe(2);
+      expect((await at.request('GET', `/v1/threads/${thread}`)).json.status).toBe('parked');
+      expect(await accepted(thread)).toBe(1);
+      const dropped = await at.request('POST', `/v1/parked/${thread}/drop`, { input: 'c:poison' });
+      expect(dropped.status).toBe(200);
+      expect((await at.request('POST', `/v1/parked/${thread}/replay`, {})).status).toBe(202);
+      await expect.poll(() => accepted(thread), { timeout: 30_000 }).toBe(2);
+      await untilStatus(at, thread, 'idle');
+      expect((await at.request('GET', `/v1/parked/${thread}`)).status).toBe(404);
+    }, 90_000);
+  });
+});
