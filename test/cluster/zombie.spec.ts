@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type RecordingModel, startRecordingModel } from '../conformance/recording-model.ts';
 import { recordToolServer, type RecordingToolServer } from '../conformance/recording-tool-server.ts';
 import { eventsOf, openThread, untilStatus } from '../e2e/conversation.ts';
