@@ -1,4 +1,5 @@
-// A real cluster as `npm run cluster` starts it, over servers that are there already: a prefix and a database of its own.
+// A real cluster as `npm run cluster` starts it: over servers that are there already, with a prefix and a database of its own,
+// or over servers that it starts itself.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -23,30 +24,31 @@ export interface Cluster extends System {
   readonly database: string;
   /** By name of service, as they were at the start. */
   readonly pids: Readonly<Record<string, number>>;
+  /** Of servers that it started, likewise. */
+  readonly serverPids: Readonly<Record<string, readonly number[]>>;
   /** Ctrl-C; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
 const running = new Set<Cluster>();
 
-export async function startCluster(servers: ServerUrls, env: Readonly<Record<string, string>> = {}): Promise<Cluster> {
+export async function startCluster(
+  servers: ServerUrls | 'its own',
+  env: Readonly<Record<string, string>> = {},
+): Promise<Cluster> {
   const directory = mkdtempSync(join(tmpdir(), 'dormouse-cluster-'));
   const name = randomBytes(5).toString('hex');
   const [prefix, database] = [`e2e-${name}.`, `e2e_${name}`];
-  const mongo = new URL(servers.mongo);
-  mongo.pathname = `/${database}`;
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('DORMOUSE_')));
   // A stretch of ports of its own, below those that the system gives away.
   const port = 10_000 + randomInt(1_000) * 20;
   const child = spawn(process.execPath, [launcher, '--data', directory, '--port', String(port), '--json'], {
     env: {
       ...inherited,
-      DORMOUSE_KAFKA_BROKERS: servers.kafka,
       DORMOUSE_KAFKA_PREFIX: prefix,
       DORMOUSE_KAFKA_PARTITIONS: '4',
       DORMOUSE_KAFKA_SESSION_TIMEOUT_MS: '6000',
-      DORMOUSE_MONGO_URL: mongo.href,
-      DORMOUSE_REDIS_URL: servers.redis,
+      ...(servers === 'its own' ? {} : addressesOf(servers, database)),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -58,10 +60,10 @@ export async function startCluster(servers: ServerUrls, env: Readonly<Record<str
   });
   child.stderr.on('data', (chunk: Buffer) => (said.all += chunk.toString()));
   const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const { url, pids } = await answerOf(child, said);
+  const { url, pids, serverPids } = await answerOf(child, said);
   const key = readFileSync(join(directory, 'key'), 'utf8').trim();
   const cluster: Cluster = {
-    ...{ url, key, directory, prefix, database, pids },
+    ...{ url, key, directory, prefix, database, pids, serverPids },
     output: () => [said.all, ...outputFiles(directory).map((file) => readFileSync(file, 'utf8'))].join('\n'),
     request: (method, path, body, sent) => request(url, key, method, path, body, sent),
     stop: async () => {
@@ -74,6 +76,11 @@ export async function startCluster(servers: ServerUrls, env: Readonly<Record<str
   };
   running.add(cluster);
   return cluster;
+}
+
+function addressesOf({ kafka, mongo, redis }: ServerUrls, database: string): Readonly<Record<string, string>> {
+  const url = Object.assign(new URL(mongo), { pathname: `/${database}` }).href;
+  return { DORMOUSE_KAFKA_BROKERS: kafka, DORMOUSE_MONGO_URL: url, DORMOUSE_REDIS_URL: redis };
 }
 
 const outputFiles = (directory: string): readonly string[] =>
@@ -89,6 +96,7 @@ export async function endClusters(): Promise<void> {
 interface Started {
   readonly url: string;
   readonly pids: Readonly<Record<string, number>>;
+  readonly serverPids: Readonly<Record<string, readonly number[]>>;
 }
 
 async function answerOf(child: ChildProcess, said: { readonly out: string; readonly all: string }): Promise<Started> {

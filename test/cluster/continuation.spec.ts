@@ -112,6 +112,25 @@ withServices(['kafka', 'mongo', 'redis'], () => {
   });
 });
 
+withServices(['kafka', 'mongo', 'redis'], () => {
+  describe('a cluster that started its servers', () => {
+    afterAll(endClusters, 60_000);
+
+    it('starts each of them again when it dies, says so, and the conversation goes on', async () => {
+      const at = await startCluster('its own');
+      for (const name of ['kafka', 'mongo', 'redis']) {
+        const [pid] = at.serverPids[name] ?? [];
+        if (pid === undefined) throw new Error(`no ${name}`);
+        await survives(at, async () => {
+          process.kill(pid, 'SIGKILL');
+          await expect.poll(() => at.output(), { timeout: 10_000 }).toContain(`${name} ended`);
+        });
+      }
+      expect(await at.stop()).toBe(0);
+    }, 180_000);
+  });
+});
+
 /** The one that runs now: a service that was killed has been started again under another id. */
 function pidOf(at: Cluster, service: string): number {
   const pid = at.pids[service];

@@ -5,7 +5,7 @@
 //
 // Invariants:
 //   C1. Data, keys and output live in one directory; a second start finds them again.
-//   C2. A service that dies is said and started again; what was started here, and only that, ends with Ctrl-C: doors first,
+//   C2. A service that dies is said and started again, and so is a server that was started here; what was started here, and only that, ends with Ctrl-C: doors first,
 //       stores last, exit code 0.
 //   C3. Everything listens on loopback.
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -55,7 +55,8 @@ const restartAfterMs = 1_000;
 const readyWithinMs = 90_000;
 
 const children = new Map<string, ChildProcess>();
-const servers: RunningService[] = [];
+const servers = new Map<string, RunningService>();
+const repairs = new Map<string, Promise<void>>();
 let stopping = false;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -95,8 +96,11 @@ async function start(): Promise<void> {
   say('making topics and indexes');
   await finished(run('setup', 'ingress-gateway', ['setup'], environment));
   say('starting the five services');
-  for (const name of serviceNames) keepRunning(name, environment);
-  children.set('example-tools', run('example-tools', 'example-tools', ['--port', String(toolsPort)], {}));
+  for (const name of serviceNames) {
+    const { port, health } = ports[name];
+    keepRunning(name, ['--host', host, '--port', String(port), '--health-port', String(health)], environment);
+  }
+  keepRunning('example-tools', ['--port', String(toolsPort)], {});
   await Promise.all(serviceNames.map(untilReady));
   await seedExamples(url, key, `http://${host}:${toolsPort}`);
   if (!stopping) process.stdout.write(values.json ? asJson(brokers, database, hints) : banner());
@@ -113,7 +117,8 @@ async function startServer(recipe: ServiceRecipe): Promise<string> {
     say,
   });
   if (!started.available) throw new Error(`${started.reason}\n${started.remedy}`);
-  servers.push(started.service);
+  servers.set(recipe.name, started.service);
+  void keepServing(recipe.name, started.service);
   return started.service.url;
 }
 
@@ -146,18 +151,46 @@ function inherited(): NodeJS.ProcessEnv {
 }
 
 /** (C2) */
-function keepRunning(name: ServiceName, environment: Readonly<Record<string, string>>): void {
-  const { port, health } = ports[name];
-  const args = ['--host', host, '--port', String(port), '--health-port', String(health)];
+function keepRunning(name: string, args: readonly string[], environment: Readonly<Record<string, string>>): void {
   const child = run(name, name, args, environment);
   children.set(name, child);
   child.once('exit', (code, signal) => {
     if (stopping) return;
     say(`${name} ended (${signal ?? code}): see ${join(directory, `${name}.out`)}; starting it again`);
     setTimeout(() => {
-      if (!stopping) keepRunning(name, environment);
+      if (!stopping) keepRunning(name, args, environment);
     }, restartAfterMs);
   });
+}
+
+/** (C2) */
+async function keepServing(name: string, server: RunningService): Promise<void> {
+  while (!stopping) {
+    await sleep(restartAfterMs, null, { ref: false });
+    if (stopping || server.pids().every(isAlive)) continue;
+    say(`${name} ended: see ${join(directory, name)}; starting it again`);
+    const repair = restarted(name, server);
+    repairs.set(name, repair);
+    await repair;
+  }
+}
+
+async function restarted(name: string, server: RunningService): Promise<void> {
+  try {
+    server.kill('SIGKILL'); // of several processes the others may be left
+    await server.restart();
+  } catch (error) {
+    say(`${name} does not start: ${(error as Error).message}`);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function untilReady(name: ServiceName): Promise<void> {
@@ -183,7 +216,8 @@ async function stop(): Promise<void> {
   say('stopping');
   for (const name of [...serviceNames].reverse()) await ended(children.get(name));
   await ended(children.get('example-tools'));
-  await Promise.all(servers.map((server) => server.stop()));
+  await Promise.all(repairs.values());
+  await Promise.all([...servers.values()].map((server) => server.stop()));
 }
 
 async function ended(child: ChildProcess | undefined): Promise<void> {
@@ -195,8 +229,9 @@ async function ended(child: ChildProcess | undefined): Promise<void> {
 
 function asJson(...[brokers, database, hints]: readonly (string | undefined)[]): string {
   const pids = Object.fromEntries([...children].map(([name, child]) => [name, child.pid]));
+  const serverPids = Object.fromEntries([...servers].map(([name, server]) => [name, server.pids()]));
   const keyFile = join(directory, 'key');
-  return `${JSON.stringify({ url, keyFile, directory, kafka: brokers, mongo: database, redis: hints, pids })}\n`;
+  return `${JSON.stringify({ url, keyFile, directory, kafka: brokers, mongo: database, redis: hints, pids, serverPids })}\n`;
 }
 
 function banner(): string {
