@@ -194,3 +194,22 @@ describe('a fork', () => {
     await tools.close();
   });
 });
+
+describe('a title', () => {
+  it('is there at once when the model gives it, and what a client says afterwards stays', async () => {
+    const agent = await scriptedAgent(at, [[toolCall('set_title', { title: 'Named' })], [{ text: 'done' }]]);
+    const named = await openThread(at, agent, { title: 'First' });
+    const titleOf = async (): Promise<string | null> => (await at.request('GET', `/v1/threads/${named}`)).json.title;
+    expect(await titleOf()).toBe('First');
+    await say(at, named, 'go');
+    expect(await titleOf()).toBe('Named');
+    for (const title of ['Mine', null]) {
+      expect((await at.request('PATCH', `/v1/threads/${named}`, { title })).json.title).toBe(title);
+      await say(at, named, 'go on');
+      await new Promise((resolve) => setTimeout(resolve, 400)); // lists hear of it a moment later
+      expect(await titleOf()).toBe(title);
+      const { data } = (await at.request('GET', `/v1/threads?agent=${agent}`)).json;
+      expect(data).toMatchObject([{ id: named, title, status: 'idle' }]);
+    }
+  });
+});

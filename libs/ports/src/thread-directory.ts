@@ -28,6 +28,8 @@ export interface ThreadRow extends ThreadKey {
 export interface ThreadProjection extends ThreadKey {
   readonly status: ThreadStatus;
   readonly title: string | null;
+  /** Position of the event that gave the title: a row that has come as far keeps its own. Absent: the title is news. */
+  readonly titledAt?: number;
   readonly updatedAt: number;
   readonly position: number;
 }

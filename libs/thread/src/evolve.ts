@@ -167,7 +167,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
     case 'ParentMessageReceived':
       return arrivedFromFamily(thread, event.turnId, at);
     case 'TitleSet':
-      return { ...thread, title: event.title };
+      return { ...thread, title: event.title, titledAt: thread.position };
     case 'OauthRequested':
       return changeCall(thread, event.toolCallId, (call) => ({
         ...call,

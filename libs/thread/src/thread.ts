@@ -158,6 +158,8 @@ export interface Thread {
   readonly limits: Limits;
   readonly userId: string | null;
   readonly title: string | null;
+  /** Position of the event that gave the title; 0 for none. */
+  readonly titledAt: number;
   readonly parent: ThreadPosition | null;
   /** Root → parent. */
   readonly ancestors: readonly string[];
@@ -222,6 +224,7 @@ export function unopenedThread(tenant: string, id: string): Thread {
     limits: defaultLimits,
     userId: null,
     title: null,
+    titledAt: 0,
     parent: null,
     ancestors: [],
     spawnedBy: null,

@@ -56,13 +56,16 @@ function byExternalId(rows: DirectoryStore, row: ThreadRow): ThreadRow | undefin
 }
 
 /** An older position never overwrites a newer one; a thread that has commits needs its opening no more. */
-function project(rows: DirectoryStore, { status, title, updatedAt, position, ...key }: ThreadProjection): void {
+function project(
+  rows: DirectoryStore,
+  { status, title, titledAt = Infinity, updatedAt, position, ...key }: ThreadProjection,
+): void {
   const row = rows.get(nameOf(key));
   if (row === undefined || position < row.position) return;
   rows.set(nameOf(key), {
     ...row,
     status,
-    title: title ?? row.title,
+    title: row.position < titledAt ? (title ?? row.title) : row.title,
     updatedAt,
     position,
     opening: position > 0 ? null : row.opening,

@@ -63,7 +63,7 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
     },
     project: async (projections) => {
       if (projections.length === 0) return;
-      const updates = projections.map((projection) => ({ updateOne: projecting(projection) }));
+      const updates = projections.flatMap(projecting).map((updateOne) => ({ updateOne }));
       await server.write(() => threads.bulkWrite(updates, { ordered: false }));
     },
     stuckOpenings: async (before, limit) => {
@@ -81,14 +81,34 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
   };
 }
 
-/** A projection without a title says nothing about the title; an opening is of no use once the thread is open. (Y1) */
-function projecting({ tenant, thread, status, title, updatedAt, position }: ThreadProjection) {
-  const fields = {
-    ...{ status, updatedAt, position },
-    ...(title === null ? {} : { title }),
-    ...(position > 0 ? { opening: null } : {}),
-  };
-  return { filter: { _id: idOf(tenant, thread), position: { $lte: position } }, update: { $set: fields } };
+interface RowUpdate {
+  readonly filter: mongo.Filter<ThreadDocument>;
+  readonly update: mongo.UpdateFilter<ThreadDocument>;
+}
+
+/**
+ * A projection without a title, or with one that the row has had, says nothing about the title; an opening is of no use once
+ * the thread is open. Of the two updates of a titled one either may come first. (Y1)
+ */
+function projecting({
+  tenant,
+  thread,
+  status,
+  title,
+  titledAt,
+  updatedAt,
+  position,
+}: ThreadProjection): readonly RowUpdate[] {
+  const _id = idOf(tenant, thread);
+  const fields = { status, updatedAt, position, ...(position > 0 ? { opening: null } : {}) };
+  const upTo = { filter: { _id, position: { $lte: position } }, update: { $set: fields } };
+  if (title === null) return [upTo];
+  const titled = { $set: { ...fields, title } };
+  if (titledAt === undefined) return [{ ...upTo, update: titled }];
+  return [
+    { filter: { _id, position: { $lt: Math.min(titledAt, position + 1) } }, update: titled },
+    { filter: { _id, position: { $gte: titledAt, $lte: position } }, update: { $set: fields } },
+  ];
 }
 
 /** (Y3) */

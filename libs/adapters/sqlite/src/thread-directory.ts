@@ -20,9 +20,10 @@ const deleteMetadata =
   'DELETE FROM thread_metadata WHERE (tenant, key, value, created_at, thread) IN ' +
   '(SELECT threads.tenant, json_each.key, json_each.value, created_at, thread FROM threads, json_each(metadata) ' +
   'WHERE threads.tenant = ? AND thread = ?)';
-// A projection without a title says nothing about the title. An opening is of no use once the thread is open. (Y1)
+// A projection without a title, or with one that the row has had, says nothing about the title. An opening is of no use once
+// the thread is open. (Y1)
 const project =
-  'UPDATE threads SET status = ?1, title = ifnull(?2, title), updated_at = ?3, position = ?4, ' +
+  'UPDATE threads SET status = ?1, title = iif(position < ?7, ifnull(?2, title), title), updated_at = ?3, position = ?4, ' +
   'opening = iif(?4 > 0, NULL, opening) WHERE tenant = ?5 AND thread = ?6 AND position <= ?4';
 const touch = 'UPDATE threads SET thread = thread WHERE tenant = ? AND thread = ?';
 const setTitle = 'UPDATE threads SET title = ? WHERE tenant = ? AND thread = ?';
@@ -60,14 +61,15 @@ export function createThreadDirectory(writer: GroupWriter, reader: Reader): Thre
   };
 }
 
-const projected = ({ status, title, updatedAt, position, tenant, thread }: ThreadProjection): SQLInputValue[] => [
+const projected = ({
   status,
   title,
+  titledAt,
   updatedAt,
   position,
   tenant,
   thread,
-];
+}: ThreadProjection): SQLInputValue[] => [status, title, updatedAt, position, tenant, thread, titledAt ?? position + 1];
 
 function insertion(row: ThreadRow): readonly Statement[] {
   const {

@@ -232,6 +232,21 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
       await directory.project([]);
     });
 
+    it('R4: a title is told once: what a client calls the thread afterwards stays', async () => {
+      const directory = await opened.get();
+      const row = rowOf({ position: 4, title: null });
+      const { tenant, thread } = row;
+      await directory.insert(row);
+      const named = { tenant, thread, status: 'idle', title: 'Named', titledAt: 6, updatedAt: 1 } as const;
+      await directory.project([{ ...named, position: 7 }]);
+      expect(await directory.get(row)).toMatchObject({ title: 'Named', position: 7 });
+      await directory.patch(row, { title: 'Mine' });
+      await directory.project([{ ...named, status: 'waiting', position: 9 }]);
+      expect(await directory.get(row)).toMatchObject({ title: 'Mine', position: 9, status: 'waiting' });
+      await directory.project([{ ...named, title: 'Newer', titledAt: 12, position: 12 }]);
+      expect(await directory.get(row)).toMatchObject({ title: 'Newer', position: 12 });
+    });
+
     it('R4: of projections that race the newest stays', async () => {
       const directory = await opened.get();
       const row = rowOf({ position: 0 });

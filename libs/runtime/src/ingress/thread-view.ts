@@ -57,6 +57,7 @@ export function threadView(row: ThreadRow, thread: Thread): ThreadView {
   return {
     ...threadSummary(row),
     status: row.status === 'parked' ? 'parked' : statusOf(thread),
+    title: row.position < thread.titledAt ? thread.title : row.title, // the row has not heard of it yet
     updatedAt: Math.max(thread.updatedAt, row.createdAt),
     position: thread.position,
     waitingOn: waitingOn(thread),

@@ -113,6 +113,7 @@ export function createThreadDesk(ports: ThreadPorts): ThreadDesk {
       return { data: rows.data.map(threadSummary), nextCursor: rows.nextCursor };
     },
     async patch(key, patch) {
+      if (patch.title !== undefined) await bringUpToDate(ports, key);
       const row = await directory.patch(key, patch);
       return row === null ? notFound('thread') : answered(await viewOf(ports, row));
     },
@@ -219,6 +220,15 @@ async function publishOpening(ports: ThreadPorts, row: ThreadRow): Promise<Threa
   if (row.opening !== null) await ports.bus.publish({ tenant: row.tenant, thread: row.thread }, row.opening);
   ports.threads.remember({ tenant: row.tenant, thread: row.thread });
   return viewOf(ports, row);
+}
+
+/** The row hears of a title that the log has before it is given another: what is said last stays. */
+async function bringUpToDate({ directory, ...ports }: ThreadPorts, key: ThreadKey): Promise<void> {
+  const row = await directory.get(key);
+  const { thread } = await loadThread(ports, key);
+  if (row === null || row.status === 'parked' || row.position >= thread.titledAt) return;
+  const { title, titledAt, updatedAt, position } = thread;
+  await directory.project([{ ...key, status: statusOf(thread), title, titledAt, updatedAt, position }]);
 }
 
 async function viewOf(ports: ThreadPorts, row: ThreadRow, at?: number): Promise<ThreadView> {

@@ -61,8 +61,15 @@ export function createProjections(deps: {
 
   return {
     changed: (key, thread) => {
-      const { title, updatedAt, position } = thread;
-      changed.set(`${key.tenant}:${key.thread}`, { ...key, status: statusOf(thread), title, updatedAt, position });
+      const { title, titledAt, updatedAt, position } = thread;
+      changed.set(`${key.tenant}:${key.thread}`, {
+        ...key,
+        status: statusOf(thread),
+        title,
+        titledAt,
+        updatedAt,
+        position,
+      });
       if (writing) return;
       writing = true;
       void writeAll();
