@@ -9,6 +9,7 @@ import { createCallbackDelivery } from './callback-delivery.ts';
 import { type Calls, createCalls } from './calls.ts';
 import { type Choices, createChoices } from './choices.ts';
 import { type Database, openDatabase } from './database.ts';
+import { createHandover, type Handover } from './handover.ts';
 import type { OAuthProvider } from './oauth-provider.ts';
 import { createOutbox, deliverySettings, type Outbox } from './outbox.ts';
 import type { Redactor } from './redactor.ts';
@@ -25,6 +26,7 @@ export interface Assembly {
   readonly choices: Choices;
   readonly authorizations: Authorizations;
   readonly calls: Calls;
+  readonly handover: Handover | null;
   readonly providers: ReadonlyMap<string, OAuthProvider>;
   readonly secret: (name: string) => string;
   /** Stores a call before it is acknowledged; false when it was taken before. */
@@ -69,6 +71,10 @@ export function assemble(
   const stores = { ledger, outbox, subscriptions, choices, authorizations, threads };
   const isDurable = options.dataDir !== undefined;
   const calls = createCalls({ ...given, ...stores, tools: toolsByName, isDurable });
+  const arrived = (subscription: Subscription): void =>
+    hook(`resume of ${subscription.tool}`, () => toolsByName.get(subscription.tool)?.resume?.(subscription));
+  const { handoverKey: key } = options;
+  const handover = key === undefined ? null : createHandover({ key, subscriptions, threads, arrived, log });
   const forget = (threadId: string): void => {
     threads.drop(threadId);
     for (const tool of tools) if (tool.forget) hook(`forget of ${tool.name}`, () => tool.forget?.(threadId));
@@ -76,6 +82,7 @@ export function assemble(
   return {
     ...stores,
     calls,
+    handover,
     providers,
     secret: (name) => storedSecret(database, name),
     take: (call) =>

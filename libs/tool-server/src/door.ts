@@ -18,6 +18,7 @@ import type { Authentication } from './authentication.ts';
 import { addressWithin, takenCall, type TakenCall } from './call-address.ts';
 import { splitCallbackUrl } from './callback-delivery.ts';
 import { choicePath } from './choices.ts';
+import { handoverPath } from './handover.ts';
 import { manifestPath } from './manifest.ts';
 import { migrate, type MigrateHook } from './migration.ts';
 import { redirectPath } from './oauth-provider.ts';
@@ -51,6 +52,8 @@ export interface DoorParts {
   readonly answerChoice: (path: string, json: unknown) => number;
   readonly login: (query: URLSearchParams) => Promise<RouteAnswer>;
   readonly migration: { readonly hook: MigrateHook; readonly migrateMsMax: number } | null;
+  /** Takes a piece of a family that moves here; null where nothing is handed over. */
+  readonly handOver: ((body: Uint8Array) => number) | null;
   readonly routes: readonly Route[];
   readonly server: () => ToolServer;
   readonly log: (line: string) => void;
@@ -98,6 +101,7 @@ async function takePost(
     const json = checkJson(textOf(body ?? Buffer.of()) ?? '');
     return send(response, { status: parts.answerChoice(path, json.ok ? json.value : null) }); // the path is the credential
   }
+  if (path === handoverPath && parts.handOver !== null) return takeHandover(parts, parts.handOver, request, response);
   const { authentication } = parts;
   if (!authentication.needsBody(request.headers) && !authentication.accepts(request.headers, Buffer.of()))
     return send(response, { status: 401 }); // T33 T38
@@ -170,6 +174,18 @@ function acknowledge(parts: DoorParts, call: TakenCall, response: ServerResponse
   if (!parts.take(call)) return send(response, { status: 200 });
   response.once('close', () => parts.run(call));
   send(response, { status: 200 });
+}
+
+/** Its seal is the credential. */
+async function takeHandover(
+  parts: DoorParts,
+  handOver: (body: Uint8Array) => number,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (parts.state() !== 'ready') return send(response, busy(1_000)); // (F4)
+  const body = await readBody(request);
+  send(response, body === null ? tooLarge : { status: handOver(body) });
 }
 
 async function takeMigration(parts: DoorParts, body: Buffer | null, response: ServerResponse): Promise<void> {

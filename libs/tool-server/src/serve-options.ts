@@ -60,8 +60,13 @@ export interface ServeOptions {
   /** Answer 409 to calls that were decided on another `version`. T48 */
   readonly refuseStale?: boolean;
   readonly routes?: readonly Route[];
-  /** Makes the manifest say `needsMigration`, and serves `/migrate`. T45 */
+  /** Moves state of your own. Makes the manifest say `needsMigration`, and serves `/migrate`. T45 */
   readonly migrate?: MigrateHook;
+  /**
+   * 32 bytes that this server shares with those it may move to: `/migrate` hands the family's subscriptions and memory over to the
+   * destination, which needs the same key; `migrate`, if there is one, goes first. Logins are not moved. T45
+   */
+  readonly handoverKey?: Uint8Array;
   /** Origins that callbacks may go to, such as `https://agent.example.com`. Absent: any. */
   readonly callbackOrigins?: readonly string[];
   /** An HTTP status instead of an acknowledgement, for a call that should come again (503). */

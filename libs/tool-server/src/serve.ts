@@ -11,6 +11,7 @@ import { type Assembly, assemble } from './assembly.ts';
 import { type Authentication, createAuthentication } from './authentication.ts';
 import { createDoor, type Door, type DoorState, invocationPath, send } from './door.ts';
 import { manifestText } from './manifest.ts';
+import type { MigrateHook } from './migration.ts';
 import { checkProvider } from './oauth-provider.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { createRedactor, type Redactor } from './redactor.ts';
@@ -126,15 +127,27 @@ function doorOf(life: Life, assembly: Assembly, authentication: Authentication, 
       const { status, text } = await authorizations.callback(query);
       return { status, headers: pageHeaders, body: text };
     },
-    migration: options.migrate === undefined ? null : { hook: options.migrate, migrateMsMax: limits.migrateMsMax },
+    migration: needsMigration(options) ? { hook: moveAll(options, assembly), migrateMsMax: limits.migrateMsMax } : null,
+    handOver: assembly.handover?.take ?? null,
     routes: options.routes ?? [],
     server: () => server,
     log,
   });
 }
 
+const needsMigration = ({ migrate, handoverKey }: ServeOptions): boolean =>
+  migrate !== undefined || handoverKey !== undefined;
+
+/** What is the author's first: once the subscriptions are handed over there is no way back. */
+const moveAll =
+  ({ migrate }: ServeOptions, { handover }: Assembly): MigrateHook =>
+  async (notice, signal) => {
+    await migrate?.(notice, signal);
+    await handover?.send(notice, signal);
+  };
+
 const manifestAt = (options: ServeOptions, url: string): string =>
-  manifestText({ ...options, needsMigration: options.migrate !== undefined }, `${url}${invocationPath}`);
+  manifestText({ ...options, needsMigration: needsMigration(options) }, `${url}${invocationPath}`);
 
 function redactorOf({ redact }: ServeOptions, authentication: Authentication): Redactor {
   const own = redact === undefined ? undefined : { protect: () => {}, clean: redact, line: redact };

@@ -10,7 +10,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { encodeCallback } from '@dormouse/protocol';
-import type { CallAddress } from './call-address.ts';
+import { addressOf, type CallAddress } from './call-address.ts';
 import type { Database } from './database.ts';
 import type { Outbox } from './outbox.ts';
 import type { ThreadStore } from './thread-store.ts';
@@ -57,10 +57,21 @@ export interface SubscriptionLimits {
   readonly subscriptionMsMax: number;
 }
 
+/** A subscription as it goes to another server. */
+export interface MovedSubscription {
+  readonly address: CallAddress;
+  readonly family: string;
+  readonly tool: string;
+  readonly data: unknown;
+  /** Milliseconds since the epoch. */
+  readonly openedAt: number;
+  readonly expiresAt: number;
+}
+
 export interface Subscriptions {
   /** Stores a subscription; `confirm` runs in the same transaction and says false when the call has ended meanwhile. */
   readonly open: (
-    address: CallAddress,
+    address: CallAddress & { readonly rootThreadId: string },
     tool: string,
     options: { readonly data?: unknown; readonly ttlMs?: number },
     confirm: (id: string) => boolean,
@@ -68,6 +79,12 @@ export interface Subscriptions {
   readonly cancel: (threadId: string, callId: string) => void;
   readonly closeThread: (threadId: string) => void;
   readonly live: (tool?: string) => readonly Subscription[];
+  /** Those of a root thread and of the threads that were opened from it. */
+  readonly family: (rootThreadId: string) => readonly MovedSubscription[];
+  /** Takes one over from another server; null when it is here already. */
+  readonly adopt: (moved: MovedSubscription) => Subscription | null;
+  /** It lives elsewhere now: nothing more is emitted here, and nobody is told. */
+  readonly letGo: (threadId: string, callId: string) => void;
   /** The runtime refused an event with this status. */
   readonly refused: (id: string, status: number) => void;
   /** (S5) */
@@ -83,6 +100,8 @@ const deadUrlStatuses = new Set([401, 403, 404, 410]);
 
 interface Stored {
   readonly address: CallAddress;
+  /** Absent in what older releases have stored: then the thread is its own. */
+  readonly family?: string;
   readonly data?: unknown;
 }
 
@@ -156,6 +175,14 @@ export function createSubscriptions(options: {
     ended(live.subscription);
   }
 
+  function insert({ address, family, tool, data, openedAt, expiresAt }: MovedSubscription): boolean {
+    const { groupId, id: callId } = address;
+    const id = idOf(groupId, callId);
+    const sealed = database.vault.seal('subscription', { address: addressOf(address), family, data } satisfies Stored); // (S1)
+    const statement = 'INSERT OR IGNORE INTO subscriptions VALUES (?, ?, ?, ?, ?, ?, ?)';
+    return database.run(statement, id, groupId, callId, tool, sealed, openedAt, Math.round(expiresAt)) > 0;
+  }
+
   /** Ends without a word, and takes back what waits. (S2) */
   function drop(id: string): void {
     outbox.dropEvents(id); // also those of one that has ended by a final event that is not out yet
@@ -174,12 +201,8 @@ export function createSubscriptions(options: {
         );
       const isOpen = database.transaction(() => {
         if (!confirm(id)) return false;
-        const sealed = database.vault.seal('subscription', { address, data } satisfies Stored); // (S1)
-        const expires = now + Math.min(ttlMs ?? Number.POSITIVE_INFINITY, limits.subscriptionMsMax);
-        const { groupId, id: callId } = address;
-        const insert = 'INSERT INTO subscriptions VALUES (?, ?, ?, ?, ?, ?, ?)';
-        database.run(insert, id, groupId, callId, tool, sealed, now, Math.round(expires));
-        return true;
+        const expiresAt = now + Math.min(ttlMs ?? Number.POSITIVE_INFINITY, limits.subscriptionMsMax);
+        return insert({ address, family: address.rootThreadId, tool, data, openedAt: now, expiresAt });
       });
       return isOpen ? revive(id, address, tool, data, now) : null;
     },
@@ -190,6 +213,31 @@ export function createSubscriptions(options: {
     },
     live: (tool) =>
       [...lives.values()].map((each) => each.subscription).filter((each) => tool === undefined || each.tool === tool),
+    family: (root) =>
+      database.all('SELECT * FROM subscriptions ORDER BY at').flatMap((row): MovedSubscription[] => {
+        const {
+          address,
+          family = address.groupId,
+          data,
+        } = database.vault.open('subscription', row['sealed']) as Stored;
+        if (family !== root) return [];
+        const [openedAt, expiresAt] = [Number(row['at']), Number(row['expires'])];
+        return [{ address, family, tool: String(row['tool']), data, openedAt, expiresAt }];
+      }),
+    adopt(moved) {
+      const { address, tool, data, openedAt } = moved;
+      const isNew = database.transaction(() => {
+        threads.seen(address.groupId, moved.family);
+        return insert(moved);
+      });
+      return isNew ? revive(idOf(address.groupId, address.id), address, tool, data, openedAt) : null;
+    },
+    letGo(threadId, callId) {
+      const id = idOf(threadId, callId);
+      database.run('DELETE FROM subscriptions WHERE id = ?', id);
+      lives.get(id)?.abort.abort();
+      lives.delete(id);
+    },
     refused(id, status) {
       if (deadUrlStatuses.has(status)) drop(id);
     },

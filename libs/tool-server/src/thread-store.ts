@@ -21,17 +21,36 @@ export interface ThreadStore {
   readonly seen: (...threadIds: string[]) => void;
   readonly memoryOf: (rootThreadId: string) => ThreadMemory;
   readonly sendView: (address: CallAddress, type: string, content: object, clean: (text: string) => string) => void;
+  /** All that is remembered of a family, by name. */
+  readonly remembered: (rootThreadId: string) => Readonly<Record<string, unknown>>;
+  /** Adds what another server remembered; what is known here stays. */
+  readonly remember: (rootThreadId: string, memory: Readonly<Record<string, unknown>>) => void;
   readonly drop: (threadId: string) => void;
   /** Threads that nobody has mentioned since `before`. (H1) */
   readonly silentSince: (before: number) => readonly string[];
 }
 
 export function createThreadStore(database: Database, outbox: Outbox): ThreadStore {
+  const seen: ThreadStore['seen'] = (...threadIds) => {
+    for (const thread of new Set(threadIds))
+      database.run('INSERT INTO threads VALUES (?1, ?2) ON CONFLICT DO UPDATE SET seen = ?2', thread, Date.now());
+  };
   return {
-    seen(...threadIds) {
-      for (const thread of new Set(threadIds))
-        database.run('INSERT INTO threads VALUES (?1, ?2) ON CONFLICT DO UPDATE SET seen = ?2', thread, Date.now());
-    },
+    seen,
+    remembered: (root) =>
+      Object.fromEntries(
+        database
+          .all('SELECT name, sealed FROM memory WHERE thread = ?', root)
+          .map((row) => [String(row['name']), database.vault.open('memory', row['sealed'])]),
+      ),
+    remember: (root, memory) =>
+      database.transaction(() => {
+        seen(root);
+        for (const [name, value] of Object.entries(memory)) {
+          const sealed = database.vault.seal('memory', value);
+          database.run('INSERT OR IGNORE INTO memory VALUES (?, ?, ?)', root, name, sealed);
+        }
+      }),
     memoryOf: (root) => ({
       get(name) {
         const row = database.one('SELECT sealed FROM memory WHERE thread = ? AND name = ?', root, name);

@@ -15,7 +15,16 @@ export const vaultKeyBytes = 32;
 
 /** What a sealed blob is for. */
 export type SealedFor =
-  'check' | 'secret' | 'call' | 'message' | 'subscription' | 'memory' | 'authorization' | 'token' | 'question';
+  | 'check'
+  | 'secret'
+  | 'call'
+  | 'message'
+  | 'subscription'
+  | 'memory'
+  | 'authorization'
+  | 'token'
+  | 'question'
+  | 'handover';
 
 export interface Vault {
   readonly seal: (purpose: SealedFor, value: unknown) => Uint8Array;
