@@ -147,6 +147,26 @@ describe('events', () => {
   });
 });
 
+describe('content', () => {
+  it('always has its text, of a large one the beginning, and names the blobs that have the rest', async () => {
+    const tools = await driveToolServer(at);
+    const script = [[toolCall('work')], [{ text: 'done' }]];
+    const large = await openThread(at, await scriptedAgent(at, script, { tool_servers: [tools.name] }));
+    const turn = say(at, large, 'm'.repeat(70_000));
+    await tools.send(await tools.invocation(0), { type: 'tool_result', text: 'r'.repeat(70_000) });
+    await turn;
+    const accepted = await untilEvent(at, large, 'message_accepted');
+    const settled = await untilEvent(at, large, 'tool_call_settled');
+    for (const [{ content }, first] of [[accepted, 'm'] as const, [settled, 'r'] as const]) {
+      expect(content).toMatchObject([{ type: 'text', text: first.repeat(1_000), bytes: 70_000 }]);
+      const blob = await at.request('GET', `/v1/threads/${large}/blobs/${content[0].blob}`);
+      expect(blob.text).toBe(first.repeat(70_000));
+    }
+    expect(settled.blobs).toEqual([settled.content[0].blob]);
+    await tools.close();
+  });
+});
+
 describe('a fork', () => {
   it('shows the conversation that it goes on, and what was pending as interrupted', async () => {
     const tools = await driveToolServer(at);

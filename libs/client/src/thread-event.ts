@@ -6,8 +6,8 @@ import type { components } from './generated/openapi.ts';
 export type ThreadEvent = components['schemas']['ThreadEvent'];
 
 export type ContentItem =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'text'; readonly blob: string; readonly bytes: number; readonly preview: string }
+  /** With `blob` the text is the beginning of one that is too large for the log. */
+  | { readonly type: 'text'; readonly text: string; readonly blob?: string; readonly bytes?: number }
   | { readonly type: 'image'; readonly media_type: string; readonly data?: string; readonly blob?: string };
 
 export interface EventFields {
@@ -125,12 +125,9 @@ export function isEvent<Type extends keyof EventFields>(
 /** The text of some content; images and references become short placeholders. */
 export function textOf(content: readonly ContentItem[]): string {
   return content
-    .map((item) =>
-      item.type === 'image'
-        ? `[image ${item.media_type}]`
-        : 'text' in item
-          ? item.text
-          : `${item.preview}… [${item.bytes} bytes]`,
-    )
+    .map((item) => {
+      if (item.type === 'image') return `[image ${item.media_type}]`;
+      return item.blob === undefined ? item.text : `${item.text}… [${item.bytes ?? '?'} bytes]`;
+    })
     .join('\n');
 }

@@ -1,6 +1,6 @@
 // Events as clients see them, and pages of them.
 import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
-import { plainText, type RecordedEvent } from '@dormouse/thread';
+import { type Content, plainText, type RecordedEvent } from '@dormouse/thread';
 import { apiJson, apiType } from './api-json.ts';
 import { commitsAfter, eventsAfter, type PlacedEvent } from './log-scan.ts';
 import { answered, type Answered } from './refusal.ts';
@@ -25,16 +25,40 @@ function readableFields(event: RecordedEvent): ReadableFields {
     case 'SubscriptionEventHeld':
     case 'SubscriptionEventReceived':
     case 'ParentMessageReceived':
-      return { ...event, text: plainText(event.content) };
+      return { ...event, content: readableContent(event.content), text: plainText(event.content) };
     case 'ChildReported':
       return { ...event, report: plainText(event.report) };
     case 'ChoiceRequested': {
       const { answerTo: _sealed, ...shown } = event;
       return shown;
     }
+    case 'ToolCallSettled': {
+      const blobs = blobsOf(event);
+      return { ...event, content: readableContent(event.content), ...(blobs.length === 0 ? {} : { blobs }) };
+    }
+    case 'MessageAccepted':
+    case 'MessageQueued':
+    case 'ScheduleCame':
+      return { ...event, content: readableContent(event.content) };
     default:
       return event;
   }
+}
+
+/** Every text has its `text`: of one that is too large for the log, the beginning, and `blob` for the whole. */
+const readableContent = (content: Content): readonly object[] =>
+  content.map((item) => (item.type === 'text' && 'blob' in item ? { ...item, text: item.preview } : item));
+
+/** What `GET …/blobs/{sha256}` has of a result. */
+function blobsOf({
+  content,
+  displayAs = [],
+}: Extract<RecordedEvent, { readonly type: 'ToolCallSettled' }>): readonly string[] {
+  const shown = displayAs.flatMap((segment) => (segment.type === 'image' ? [segment.content] : []));
+  const named = [...content, ...shown].flatMap((item) =>
+    'blob' in item && item.blob !== undefined ? [item.blob] : [],
+  );
+  return [...new Set(named)];
 }
 
 export interface EventDesk {
