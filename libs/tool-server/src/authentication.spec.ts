@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { createAuthentication } from './authentication.ts';
 import { serve } from './serve.ts';
 import { bench, nextId } from './spec/bench.ts';
 import { quiet } from './spec/callback-sink.ts';
@@ -135,5 +136,24 @@ describe('too much', () => {
     const flood = Array.from({ length: 10 }, () => at.post('/close_thread', { thread_id: 'thr_1' }));
     expect((await Promise.all(flood)).every((answer) => answer.status === 200)).toBe(true);
     expect(at.log.filter((line) => line.includes('too many notices')).length).toBe(8);
+  });
+});
+
+describe('a signature', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('T33 T38 is the one that Standard Webhooks has published, at its own time and for its own bytes', () => {
+    const { accepts } = createAuthentication({ hmac: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' });
+    const headers = {
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    };
+    const body = Buffer.from('{"test": 2432232314}');
+    expect(accepts(headers, body)).toBe(false); // years ago
+    vi.useFakeTimers({ now: 1_614_265_330_000, toFake: ['Date'] });
+    expect(accepts(headers, body)).toBe(true);
+    expect(accepts(headers, Buffer.from('{"test": 2432232315}'))).toBe(false);
+    expect(accepts({ ...headers, 'webhook-id': 'msg_other' }, body)).toBe(false);
   });
 });
