@@ -3,6 +3,8 @@
 export interface ProcessorSettings {
   /** Estimated memory of all cached thread states together. */
   readonly cacheBytesMax: number;
+  /** Estimated memory of all histories that children and forks begin with. */
+  readonly historyBytesMax: number;
   /** Messages of one thread kept in memory; older ones are read from the log by the completion that wants them. */
   readonly transcriptBytesMax: number;
   /** Inputs that one commit may decide. */
@@ -44,6 +46,7 @@ export interface ProcessorSettings {
 
 export const defaultProcessorSettings: ProcessorSettings = {
   cacheBytesMax: 64 * 1024 * 1024,
+  historyBytesMax: 32 * 1024 * 1024,
   transcriptBytesMax: 4 * 1024 * 1024,
   inputsPerSliceMax: 32,
   commitBytesMax: 4 * 1024 * 1024,

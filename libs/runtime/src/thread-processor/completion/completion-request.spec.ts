@@ -20,7 +20,11 @@ describe('what the model is offered', () => {
       model: { ...model, contextWindowTokens: 1, outputTokensMax: null, images: true },
       ...{ toolServers: ['tools'], policies: defaultPolicies, limits: defaultLimits, contentSha256: '' },
     });
-    const build = createRequestBuilder({ ...ports, folds: { extendTranscript }, settings: { loadPageCommits: 10 } });
+    const build = createRequestBuilder({
+      ...ports,
+      folds: { extendTranscript },
+      settings: { loadPageCommits: 10, historyBytesMax: 1_000_000 },
+    });
     const toolsets = [toolset];
     const parent = { ...unopenedThread('acme', 'thr_1'), agent: { name: 'a', version: 1 }, toolsets };
     const child = { ...parent, id: 'thr_2', parent: { threadId: 'thr_1', position: 0 }, ancestors: ['thr_1'] };

@@ -9,8 +9,9 @@ import {
   type ToolDefinition,
   type Toolsets,
 } from '@dormouse/ports';
-import { inheritsFrom, type LoadedToolset, type ModelMessage, offeredBuiltIns, type Thread } from '@dormouse/thread';
+import { inheritsFrom, type LoadedToolset, offeredBuiltIns, type Thread } from '@dormouse/thread';
 import type { TranscriptWindow } from '../transcript-window.ts';
+import { Histories } from './histories.ts';
 import { inheritedMessages } from './inherited.ts';
 import { childPromptOf, type PromptSources, promptOf } from './prompt.ts';
 
@@ -24,6 +25,7 @@ export interface CompletionOrder {
 }
 
 export interface RequestSources extends PromptSources {
+  readonly settings: PromptSources['settings'] & { readonly historyBytesMax: number };
   readonly agents: Agents;
   readonly toolsets: Toolsets;
 }
@@ -32,13 +34,11 @@ export type BuildRequest = (order: CompletionOrder, signal: AbortSignal) => Prom
 
 /** Entries that are remembered of each kind. */
 const rememberedMax = 1_000;
-/** Inherited histories are large. */
-const historiesMax = 50;
 
 export function createRequestBuilder(sources: RequestSources): BuildRequest {
   const agents = new Map<string, Agent>();
   const manifests = new Map<string, readonly ToolDefinition[]>();
-  const histories = new Map<string, readonly ModelMessage[]>();
+  const histories = new Histories(sources.settings.historyBytesMax);
   /** By the thread's own list, which is the same object for as long as the state is cached; a child, which is offered more, may
    * have that of its parent. */
   const offered = {
@@ -77,11 +77,8 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
     const own = promptOf(sources, { tenant, thread: id }, messages, promptLength);
     if (origin === null) return own;
     const by = thread.parent === null ? 'fork' : 'child';
-    const inherited = await remembered(
-      histories,
-      `${tenant}:${by}:${origin.threadId}:${origin.position}`,
-      () => inheritedMessages(sources, tenant, origin, by),
-      historiesMax,
+    const inherited = await histories.get(`${tenant}:${by}:${origin.threadId}:${origin.position}`, () =>
+      inheritedMessages(sources, tenant, origin, by),
     );
     return childPromptOf(sources, tenant, inherited, own);
   }
@@ -104,17 +101,12 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
 }
 
 /** Only positive answers are remembered; the oldest goes first. */
-async function remembered<T>(
-  known: Map<string, T>,
-  key: string,
-  read: () => Promise<T>,
-  entriesMax = rememberedMax,
-): Promise<T> {
+async function remembered<T>(known: Map<string, T>, key: string, read: () => Promise<T>): Promise<T> {
   const hit = known.get(key);
   if (hit !== undefined) return hit;
   const value = await read();
   for (const oldest of known.keys()) {
-    if (known.size < entriesMax) break;
+    if (known.size < rememberedMax) break;
     known.delete(oldest);
   }
   known.set(key, value);
