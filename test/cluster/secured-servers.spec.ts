@@ -20,7 +20,10 @@ type Settings = Readonly<Record<string, string>>;
 
 const login = { user: 'dormouse', password: 'it:sleeps' };
 const hasOpenssl = await canMakeCertificates();
+const mechanisms = ['plain', 'scram-sha-512'] as const;
 const saidWithinMs = 30_000;
+/** Above the port of the client API: tools/cluster/cluster.ts. */
+const processorHealth = 12;
 
 withServices(['kafka', 'mongo', 'redis'], (urls) => {
   const directory = mkdtempSync(join(tmpdir(), 'dormouse-tls-'));
@@ -163,7 +166,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
   });
 
   describe('servers behind TLS, client certificates and a login', () => {
-    it('carry a conversation', async () => {
+    it('carry a conversation, which goes on when a certificate had expired and is renewed', async () => {
       const { DORMOUSE_KAFKA_BROKERS: kafka = '', DORMOUSE_MONGO_URL: mongo = '', ...rest } = secured;
       const { DORMOUSE_REDIS_URL: redis = '', ...env } = rest;
       const at = await startCluster({ kafka, mongo, redis }, env);
@@ -171,9 +174,25 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       await untilStatus(at, thread, 'idle');
       expect(await say(at, thread, 'What is the weather in Lisbon?')).toMatchObject({ status: 'idle' });
       expect(at.output()).not.toContain('redis_away');
+      const readiness = async (): Promise<string> =>
+        (await fetch(`http://127.0.0.1:${Number(new URL(at.url).port) + processorHealth}/readyz`)).text();
+      await restartShowing('kafka', expired);
+      await expect
+        .poll(readiness, { timeout: 30_000 })
+        .toContain('DORMOUSE_KAFKA_BROKERS, _TLS): Its certificate has expired');
+      await restartShowing('kafka', valid);
+      await expect.poll(readiness, { timeout: 30_000 }).toContain('ready');
+      expect(await say(at, thread, 'And in Oslo?')).toMatchObject({ status: 'idle' });
       expect(at.output()).not.toContain(login.password);
       expect(await at.stop()).toBe(0);
-    }, 90_000);
+    }, 120_000);
+
+    it.each(mechanisms)('let in who has the password, by %s', async (mechanism) => {
+      const sasl = `${mechanism}:${login.user}:${login.password}`;
+      const setup = run('ingress-gateway', ['setup'], { DORMOUSE_KAFKA_SASL: sasl });
+      expect(await setup.ended).toBe(0);
+      await setup.stop();
+    });
 
     describe('Kafka is waited for, with the setting', () => {
       const of = 'Kafka (DORMOUSE_KAFKA_BROKERS, _TLS): ';
@@ -186,10 +205,11 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
         waitsWith('DORMOUSE_KAFKA_TLS_CERT_FILE', noFiles('KAFKA', 'CERT', 'KEY')));
       it('when it does not trust who signed ours', () =>
         waitsWith('DORMOUSE_KAFKA_TLS_CERT_FILE', filesOf('KAFKA', strangers)));
-      it('when the password is wrong', () =>
+      it.each(mechanisms)('when the password is wrong, by %s', (mechanism) =>
         waitsWith('Kafka refuses our credentials: see DORMOUSE_KAFKA_SASL', {
-          DORMOUSE_KAFKA_SASL: 'plain:dormouse:x',
-        }));
+          DORMOUSE_KAFKA_SASL: `${mechanism}:dormouse:x`,
+        }),
+      );
       it('when it speaks TLS and we do not', () =>
         waitsWith('See DORMOUSE_KAFKA_BROKERS and DORMOUSE_KAFKA_TLS', {
           ...noFiles('KAFKA', 'CA', 'CERT', 'KEY'),

@@ -25,7 +25,7 @@ export const recipe: ServiceRecipe = {
   start: (options) => startFromSource(recipe, options, startKafka),
 };
 
-/** A broker of our own; a login is by SASL PLAIN. */
+/** A broker of our own; a login is by SASL, as the client likes: PLAIN or SCRAM. */
 export async function startKafka(options: StartOptions, guard: Guard = {}): Promise<Started> {
   try {
     return { available: true, service: await startBroker(await brokerJars(options), options, guard) };
@@ -33,6 +33,8 @@ export async function startKafka(options: StartOptions, guard: Guard = {}): Prom
     return { available: false, reason: `no Kafka here: ${(error as Error).message}`, remedy };
   }
 }
+
+type Login = NonNullable<Guard['login']>;
 
 async function brokerJars({ cache, say }: StartOptions): Promise<string> {
   if (!(await isInstalled('java'))) {
@@ -84,6 +86,7 @@ async function startBroker(
       withinMs: startWithinMs,
     });
   let running = await start();
+  if (guard.login !== undefined) await addScramUser(classPath, `127.0.0.1:${broker}`, guard.login);
   return {
     url: `127.0.0.1:${client}`,
     pids: () => [running.pid],
@@ -93,6 +96,19 @@ async function startBroker(
     },
     kill: (signal) => running.signal(signal),
   };
+}
+
+const scramMechanism = 'SCRAM-SHA-512';
+
+/** Those of PLAIN are in the settings; those of SCRAM are kept by the cluster, and given to it over the unguarded listener. */
+async function addScramUser(classPath: string, brokers: string, { user, password }: Login): Promise<void> {
+  const config = `${scramMechanism}=[password=${password}]`;
+  const about = ['--alter', '--add-config', config, '--entity-type', 'users', '--entity-name', user];
+  await runCommand(
+    'java',
+    [...jvmFlags, '-cp', classPath, 'kafka.admin.ConfigCommand', '--bootstrap-server', brokers, ...about],
+    { withinMs: 60_000 },
+  );
 }
 
 async function javaMajor(): Promise<number> {
@@ -161,9 +177,11 @@ const protocolOf = ({ login, tls }: Guard): string =>
 function loginSettings({ login }: Guard): Readonly<Record<string, string>> {
   if (login === undefined) return {};
   const module = 'org.apache.kafka.common.security.plain.PlainLoginModule';
+  const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule';
   return {
-    'listener.name.client.sasl.enabled.mechanisms': 'PLAIN',
+    'listener.name.client.sasl.enabled.mechanisms': `PLAIN,${scramMechanism}`,
     'listener.name.client.plain.sasl.jaas.config': `${module} required user_${login.user}="${login.password}";`,
+    [`listener.name.client.${scramMechanism.toLowerCase()}.sasl.jaas.config`]: `${scram} required;`,
   };
 }
 
