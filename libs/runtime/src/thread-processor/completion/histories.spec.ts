@@ -10,7 +10,7 @@ const size = heapBytesOf(history(1_000));
 
 /** A budget for two of them, and what was read of it. */
 function threads(bytesMax = 2 * size): {
-  ask(name: string, characters?: number): Promise<number>;
+  readonly ask: (name: string, characters?: number) => Promise<number>;
   reads: string[];
   kept: Histories;
 } {
