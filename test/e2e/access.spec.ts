@@ -75,6 +75,24 @@ describe('access', () => {
     expect((await at.request('DELETE', `/v1/api-keys/${made.id}`)).status).toBe(404);
   });
 
+  it('keeps no key and no token that it has shown, and shows the same again to who repeats the request', async () => {
+    const thread = await openThread(at);
+    const again = { headers: { 'idempotency-key': 'shown-once' } };
+    const posted = (path: string, body: object) => at.request('POST', path, body, again);
+    for (const [path, body, field] of [
+      ['/v1/api-keys', { name: 'kept', scopes: ['read'] }, 'key'],
+      [`/v1/threads/${thread}/tokens`, { can: ['read'], ttl_s: 60 }, 'token'],
+    ] as const) {
+      const first = await posted(path, body);
+      const second = await posted(path, body);
+      expect(second.headers.get('idempotency-replayed')).toBe('true');
+      expect(second.json).toEqual(first.json);
+      await new Promise((resolve) => setTimeout(resolve, 200)); // until it is on disk
+      for (const file of ['dormouse.db', 'dormouse.db-wal'])
+        expect((await readFile(join(at.dataDir, file))).includes(first.json[field])).toBe(false);
+    }
+  });
+
   it('lets a thread token do what it can, in its thread only', async () => {
     const [thread, other] = [await openThread(at), await openThread(at)];
     const { token: key } = (

@@ -26,6 +26,8 @@ export interface Operation {
   readonly bodyOptional?: boolean;
   /** Answers by status; null for one without a body, a media type for one that is not JSON. */
   readonly answers: Readonly<Record<number, z.ZodType | string | null>>;
+  /** True when the answer holds a credential: whatever keeps it, keeps it sealed. */
+  readonly answersSecret?: boolean;
   /** Codes of the problems it may answer besides those every operation has. */
   readonly problems?: readonly string[];
 }

@@ -50,6 +50,7 @@ export const systemOperations = {
     access: admin,
     body: newApiKey,
     answers: { 201: z.object({ id: z.string(), key: z.string() }).meta({ id: 'ApiKey' }) },
+    answersSecret: true,
   }),
   listApiKeys: operation({
     id: 'listApiKeys',

@@ -343,5 +343,6 @@ export const threadDetailOperations = {
     access: threadWriter,
     body: tokenRequest,
     answers: { 201: z.object({ token: z.string(), expires_at: time }).meta({ id: 'ThreadToken' }) },
+    answersSecret: true,
   }),
 };

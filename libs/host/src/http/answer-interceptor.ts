@@ -4,6 +4,7 @@ import type { Ingress } from '@dormouse/runtime';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { defer, from, lastValueFrom, type Observable } from 'rxjs';
+import type { Operation } from '../api/operation.ts';
 import { type ApiRequest, idempotencyKeyOf, operationOf, pathOf } from './call.ts';
 import { unwrap } from './problem.ts';
 import type { Reply } from './reply.ts';
@@ -22,11 +23,11 @@ export class AnswerInterceptor implements NestInterceptor {
     const request = http.getRequest<ApiRequest>();
     const reply = http.getResponse<FastifyReply>();
     const run = (): Promise<Reply> => lastValueFrom(next.handle());
-    return defer(() => from(this.answer(operationOf(context).method, request, reply, run)));
+    return defer(() => from(this.answer(operationOf(context), request, reply, run)));
   }
 
   private async answer(
-    method: string,
+    { method, answersSecret }: Operation,
     request: ApiRequest,
     reply: FastifyReply,
     run: () => Promise<Reply>,
@@ -35,7 +36,7 @@ export class AnswerInterceptor implements NestInterceptor {
     if (key === null || request.caller === undefined) return write(reply, await run());
     const body = request.body instanceof Uint8Array ? request.body : '';
     const once = await this.ingress.once(
-      { tenant: request.caller.tenant, route: `POST ${pathOf(request.url)}`, key, body },
+      { tenant: request.caller.tenant, route: `POST ${pathOf(request.url)}`, key, body, isSecret: answersSecret },
       async () => kept(await run()),
     );
     const { answer, replayed } = unwrap(once);

@@ -4,8 +4,9 @@
 //   P1. Only 2xx are kept; anything else, and any fault, frees the key.
 //   P2. The claim is taken before anything is done and finished after it was done; what happens twice because a process
 //       died between is caught by the ids, which are functions of the key. (K1)
+//   P3. An answer that holds a credential is kept sealed: no store has what was shown once.
 import { createHash } from 'node:crypto';
-import type { Clock, IdempotencyKeys, KeptAnswer } from '@dormouse/ports';
+import type { Clock, IdempotencyKeys, KeptAnswer, Sealer, SealOwner } from '@dormouse/ports';
 import { answered, type Answered, refused } from './refusal.ts';
 
 /** How long a claim without an answer keeps others waiting. */
@@ -16,6 +17,8 @@ export interface OnceRequest {
   readonly route: string;
   readonly key: string;
   readonly body: string | Uint8Array;
+  /** The answer holds a credential. (P3) */
+  readonly isSecret?: boolean;
 }
 
 export interface OnceAnswer {
@@ -25,12 +28,21 @@ export interface OnceAnswer {
 
 export type Once = (request: OnceRequest, run: () => Promise<KeptAnswer>) => Promise<Answered<OnceAnswer>>;
 
-export function onceByKey(deps: { readonly idempotencyKeys: IdempotencyKeys; readonly clock: Clock }): Once {
-  const { idempotencyKeys, clock } = deps;
-  return async ({ tenant, route, key, body }, run) => {
+export interface OncePorts {
+  readonly idempotencyKeys: IdempotencyKeys;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+}
+
+export function onceByKey({ idempotencyKeys, clock, sealer }: OncePorts): Once {
+  return async ({ tenant, route, key, body, isSecret = false }, run) => {
+    const owner: SealOwner = { tenant, name: `kept:${route}:${key}` };
     const bodySha256 = createHash('sha256').update(body).digest('hex');
     const claim = await idempotencyKeys.claim(tenant, route, key, bodySha256, clock.now(), claimLeaseMs);
-    if (claim.claim === 'done') return answered({ answer: claim.answer, replayed: true });
+    if (claim.claim === 'done') {
+      const { status, body: kept } = claim.answer;
+      return answered({ answer: { status, body: isSecret ? sealer.open(owner, kept) : kept }, replayed: true });
+    }
     if (claim.claim === 'other_body') {
       return refused('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used with another body.');
     }
@@ -47,7 +59,8 @@ export function onceByKey(deps: { readonly idempotencyKeys: IdempotencyKeys; rea
         await idempotencyKeys.abandon(tenant, route, key); // (P1)
         throw problem;
       }
-      if (answer.status >= 200 && answer.status < 300) await idempotencyKeys.finish(tenant, route, key, answer);
+      const kept = isSecret ? { ...answer, body: sealer.seal(owner, answer.body) } : answer;
+      if (answer.status >= 200 && answer.status < 300) await idempotencyKeys.finish(tenant, route, key, kept);
       else await idempotencyKeys.abandon(tenant, route, key);
       return answer;
     }
