@@ -89,13 +89,28 @@ export async function startContainer(
 const composeOf = (project: string): readonly string[] => ['compose', '--project-name', project, '--file', file];
 const down = ['down', '--volumes', '--remove-orphans', '--timeout', '10'];
 
+/** Whether a project that somebody wrote down has a server that runs. */
+export function isProjectRunning(project: string): boolean {
+  const { status, stdout } = askNow(project, ['ps', '--status', 'running', '--quiet']);
+  return status === 0 && stdout.trim() !== '';
+}
+
+/** The last lines that its server has printed. */
+export function linesOfProject(project: string, count: number): readonly string[] {
+  const { stdout } = askNow(project, ['logs', '--no-color', '--no-log-prefix', '--tail', String(count)]);
+  return stdout.trimEnd() === '' ? [] : stdout.trimEnd().split('\n');
+}
+
+/** The file is read as a whole, for what it says of other commands too. */
+const askNow = (project: string, args: readonly string[]) =>
+  spawnSync('docker', [...composeOf(project), ...args], {
+    encoding: 'utf8',
+    timeout: endsWithinMs,
+    env: { ...process.env, DORMOUSE_TEST_PORT: '0', DORMOUSE_TEST_ADVERTISED_PORT: '0' },
+  });
+
 /** Ends a project that somebody wrote down, or that did not become what it was to be. */
 export function endProjectNow(project: string): void {
   begun.delete(project);
-  spawnSync('docker', [...composeOf(project), ...down], {
-    stdio: 'ignore',
-    timeout: endsWithinMs,
-    // The file is read as a whole, for what it says of other commands too.
-    env: { ...process.env, DORMOUSE_TEST_PORT: '0', DORMOUSE_TEST_ADVERTISED_PORT: '0' },
-  });
+  askNow(project, down);
 }

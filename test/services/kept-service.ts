@@ -10,7 +10,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, r
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { endProjectNow } from './containers.ts';
+import { endProjectNow, isProjectRunning, linesOfProject } from './containers.ts';
 import { underLock } from './file-lock.ts';
 import { isRunning, type ProcessIdentity, signalTo } from './process-identity.ts';
 import type { ServiceRecipe } from './service.ts';
@@ -83,15 +83,24 @@ export function keptService(recipe: ServiceRecipe, directory: string): KeptServi
           rmSync(recordFile(place), { force: true });
         },
       ),
-    lastLines: (count) =>
-      new Map(
-        recipe.outputs.concat('keeper.out').flatMap((name) => {
-          const file = join(place, name);
-          const text = existsSync(file) ? readFileSync(file, 'utf8').trimEnd() : '';
-          return text === '' ? [] : [[name, text.split('\n').slice(-count)] as const];
-        }),
-      ),
+    lastLines: (count) => new Map([...linesOfContainer(place, count), ...linesOfFiles(place, recipe.outputs, count)]),
   };
+}
+
+type NamedLines = readonly (readonly [string, readonly string[]])[];
+
+function linesOfFiles(place: string, outputs: readonly string[], count: number): NamedLines {
+  return [...outputs, 'keeper.out'].flatMap((name) => {
+    const file = join(place, name);
+    const text = existsSync(file) ? readFileSync(file, 'utf8').trimEnd() : '';
+    return text === '' ? [] : [[name, text.split('\n').slice(-count)] as const];
+  });
+}
+
+function linesOfContainer(place: string, count: number): NamedLines {
+  const record = readRecord(place);
+  if (record?.state !== 'up' || record.project === undefined) return [];
+  return [['container', linesOfProject(record.project, count)]];
 }
 
 const recordFile = (place: string): string => join(place, 'record.json');
@@ -113,7 +122,8 @@ function stateOf(record: ServiceRecord | null): KeptState {
   const isKept = isRunning(record.keeper);
   if (record.state === 'starting') return isKept ? { state: 'starting' } : { state: 'damaged', url: null, pids: [] };
   const pids = record.servers.filter(isRunning).map(({ pid }) => pid);
-  const isWhole = isKept && pids.length === record.servers.length;
+  const isThere = record.project === undefined || isProjectRunning(record.project);
+  const isWhole = isKept && isThere && pids.length === record.servers.length;
   return { state: isWhole ? 'up' : 'damaged', url: record.url, pids };
 }
 

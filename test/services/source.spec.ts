@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { canWait } from './containers.ts';
+import { keptService, writeRecord } from './kept-service.ts';
+import { identityOf } from './process-identity.ts';
 import { recipes } from './recipes.ts';
 import type { RunningService, Started } from './service.ts';
 import { startFromSource } from './source.ts';
@@ -21,9 +23,12 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+/** Commands of a shell. */
+type Answers = Partial<Readonly<Record<'info' | 'version' | 'up' | 'ps' | 'logs', string>>>;
+
 /** A `docker` before all others, with the answers of an engine that runs, but for those given. */
-function withDocker(answers: { readonly info?: string; readonly version?: string; readonly up?: string } = {}): void {
-  const { info = 'echo 28.0.1', version = 'echo 2.33.0', up = 'true' } = answers;
+function withDocker(answers: Answers = {}): void {
+  const { info = 'echo 28.0.1', version = 'echo 2.33.0', up = 'true', ps = 'echo 0123abcd', logs = 'true' } = answers;
   const bin = join(directory, 'bin');
   mkdirSync(bin);
   const script = `#!/bin/sh
@@ -32,6 +37,8 @@ case "$*" in
   info*) ${info} ;;
   'compose version'*) ${version} ;;
   *' up '*) ${up} ;;
+  *' ps '*) ${ps} ;;
+  *' logs '*) ${logs} ;;
 esac
 `;
   writeFileSync(join(bin, 'docker'), script);
@@ -119,6 +126,46 @@ describe('a test server', () => {
     withDocker();
     expect(await start({ own: true, built: true })).toBe(built);
     expect(asked()).toEqual([]);
+  });
+});
+
+describe('a kept server in a container', () => {
+  const recipe = { ...about, outputs: [], start: () => Promise.reject(new Error('nothing is started here')) };
+  const project = 'dormouse-test-redis-0123456789';
+
+  function kept(answers: Answers = {}) {
+    withDocker(answers);
+    const keeper = identityOf(process.pid);
+    if (keeper === null) throw new Error('this process is not there');
+    mkdirSync(join(directory, 'redis'));
+    const url = 'redis://127.0.0.1:1';
+    writeRecord(join(directory, 'redis'), { state: 'up', keeper, url, servers: [], project });
+    return keptService(recipe, directory);
+  }
+
+  it('is up while its container runs', () => {
+    expect(kept().state()).toMatchObject({ state: 'up' });
+    expect(asked()[0]).toContain(`--project-name ${project} `);
+  });
+
+  it.each(['true', 'exit 1'])('is damaged when no container of it runs (%s)', (ps) => {
+    expect(kept({ ps }).state()).toMatchObject({ state: 'damaged' });
+  });
+
+  it('ends with its volumes when its keeper was killed before', async () => {
+    withDocker();
+    mkdirSync(join(directory, 'redis'));
+    const keeper = { pid: process.pid, startedAt: 'long ago' };
+    writeRecord(join(directory, 'redis'), { state: 'up', keeper, url: 'x', servers: [], project });
+    await keptService(recipe, directory).down();
+    expect(asked()).toEqual([expect.stringContaining(`--project-name ${project} `)]);
+    expect(asked()[0]).toContain(' down --volumes ');
+  });
+
+  it('shows what its container has printed', () => {
+    const lines = kept({ logs: 'echo one; echo two' }).lastLines(2);
+    expect([...lines]).toEqual([['container', ['one', 'two']]]);
+    expect(asked()[0]).toContain(' logs --no-color --no-log-prefix --tail 2 ');
   });
 });
 
