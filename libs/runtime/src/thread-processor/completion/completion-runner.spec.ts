@@ -199,6 +199,23 @@ describe('a completion', () => {
     expect(endless.answers).toMatchObject([{ kind: 'CompletionFailure', detail: 'the stream ended without an end' }]);
   });
 
+  it('counts arguments once, whether they were streamed or not', async () => {
+    const args = JSON.stringify({ city: 'x'.repeat(380) });
+    const play: Play = async function* () {
+      for (const index of [0, 1]) {
+        yield { part: 'tool_input', index, text: args };
+        yield { part: 'tool_call', providerCallId: `p${index}`, operation: 'weather', arguments: args };
+      }
+      yield { part: 'finish', reason: 'tool_calls', usage: { inputTokens: 1, outputTokens: 1 } };
+    };
+    const { clock, answers } = scene([play], { completionBytesMax: 1_000 });
+    await clock.advance(0);
+    expect(answers).toMatchObject([{ kind: 'CompletionResult', toolCalls: [{}, {}] }]);
+    const tooMuch = scene([play], { completionBytesMax: 700 });
+    await tooMuch.clock.advance(0);
+    expect(tooMuch.answers).toMatchObject([{ kind: 'CompletionFailure' }]);
+  });
+
   it.each([
     ['{"city":"Rome"}', { city: 'Rome' }, null],
     ['', {}, '/city is required'],

@@ -21,6 +21,8 @@ export class PartialAnswer {
   /** Parts received, of any kind. */
   parts = 0;
   #toolInputs: Map<number, number> | null = null;
+  /** Characters of arguments that were streamed and whose call has not come yet: they are counted once. */
+  #streamedAhead = 0;
 
   constructor(attempt: number) {
     this.attempt = attempt;
@@ -37,6 +39,7 @@ export class PartialAnswer {
         this.reasoning += part.text;
         return this.#delta(completionId, 'reasoning', 0, this.reasoning.length - part.text.length, part.text);
       case 'tool_input':
+        this.#streamedAhead += part.text.length;
         return this.#delta(
           completionId,
           'tool_input',
@@ -46,7 +49,7 @@ export class PartialAnswer {
         );
       case 'tool_call':
         this.calls.push(part);
-        this.characters += part.arguments.length;
+        this.#countOnce(part.arguments.length);
         return null;
       case 'finish':
         this.finish = part;
@@ -57,6 +60,12 @@ export class PartialAnswer {
   #delta(completionId: string, kind: Delta['kind'], index: number, offset: number, text: string): Delta | null {
     this.characters += text.length;
     return text === '' ? null : { completionId, attempt: this.attempt, offset, kind, index, text };
+  }
+
+  #countOnce(length: number): void {
+    const known = Math.min(length, this.#streamedAhead);
+    this.#streamedAhead -= known;
+    this.characters += length - known;
   }
 
   #toolInputOffset(index: number, length: number): number {
