@@ -18,14 +18,13 @@ export const watchedFrom = (directory: string): Readonly<Record<string, string>>
   LOOP_DELAY_DIRECTORY: directory,
 });
 
-/** The worst of the system's processes since it was last asked. */
+/** The worst of the system's processes since it was last asked. Those that have ended by now were only there to set it up. */
 export async function loopDelay(directory: string): Promise<LoopDelay> {
-  const each = await Promise.all(
-    readdirSync(directory).map(async (pid) => {
-      const answer = await fetch(`http://127.0.0.1:${readFileSync(join(directory, pid), 'utf8')}/`);
-      return (await answer.json()) as LoopDelay;
-    }),
-  );
+  const asked = readdirSync(directory).map(async (pid) => {
+    const answer = await fetch(`http://127.0.0.1:${readFileSync(join(directory, pid), 'utf8')}/`).catch(() => null);
+    return answer === null ? [] : [(await answer.json()) as LoopDelay];
+  });
+  const each = (await Promise.all(asked)).flat();
   if (each.length === 0) throw new Error('no process is watched');
   return { p99: Math.max(...each.map(({ p99 }) => p99)), max: Math.max(...each.map(({ max }) => max)) };
 }

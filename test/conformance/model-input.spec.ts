@@ -201,18 +201,18 @@ function daylightSavingDay(now: Date): Date {
 }
 
 describe('a schedule', () => {
-  const lines: readonly (readonly [string, string])[] = [
-    ['not a line', 'UTC'],
-    ['', 'UTC'],
-    ['99 99 * * *', 'UTC'],
-    ['0 0 30 2 *', 'UTC'],
-    ['0 9 * * *', 'Mars/Olympus'],
+  const lines: readonly (readonly [string, string, string])[] = [
+    ['not a line', 'UTC', '/cron'],
+    ['', 'UTC', '/cron'],
+    ['99 99 * * *', 'UTC', '/cron'],
+    ['0 0 30 2 *', 'UTC', '/cron'],
+    ['0 9 * * *', 'Mars/Olympus', '/time_zone'],
   ];
-  it.each(lines)('"%s" in %s is refused and says where', async (cron, time_zone) => {
+  it.each(lines)('"%s" in %s is refused and says where: %s', async (cron, time_zone, pointer) => {
     const thread = await stage.thread([[{ text: 'ok' }]], []);
     const path = `/v1/threads/${thread}/schedules`;
     const answer = await stage.at.request('POST', path, { cron, time_zone, message: 'stand up' });
-    expect(answer).toMatchObject({ status: 422, json: { errors: [{ pointer: '/cron' }] } });
+    expect(answer).toMatchObject({ status: 422, json: { errors: [{ pointer }] } });
     expect((await stage.at.request('GET', path)).json.data).toEqual([]);
   });
 
