@@ -25,7 +25,10 @@ const otherWords = new Set([
   'NOT_THE_PARENT',
   'SLICE_THREW',
   'TOO_LARGE',
+  // of the system
+  'EAI_AGAIN',
   // of OpenSSL
+  'CERT_SIGNATURE_FAILURE',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_GET_ISSUER_CERT',
