@@ -1,5 +1,7 @@
 // Moving a thread's tool servers to other addresses: the protocol's order, all or nothing.
+import { defineTool, serve, type ToolServer } from '@dormouse/tool-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { eventsOf, openThread, say, scriptedAgent, type System, untilEvent, untilStatus } from './conversation.ts';
 import { type DrivenToolServer, driveToolServer, toolCall } from './driven-tool-server.ts';
 import { endSystems, startSystem } from './system.ts';
@@ -98,5 +100,40 @@ describe('migration', () => {
     const refused = (await eventsOf(at, thread)).filter(({ type }) => type === 'request_refused');
     expect(refused.at(-1)).toMatchObject({ code: 'CALLS_PENDING' });
     expect((await migrate(thread, {})).status).toBe(422);
+  });
+});
+
+describe('two servers of the SDK', () => {
+  const servers: ToolServer[] = [];
+  afterAll(() => Promise.all(servers.map((server) => server.close())));
+
+  const watch = defineTool(
+    { name: 'watch', description: 'Watches.', input: z.strictObject({}) },
+    async (_, context) => void (await context.subscribe()),
+  );
+
+  async function watching(): Promise<ToolServer> {
+    const handoverKey = new Uint8Array(32).fill(9);
+    const server = await serve({ name: 'watchers', tools: [watch], handoverKey, log: () => undefined });
+    servers.push(server);
+    return server;
+  }
+
+  it('R101 T45 hand a subscription over: the thread hears of events from its new place, and cancels it there', async () => {
+    const [from, to] = [await watching(), await watching()];
+    const name = `watchers-${process.pid}`;
+    expect((await at.request('POST', '/v1/tool-servers', { name, base_url: from.url })).status).toBe(201);
+    const script = [[toolCall('watch')], [{ text: 'I watch.' }], [{ text: 'It came.' }]];
+    const thread = await openThread(at, await scriptedAgent(at, script, { tool_servers: [name] }));
+    await say(at, thread, 'watch');
+    expect((await migrate(thread, { [name]: to.url })).status).toBe(202);
+    expect(await untilEvent(at, thread, 'migration_ended')).toMatchObject({ ok: true, migrated: [name] });
+    expect(from.subscriptions()).toEqual([]);
+    const [subscription] = to.subscriptions('watch');
+    expect(subscription?.emit('somebody is there', { associative: true })).toBe('emitted');
+    expect(await untilEvent(at, thread, 'subscription_event_received')).toMatchObject({ text: 'somebody is there' });
+    await untilStatus(at, thread, 'idle');
+    await at.request('POST', `/v1/threads/${thread}/subscriptions/${subscription?.callId}/cancel`);
+    await expect.poll(() => to.subscriptions()).toEqual([]);
   });
 });
