@@ -653,7 +653,7 @@ export interface paths {
         delete: operations["deleteToolServer"];
         options?: never;
         head?: never;
-        /** Change a registration */
+        /** Change a registration; calls follow it within a second */
         patch: operations["patchToolServer"];
         trace?: never;
     };
@@ -666,7 +666,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send it nothing until it is resumed */
+        /** Send it nothing until it is resumed, within a second; calls meanwhile end with an error */
         post: operations["pauseToolServer"];
         delete?: never;
         options?: never;
