@@ -154,6 +154,25 @@ describe('a tool server that', () => {
     expect(await eventsOfType(stage.at, attacker.thread, 'tool_call_settled')).toHaveLength(1);
   });
 
+  it('sends bytes that are no UTF-8 ends its own call, when they claim to be its result, and no other', async () => {
+    const [attacker, other] = await Promise.all([pending(), pending()]);
+    const { group_id, id, callback_url } = attacker.call;
+    const bytes = (type: string): Buffer =>
+      Buffer.concat([
+        Buffer.from(`{"type":"${type}","group_id":"${group_id}","id":"${id}","text":"`),
+        Buffer.from([0xc3, 0x28, 0xff]),
+        Buffer.from('"}'),
+      ]);
+    expect((await postCallback(callback_url, bytes('oauth'))).status).toBe(400);
+    expect(await eventsOfType(stage.at, attacker.thread, 'tool_call_settled')).toEqual([]);
+    expect((await postCallback(callback_url, bytes('tool_result'))).status).toBe(400);
+    await untilStatus(stage.at, attacker.thread, 'idle');
+    expect(await eventsOfType(stage.at, attacker.thread, 'tool_call_settled')).toMatchObject([
+      { outcome: 'error', code: 'RESULT_UNREADABLE' },
+    ]);
+    await finish(other);
+  });
+
   it('drips callbacks byte by byte on many connections takes no place from others', async () => {
     const [attacker, other] = await Promise.all([pending(), pending()]);
     const url = new URL(attacker.call.callback_url);
