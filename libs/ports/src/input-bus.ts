@@ -36,6 +36,8 @@ interface Delivery extends ThreadKey {
   readonly trace: string | null;
   /** The input is decided for good: by a commit, or refused without one (null). Called once, before `release`. */
   decided(version: number | null): void;
+  /** True once its sender was told that it was not taken: deciding it now would surprise. Absent where senders are never told. */
+  isWithdrawn?(): boolean;
   /** Nothing is owed because of this delivery any more. Called once. */
   release(): void;
 }

@@ -6,6 +6,8 @@
 //   Q2. One queue for all threads, in order of arrival, so each thread's order is kept. (B2)
 //   Q3. Whoever consumes next gets first what commits may still owe, then what was not decided. (B2, V10)
 //   Q4. Undecided inputs are bounded, in all and per thread; above that `publish` is refused with UNAVAILABLE.
+//   Q5. An input that cannot be decided for `undecidedMsMax` (the disk is full) is refused with UNAVAILABLE and withdrawn:
+//       nobody decides it later, unless its commit was on its way already.
 import type { Assignment, InputBus, InputConsumer, Subscription, ThreadDelivery, ThreadKey } from '@dormouse/ports';
 import { unavailable } from './fault-of.ts';
 import type { OwedCommits } from './owed-commits.ts';
@@ -15,6 +17,7 @@ export interface LocalInputBusOptions {
   readonly owed: OwedCommits;
   readonly undecidedMax: number;
   readonly undecidedPerThreadMax: number;
+  readonly undecidedMsMax: number;
   /** How often a consumer that was busy is asked again, besides after each release. */
   readonly busyPollMs: number;
 }
@@ -35,6 +38,7 @@ interface Owner {
 }
 
 const partition = 0;
+const sweepMs = 500;
 
 export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBus {
   const { owed } = options;
@@ -45,6 +49,7 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
   let generation = 0;
   let closed = false;
   let poll: NodeJS.Timeout | null = null;
+  let sweep: NodeJS.Timeout | null = null;
 
   /** Hands over until the consumer has enough. (B4) */
   function deliverAll(): void {
@@ -61,6 +66,19 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
       queue = queue.slice(first);
       first = 0;
     }
+  }
+
+  /** (Q5) No timer while nothing is undecided. */
+  function sweepLater(): void {
+    sweep ??= setTimeout(() => {
+      sweep = null;
+      const refused = undecided.refuseOld(performance.now() - options.undecidedMsMax, cannotBeStored());
+      if (refused > 0) {
+        queue = queue.slice(first).filter((queued) => queued.what === 'recovery' || !queued.published.isWithdrawn);
+        first = 0;
+      }
+      if (undecided.size > 0) sweepLater();
+    }, sweepMs).unref();
   }
 
   function askAgainLater(): void {
@@ -96,6 +114,7 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
         if (published) owed.decided(key, holder, version);
         published?.decided();
       },
+      isWithdrawn: () => published?.isWithdrawn === true,
       release: () => {
         if (to.revoked) return;
         owed.release(key, holder);
@@ -126,6 +145,7 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
       if (closed) throw shuttingDown();
       const { undecided: published, done } = undecided.add(key, input, trace);
       queue.push({ what: 'input', published });
+      sweepLater();
       deliverAll();
       await done;
     },
@@ -140,6 +160,7 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
     close: () => {
       closed = true;
       if (poll) clearTimeout(poll);
+      if (sweep) clearTimeout(sweep);
       undecided.refuseAll(shuttingDown());
       queue = [];
       first = 0;
@@ -147,6 +168,8 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
   };
 }
 
+const cannotBeStored = (): Error =>
+  unavailable('This cannot be stored now: the disk may be full or too slow. Send it again later.');
 const shuttingDown = (): Error => unavailable('The runtime is shutting down.');
 
 async function atMost(withinMs: number, work: Promise<void>): Promise<void> {

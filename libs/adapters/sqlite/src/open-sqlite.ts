@@ -56,6 +56,8 @@ export interface SqliteOptions {
   /** Inputs on their way to their commit, in all. */
   readonly undecidedInputsMax?: number;
   readonly undecidedInputsPerThreadMax?: number;
+  /** An input that cannot be decided for this long is refused: 503. */
+  readonly undecidedMsMax?: number;
   /** Messages of a work topic being handled at once. */
   readonly workInFlightMax?: number;
   /** Frames of 4 KiB in the write-ahead log, above which it is carried over between two transactions. */
@@ -124,6 +126,7 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     owed,
     undecidedMax: options.undecidedInputsMax ?? 10_000,
     undecidedPerThreadMax: options.undecidedInputsPerThreadMax ?? 1_000,
+    undecidedMsMax: options.undecidedMsMax ?? 5_000,
     busyPollMs: 5,
   });
   const work = createLocalWorkBus({

@@ -1,10 +1,14 @@
-// Inputs on their way to their decision: who waits for each, and how many there may be. (Q1, Q4 of the local bus)
+// Inputs on their way to their decision: who waits for each, how long, and how many there may be. (Q1, Q4, Q5 of the local bus)
 import type { BusInput, ThreadKey } from '@dormouse/ports';
 import { unavailable } from './fault-of.ts';
 
 export interface UndecidedInput extends ThreadKey {
   readonly input: BusInput;
   readonly trace: string | null;
+  /** Milliseconds of the monotonic clock. */
+  readonly since: number;
+  /** Its publisher was refused. */
+  readonly isWithdrawn: boolean;
   /** Its publisher is answered. */
   decided(): void;
 }
@@ -18,7 +22,10 @@ export interface UndecidedInputs {
   ): { readonly undecided: UndecidedInput; readonly done: Promise<void> };
   /** In order of arrival. */
   all(): Iterable<UndecidedInput>;
+  /** Refuses those that wait since before `since`; answers how many there were. */
+  refuseOld(since: number, why: Error): number;
   refuseAll(why: Error): void;
+  readonly size: number;
 }
 
 export function createUndecidedInputs(limits: {
@@ -46,12 +53,28 @@ export function createUndecidedInputs(limits: {
         change(name, -1);
         settle();
       };
-      const undecided: UndecidedInput = { tenant, thread, input, trace, decided: () => leave(resolve) };
-      waiting.set(undecided, (why) => leave(() => reject(why)));
+      const decided = (): void => leave(resolve);
+      const undecided = { tenant, thread, input, trace, since: performance.now(), isWithdrawn: false, decided };
+      waiting.set(undecided, (why) => {
+        undecided.isWithdrawn = true;
+        leave(() => reject(why));
+      });
       change(name, 1);
       return { undecided, done };
     },
     all: () => waiting.keys(),
+    refuseOld: (since, why) => {
+      let count = 0;
+      for (const [undecided, refuse] of waiting) {
+        if (undecided.since >= since) break; // in order of arrival
+        refuse(why);
+        count += 1;
+      }
+      return count;
+    },
+    get size() {
+      return waiting.size;
+    },
     refuseAll: (why) => {
       for (const refuse of waiting.values()) refuse(why);
     },

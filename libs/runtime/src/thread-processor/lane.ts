@@ -7,6 +7,7 @@
 //   L4. Poison (a slice that throws anything but a Fault, however often it is tried) parks its own thread and no other: the
 //       mark first, then each input behind it in order, and only then are they released (`parking.ts`). A recovery has no
 //       input to put aside: it is tried again slowly, and said aloud.
+//   L5. Whoever was told that his input was not taken does not see it decided later. An attempt that is under way ends.
 import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
 import { backoffMs } from './backoff.ts';
 import type { CompletionAnswer } from './completion/completion-runner.ts';
@@ -18,7 +19,14 @@ import type { ProcessorSettings } from './settings.ts';
 import { runSlice } from './slice/run-slice.ts';
 import { finish } from './slice/settle.ts';
 import type { LaneMemory, SliceDeps } from './slice/slice-deps.ts';
-import { answerItem, deliveredItem, type InputItem, replayedItem, type SliceItem } from './slice/slice-item.ts';
+import {
+  answerItem,
+  deliveredItem,
+  type InputItem,
+  isWithdrawn,
+  replayedItem,
+  type SliceItem,
+} from './slice/slice-item.ts';
 
 /** What a lane gets from the assignment it belongs to. */
 export interface LaneHome {
@@ -110,11 +118,11 @@ export class Lane implements LaneMemory {
     if (this.#parked === null && this.#home.slices.cache.has(this.cacheKey)) this.#parked = false;
     if (this.#parked !== false && this.#queue[0]?.what === 'input') await this.#patiently(() => this.#lookForMark());
     if (this.#waitsParked(this.#queue[0])) return this.#patiently(() => this.#putAside());
-    let items = this.#takeHead().filter((item) => !this.#isOvertaken(item));
+    let items = this.#stillWanted(this.#takeHead());
     while (items.length > 0 && !this.#home.revoked.aborted && !this.#waitsParked(items[0])) {
       const finished = await this.#trySlice(items);
       if (finished.length > 0 && this.#replaying.size > 0) await this.#patiently(() => this.#replayed(finished));
-      items = items.filter((item) => !finished.includes(item) && !this.#isOvertaken(item));
+      items = this.#stillWanted(items.filter((item) => !finished.includes(item)));
     }
     this.#queue.unshift(...items); // of a thread that has just been parked
     this.#home.queued(items.length);
@@ -141,7 +149,7 @@ export class Lane implements LaneMemory {
     while (this.#parked === true) {
       const [item] = this.#queue;
       if (item?.what !== 'input') return;
-      await this.#home.parking.add(this.key, item.input, item.trace);
+      if (!isWithdrawn(item)) await this.#home.parking.add(this.key, item.input, item.trace);
       this.#queue.shift();
       this.#home.queued(-1);
       if (item.answerOf !== null && item.answerOf === this.run) this.#endRun(item.answerOf);
@@ -189,6 +197,13 @@ export class Lane implements LaneMemory {
     const taken = this.#queue.splice(0, Math.max(1, inputs.length));
     this.#home.queued(-taken.length);
     return inputs.length === 0 ? taken : this.#home.protocol.mergeInputs(inputs);
+  }
+
+  /** Without answers that were overtaken, and inputs whose senders were told meanwhile that they were not taken. (L5) */
+  #stillWanted(items: readonly SliceItem[]): readonly SliceItem[] {
+    const wanted = items.filter((item) => !this.#isOvertaken(item) && !isWithdrawn(item));
+    for (const item of items) if (isWithdrawn(item)) finish(this, item, null);
+    return wanted;
   }
 
   /** An answer whose completion another input has ended meanwhile. (L3) */

@@ -61,6 +61,10 @@ export function replayedItem(input: ThreadInput, trace: string | null): InputIte
   return { what: 'input', input, trace, deliveries: [], hold: new Hold(), answerOf: null, told: false };
 }
 
+/** Every sender of it was told that it was not taken. */
+export const isWithdrawn = ({ deliveries }: SliceItem): boolean =>
+  deliveries.length > 0 && deliveries.every((delivery) => delivery.isWithdrawn?.() === true);
+
 /** Tells every delivery, once, what was decided. */
 export function tell(item: SliceItem, version: number | null): void {
   if (item.told) return;

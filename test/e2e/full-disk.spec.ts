@@ -1,0 +1,187 @@
+// A disk that is really full, under the running app: nobody is told that something is stored which is not, nothing that was
+// stored is lost, and what comes again when there is room counts once. The disk is a small file system in memory.
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type RecordingModel, startRecordingModel } from '../conformance/recording-model.ts';
+import { recordToolServer, type RecordingToolServer } from '../conformance/recording-tool-server.ts';
+import { eventsOf, eventually, openThread, untilStatus } from './conversation.ts';
+import { toolCall } from './driven-tool-server.ts';
+import { cleanUp, scratchDirectory, type Standalone, startStandalone } from './standalone-process.ts';
+
+const diskBytes = 32 * 1024 * 1024;
+const noiseBytes = 50_000;
+/** More than the log's file can hold when the noise did not fit. */
+const large = 'y'.repeat(3 * noiseBytes);
+
+/** Null where this machine lets nobody mount anything. */
+function mountDisk(at: string): string | null {
+  mkdirSync(at);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskBytes}`, 'tmpfs', at], { stdio: 'pipe' });
+    return at;
+  } catch {
+    return null;
+  }
+}
+
+/** Takes all the room there is. */
+function fill(file: string): void {
+  const open = openSync(file, 'w');
+  try {
+    for (let bytes = 1024 * 1024; bytes >= 1; bytes = Math.floor(bytes / 2)) {
+      const block = Buffer.alloc(bytes, 1);
+      for (;;) if (!wasWritten(open, block)) break;
+    }
+  } finally {
+    closeSync(open);
+  }
+}
+
+function wasWritten(open: number, block: Buffer): boolean {
+  try {
+    return writeSync(open, block) === block.length;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return false;
+    throw error;
+  }
+}
+
+describe('a full disk', () => {
+  let disk: string | null = null;
+  let at: Standalone;
+  let model: RecordingModel;
+  let server: RecordingToolServer;
+  const filler = (): string => join(disk ?? '', 'filler');
+  const makeRoom = (): void => rmSync(filler(), { force: true });
+
+  beforeAll(async () => {
+    disk = mountDisk(join(await scratchDirectory(), 'disk'));
+    if (disk === null) return;
+    [at, model] = await Promise.all([startStandalone({ dataDir: join(disk, 'data') }), startRecordingModel()]);
+    server = await recordToolServer(at);
+  });
+  beforeEach((context) => context.skip(disk === null, 'a disk of its own takes root on Linux'));
+  afterEach(makeRoom);
+  afterAll(async () => {
+    if (disk !== null) {
+      await at.stop();
+      await Promise.all([model.close(), server.close()]);
+      execFileSync('umount', [disk]);
+    }
+    await cleanUp();
+  });
+
+  async function waitingThread(): Promise<{ readonly thread: string; readonly prompts: readonly unknown[] }> {
+    const played = model.plays([[toolCall('work')], [{ text: 'understood' }], [{ text: 'yes' }]]);
+    const name = `disk-${randomUUID()}`;
+    await at.request('POST', '/v1/agents', { name, model: played.model, tool_servers: [server.name] });
+    const thread = await openThread(at, name);
+    await untilStatus(at, thread, 'idle');
+    return { thread, prompts: played.prompts };
+  }
+
+  /** The log's file may have room of its own: it is used up by another thread, until that is refused. */
+  async function fillDisk(): Promise<void> {
+    const noise = await openThread(at);
+    fill(filler());
+    const text = 'x'.repeat(noiseBytes);
+    await eventually(
+      async () => (await at.request('POST', `/v1/threads/${noise}/messages`, { text })).status === 503,
+      60_000,
+    );
+  }
+
+  const post = (thread: string) =>
+    at.request(
+      'POST',
+      `/v1/threads/${thread}/messages`,
+      { text: `go ${large}` },
+      { headers: { 'idempotency-key': thread } },
+    );
+
+  const countOf = async (thread: string, wanted: string): Promise<number> =>
+    (await eventsOf(at, thread)).filter(({ type }) => type === wanted).length;
+
+  it('R54 R57 a message is answered with 503, no model and no tool hears of it, and sent again it counts once', async () => {
+    const { thread, prompts } = await waitingThread();
+    const before = server.invocations().length;
+    await fillDisk();
+    const refused = await post(thread);
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
+    expect([prompts.length, server.invocations().length - before]).toEqual([0, 0]);
+    expect((await at.request('GET', `/v1/threads/${thread}`)).status).toBe(200);
+    makeRoom();
+    await eventually(async () => (await post(thread)).status === 202, 30_000);
+    const call = await server.invocation(before);
+    await server.send(call, { type: 'tool_result', text: 'done' });
+    await untilStatus(at, thread, 'idle');
+    expect(await countOf(thread, 'message_accepted')).toBe(1);
+  });
+
+  it('R57 a message that was refused is not decided later, when there is room again', async () => {
+    const { thread, prompts } = await waitingThread();
+    await fillDisk();
+    const refused = await at.request('POST', `/v1/threads/${thread}/messages`, { text: large });
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
+    expect(refused.json.detail).toContain('disk');
+    makeRoom();
+    const later = await eventually(async () => {
+      const answer = await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'found' });
+      return answer.status === 202 && answer;
+    }, 30_000);
+    await untilStatus(at, thread, 'waiting');
+    const accepted = (await eventsOf(at, thread)).filter(({ type }) => type === 'message_accepted');
+    expect(accepted.map(({ message_id }) => message_id)).toEqual([later.json.id]);
+    expect(prompts).toHaveLength(1);
+  }, 60_000);
+
+  it('R57 a result is answered with 503 and Retry-After, and sent again it counts once', async () => {
+    const { thread, prompts } = await waitingThread();
+    const before = server.invocations().length;
+    expect((await post(thread)).status).toBe(202);
+    const call = await server.invocation(before);
+    await eventually(async () => (await countOf(thread, 'tool_call_requested')) === 1);
+    await fillDisk();
+    const result = { type: 'tool_result', text: `written down once ${large}` };
+    const refused = await server.send(call, result);
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
+    expect(prompts).toHaveLength(1);
+    makeRoom();
+    await eventually(async () => (await server.send(call, result)).status === 200, 30_000);
+    await untilStatus(at, thread, 'idle');
+    expect(await countOf(thread, 'tool_call_settled')).toBe(1);
+    expect(prompts).toHaveLength(2);
+  }, 60_000);
+
+  it('a process that is killed while it is full starts again on it, and has everything that was answered', async () => {
+    const { thread } = await waitingThread();
+    const before = server.invocations().length;
+    expect((await post(thread)).status).toBe(202);
+    await server.invocation(before);
+    await fillDisk();
+    at.process.kill('SIGKILL');
+    await eventually(async () => at.process.exitCode !== null || at.process.signalCode !== null);
+    makeRoom();
+    at = await startStandalone({ dataDir: at.dataDir, port: at.port });
+    expect(await countOf(thread, 'message_accepted')).toBe(1);
+    await server.send(await server.invocation(before), { type: 'tool_result', text: 'done' });
+    await untilStatus(at, thread, 'idle');
+  }, 60_000);
+
+  it('ends when it is asked to while it is full, and goes on with what it could not store', async () => {
+    const { thread } = await waitingThread();
+    const before = server.invocations().length;
+    expect((await post(thread)).status).toBe(202);
+    const call = await server.invocation(before);
+    await fillDisk();
+    expect(await at.stop()).toBe(0);
+    makeRoom();
+    at = await startStandalone({ dataDir: at.dataDir, port: at.port });
+    await server.send(call, { type: 'tool_result', text: 'done' });
+    await untilStatus(at, thread, 'idle');
+    expect(await countOf(thread, 'message_accepted')).toBe(1);
+  }, 60_000);
+});
