@@ -83,6 +83,8 @@ const partitions = 12;
 const longSessionMs = 120_000;
 const shortSessionMs = 6_000;
 const modelMs = 2_000;
+/** Long enough for all completions to be in flight at the same time. */
+const takeoverModelMs = 10_000;
 
 export async function measureCluster(stage: Stage, plan: ClusterPlan): Promise<ClusterResult> {
   const servers = await startServers(stage.room('servers'), (line) => stage.say(line));
@@ -178,8 +180,9 @@ async function measureDuplicates(stage: Stage, plan: ClusterPlan, base: Base): P
   return results;
 }
 
-async function startSlowModel(stage: Stage) {
-  const child = await startNode('slow-model', `${import.meta.dirname}/slow-model.ts`, stage.room('model'));
+async function startSlowModel(stage: Stage, waitMs: number) {
+  const args = [String(waitMs)];
+  const child = await startNode('slow-model', `${import.meta.dirname}/slow-model.ts`, stage.room('model'), { args });
   return {
     url: (await child.ask({ ask: 'base' })) as string,
     counts: async () =>
@@ -191,7 +194,7 @@ async function startSlowModel(stage: Stage) {
 /** Every thread is asked once; how many completions run at the same time is the model's own count. */
 async function measureSlow(stage: Stage, plan: ClusterPlan, base: Base): Promise<SlowResult> {
   stage.say(`slow model: ${plan.slowThreads} threads, ${modelMs / 1_000} s, ${partitions} partitions`);
-  const model = await startSlowModel(stage);
+  const model = await startSlowModel(stage, modelMs);
   const options = { ...base, model: model.url, sessionTimeoutMs: longSessionMs };
   const turn = { body: JSON.stringify({ text: 'think about {token}' }), expect: 'thought about it' };
   try {
@@ -208,6 +211,7 @@ async function measureSlow(stage: Stage, plan: ClusterPlan, base: Base): Promise
     await stage.drive({ targets: some, warmupSeconds: 0, seconds: 20, toleratesErrors: true });
     await naive.stop();
     const { inFlightMost: naiveInFlight } = await model.counts();
+    stage.say(`in flight at once: dormouse ${dormouseInFlight}, naive ${naiveInFlight}`);
     return { threads: plan.slowThreads, partitions, dormouseInFlight, naiveInFlight };
   } finally {
     await model.stop();
@@ -279,7 +283,7 @@ async function idleOf(cluster: RunningCluster, seconds: number): Promise<Cluster
 
 async function measureTakeover(stage: Stage, plan: ClusterPlan, base: Base): Promise<TakeoverResult> {
   stage.say(`takeover: a processor is killed with ${plan.slowThreads} completions in flight`);
-  const model = await startSlowModel(stage);
+  const model = await startSlowModel(stage, takeoverModelMs);
   const options = { ...base, model: model.url, sessionTimeoutMs: shortSessionMs, processors: 2 };
   const cluster = await startCluster({ ...options, directory: stage.room('takeover') });
   try {
@@ -293,7 +297,7 @@ async function measureTakeover(stage: Stage, plan: ClusterPlan, base: Base): Pro
     const killedAt = performance.now();
     process.kill(cluster.services.get('thread-processor')?.pid ?? 0, 'SIGKILL');
     const { errorCount } = await driven;
-    const untilAllGoOnMs = performance.now() - killedAt - modelMs;
+    const untilAllGoOnMs = performance.now() - killedAt - takeoverModelMs;
     const doubled = await doubledAnswers(cluster, threads);
     const rolling = await rollingRestart(stage, plan, { ...options, directory: stage.room('rolling') }, model);
     return {

@@ -1,10 +1,10 @@
-// A slow model as a process of its own: an OpenAI-compatible endpoint that answers after two seconds, streamed where that is
-// asked for, and counts how often it was asked for each message.
+// A slow model as a process of its own: an OpenAI-compatible endpoint that answers after as many milliseconds as its argument
+// says, streamed where that is asked for, and counts how often it was asked for each message.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
-const waitMs = 2_000;
+const waitMs = Number(process.argv[2]);
 
 interface ChatRequest {
   readonly stream?: boolean;
