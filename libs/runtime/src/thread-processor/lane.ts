@@ -94,7 +94,7 @@ export class Lane implements LaneMemory {
   /** Resolves when no slice is running; nothing new is begun once the assignment is revoked. */
   async stopped(): Promise<void> {
     await this.#working;
-    this.run?.abort();
+    if (this.run !== null) this.#home.slices.payment.completions.leave(this.run);
     this.#home.queued(-this.#queue.length);
     this.#queue = [];
   }

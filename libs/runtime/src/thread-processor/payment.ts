@@ -169,9 +169,11 @@ function startCompletion(
     deps.protocol.holdForCompletion(debtor.run.hold, bill.hold); // asked for again: it runs, and holds this too
     return;
   }
-  const run = new CompletionRun(debtor.key, completionId, requested.trace, deps.clock.now());
+  const adopted = deps.completions.adopt(debtor.key, completionId, (run, answer) => debtor.answered(run, answer));
+  const run = adopted ?? new CompletionRun(debtor.key, completionId, requested.trace, deps.clock.now());
   deps.protocol.holdForCompletion(run.hold, bill.hold);
   debtor.run = run;
+  if (adopted !== null) return;
   const { thread, messages, tail } = bill.state;
   deps.completions.start(run, { completionId, thread, messages, promptLength: tail.length }, (answer) =>
     debtor.answered(run, answer),

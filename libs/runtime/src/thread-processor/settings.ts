@@ -34,6 +34,8 @@ export interface ProcessorSettings {
   /** Text, reasoning and arguments of one completion together, in characters: more than any model says, and a store takes it. */
   readonly completionBytesMax: number;
   readonly completionsInFlightMax: number;
+  /** How long a completion goes on whose partition was taken away: it may come back. */
+  readonly leftCompletionMsMax: number;
   /** How often running completions are checked for timeouts, all at once. */
   readonly completionCheckMs: number;
   /** Longest sleep between two looks at the timers: how late a jump of the clock may be noticed. */
@@ -68,6 +70,7 @@ export const defaultProcessorSettings: ProcessorSettings = {
   completionMsMax: 1_800_000,
   completionBytesMax: 2 * 1024 * 1024,
   completionsInFlightMax: 2_000,
+  leftCompletionMsMax: 30_000,
   completionCheckMs: 1_000,
   timerPollMs: 1_000,
   timersFiringMax: 500,

@@ -3,9 +3,11 @@
 // Invariants:
 //   K1. `hold` keeps every delivery that led to this completion, until whoever ends it takes the hold over. (V1, V2)
 //   K2. After `abort` nothing of it becomes an input. After `expire` a failure does, whatever the model does.
+//   K3. A run that is taken over by another lane holds nothing of the lane before. (V6)
 import type { ThreadKey } from '@dormouse/ports';
 import type { Streamed } from '@dormouse/thread';
 import { Hold } from '../held-deliveries.ts';
+import type { CompletionAnswer } from './completion-runner.ts';
 import { PartialAnswer } from './partial-answer.ts';
 
 export type RunState = 'running' | 'answered' | 'aborted' | 'expired';
@@ -20,12 +22,15 @@ export class CompletionRun {
   readonly trace: string | null;
   /** Milliseconds since the epoch; waiting for a slot counts. */
   readonly startedAt: number;
-  readonly hold = new Hold();
+  hold = new Hold();
   /** Of the attempt that is shown; a new attempt replaces it. */
   answer = new PartialAnswer(0);
   /** Time of the last part of this attempt, or of its start. */
   lastPartAt: number;
   state: RunState = 'running';
+  /** Its answer, once there is one. */
+  kept: CompletionAnswer | null = null;
+  #listener: ((answer: CompletionAnswer) => void) | null = null;
   #stop = new AbortController();
   #interrupt: ((reason: Error) => void) | null = null;
 
@@ -53,11 +58,22 @@ export class CompletionRun {
     this.breakOff(aborted);
   }
 
-  /** Its answer is on its way to the lane. False when nobody waits for one any more. */
-  finish(): boolean {
-    if (this.state === 'aborted') return false;
+  /** From now on its answer goes here; at once, if there is one. Null: to nobody, until somebody takes it over. */
+  listen(listener: ((answer: CompletionAnswer) => void) | null): void {
+    this.#listener = listener;
+    if (this.kept !== null) listener?.(this.kept);
+  }
+
+  /** (K3) */
+  takeOver(): void {
+    this.hold = new Hold();
+  }
+
+  answered(answer: CompletionAnswer): void {
+    if (this.state === 'aborted') return; // nobody waits for one any more
     this.state = 'answered';
-    return true;
+    this.kept = answer;
+    this.#listener?.(answer);
   }
 
   expire(): void {

@@ -99,6 +99,57 @@ const hangs = (after: readonly ModelPart[] = []): Play =>
     await new Promise(() => {});
   };
 
+describe('a completion whose lane is gone', () => {
+  const slowly: Play = async function* () {
+    await pause.clock?.sleep(5_000);
+    yield { part: 'text', text: 'late' };
+    yield { part: 'finish', reason: 'stop', usage: { inputTokens: 3, outputTokens: 2 } };
+  };
+  const pause: { clock: ManualClock | null } = { clock: null };
+
+  async function left(
+    afterMs: number,
+    play = slowly,
+  ): Promise<ReturnType<typeof scene> & { readonly heard: CompletionAnswer[] }> {
+    const at = scene([play]);
+    pause.clock = at.clock;
+    await at.clock.advance(1_000);
+    at.runner.leave(at.run);
+    await at.clock.advance(afterMs);
+    return { ...at, heard: [] };
+  }
+
+  it('goes on, and answers to the lane that owes it again', async () => {
+    const { runner, run, clock, heard, answers, requests } = await left(1_000);
+    const old = run.hold;
+    expect(runner.adopt(key, 'cmp_2', () => {})).toBeNull();
+    expect(runner.adopt({ ...key, thread: 'other' }, 'cmp_1', () => {})).toBeNull();
+    expect(runner.adopt(key, 'cmp_1', (_run, answer) => heard.push(answer))).toBe(run);
+    expect(run.hold).not.toBe(old);
+    expect(runner.adopt(key, 'cmp_1', () => {})).toBeNull();
+    await clock.advance(5_000);
+    expect(heard).toMatchObject([{ kind: 'CompletionResult', text: 'late' }]);
+    expect([answers.length, requests.length]).toEqual([0, 1]);
+  });
+
+  it('keeps an answer that comes while nobody listens', async () => {
+    const { runner, clock, heard } = await left(10_000);
+    runner.adopt(key, 'cmp_1', (_run, answer) => heard.push(answer));
+    await clock.advance(0);
+    expect(heard).toMatchObject([{ kind: 'CompletionResult', text: 'late' }]);
+  });
+
+  it('is broken off when nobody asks for it in time, and at the end', async () => {
+    const late = await left(31_000, hangs());
+    expect([late.run.state, late.runner.adopt(key, 'cmp_1', () => {})]).toEqual(['aborted', null]);
+    const answered = await left(31_000);
+    expect(answered.runner.adopt(key, 'cmp_1', () => {})).toBeNull();
+    const early = await left(1_000);
+    early.runner.close();
+    expect([early.run.state, early.runner.adopt(key, 'cmp_1', () => {})]).toEqual(['aborted', null]);
+  });
+});
+
 describe('a completion', () => {
   it('V2 becomes the input m:<completion>, with text, deltas at their offsets and usage', async () => {
     const { clock, answers, deltas } = scene([

@@ -13,6 +13,7 @@ import {
   type Logger,
   type Model,
   ModelFault,
+  type ThreadKey,
   type ToolDefinition,
 } from '@dormouse/ports';
 import type { CompletionFailure, CompletionResult } from '@dormouse/thread';
@@ -22,6 +23,7 @@ import { judgeCall, type ValidateArguments } from './call-arguments.ts';
 import type { BuildRequest, CompletionOrder } from './completion-request.ts';
 import type { CompletionRun } from './completion-run.ts';
 import { createCompletionSlots } from './completion-slots.ts';
+import { LeftCompletions } from './left-completions.ts';
 import type { PartialAnswer } from './partial-answer.ts';
 
 export type CompletionAnswer = CompletionResult | CompletionFailure;
@@ -41,7 +43,15 @@ export interface CompletionRunnerDeps {
 export interface CompletionRunner {
   /** `answered` is called once, unless the run is aborted. */
   start(run: CompletionRun, order: CompletionOrder, answered: (answer: CompletionAnswer) => void): void;
-  /** Stops looking after timeouts: every run has been aborted. */
+  /** Its lane is gone; it goes on for a while, for the lane that may come. */
+  leave(run: CompletionRun): void;
+  /** The completion that was left here and is owed by this thread again, or null; `answered` is called as by `start`. */
+  adopt(
+    key: ThreadKey,
+    completionId: string,
+    answered: (run: CompletionRun, answer: CompletionAnswer) => void,
+  ): CompletionRun | null;
+  /** Ends what was left, and stops looking after timeouts: every other run has been aborted. */
   close(): void;
   /** True while completions wait for a slot. */
   readonly isFull: boolean;
@@ -67,6 +77,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
   const { clock, entropy, settings } = deps;
   const slots = createCompletionSlots(settings.completionsInFlightMax);
   const runs = new Set<CompletionRun>();
+  const left = new LeftCompletions();
   const closed = new AbortController();
   let checking = false;
 
@@ -187,12 +198,19 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
 
   /** A2, A3: sleeps while nothing runs; else looks at every run once per `completionCheckMs`. */
   async function checkRuns(): Promise<void> {
-    while (runs.size > 0 && !closed.signal.aborted) {
+    while (runs.size + left.size > 0 && !closed.signal.aborted) {
       await clock.sleep(settings.completionCheckMs, closed.signal);
       const now = clock.now();
       for (const run of runs) checkRun(run, now);
+      left.breakOff(now - settings.leftCompletionMsMax);
     }
     checking = false;
+  }
+
+  function lookAfter(): void {
+    if (checking) return;
+    checking = true;
+    void checkRuns();
   }
 
   function checkRun(run: CompletionRun, now: number): void {
@@ -206,18 +224,33 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
   return {
     start: (run, order, answered) => {
       runs.add(run);
-      if (!checking) {
-        checking = true;
-        void checkRuns();
-      }
+      run.listen(answered);
+      lookAfter();
       void drive(run, order)
         .catch((error: unknown) => failed(run, failureOf(error)))
         .then((answer) => {
           runs.delete(run);
-          if (run.finish()) answered(answer); // (A1)
+          run.answered(answer); // (A1)
         });
     },
-    close: () => closed.abort(),
+    leave: (run) => {
+      run.listen(null);
+      left.add(run, clock.now());
+      lookAfter();
+    },
+    adopt: (key, completionId, answered) => {
+      const run = left.take(key, completionId);
+      if (run === null) return null;
+      run.takeOver();
+      // Not before the lane knows that this is its run.
+      queueMicrotask(() => run.listen((answer) => answered(run, answer)));
+      deps.logger.info('completion_adopted', { ...key, completion: completionId });
+      return run;
+    },
+    close: () => {
+      left.breakOff(Number.POSITIVE_INFINITY);
+      closed.abort();
+    },
     get isFull() {
       return slots.waiting > 0;
     },
