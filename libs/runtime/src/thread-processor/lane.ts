@@ -10,8 +10,7 @@
 //   L5. Whoever was told that his input was not taken does not see it decided later. An attempt that is under way ends.
 import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
 import { backoffMs } from './backoff.ts';
-import type { CompletionAnswer } from './completion/completion-runner.ts';
-import type { CompletionRun } from './completion/completion-run.ts';
+import type { CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
 import type { Hold } from './held-deliveries.ts';
 import type { Parking } from './parking.ts';
 import type { ProcessorProtocol, Stretch } from './protocol.ts';

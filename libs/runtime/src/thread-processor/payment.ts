@@ -9,8 +9,8 @@
 //   P4. The next completion starts last, when nothing else can fail.
 import type { DueTimer, Logger, Logins, ThreadKey, Timers, WorkBus } from '@dormouse/ports';
 import { type RequestCompletion, unreachable } from '@dormouse/thread';
-import { CompletionRun } from './completion/completion-run.ts';
-import type { CompletionAnswer, CompletionRunner } from './completion/completion-runner.ts';
+import { type CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
+import type { CompletionRunner } from './completion/completion-runner.ts';
 import type { FamilyMail } from './family-mail.ts';
 import type { Hold } from './held-deliveries.ts';
 import type { ProcessorProtocol } from './protocol.ts';

@@ -7,7 +7,7 @@
 // unique index, a timer dropped twice, a claim that is not kept.
 import type { AppendOutcome, Assignment, Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { decide, evolve, extendTranscript, inputIds, isOwed } from '@dormouse/thread';
-import type { CompletionAnswer } from './completion/completion-runner.ts';
+import type { CompletionAnswer } from './completion/completion-run.ts';
 import type { Hold } from './held-deliveries.ts';
 import { type Confirmation, confirmRefusal } from './slice/confirm-refusal.ts';
 import { mergeInputs } from './slice/merge-inputs.ts';

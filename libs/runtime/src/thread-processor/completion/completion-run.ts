@@ -5,10 +5,12 @@
 //   K2. After `abort` nothing of it becomes an input. After `expire` a failure does, whatever the model does.
 //   K3. A run that is taken over by another lane holds nothing of the lane before. (V6)
 import type { ThreadKey } from '@dormouse/ports';
-import type { Streamed } from '@dormouse/thread';
+import type { CompletionFailure, CompletionResult, Streamed } from '@dormouse/thread';
 import { Hold } from '../held-deliveries.ts';
-import type { CompletionAnswer } from './completion-runner.ts';
 import { PartialAnswer } from './partial-answer.ts';
+
+/** What a completion becomes: an input of its thread. */
+export type CompletionAnswer = CompletionResult | CompletionFailure;
 
 export type RunState = 'running' | 'answered' | 'aborted' | 'expired';
 

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { defaultProcessorSettings, type ProcessorSettings } from '../settings.ts';
 import { calls, key, type Play, says } from '../spec/stage.ts';
 import { TranscriptWindow } from '../transcript-window.ts';
-import { type CompletionAnswer, type CompletionRunner, createCompletionRunner } from './completion-runner.ts';
-import { CompletionRun } from './completion-run.ts';
+import { type CompletionRunner, createCompletionRunner } from './completion-runner.ts';
+import { type CompletionAnswer, CompletionRun } from './completion-run.ts';
 
 const settings: ProcessorSettings = {
   ...defaultProcessorSettings,

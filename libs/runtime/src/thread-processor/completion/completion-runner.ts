@@ -21,12 +21,10 @@ import { backoffMs } from '../backoff.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import { judgeCall, type ValidateArguments } from './call-arguments.ts';
 import type { BuildRequest, CompletionOrder } from './completion-request.ts';
-import type { CompletionRun } from './completion-run.ts';
+import type { CompletionAnswer, CompletionRun } from './completion-run.ts';
 import { createCompletionSlots } from './completion-slots.ts';
 import { LeftCompletions } from './left-completions.ts';
 import type { PartialAnswer } from './partial-answer.ts';
-
-export type CompletionAnswer = CompletionResult | CompletionFailure;
 
 export interface CompletionRunnerDeps {
   readonly model: Model;
