@@ -16,7 +16,7 @@ import {
   type ThreadKey,
   type ToolDefinition,
 } from '@dormouse/ports';
-import type { CompletionFailure, CompletionResult } from '@dormouse/thread';
+import type { CompletionFailure } from '@dormouse/thread';
 import { backoffMs } from '../backoff.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import { judgeCall, type ValidateArguments } from './call-arguments.ts';
