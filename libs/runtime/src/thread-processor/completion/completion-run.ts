@@ -31,7 +31,7 @@ export class CompletionRun {
   lastPartAt: number;
   state: RunState = 'running';
   /** Its answer, once there is one. */
-  kept: CompletionAnswer | null = null;
+  #kept: CompletionAnswer | null = null;
   #listener: ((answer: CompletionAnswer) => void) | null = null;
   #stop = new AbortController();
   #interrupt: ((reason: Error) => void) | null = null;
@@ -63,7 +63,7 @@ export class CompletionRun {
   /** From now on its answer goes here; at once, if there is one. Null: to nobody, until somebody takes it over. */
   listen(listener: ((answer: CompletionAnswer) => void) | null): void {
     this.#listener = listener;
-    if (this.kept !== null) listener?.(this.kept);
+    if (this.#kept !== null) listener?.(this.#kept);
   }
 
   /** (K3) */
@@ -74,7 +74,7 @@ export class CompletionRun {
   answered(answer: CompletionAnswer): void {
     if (this.state === 'aborted') return; // nobody waits for one any more
     this.state = 'answered';
-    this.kept = answer;
+    this.#kept = answer;
     this.#listener?.(answer);
   }
 
