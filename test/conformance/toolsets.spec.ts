@@ -294,7 +294,8 @@ describe('a family of threads', () => {
     await server.send(second, { type: 'tool_result', text: 'done' });
     expect(await turn).toMatchObject({ message: { text: 'ok' } });
     expect(server.discoveries().length - asked).toBe(1);
-    expect((await eventsOf(stage.at, thread)).map(({ type }) => type)).toContain('toolset_changed');
+    const changes = (await eventsOf(stage.at, thread)).filter(({ type }) => type === 'toolset_changed');
+    expect(changes).toMatchObject([{ tool_server: server.name, added: [], removed: [], changed: ['work'] }]);
   });
 
   it('R107 a manifest without a version: none is sent', async () => {

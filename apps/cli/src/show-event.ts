@@ -44,7 +44,7 @@ function describeArrival(event: ThreadEvent): string | null {
   if (isEvent(event, 'oauth_requested')) return `${event.tool_call_id} until ${event.expires_at}`;
   if (isEvent(event, 'title_set')) return event.title;
   if (isEvent(event, 'toolset_changed'))
-    return `${event.tool_server}: added ${event.added.join(', ') || 'none'}, removed ${event.removed.join(', ') || 'none'}`;
+    return `${event.tool_server}: added ${event.added.join(', ') || 'none'}, removed ${event.removed.join(', ') || 'none'}, changed ${event.changed.join(', ') || 'none'}`;
   return null;
 }
 

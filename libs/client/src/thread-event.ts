@@ -60,6 +60,7 @@ export interface EventFields {
     readonly tool_server: string;
     readonly added: readonly string[];
     readonly removed: readonly string[];
+    readonly changed: readonly string[];
   };
   readonly tool_call_late_result: { readonly tool_call_id: string; readonly used: boolean };
   readonly subscription_opened: { readonly tool_call_id: string };

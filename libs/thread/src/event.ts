@@ -60,7 +60,8 @@ export type ThreadEvent =
       readonly toolServer: string;
       readonly added: readonly string[];
       readonly removed: readonly string[];
-      readonly changed: boolean;
+      /** Tools that are there before and after, with another definition. */
+      readonly changed: readonly string[];
     }
   | { readonly type: 'MessageAccepted'; readonly messageId: string; readonly content: Content }
   | { readonly type: 'MessageQueued'; readonly messageId: string; readonly content: Content }

@@ -8,6 +8,8 @@ export interface LoadedToolset {
   readonly sha256: string;
   /** Names offered to the model, in the manifest's order. */
   readonly tools: readonly string[];
+  /** Of each of `tools`, the beginning of the hash of its definition's canonical JSON. Absent in older logs. */
+  readonly definitions?: readonly string[];
   /** Annotations, believed only where they make us stricter. */
   readonly destructive: readonly string[];
   /** Delivery: tools that may be sent at most once. */

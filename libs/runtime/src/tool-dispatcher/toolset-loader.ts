@@ -7,8 +7,9 @@
 //       nothing, because it is not absent but wrong. R19, R25
 //   L3. A name that two servers offer, or that is ours, is offered by neither. R21, R72
 //   L4. Annotations make delivery stricter; only a trusted server may relax it.
+import { hash } from 'node:crypto';
 import type { ToolServer, WorkTopics } from '@dormouse/ports';
-import { injectedEventToolName, isBuiltInToolName, type Tool } from '@dormouse/protocol';
+import { canonicalJson, injectedEventToolName, isBuiltInToolName, type Tool } from '@dormouse/protocol';
 import {
   inputIds,
   type LoadedToolset,
@@ -99,11 +100,16 @@ function loaded({ server, manifest, stale }: Offer, withheld: ReadonlySet<string
     name: toolset.name,
     sha256: manifest.sha256,
     tools: namesOf(offered),
+    definitions: offered.map(definitionOf),
     destructive: namesOf(offered.filter((tool) => tool.annotations?.destructive === true)),
     atMostOnce: namesOf(offered.filter((tool) => isAtMostOnce(tool, server))),
     stale,
   };
 }
+
+/** Enough to tell two definitions of one name apart. */
+const definitionCharacters = 16;
+const definitionOf = (tool: Tool): string => hash('sha256', canonicalJson(tool)).slice(0, definitionCharacters);
 
 /** Destructive tools are sent at most once, unless a trusted server says that repeating does no harm. (L4) */
 function isAtMostOnce({ annotations }: Tool, { trustAnnotations }: ToolServer): boolean {

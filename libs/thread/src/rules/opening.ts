@@ -79,5 +79,11 @@ function noteChange(draft: Draft, before: readonly LoadedToolset[], now: LoadedT
   if (old === undefined || old.sha256 === now.sha256) return;
   const added = now.tools.filter((name) => !old.tools.includes(name));
   const removed = old.tools.filter((name) => !now.tools.includes(name));
-  draft.emit({ type: 'ToolsetChanged', toolServer: now.toolServer, added, removed, changed: true });
+  const changed = now.tools.filter(
+    (name) => old.tools.includes(name) && definitionOf(old, name) !== definitionOf(now, name),
+  );
+  draft.emit({ type: 'ToolsetChanged', toolServer: now.toolServer, added, removed, changed });
 }
+
+const definitionOf = ({ tools, definitions }: LoadedToolset, name: string): string | undefined =>
+  definitions?.[tools.indexOf(name)];
