@@ -1,5 +1,7 @@
 export * from './api-problem.ts';
 export * from './client.ts';
+export * from './export-file.ts';
+export * from './export-thread.ts';
 export * from './follow.ts';
 export * from './thread-event.ts';
 export * from './verify-chain.ts';

@@ -10,6 +10,7 @@
 //       hash is known from elsewhere.
 //   H2. Contents may be unreadable (`kid` is set): the chain is over stored bytes.
 import type { components } from './generated/openapi.ts';
+import { hexDigest } from './hex-digest.ts';
 
 export type Commit = components['schemas']['Commit'];
 
@@ -27,22 +28,47 @@ interface Seen {
   readonly inputs: Set<string>;
 }
 
-export async function verifyChain(commits: AsyncIterable<Commit> | Iterable<Commit>): Promise<Verdict> {
+/** A chain as far as it has been checked. */
+export interface ChainCheck {
+  readonly commits: number;
+  readonly events: number;
+  /** Hash of the last commit, '' for none. */
+  readonly head: string;
+  /** What is wrong with the next commit, or null; after a complaint there is no next one. */
+  take(commit: Commit): Promise<string | null>;
+}
+
+export function createChainCheck(): ChainCheck {
   let seen: Seen = { commits: 0, events: 0, hash: '', at: 0, thread: null, inputs: new Set() };
+  return {
+    get commits() {
+      return seen.commits;
+    },
+    get events() {
+      return seen.events;
+    },
+    get head() {
+      return seen.hash;
+    },
+    async take(commit) {
+      const reason = complaint(commit, seen) ?? (await hashComplaint(commit));
+      if (reason !== null) return reason;
+      for (const input of commit.inputs) seen.inputs.add(input);
+      const { commits, events, inputs } = seen;
+      const { hash, at, count } = commit;
+      seen = { commits: commits + 1, events: events + count, hash, at, thread: nameOf(commit), inputs };
+      return null;
+    },
+  };
+}
+
+export async function verifyChain(commits: AsyncIterable<Commit> | Iterable<Commit>): Promise<Verdict> {
+  const chain = createChainCheck();
   for await (const commit of commits) {
-    const reason = complaint(commit, seen) ?? (await hashComplaint(commit));
-    if (reason !== null) return { ok: false, index: seen.commits, version: commit.version, reason };
-    for (const input of commit.inputs) seen.inputs.add(input);
-    seen = {
-      ...seen,
-      commits: seen.commits + 1,
-      events: seen.events + commit.count,
-      hash: commit.hash,
-      at: commit.at,
-      thread: nameOf(commit),
-    };
+    const reason = await chain.take(commit);
+    if (reason !== null) return { ok: false, index: chain.commits, version: commit.version, reason };
   }
-  return { ok: true, commits: seen.commits, events: seen.events, head: seen.hash };
+  return { ok: true, commits: chain.commits, events: chain.events, head: chain.head };
 }
 
 const nameOf = (commit: Commit): string => JSON.stringify([commit.tenant, commit.thread]);
@@ -80,7 +106,5 @@ async function hashComplaint(commit: Commit): Promise<string | null> {
   const bytes = new TextEncoder().encode(
     `${JSON.stringify([prev, tenant, thread, version, count, inputs, at, nonce, trace, kid])}\n${body}`,
   );
-  const digest = await crypto.subtle.digest('SHA-256', bytes);
-  const hash = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  return hash === commit.hash ? null : 'was changed: its hash does not fit its contents';
+  return (await hexDigest(bytes)) === commit.hash ? null : 'was changed: its hash does not fit its contents';
 }

@@ -114,8 +114,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** An exported thread, in parts and in order, as a closed thread that can be read and forked; a part may be sent again */
+        /** An exported thread, in parts and in order, as a closed thread that can be read and forked; nobody sees it before the last part, and a part may be sent again */
         post: operations["importThread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/imports/blobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A payload that commits of an import refer to; it may be sent again */
+        post: operations["importBlob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -828,11 +845,19 @@ export interface components {
              */
             then?: "wait" | "ask_again";
         };
-        /** @description Commits of one export, in order; `last` closes the thread. */
+        /** @description A payload that commits of an import refer to; it is sent before them. */
+        ImportedBlob: {
+            data: string;
+            media_type: string;
+            sha256: string;
+        };
+        /** @description Commits of one thread, in order. `of` is the hash of its last commit; `origin` the same of the thread that its history begins in, which comes first. `last` ends the import: the threads are closed, and seen from now on. */
         ImportPart: {
             commits: components["schemas"]["Commit"][];
             last: boolean;
             of: string;
+            /** @default null */
+            origin?: string | null;
         };
         Interruption: {
             /** @default false */
@@ -1652,6 +1677,39 @@ export interface operations {
                         thread: string;
                     };
                 };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    importBlob: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportedBlob"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description A problem document. */
             default: {

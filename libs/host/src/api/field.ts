@@ -78,3 +78,7 @@ function isHttpUrl(text: string): boolean {
     /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.hash === '' && url.search === ''
   );
 }
+
+export function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+}

@@ -1,7 +1,7 @@
 // Messages: requests, answers and operations.
 import { contentItemsMax, utf8Bytes } from '@dormouse/protocol';
 import { z } from 'zod';
-import { accepted, historyListQuery, listOf, time } from './field.ts';
+import { accepted, historyListQuery, isBase64, listOf, time } from './field.ts';
 import { operation, talker, threadReader } from './operation.ts';
 
 const textBytesMax = 4 * 1024 * 1024;
@@ -97,7 +97,3 @@ export const messageOperations = {
     answers: { 200: listOf(readableMessage) },
   }),
 };
-
-function isBase64(text: string): boolean {
-  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
-}

@@ -1,4 +1,5 @@
 // What belongs to one thread: events, commits, tool calls, choices, blobs, tokens.
+import { mediaTypeCharactersMax } from '@dormouse/protocol';
 import { threadTokenTtlSMax } from '@dormouse/runtime';
 import { z } from 'zod';
 import {
@@ -6,6 +7,7 @@ import {
   historyListQuery,
   httpUrl,
   id,
+  isBase64,
   limitOf,
   listOf,
   listQuery,
@@ -111,13 +113,32 @@ export const view = z
   .object({ view_type: z.string(), content: z.record(z.string(), z.unknown()) })
   .meta({ id: 'View', description: 'The newest content of one type, as its tool server wrote it.' });
 
+const fileHash = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hex');
+
 export const importPart = z
   .strictObject({
-    of: z.string().regex(/^[0-9a-f]{64}$/, 'must be the hash of the first commit of the file'),
+    of: fileHash,
+    origin: fileHash.nullable().default(null),
     commits: z.array(commit).min(1).max(1_000),
     last: z.boolean(),
   })
-  .meta({ id: 'ImportPart', description: 'Commits of one export, in order; `last` closes the thread.' });
+  .meta({
+    id: 'ImportPart',
+    description:
+      'Commits of one thread, in order. `of` is the hash of its last commit; `origin` the same of the thread that its history ' +
+      'begins in, which comes first. `last` ends the import: the threads are closed, and seen from now on.',
+  });
+
+export const importedBlob = z
+  .strictObject({
+    sha256: fileHash,
+    media_type: z
+      .string()
+      .max(mediaTypeCharactersMax)
+      .regex(/^[\w.+-]+\/[\w.+-]+(;[ -~]*)?$/, 'must be a media type'),
+    data: z.string().refine(isBase64, 'must be base64'),
+  })
+  .meta({ id: 'ImportedBlob', description: 'A payload that commits of an import refer to; it is sent before them.' });
 
 export const migration = z
   .strictObject({
@@ -193,10 +214,21 @@ export const threadDetailOperations = {
     path: '/v1/imports',
     tag,
     summary:
-      'An exported thread, in parts and in order, as a closed thread that can be read and forked; a part may be sent again',
+      'An exported thread, in parts and in order, as a closed thread that can be read and forked; nobody sees it before the ' +
+      'last part, and a part may be sent again',
     access: admin,
     body: importPart,
     answers: { 200: z.object({ thread: z.string(), position: z.int() }) },
+  }),
+  importBlob: operation({
+    id: 'importBlob',
+    method: 'POST',
+    path: '/v1/imports/blobs',
+    tag,
+    summary: 'A payload that commits of an import refer to; it may be sent again',
+    access: admin,
+    body: importedBlob,
+    answers: { 204: null },
   }),
   toolCalls: operation({
     id: 'listToolCalls',

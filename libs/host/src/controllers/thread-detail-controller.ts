@@ -7,7 +7,7 @@ import { threadDetailOperations } from '../api/thread-details.ts';
 import { type Call, Operate, OperationCall } from '../http/call.ts';
 import { viewText } from '../http/event-stream.ts';
 import { HttpProblem, unwrap } from '../http/problem.ts';
-import { type Reply, reply, replyAsIs, replyBytes, replyText } from '../http/reply.ts';
+import { noContent, type Reply, reply, replyAsIs, replyBytes, replyText } from '../http/reply.ts';
 import { CLOCK, INGRESS } from '../http/tokens.ts';
 
 type Operations = typeof threadDetailOperations;
@@ -94,6 +94,13 @@ export class ThreadDetailController {
   @Operate(threadDetailOperations.import)
   async import(@OperationCall() { tenant, body }: Call<Operations['import']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.imports.take(tenant, body)));
+  }
+
+  @Operate(threadDetailOperations.importBlob)
+  async importBlob(@OperationCall() { tenant, body }: Call<Operations['importBlob']>): Promise<Reply> {
+    const { sha256, media_type: mediaType, data } = body;
+    unwrap(await this.ingress.imports.takeBlob(tenant, { sha256, mediaType, bytes: Buffer.from(data, 'base64') }));
+    return noContent;
   }
 
   @Operate(threadDetailOperations.migrate)

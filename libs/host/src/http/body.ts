@@ -8,6 +8,8 @@ import type { z } from 'zod';
 import { HttpProblem } from './problem.ts';
 
 export const bodyBytesMax = 8 * 1024 * 1024;
+/** What came in one body of that size leaves as a payload with a few more words around it, and comes back so. */
+export const importedBlobBytesMax = bodyBytesMax + 4_096;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

@@ -16,7 +16,8 @@ import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest }
 import { AccessGuard } from './access-guard.ts';
 import { AnswerInterceptor } from './answer-interceptor.ts';
 import { ApiModule, type ApiParts } from './api-module.ts';
-import { bodyBytesMax } from './body.ts';
+import { threadDetailOperations } from '../api/thread-details.ts';
+import { bodyBytesMax, importedBlobBytesMax } from './body.ts';
 import { callbackFailure, registerCallbackRoute } from './callback-route.ts';
 import { createDoorkeeper } from './caller.ts';
 import type { RateGate } from './rate-gate.ts';
@@ -91,7 +92,8 @@ function createFastify(logger: Logger): FastifyInstance {
 
 /** The body stays bytes until its schema is known; another charset than UTF-8 is another media type. */
 async function bodyBytes(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> {
-  const { bytes, truncated } = await receiveBytes(payload, bodyBytesMax);
+  const isImportedBlob = request.routeOptions.url === threadDetailOperations.importBlob.path;
+  const { bytes, truncated } = await receiveBytes(payload, isImportedBlob ? importedBlobBytesMax : bodyBytesMax);
   if (truncated) throw new HttpProblem('BODY_TOO_LARGE', 'The body exceeds 8 MiB.');
   const charset = /charset\s*=\s*"?([^;"\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
   if (charset === undefined || /^utf-?8$/i.test(charset)) return bytes;

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies, type ThreadEvent } from '@dormouse/thread';
 import { expect, it } from 'vitest';
-import { chainHash, sealCommit } from '../envelope.ts';
+import { chainHash, openCommit, sealCommit } from '../envelope.ts';
 import { spoken, stage, type Stage } from './spec/stage.ts';
 
 const opened: ThreadEvent = {
@@ -17,16 +18,23 @@ const opened: ThreadEvent = {
 const elsewhere: ThreadKey = { tenant: 'elsewhere', thread: 'thr_there' };
 
 /** What another installation exported: one commit per event. */
-function exported(events: readonly ThreadEvent[]): Commit[] {
+function exported(events: readonly ThreadEvent[], thread = elsewhere.thread): Commit[] {
   const commits: Commit[] = [];
   for (const [version, event] of events.entries()) {
     const recorded = { ...event, turnId: 'turn', cause: { kind: 'request', id: 'req_1' } } as const;
     const effects = [{ do: 'SetTimer', id: `tmr_${version}`, timerId: `tmr_${version}`, due: 1 }] as const;
     const rest = { inputs: [`c:${version}`], at: 1_000 + version, nonce: `n${version}`, trace: null };
     const prev = commits.at(-1)?.hash ?? '';
-    commits.push(sealCommit({ key: elsewhere, version, ...rest, prev, events: [recorded], effects }));
+    commits.push(sealCommit({ key: { ...elsewhere, thread }, version, ...rest, prev, events: [recorded], effects }));
   }
   return commits;
+}
+
+/** The events of several commits as the first one of a thread. */
+function sealedOf(commits: readonly Commit[], thread: string): Commit {
+  const events = commits.flatMap((commit) => openCommit(commit).events);
+  const rest = { inputs: ['c:0'], at: 1_000, nonce: 'n0', trace: null, prev: '', effects: [] };
+  return sealCommit({ key: { ...elsewhere, thread }, version: 0, events, ...rest });
 }
 
 async function installation(): Promise<Stage> {
@@ -50,24 +58,34 @@ async function installation(): Promise<Stage> {
   return at;
 }
 
-const commits = exported([opened, spoken('a'), spoken('b'), spoken('c')]);
-const of = commits[0]?.hash ?? '';
-const take = (at: Stage, part: readonly Commit[], name = of) =>
-  at.ingress.imports.take('acme', { of: name, commits: part, last: false });
+const whole = exported([opened, spoken('a'), spoken('b'), spoken('c')]);
+const headOf = (commits: readonly Commit[]): string => commits.at(-1)?.hash ?? '';
+
+interface Sent {
+  readonly of?: string;
+  readonly origin?: string | null;
+  readonly last?: boolean;
+}
+
+const take = (at: Stage, commits: readonly Commit[], { of = headOf(whole), origin = null, last = false }: Sent = {}) =>
+  at.ingress.imports.take('acme', { of, origin, commits, last });
 const detailOf = (answer: Awaited<ReturnType<typeof take>>): string =>
   answer.ok ? 'taken' : (answer.refusal.errors?.[0]?.detail ?? '');
+const threadOf = (answer: Awaited<ReturnType<typeof take>>): string => (answer.ok ? answer.value.thread : '');
+const rows = async (at: Stage) => (await at.ports.directory.list('acme', {}, { limit: 10, cursor: null })).data;
+const eventsOf = async (at: Stage, thread: string) =>
+  (await at.ports.log.read({ tenant: 'acme', thread }, 0)).flatMap((commit) => openCommit(commit).events);
 
-it('M1 parts follow each other; one that was sent before changes nothing', async () => {
+it('M1 M2 parts follow each other; one that was sent before changes nothing', async () => {
   const at = await installation();
-  const first = await take(at, commits.slice(0, 2));
-  await take(at, commits.slice(0, 3));
-  const last = await take(at, commits.slice(2));
-  expect(last).toEqual(await take(at, commits.slice(2)));
+  const first = await take(at, whole.slice(0, 2));
+  await take(at, whole.slice(0, 3));
+  const last = await take(at, whole.slice(2));
+  expect(last).toEqual(await take(at, whole.slice(2)));
   expect([first, last]).toMatchObject([{ value: { position: 2 } }, { value: { position: 4 } }]);
-  const { thread } = last.ok ? last.value : { thread: '' };
-  const stored = await at.ports.log.read({ tenant: 'acme', thread }, 0);
+  const stored = await at.ports.log.read({ tenant: 'acme', thread: threadOf(last) }, 0);
   expect(stored.map(({ version, at: time, inputs }) => [version, time, inputs])).toEqual(
-    commits.map(({ version, at: time, inputs }) => [version, time, inputs]),
+    whole.map(({ version, at: time, inputs }) => [version, time, inputs]),
   );
   for (const [place, commit] of stored.entries()) {
     expect(commit.hash).toBe(chainHash(commit));
@@ -76,20 +94,108 @@ it('M1 parts follow each other; one that was sent before changes nothing', async
   }
 });
 
-it('M2 M4 what is altered, missing, out of order or not here is refused, and nothing of it is stored', async () => {
+it('M3 nobody sees a thread before its last part, which closes it; twice is once, and no tool server hears of it', async () => {
   const at = await installation();
-  const [first, second, third] = commits;
+  expect(detailOf(await take(at, whole.slice(0, 2), { last: true }))).toBe('is not the part that ends this thread');
+  const begun = await take(at, whole.slice(0, 2));
+  expect(await at.ingress.threads.get({ tenant: 'acme', thread: threadOf(begun) })).toMatchObject({ ok: false });
+  const ended = await take(at, whole.slice(2), { last: true });
+  expect(await take(at, whole, { last: true })).toEqual(ended);
+  expect(await rows(at)).toMatchObject([
+    { thread: threadOf(begun), status: 'closed', position: 5, family: threadOf(begun) },
+  ]);
+  const stored = await at.ports.log.read({ tenant: 'acme', thread: threadOf(ended) }, 0);
+  expect(openCommit(stored[4] as Commit)).toMatchObject({ events: [{ type: 'ThreadClosed' }], effects: [] });
+  expect(stored).toHaveLength(5);
+});
+
+it('M1 what was exported later is another thread', async () => {
+  const at = await installation();
+  const early = await take(at, whole.slice(0, 3), { of: headOf(whole.slice(0, 3)), last: true });
+  const late = await take(at, whole, { last: true });
+  expect(threadOf(early)).not.toBe(threadOf(late));
+  expect(await rows(at)).toHaveLength(2);
+});
+
+it('M2 M4 what is altered, missing, out of order or not here is refused, and nothing of it is seen', async () => {
+  const at = await installation();
+  const [first, second, third] = whole;
   if (first === undefined || second === undefined || third === undefined) throw new Error('there are four');
   const altered = { ...second, body: second.body.replace('"a"', '"x"') };
   expect(detailOf(await take(at, [first, altered]))).toBe('does not have the hash that it says');
   expect(detailOf(await take(at, [first, third]))).toBe('does not follow the commit before');
   expect(detailOf(await take(at, [second]))).toBe('does not follow what is here, which ends at 0');
-  expect(detailOf(await take(at, [first], 'f'.repeat(64)))).toBe('is not the first commit of this file');
+  const [headless] = exported([spoken('a')]);
+  if (headless === undefined) throw new Error('there is one');
+  expect(detailOf(await take(at, [headless]))).toBe('is not the first commit of a thread');
   const [unknown] = exported([{ ...opened, agent: { name: 'helper', version: 9 } }]);
   if (unknown === undefined) throw new Error('there is one');
-  expect(detailOf(await take(at, [unknown], unknown.hash))).toContain('needs the agent helper, version 9');
-  const image = { type: 'image', mediaType: 'image/png', blob: 'e'.repeat(64) } as const;
+  expect(detailOf(await take(at, [unknown]))).toContain('needs the agent helper, version 9');
+  expect(await rows(at)).toEqual([]);
+});
+
+it('M4 a blob comes before the commit that refers to it, and has the hash that it says', async () => {
+  const at = await installation();
+  const bytes = new TextEncoder().encode('a picture');
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const image = { type: 'image', mediaType: 'image/png', blob: sha256 } as const;
   const picture = exported([opened, { type: 'MessageAccepted', messageId: 'msg_1', content: [image] }]);
-  expect(detailOf(await take(at, picture))).toContain('needs the blob');
-  expect((await at.ports.directory.list('acme', {}, { limit: 10, cursor: null })).data).toEqual([]);
+  const sent = { of: headOf(picture), last: true };
+  expect(detailOf(await take(at, picture, sent))).toContain(`needs the blob ${sha256}`);
+  const blob = { sha256, mediaType: 'image/png', bytes };
+  expect(await at.ingress.imports.takeBlob('acme', { ...blob, sha256: 'e'.repeat(64) })).toMatchObject({
+    refusal: { errors: [{ pointer: '/data', detail: 'does not have the hash that it says' }] },
+  });
+  expect(await at.ingress.imports.takeBlob('acme', blob)).toMatchObject({ ok: true });
+  expect(detailOf(await take(at, picture, sent))).toBe('taken');
+});
+
+it('M4 what looks like a blob in the arguments of a call is none', async () => {
+  const at = await installation();
+  const image = { type: 'image', mediaType: 'image/png', blob: 'e'.repeat(64) };
+  const asked = { type: 'ToolCallRequested', toolCallId: 'call_1', arguments: { image } } as unknown as ThreadEvent;
+  expect(detailOf(await take(at, exported([opened, asked])))).toBe('taken');
+});
+
+const from = { threadId: elsewhere.thread, position: 2 };
+
+it('M3 M4 a fork comes after the thread that it was forked from, and refers to it by its id here', async () => {
+  const at = await installation();
+  const inherited = whole.slice(0, 2);
+  const origin = headOf(inherited);
+  const fork = exported([opened, { type: 'ThreadForked', from, askAgain: false }, spoken('d')], 'thr_fork');
+  const both = [sealedOf(fork, 'thr_fork')];
+  const sent = { of: headOf(both), origin, last: true };
+  expect(detailOf(await take(at, both, { ...sent, origin: null }))).toContain('and no origin is given');
+  expect(detailOf(await take(at, both, sent))).toContain('2 events must be here first');
+  expect(detailOf(await take(at, whole, { of: headOf(whole), origin }))).toContain('begins in no other thread');
+  const there = await take(at, inherited, { of: origin });
+  expect(await rows(at)).toEqual([]);
+  const here = await take(at, both, sent);
+  expect(await take(at, both, sent)).toEqual(here);
+  const seen = Object.fromEntries((await rows(at)).map(({ thread, status, parent }) => [thread, { status, parent }]));
+  const closed = { status: 'closed', parent: null };
+  expect(seen).toEqual({ [threadOf(there)]: closed, [threadOf(here)]: closed });
+  expect((await eventsOf(at, threadOf(here)))[1]).toMatchObject({ from: { threadId: threadOf(there), position: 2 } });
+  const read = await at.ingress.readable.list({ tenant: 'acme', thread: threadOf(here) }, { limit: 9, cursor: null });
+  expect(read).toMatchObject({ value: { data: [{ text: 'a', threadId: threadOf(there) }, { text: 'd' }] } });
+});
+
+it('M4 a child comes after its parent, in the family of the parent', async () => {
+  const at = await installation();
+  const origin = headOf(whole);
+  const spawnedBy = { kind: 'call', toolCallId: 'call_1' } as const;
+  const child = exported(
+    [{ ...opened, parent: from, ancestors: ['thr_there'], spawnedBy } as ThreadEvent, spoken('d')],
+    'thr_child',
+  );
+  const parent = await take(at, whole);
+  const here = await take(at, child, { of: headOf(child), origin, last: true });
+  expect((await rows(at)).find(({ thread }) => thread === threadOf(here))).toMatchObject({
+    ...{ status: 'closed', parent: threadOf(parent), family: threadOf(parent) },
+  });
+  expect((await eventsOf(at, threadOf(here)))[0]).toMatchObject({
+    ...{ parent: { threadId: threadOf(parent), position: 2 }, ancestors: [threadOf(parent)] },
+  });
+  expect(await eventsOf(at, threadOf(parent))).toHaveLength(5); // closed itself, and told nothing by the child
 });

@@ -1,61 +1,118 @@
-// A thread that was exported, here or elsewhere, as a closed thread of this tenant: to be read, verified and forked.
+// A thread that was exported, here or elsewhere, as a closed thread of this tenant: to be read, verified and forked. With it
+// come the threads that its history begins in, each as a closed thread of its own.
 //
 // Invariants:
-//   M1. The thread's id is a function of the tenant and the file: the same file twice is one thread, a part that was sent
-//       before changes nothing, and no part can reach a thread that was not imported.
+//   M1. The thread's id is a function of the tenant and the hash of its last commit, hence of all of them: the same file twice
+//       is one thread, a part that was sent before changes nothing, and no part can reach a thread that was not imported.
 //   M2. A commit is taken when its own hash holds and it follows the one before. It is sealed anew under the new id, with the
-//       same events, inputs and time; nothing that it once owed is owed here.
-//   M3. The last part closes the thread: what was open in it belongs to where it came from. A fork goes on.
-//   M4. What a thread needs from others is there, or the import is refused: its agent's version, its blobs; a child or a fork
-//       has history in another thread.
-import type { Agents, Blobs, Clock, Commit, InputBus, ThreadDirectory, ThreadKey, ThreadLog } from '@dormouse/ports';
+//       same inputs, time and events, but for the ids of where its history begins; nothing that it once owed is owed here.
+//   M3. Whole or nothing: until the last part the log has no row, so that nobody sees it. The last part closes the thread and
+//       those before it, and then writes their rows, the oldest first. What was open belongs to where it came from. (E1)
+//   M4. What a thread needs from others is there, or the import is refused: its agent's version, its blobs, and for a child or
+//       a fork the imported thread that its history begins in.
+import { createHash } from 'node:crypto';
+import type {
+  Agents,
+  Blobs,
+  Clock,
+  Commit,
+  Entropy,
+  Snapshots,
+  ThreadDirectory,
+  ThreadKey,
+  ThreadLog,
+} from '@dormouse/ports';
 import type { RecordedEvent } from '@dormouse/thread';
 import { chainHash, openCommit, sealCommit } from '../envelope.ts';
-import { inputIdOf, nameOfText, publicId } from './client-id.ts';
+import { nameOfText, publicId } from './client-id.ts';
+import { endImport } from './import-ending.ts';
+import { namedBlobs } from './named-blobs.ts';
+import { beginningOf } from './thread-beginning.ts';
 import { answered, type Answered, invalid } from './refusal.ts';
 
 export interface ImportPart {
-  /** Hash of the file's first commit. */
+  /** Hash of the thread's last commit in the file. */
   readonly of: string;
+  /** The same of the thread that its history begins in; null for one that begins by itself. */
+  readonly origin: string | null;
   readonly commits: readonly Commit[];
+  /** Ends the file: the thread and those before it are seen from now on. */
   readonly last: boolean;
 }
 
+export interface ImportedBlob {
+  readonly sha256: string;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
 export interface ImportDesk {
+  /** `position` is the end of the part. */
   take(tenant: string, part: ImportPart): Promise<Answered<{ readonly thread: string; readonly position: number }>>;
+  /** What commits that follow refer to. */
+  takeBlob(tenant: string, blob: ImportedBlob): Promise<Answered<null>>;
 }
 
 export interface ImportPorts {
   readonly agents: Agents;
   readonly blobs: Blobs;
   readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
   readonly directory: ThreadDirectory;
-  readonly bus: InputBus;
   readonly clock: Clock;
+  readonly entropy: Entropy;
+}
+
+/** Where the imported history begins: a thread of the same import. */
+interface Origin extends ThreadKey {
+  readonly ancestors: readonly string[];
+  /** Events that are here. */
+  readonly events: number;
 }
 
 export function createImportDesk(ports: ImportPorts): ImportDesk {
-  const { log, bus } = ports;
+  const { log, blobs } = ports;
   return {
-    async take(tenant, { of, commits, last }) {
-      const name = nameOfText(JSON.stringify([tenant, 'import', of])); // (M1)
-      const key: ThreadKey = { tenant, thread: publicId('thr', name) };
-      for (const [place, commit] of commits.entries()) {
-        const problem = defectOf(commit, commits[place - 1]) ?? (await lackOf(ports, tenant, commit, of));
-        if (problem !== null) return invalid([{ pointer: `/commits/${place}`, detail: problem }]);
-      }
-      for (const [place, commit] of commits.entries()) {
-        if (commit.version === 0) await insertRow(ports, key, commit);
-        const problem = await append(log, key, commit);
-        if (problem !== null) return invalid([{ pointer: `/commits/${place}`, detail: problem }]);
-      }
-      const head = await log.head(key);
-      if (head === null) return invalid([{ pointer: '/commits', detail: 'must begin with the first commit' }]);
-      const isClosed = openCommit(head).events.some((event) => event.type === 'ThreadClosed');
-      if (last && !isClosed)
-        await bus.publish(key, { kind: 'CloseRequest', id: inputIdOf(name), requestId: publicId('req', name) }); // (M3)
-      return answered({ thread: key.thread, position: head.version + head.count });
+    async takeBlob(tenant, { sha256, mediaType, bytes }) {
+      if (createHash('sha256').update(bytes).digest('hex') !== sha256)
+        return invalid([{ pointer: '/data', detail: 'does not have the hash that it says' }]);
+      await blobs.put(tenant, sha256, bytes, mediaType);
+      return answered(null);
     },
+    async take(tenant, { of, origin: originOf, commits, last }) {
+      const key = keyOf(tenant, of);
+      const origin = originOf === null ? null : await originAt(log, keyOf(tenant, originOf));
+      for (const [place, commit] of commits.entries()) {
+        const problem = defectOf(commit, commits[place - 1]) ?? (await lackOf(ports, tenant, commit, origin));
+        if (problem !== null) return invalid([{ pointer: `/commits/${place}`, detail: problem }]);
+      }
+      const end = commits.at(-1);
+      if (end === undefined || (last && end.hash !== of))
+        return invalid([{ pointer: '/last', detail: 'is not the part that ends this thread' }]);
+      for (const [place, commit] of commits.entries()) {
+        const problem = await append(log, key, commit, origin);
+        if (problem !== null) return invalid([{ pointer: `/commits/${place}`, detail: problem }]);
+      }
+      if (last) await endImport(ports, key); // (M3)
+      return answered({ thread: key.thread, position: end.version + end.count });
+    },
+  };
+}
+
+/** (M1) */
+const keyOf = (tenant: string, of: string): ThreadKey => ({
+  tenant,
+  thread: publicId('thr', nameOfText(JSON.stringify([tenant, 'import', of]))),
+});
+
+async function originAt(log: ThreadLog, key: ThreadKey): Promise<Origin> {
+  const [first] = await log.read(key, 0, 1);
+  const head = await log.head(key);
+  const { parent, ancestors } = beginningOf(first);
+  return {
+    ...key,
+    ancestors: parent === null ? [] : ancestors,
+    events: head === null ? 0 : head.version + head.count,
   };
 }
 
@@ -78,57 +135,55 @@ async function lackOf(
   { agents, blobs }: ImportPorts,
   tenant: string,
   commit: Commit,
-  of: string,
+  origin: Origin | null,
 ): Promise<string | null> {
   const { events } = openCommit(commit);
   if (commit.version === 0) {
     const [opened] = events;
-    if (opened?.type !== 'ThreadOpened' || commit.hash !== of) return 'is not the first commit of this file';
-    if (opened.parent !== undefined) return 'is of a child, whose history begins in another thread';
+    if (opened?.type !== 'ThreadOpened' || commit.prev !== '') return 'is not the first commit of a thread';
     const { name, version } = opened.agent;
     if ((await agents.version(tenant, name, version)) === null)
       return `needs the agent ${name}, version ${version}, which is not here`;
+    const lack = lackOfOrigin(commit, origin);
+    if (lack !== null) return lack;
   }
-  if (events.some((event) => event.type === 'ThreadForked'))
-    return 'is of a fork, whose history begins in another thread';
-  for (const sha256 of blobsOf(events))
+  for (const sha256 of namedBlobs(events))
     if ((await blobs.get(tenant, sha256)) === null) return `needs the blob ${sha256}, which is not here`;
   return null;
 }
 
-/** Every `blob` that the events refer to. */
-function blobsOf(events: readonly RecordedEvent[]): ReadonlySet<string> {
-  const found = new Set<string>();
-  JSON.stringify(events, (name, value: unknown) => {
-    if (name === 'blob' && typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)) found.add(value);
-    return value;
-  });
-  return found;
-}
-
-async function insertRow({ directory }: ImportPorts, { tenant, thread }: ThreadKey, first: Commit): Promise<void> {
-  const [opened] = openCommit(first).events;
-  if (opened?.type !== 'ThreadOpened') return;
-  await directory.insert({
-    ...{ tenant, thread, status: 'idle', agent: opened.agent.name, agentVersion: opened.agent.version },
-    ...{ parent: null, family: thread, userId: opened.userId, externalId: null, title: opened.title, metadata: {} },
-    ...{ createdAt: first.at, updatedAt: first.at, position: 0, opening: null },
-  });
+function lackOfOrigin(first: Commit, origin: Origin | null): string | null {
+  const { parent, forkedFrom } = beginningOf(first);
+  const from = parent ?? forkedFrom;
+  if (from === null) return origin === null ? null : 'begins in no other thread, but an origin is given';
+  const words = `has a history that begins in another thread, ${from.threadId}`;
+  if (origin === null) return `${words}, and no origin is given`;
+  return origin.events < from.position ? `${words}, of which ${from.position} events must be here first` : null;
 }
 
 /** Appends at the head, or finds that it is there. Why it is not, or null. (M1, M2) */
-async function append(log: ThreadLog, key: ThreadKey, commit: Commit): Promise<string | null> {
+async function append(log: ThreadLog, key: ThreadKey, commit: Commit, origin: Origin | null): Promise<string | null> {
   const head = await log.head(key);
   const end = head === null ? 0 : head.version + head.count;
   if (commit.version > end) return `does not follow what is here, which ends at ${end}`;
   if (commit.version === end) {
     const { version, inputs, at, nonce, trace } = commit;
     const prev = head?.hash ?? '';
-    const sealed = sealCommit({ key, version, inputs, at, nonce, trace, prev, ...openCommit(commit), effects: [] });
+    const events = openCommit(commit).events.map((event) => begunHere(event, origin));
+    const sealed = sealCommit({ key, version, inputs, at, nonce, trace, prev, events, effects: [] });
     const [outcome] = await log.append([{ commit: sealed, owes: false }]);
     if (outcome === 'appended') return null;
     if (outcome === 'too_large') return 'is larger than the store takes';
   }
   const [there] = await log.read(key, commit.version, 1);
   return there?.nonce === commit.nonce ? null : 'is not the one that is here';
+}
+
+/** The event with the ids that the threads before it have here. */
+function begunHere(event: RecordedEvent, origin: Origin | null): RecordedEvent {
+  if (origin === null) return event;
+  const { thread: threadId, ancestors } = origin;
+  if (event.type === 'ThreadForked') return { ...event, from: { ...event.from, threadId } };
+  if (event.type !== 'ThreadOpened' || event.parent === undefined) return event;
+  return { ...event, parent: { ...event.parent, threadId }, ancestors: [...ancestors, threadId] };
 }
