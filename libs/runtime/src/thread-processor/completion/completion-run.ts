@@ -60,6 +60,16 @@ export class CompletionRun {
     this.breakOff(aborted);
   }
 
+  /** Nobody owes it at the moment. */
+  get isLeft(): boolean {
+    return this.#listener === null;
+  }
+
+  /** True until its first attempt begins: it waits for a slot, and nothing was paid for it. */
+  get isWaiting(): boolean {
+    return this.answer.attempt === 0;
+  }
+
   /** From now on its answer goes here; at once, if there is one. Null: to nobody, until somebody takes it over. */
   listen(listener: ((answer: CompletionAnswer) => void) | null): void {
     this.#listener = listener;
@@ -85,8 +95,8 @@ export class CompletionRun {
   }
 
   /** Begins an attempt; `interrupt` settles it from outside, because a model need not obey its signal. */
-  begin(attempt: number, now: number, interrupt: (reason: Error) => void): void {
-    this.answer = new PartialAnswer(attempt);
+  begin(now: number, interrupt: (reason: Error) => void): void {
+    this.answer = new PartialAnswer(this.answer.attempt + 1);
     this.lastPartAt = now;
     this.#interrupt = interrupt;
     if (this.#stop.signal.aborted && this.state === 'running') this.#stop = new AbortController();

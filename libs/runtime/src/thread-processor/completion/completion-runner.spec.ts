@@ -139,6 +139,50 @@ describe('a completion whose lane is gone', () => {
     expect(heard).toMatchObject([{ kind: 'CompletionResult', text: 'late' }]);
   });
 
+  it('says nothing to people meanwhile, and everything again to those who watch when it is owed again', async () => {
+    const { runner, clock, deltas, heard } = await left(2_000, async function* () {
+      yield { part: 'reasoning', text: 'hm' };
+      yield { part: 'tool_input', index: 0, text: '{"ci' };
+      yield { part: 'text', text: 'one ' };
+      await pause.clock?.sleep(2_000);
+      yield { part: 'tool_input', index: 0, text: 'ty"' };
+      yield { part: 'text', text: 'two ' };
+      await pause.clock?.sleep(2_000);
+      yield { part: 'text', text: 'three' };
+      throw new ModelFault({
+        code: 'MODEL_FAILED',
+        detail: 'overloaded',
+        retryable: true,
+        status: 503,
+        retryAfterMs: 1,
+      });
+    });
+    expect(deltas.map(({ text }) => text)).toEqual(['hm', '{"ci', 'one ']);
+    runner.adopt(key, 'cmp_1', (_run, answer) => heard.push(answer));
+    await clock.advance(2_000);
+    expect(deltas.slice(3, 7).map(({ attempt, kind, offset, text }) => [attempt, kind, offset, text])).toEqual([
+      [2, 'reasoning', 0, 'hm'],
+      [2, 'text', 0, 'one two '],
+      [2, 'tool_input', 0, '{"city"'],
+      [2, 'text', 8, 'three'],
+    ]);
+    expect(deltas[7]).toMatchObject({ attempt: 3, kind: 'reasoning', offset: 0, text: 'hm' });
+  });
+
+  it('is given up at once while it waits for a slot: nothing was paid for it, and nobody else is kept waiting', async () => {
+    const { runner, clock, run } = scene([hangs()], { completionsInFlightMax: 1 });
+    const second = new CompletionRun(key, 'cmp_2', null, clock.now());
+    const order = { thread: unopenedThread('acme', 't'), messages: new TranscriptWindow(0, 1), promptLength: 0 };
+    runner.start(second, { ...order, completionId: 'cmp_2' }, () => {});
+    await clock.advance(1_000);
+    expect(runner.isFull).toBe(true);
+    runner.leave(run);
+    runner.leave(second);
+    expect(runner.isFull).toBe(false);
+    expect(runner.adopt(key, 'cmp_2', () => {})).toBeNull();
+    expect(runner.adopt(key, 'cmp_1', () => {})).toBe(run);
+  });
+
   it('is broken off when nobody asks for it in time, and at the end', async () => {
     const late = await left(31_000, hangs());
     expect([late.run.state, late.runner.adopt(key, 'cmp_1', () => {})]).toEqual(['aborted', null]);

@@ -5,6 +5,7 @@
 //   A1. A run that is not aborted ends in exactly one answer, result or failure, both under the id `m:<completion>`. (V2)
 //   A2. It ends within `completionMsMax`, whatever the model, the stores or the clock of the provider do: it holds deliveries.
 //   A3. No timer per completion: one loop looks at all of them, and only while there are any.
+//   A4. A run that nobody owes says nothing to people: somebody else may speak for its thread. Taken over, it says all again.
 import {
   type Clock,
   type Entropy,
@@ -91,7 +92,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
 
   async function ask(run: CompletionRun, order: CompletionOrder): Promise<CompletionAnswer> {
     for (let attempt = 1; run.state === 'running'; attempt++) {
-      const end: Ended | Failure = await stream(run, order, attempt).catch((error: unknown) =>
+      const end: Ended | Failure = await stream(run, order).catch((error: unknown) =>
         run.state === 'running' ? failureOf(error) : brokenOff,
       );
       if (run.state !== 'running') break;
@@ -113,10 +114,10 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
   }
 
   /** One attempt. Settles when the stream ends or when the run is broken off, whichever is first. */
-  async function stream(run: CompletionRun, order: CompletionOrder, attempt: number): Promise<Ended> {
+  async function stream(run: CompletionRun, order: CompletionOrder): Promise<Ended> {
     try {
       return await new Promise<Ended>((resolve, reject) => {
-        run.begin(attempt, clock.now(), reject);
+        run.begin(clock.now(), reject);
         consume(run, order, run.answer).then(resolve, reject);
       });
     } finally {
@@ -131,10 +132,16 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
       run.lastPartAt = clock.now();
       const delta = answer.add(run.completionId, part);
       if (answer.characters > settings.completionBytesMax) throw tooLarge(settings.completionBytesMax);
-      if (delta !== null) deps.feed.publish(run.key, { hint: 'delta', delta });
+      if (delta !== null && !run.isLeft) deps.feed.publish(run.key, { hint: 'delta', delta }); // (A4)
       if (answer.finish !== null) return request;
     }
     throw new ModelFault({ code: 'MODEL_FAILED', detail: 'the stream ended without an end', retryable: true });
+  }
+
+  /** (A4) */
+  function sayAgain(run: CompletionRun): void {
+    if (run.state !== 'running') return;
+    for (const delta of run.answer.sayAgain(run.completionId)) deps.feed.publish(run.key, { hint: 'delta', delta });
   }
 
   async function resultOf(run: CompletionRun, tools: readonly ToolDefinition[]): Promise<CompletionAnswer> {
@@ -233,6 +240,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     },
     leave: (run) => {
       run.listen(null);
+      if (run.isWaiting) run.abort(); // (B3 of left-completions.ts)
       left.add(run, clock.now());
       lookAfter();
     },
@@ -241,7 +249,10 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
       if (run === null) return null;
       run.takeOver();
       // Not before the lane knows that this is its run.
-      queueMicrotask(() => run.listen((answer) => answered(run, answer)));
+      queueMicrotask(() => {
+        run.listen((answer) => answered(run, answer));
+        sayAgain(run);
+      });
       deps.logger.info('completion_adopted', { ...key, completion: completionId });
       return run;
     },

@@ -4,6 +4,7 @@
 // Invariants:
 //   B1. Only the lane that owes the very same completion may take it over; it brings the holds, those of before are gone. (V6)
 //   B2. An answer that comes meanwhile is kept. Whatever nobody takes over within `leftCompletionMsMax` is broken off.
+//   B3. What has not begun is not kept: it would hold back those who wait for a slot, and nothing was paid for it.
 import type { ThreadKey } from '@dormouse/ports';
 import type { CompletionRun } from './completion-run.ts';
 
@@ -22,7 +23,8 @@ export class LeftCompletions {
   add(run: CompletionRun, now: number): void {
     if (run.state === 'aborted') return;
     const name = nameOf(run.key, run.completionId);
-    this.#left.get(name)?.run.abort();
+    const before = this.#left.get(name)?.run;
+    if (before !== run) before?.abort();
     this.#left.set(name, { run, since: now });
   }
 

@@ -11,7 +11,7 @@ export interface RawCall {
 
 export class PartialAnswer {
   /** 1, 2, 3, …; 0 before the first. */
-  readonly attempt: number;
+  attempt: number;
   text = '';
   reasoning = '';
   readonly calls: RawCall[] = [];
@@ -20,7 +20,7 @@ export class PartialAnswer {
   characters = 0;
   /** Parts received, of any kind. */
   parts = 0;
-  #toolInputs: Map<number, number> | null = null;
+  #toolInputs: Map<number, string> | null = null;
   /** Characters of arguments that were streamed and whose call has not come yet: they are counted once. */
   #streamedAhead = 0;
 
@@ -44,7 +44,7 @@ export class PartialAnswer {
           completionId,
           'tool_input',
           part.index,
-          this.#toolInputOffset(part.index, part.text.length),
+          this.#toolInputOffset(part.index, part.text),
           part.text,
         );
       case 'tool_call':
@@ -55,6 +55,19 @@ export class PartialAnswer {
         this.finish = part;
         return null;
     }
+  }
+
+  /** Everything so far, under the next number: it replaces whatever was shown, here or by another process. */
+  sayAgain(completionId: string): readonly Delta[] {
+    this.attempt += 1;
+    const { attempt } = this;
+    const whole = (kind: Delta['kind'], index: number, text: string): Delta[] =>
+      text === '' ? [] : [{ completionId, attempt, offset: 0, kind, index, text }];
+    return [
+      ...whole('reasoning', 0, this.reasoning),
+      ...whole('text', 0, this.text),
+      ...[...(this.#toolInputs ?? [])].flatMap(([index, text]) => whole('tool_input', index, text)),
+    ];
   }
 
   #delta(completionId: string, kind: Delta['kind'], index: number, offset: number, text: string): Delta | null {
@@ -68,10 +81,10 @@ export class PartialAnswer {
     this.characters += length - known;
   }
 
-  #toolInputOffset(index: number, length: number): number {
+  #toolInputOffset(index: number, text: string): number {
     this.#toolInputs ??= new Map();
-    const offset = this.#toolInputs.get(index) ?? 0;
-    this.#toolInputs.set(index, offset + length);
-    return offset;
+    const before = this.#toolInputs.get(index) ?? '';
+    this.#toolInputs.set(index, before + text);
+    return before.length;
   }
 }
