@@ -7,7 +7,8 @@
 //   L4. Poison (a slice that throws anything but a Fault, however often it is tried) parks its own thread and no other: the
 //       mark first, then each input behind it in order, and only then are they released (`parking.ts`). A recovery has no
 //       input to put aside: it is tried again slowly, and said aloud.
-//   L5. Whoever was told that his input was not taken does not see it decided later. An attempt that is under way ends.
+//   L5. Whoever was told that his input was not taken does not see it decided later. An attempt that is under way ends, and
+//       what is in the log then, or may be, is paid like everything else.
 import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
 import { backoffMs } from './backoff.ts';
 import type { CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
@@ -148,7 +149,7 @@ export class Lane implements LaneMemory {
     while (this.#parked === true) {
       const [item] = this.#queue;
       if (item?.what !== 'input') return;
-      if (!isWithdrawn(item)) await this.#home.parking.add(this.key, item.input, item.trace);
+      if (!this.#isUnwanted(item)) await this.#home.parking.add(this.key, item.input, item.trace);
       this.#queue.shift();
       this.#home.queued(-1);
       if (item.answerOf !== null && item.answerOf === this.run) this.#endRun(item.answerOf);
@@ -199,10 +200,25 @@ export class Lane implements LaneMemory {
   }
 
   /** Without answers that were overtaken, and inputs whose senders were told meanwhile that they were not taken. (L5) */
-  #stillWanted(items: readonly SliceItem[]): readonly SliceItem[] {
-    const wanted = items.filter((item) => !this.#isOvertaken(item) && !isWithdrawn(item));
-    for (const item of items) if (isWithdrawn(item)) finish(this, item, null);
+  #stillWanted(items: readonly SliceItem[]): SliceItem[] {
+    const wanted: SliceItem[] = [];
+    for (const item of items) {
+      if (this.#isUnwanted(item)) finish(this, item, null);
+      else if (!this.#isOvertaken(item)) wanted.push(item);
+    }
     return wanted;
+  }
+
+  /** What is being replayed waits in the store, whatever became of the delivery that came for it. (L5) */
+  #isUnwanted(item: SliceItem): boolean {
+    return isWithdrawn(item) && !(item.what === 'input' && this.#replaying.has(item.input.id));
+  }
+
+  /** Behind a head that cannot be decided they would only take room. (L5) */
+  #dropUnwanted(): void {
+    const before = this.#queue.length;
+    this.#queue = this.#stillWanted(this.#queue);
+    if (this.#queue.length < before) this.#home.queued(this.#queue.length - before);
   }
 
   /** An answer whose completion another input has ended meanwhile. (L3) */
@@ -252,6 +268,7 @@ export class Lane implements LaneMemory {
 
   async #failed(error: unknown, canBeParked: boolean): Promise<void> {
     this.#failures += 1;
+    this.#dropUnwanted();
     const { settings, clock, revoked } = this.#home;
     const isPoison = this.#isPoison(error);
     this.#report(error, isPoison);

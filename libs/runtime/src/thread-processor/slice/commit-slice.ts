@@ -6,7 +6,7 @@
 //   A3. Whatever the append answers leads to the right place: a conflict is decided again on a reloaded state, a duplicate is
 //       looked up, an unknown outcome is read back by its nonce. Both indexes may be violated and only one be named.
 //   A4. A commit that no store takes is nobody's fault that passes: its slice throws what is not a Fault, so that it is poison.
-import type { Append, Commit } from '@dormouse/ports';
+import type { Commit } from '@dormouse/ports';
 import { sealCommit } from '../../envelope.ts';
 import { Hold } from '../held-deliveries.ts';
 import { pay } from '../payment.ts';
@@ -28,7 +28,7 @@ export async function commitSlice(
   const commit = seal(deps, lane, before, slice, at);
   const outcome = await deps.protocol.inOrder({
     append: async () => {
-      const answer = await append(deps, lane, { commit, owes: owesDeliveries(slice) });
+      const answer = await append(deps, lane, slice, commit);
       if (answer === 'appended') publishCommit(deps, lane, afterCommit(before, slice, commit), commit, items);
       return answer;
     },
@@ -60,14 +60,15 @@ function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: Dec
 const owesDeliveries = (slice: DecidedSlice): boolean =>
   slice.effects.length > 0 && slice.items.some((item) => item.deliveries.length > 0);
 
-async function append(deps: SliceDeps, lane: LaneMemory, ours: Append): Promise<KnownOutcome> {
-  const outcome = await deps.groupCommit.append(ours);
-  if (outcome === 'too_large') throw new Error(tooLarge(ours.commit)); // (A4)
+async function append(deps: SliceDeps, lane: LaneMemory, slice: DecidedSlice, commit: Commit): Promise<KnownOutcome> {
+  const outcome = await deps.groupCommit.append({ commit, owes: owesDeliveries(slice) });
+  if (outcome === 'too_large') throw new Error(tooLarge(commit)); // (A4)
   if (outcome !== 'unknown') return outcome;
-  const [next] = await deps.log.read(lane.key, ours.commit.version, 1);
-  const stored = next?.version === ours.commit.version ? next : null;
+  for (const item of slice.items) item.mayBeStored = true;
+  const [next] = await deps.log.read(lane.key, commit.version, 1);
+  const stored = next?.version === commit.version ? next : null;
   // Not there may mean not yet: should it land later, a reload meets it like anybody else's commit. (L5, V1)
-  return deps.protocol.wasAppended(ours.commit, stored) ? 'appended' : 'conflict';
+  return deps.protocol.wasAppended(commit, stored) ? 'appended' : 'conflict';
 }
 
 const tooLarge = ({ inputs, body }: Commit): string =>

@@ -13,6 +13,8 @@ export interface InputItem {
   readonly hold: Hold;
   /** The run whose answer this is; an answer counts only while its run is the lane's. */
   readonly answerOf: CompletionRun | null;
+  /** Set when a commit of it had an unknown outcome: it may be in the log. */
+  mayBeStored: boolean;
   /** Set once the deliveries have been told. */
   told: boolean;
 }
@@ -48,22 +50,36 @@ export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): Slice
     deliveries: [delivery],
     hold,
     answerOf: null,
+    mayBeStored: false,
     told: false,
   };
 }
 
 export function answerItem(input: ThreadInput, run: CompletionRun): InputItem {
-  return { what: 'input', input, trace: run.trace, deliveries: [], hold: new Hold(), answerOf: run, told: false };
+  return { ...ownItem(input, run.trace), answerOf: run };
 }
 
 /** An input that was put aside while its thread was parked: its delivery is gone, it is kept by the store. */
 export function replayedItem(input: ThreadInput, trace: string | null): InputItem {
-  return { what: 'input', input, trace, deliveries: [], hold: new Hold(), answerOf: null, told: false };
+  return ownItem(input, trace);
 }
 
-/** Every sender of it was told that it was not taken. */
-export const isWithdrawn = ({ deliveries }: SliceItem): boolean =>
-  deliveries.length > 0 && deliveries.every((delivery) => delivery.isWithdrawn?.() === true);
+const ownItem = (input: ThreadInput, trace: string | null): InputItem => ({
+  what: 'input',
+  input,
+  trace,
+  deliveries: [],
+  hold: new Hold(),
+  answerOf: null,
+  mayBeStored: false,
+  told: false,
+});
+
+/** Every sender of it was told that it was not taken, and so it is: what is in the log, or may be, has to be paid. */
+export function isWithdrawn(item: SliceItem): boolean {
+  if (item.told || (item.what === 'input' && (item.mayBeStored || item.answerOf !== null))) return false;
+  return item.deliveries.length > 0 && item.deliveries.every((delivery) => delivery.isWithdrawn?.() === true);
+}
 
 /** Tells every delivery, once, what was decided. */
 export function tell(item: SliceItem, version: number | null): void {

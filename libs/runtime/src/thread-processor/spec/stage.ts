@@ -9,7 +9,17 @@ import {
   type MemoryWorld,
   type Topology,
 } from '@dormouse/adapter-memory';
-import type { Agent, Commit, Logger, Model, ModelPart, ModelRequest, ThreadKey, WorkTopics } from '@dormouse/ports';
+import type {
+  Agent,
+  Commit,
+  InputBus,
+  Logger,
+  Model,
+  ModelPart,
+  ModelRequest,
+  ThreadKey,
+  WorkTopics,
+} from '@dormouse/ports';
 import {
   defaultLimits,
   defaultPolicies,
@@ -55,7 +65,12 @@ export interface Stage {
   readonly lines: string[];
   processor(
     node: string,
-    options?: { readonly protocol?: Partial<ProcessorProtocol>; readonly settings?: Partial<ProcessorSettings> },
+    options?: {
+      readonly protocol?: Partial<ProcessorProtocol>;
+      readonly settings?: Partial<ProcessorSettings>;
+      /** What the processor consumes, where it is not the world's own bus. */
+      readonly inputs?: (bus: InputBus) => InputBus;
+    },
   ): Promise<Actor>;
   /** Types of all events so far. */
   told(thread?: ThreadKey): readonly string[];
@@ -100,7 +115,7 @@ export function createStage(options: StageOptions = {}): Stage {
     commits: (thread = key) => world.commits(thread),
     told: (thread = key) =>
       world.commits(thread).flatMap((commit) => openCommit(commit).events.map((event) => event.type)),
-    processor: async (node, { protocol, settings } = {}) => {
+    processor: async (node, { protocol, settings, inputs } = {}) => {
       const ports = world.ports(node);
       await ports.agents.insert(agent);
       await ports.toolsets.put({
@@ -112,6 +127,7 @@ export function createStage(options: StageOptions = {}): Stage {
       await ports.work.consume('notices', async ({ effect }) => void noticed.push(effect));
       const service = createThreadProcessor({
         ...ports,
+        ...(inputs === undefined ? {} : { inputs: inputs(ports.inputs) }),
         model,
         clock,
         entropy: createSeededEntropy(1, node),

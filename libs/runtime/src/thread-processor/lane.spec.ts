@@ -1,0 +1,152 @@
+import { Fault, type InputBus, type InputConsumer } from '@dormouse/ports';
+import { decide } from '@dormouse/thread';
+import { describe, expect, it } from 'vitest';
+import type { ProcessorProtocol } from './protocol.ts';
+import type { ProcessorSettings } from './settings.ts';
+import { type Actor, createStage, key, message, opening, type Stage } from './spec/stage.ts';
+
+interface Told {
+  readonly stage: Stage;
+  readonly actor: Actor;
+  /** Ids of inputs whose senders were told that they were not taken. */
+  readonly withdrawn: Set<string>;
+  /** Names of operations that fail. */
+  readonly away: Set<string>;
+  /** Names of operations that happen, whose answer is lost, and after which the log cannot be read. */
+  readonly unsure: Set<string>;
+  readonly consumer: () => InputConsumer;
+}
+
+async function told(
+  options: { readonly protocol?: Partial<ProcessorProtocol>; readonly settings?: Partial<ProcessorSettings> } = {},
+): Promise<Told> {
+  const [withdrawn, away, unsure] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const consumers: InputConsumer[] = [];
+  const stage = createStage({
+    topology: 'durable',
+    gate: {
+      pass: async (_node, { name }, apply) => {
+        if (unsure.has(name)) {
+          apply();
+          away.add('log.read');
+          throw new Error('connection reset');
+        }
+        if (away.has(name)) throw new Fault('UNAVAILABLE', `${name} is away`);
+        return apply();
+      },
+    },
+  });
+  const inputs = (bus: InputBus): InputBus => ({
+    publish: (...input) => bus.publish(...input),
+    consume: (consumer) => {
+      consumers.push(consumer);
+      const deliver: InputConsumer['deliver'] = (assignment, delivery) =>
+        consumer.deliver(
+          assignment,
+          delivery.what === 'input' ? { ...delivery, isWithdrawn: () => withdrawn.has(delivery.input.id) } : delivery,
+        );
+      return bus.consume({ ...consumer, deliver });
+    },
+  });
+  const actor = await stage.processor('p1', { ...options, inputs });
+  const consumer = (): InputConsumer => {
+    const [first] = consumers;
+    if (first === undefined) throw new Error('nobody consumes');
+    return first;
+  };
+  return { stage, actor, withdrawn, away, unsure, consumer };
+}
+
+const decided = (stage: Stage): readonly string[] =>
+  stage
+    .commits()
+    .flatMap((commit) => commit.inputs)
+    .filter((id) => id.startsWith('c:'));
+
+describe('L5 an input whose sender was told that it was not taken', () => {
+  it('is not decided any more', async () => {
+    const { stage, actor, withdrawn, away } = await told();
+    await actor.ports.inputs.publish(key, opening());
+    await stage.clock.advance(1_000);
+    away.add('log.append');
+    for (const name of ['first', 'second']) await actor.ports.inputs.publish(key, message(name));
+    await stage.clock.advance(1_000);
+    withdrawn.add('c:first');
+    away.clear();
+    await stage.clock.advance(10_000);
+    expect(decided(stage)).toEqual(['c:second']);
+  });
+
+  it('is paid when it is in the log all the same', async () => {
+    const { stage, actor, withdrawn, away } = await told();
+    const input = opening();
+    away.add('dispatches.publish');
+    await actor.ports.inputs.publish(key, input);
+    await stage.clock.advance(1_000);
+    expect(stage.told()).toContain('ThreadOpened');
+    withdrawn.add(input.id);
+    away.clear();
+    await stage.clock.advance(10_000);
+    expect(stage.dispatched.map((effect) => effect.do)).toEqual(['LoadToolsets']);
+  });
+
+  it('is paid when it may be in the log, which cannot be read back', async () => {
+    const { stage, actor, withdrawn, away, unsure } = await told();
+    const input = opening();
+    unsure.add('log.append');
+    await actor.ports.inputs.publish(key, input);
+    await stage.clock.advance(1_000);
+    expect(stage.told()).toContain('ThreadOpened');
+    withdrawn.add(input.id);
+    away.clear();
+    unsure.clear();
+    await stage.clock.advance(10_000);
+    expect(stage.dispatched.map((effect) => effect.do)).toEqual(['LoadToolsets']);
+  });
+
+  it('is decided when it waits in the store, and came through the bus only to wake its thread', async () => {
+    const code = { isBroken: true };
+    const { stage, actor, withdrawn, away } = await told({
+      protocol: {
+        decide: (...about) => {
+          if (code.isBroken && about[1].id === 'c:poison') throw new Error('cannot decide');
+          return decide(...about);
+        },
+      },
+    });
+    await actor.ports.inputs.publish(key, opening());
+    await stage.clock.advance(1_000);
+    for (const name of ['poison', 'after']) await actor.ports.inputs.publish(key, message(name));
+    await stage.clock.advance(60_000);
+    expect(await actor.ports.parked.mark(key)).toBe('parked');
+    code.isBroken = false;
+    away.add('log.append');
+    await actor.ports.parked.replay(key);
+    await actor.ports.inputs.publish(key, message('poison'));
+    await stage.clock.advance(1_000);
+    withdrawn.add('c:poison');
+    away.clear();
+    await stage.clock.advance(60_000);
+    expect(decided(stage)).toEqual(['c:poison', 'c:after']);
+    expect(await actor.ports.parked.mark(key)).toBeNull();
+  });
+
+  it('takes no room behind one that cannot be decided', async () => {
+    const { stage, actor, withdrawn, away, consumer } = await told({ settings: { queuedInputsMax: 3 } });
+    await actor.ports.inputs.publish(key, opening());
+    await stage.clock.advance(1_000);
+    away.add('log.append');
+    for (const name of ['head', 'second', 'third', 'fourth']) {
+      await actor.ports.inputs.publish(key, message(name));
+      await stage.clock.advance(1_000);
+    }
+    expect(consumer().busy()).toBe(true);
+    for (const name of ['second', 'third', 'fourth']) withdrawn.add(`c:${name}`);
+    await stage.clock.advance(20_000);
+    expect(consumer().busy()).toBe(false);
+    away.clear();
+    await stage.clock.advance(20_000);
+    expect(decided(stage)).toEqual(['c:head']);
+    expect(stage.world.durable.broker.lag('inputs')).toBe(0);
+  });
+});
