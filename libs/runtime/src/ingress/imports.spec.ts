@@ -9,7 +9,7 @@ const opened: ThreadEvent = {
   type: 'ThreadOpened',
   agent: { name: 'helper', version: 1 },
   model: 'demo',
-  toolServers: [],
+  toolServers: ['tools'],
   policies: defaultPolicies,
   limits: defaultLimits,
   userId: null,
@@ -107,6 +107,16 @@ it('M3 nobody sees a thread before its last part, which closes it; twice is once
   const stored = await at.ports.log.read({ tenant: 'acme', thread: threadOf(ended) }, 0);
   expect(openCommit(stored[4] as Commit)).toMatchObject({ events: [{ type: 'ThreadClosed' }], effects: [] });
   expect(stored).toHaveLength(5);
+});
+
+it('M1 M2 parts of two files do not make one thread', async () => {
+  const at = await installation();
+  const other = exported([opened, spoken('a'), spoken('x'), spoken('c')]);
+  await take(at, whole.slice(0, 3));
+  expect(detailOf(await take(at, other.slice(3)))).toBe('does not follow what is here');
+  expect(detailOf(await take(at, other.slice(2)))).toBe('is not the one that is here');
+  expect(detailOf(await take(at, whole.slice(3), { last: true }))).toBe('taken');
+  expect(detailOf(await take(at, other.slice(3)))).toBe('is not the one that is here');
 });
 
 it('M1 what was exported later is another thread', async () => {

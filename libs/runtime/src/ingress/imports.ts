@@ -4,8 +4,9 @@
 // Invariants:
 //   M1. The thread's id is a function of the tenant and the hash of its last commit, hence of all of them: the same file twice
 //       is one thread, a part that was sent before changes nothing, and no part can reach a thread that was not imported.
-//   M2. A commit is taken when its own hash holds and it follows the one before. It is sealed anew under the new id, with the
-//       same inputs, time and events, but for the ids of where its history begins; nothing that it once owed is owed here.
+//   M2. A commit is taken when its own hash holds and it follows the one before, in whatever part that came: the nonce here is
+//       the hash there. It is sealed anew under the new id, with the same inputs, time and events, but for the ids of where its
+//       history begins; nothing that it once owed is owed here.
 //   M3. Whole or nothing: until the last part the log has no row, so that nobody sees it. The last part closes the thread and
 //       those before it, and then writes their rows, the oldest first. What was open belongs to where it came from. (E1)
 //   M4. What a thread needs from others is there, or the import is refused: its agent's version, its blobs, and for a child or
@@ -167,7 +168,8 @@ async function append(log: ThreadLog, key: ThreadKey, commit: Commit, origin: Or
   const end = head === null ? 0 : head.version + head.count;
   if (commit.version > end) return `does not follow what is here, which ends at ${end}`;
   if (commit.version === end) {
-    const { version, inputs, at, nonce, trace } = commit;
+    if (commit.prev !== (head?.nonce ?? '')) return 'does not follow what is here';
+    const { version, inputs, at, hash: nonce, trace } = commit;
     const prev = head?.hash ?? '';
     const events = openCommit(commit).events.map((event) => begunHere(event, origin));
     const sealed = sealCommit({ key, version, inputs, at, nonce, trace, prev, events, effects: [] });
@@ -176,7 +178,7 @@ async function append(log: ThreadLog, key: ThreadKey, commit: Commit, origin: Or
     if (outcome === 'too_large') return 'is larger than the store takes';
   }
   const [there] = await log.read(key, commit.version, 1);
-  return there?.nonce === commit.nonce ? null : 'is not the one that is here';
+  return there?.nonce === commit.hash ? null : 'is not the one that is here';
 }
 
 /** The event with the ids that the threads before it have here. */
