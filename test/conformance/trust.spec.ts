@@ -15,6 +15,20 @@ afterAll(() => stage.end());
 
 const once = [[toolCall('work', { what: 'this' })], [{ text: 'ok' }]];
 
+describe('the wire', () => {
+  it('R41 is plain http only towards addresses that the installation names; elsewhere nothing is sent, and the model is told', async () => {
+    const server = await stage.toolServer();
+    // Never reached: what may not be called is not connected to.
+    server.publish(server.manifest([tool('work')], { endpoint: 'http://1.1.1.1/invoke' }));
+    const thread = await stage.thread(once, [server]);
+    expect(await say(stage.at, thread, 'go')).toMatchObject({ message: { text: 'ok' } });
+    const settled = await untilEvent(stage.at, thread, 'tool_call_settled');
+    expect(settled).toMatchObject({ outcome: 'error', content: [{ text: expect.stringContaining('plain http') }] });
+    const { json } = await stage.at.request('GET', `/v1/threads/${thread}/tool-calls`);
+    expect(json.data[0].attempts).toMatchObject([{ status: 'OUTBOUND_FORBIDDEN' }]);
+  });
+});
+
 describe('consent', () => {
   it('R104 before a call is dispatched follows the policy of its agent, tool by tool, and shows what it would do', async () => {
     const server = await stage.toolServer();
