@@ -33,6 +33,13 @@ describe('a message of hints', () => {
     expect(hintsIn(textOf(hints))).toEqual(hints);
   });
 
+  it.each(['', 'no JSON', '{"hint":"delta"}', '["a', '[]\nbody', 'null', '[null]', '[{"hint":"said"}]\n'])(
+    'that is none brings nothing: %s',
+    (text) => {
+      expect(hintsIn(text)).toEqual([]);
+    },
+  );
+
   it('has the body of a commit as it is stored', () => {
     expect(textOf([{ hint: 'committed', commit }]).endsWith(commit.body)).toBe(true);
   });

@@ -10,13 +10,23 @@ export function textOf(hints: readonly Hint[]): string {
   return `${JSON.stringify([...hints.slice(0, -1), { hint: 'committed', commit }])}\n${body}`;
 }
 
+/** None in what is no such message: another release may have sent it. A hint that is lost costs time, no process. */
 export function hintsIn(text: string): readonly Hint[] {
   const end = text.indexOf('\n');
-  if (end < 0) return readJson(text) as readonly Hint[];
-  const hints = readJson(text.slice(0, end)) as Hint[];
+  const hints = listIn(end < 0 ? text : text.slice(0, end));
+  if (end < 0) return hints;
   const last = hints.pop();
   if (last?.hint === 'committed') hints.push({ hint: 'committed', commit: withBody(last.commit, text.slice(end + 1)) });
   return hints;
+}
+
+function listIn(line: string): Hint[] {
+  try {
+    const list = readJson(line) as readonly (Hint | null)[];
+    return list.filter((each) => each !== null);
+  } catch {
+    return [];
+  }
 }
 
 const withBody = (

@@ -37,6 +37,7 @@ interface Gathered {
 type Listener = (hint: Hint) => void;
 
 const gatherMs = 20;
+const saidMax = 10_000;
 
 export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, options: LiveFeedOptions): LiveFeed {
   const { prefix, deltasMax, keptMs } = options;
@@ -112,8 +113,8 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
       kept.push(delta);
     }
     if (running === undefined || kept.length === 0) return;
-    said.set(list, running);
     const isSame = running === before;
+    if (!isSame) remember(list, running);
     void publisher.ask(async (client) => {
       const commands = client.multi();
       if (!isSame) commands.del(list);
@@ -122,6 +123,14 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
         .pexpire(list, keptMs)
         .exec();
     }, undefined);
+  }
+
+  /** Where another process took the thread over, nobody says here that its completion has ended: the oldest make room. */
+  function remember(list: string, running: Said): void {
+    said.delete(list);
+    const [oldest] = said.keys();
+    if (said.size >= saidMax && oldest !== undefined) said.delete(oldest);
+    said.set(list, running);
   }
 
   function forget(key: ThreadKey): void {
