@@ -5,8 +5,8 @@
 //
 // Invariants:
 //   C1. Data, keys and output live in one directory; a second start finds them again.
-//   C2. A service that dies is said and started again, and so is a server that was started here; what was started here, and only that, ends with Ctrl-C: doors first,
-//       stores last, exit code 0.
+//   C2. A service that dies is said and started again, and so is a server that was started here. What was started here, and
+//       only that, ends with Ctrl-C: doors first, stores last, exit code 0.
 //   C3. Everything listens on loopback.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
