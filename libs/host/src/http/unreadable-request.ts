@@ -10,7 +10,7 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, r
     socket.destroy(); // (U1)
     return;
   }
-  const problem = (error.code ?? '').endsWith('HEADER_OVERFLOW')
+  const problem = /HEADER_OVERFLOW/.test(error.code ?? '')
     ? new HttpProblem('HEADERS_TOO_LARGE', 'The headers of the request exceed 16 KiB.')
     : new HttpProblem('MALFORMED_REQUEST', 'This is not an HTTP request that can be read.');
   const body = problemJson(problem, requestId);
