@@ -55,6 +55,15 @@ const rebuildMsMax = 5_000;
 /** What a rebalance waits for work to stop; the group waits longer than this for its members. */
 const leavingMsMax = 3_000;
 
+/** A broker that has just started, or a group that is being rearranged: whoever waits to join goes on waiting. */
+const isPassing = (error: Error): boolean =>
+  [
+    'GROUP_LOAD_IN_PROGRESS',
+    'GROUP_COORDINATOR_NOT_AVAILABLE',
+    'NOT_COORDINATOR_FOR_GROUP',
+    'REBALANCE_IN_PROGRESS',
+  ].includes(String((error as { readonly type?: string }).type));
+
 /** Resolves when this member has joined. @throws Fault UNAVAILABLE when it cannot. */
 export async function joinGroup(options: GroupOptions, handlers: GroupHandlers): Promise<GroupConsumer> {
   const consumer = new TopicConsumer(options, handlers);
@@ -147,7 +156,7 @@ class TopicConsumer implements GroupConsumer {
   /** (C4) */
   async #rebuild(error: Error): Promise<void> {
     this.#problem = faultOf(error).message;
-    this.#joined.reject(unavailable(this.#problem, error));
+    if (!isPassing(error)) this.#joined.reject(unavailable(this.#problem, error));
     this.#options.logger.warn('consumer_lost', { topic: this.#options.topic, reason: error.message });
     await this.#leave();
     await this.#disconnect();
