@@ -57,12 +57,9 @@ const leavingMsMax = 3_000;
 
 /** A broker that has just started, or a group that is being rearranged: whoever waits to join goes on waiting. */
 const isPassing = (error: Error): boolean =>
-  [
-    'GROUP_LOAD_IN_PROGRESS',
-    'GROUP_COORDINATOR_NOT_AVAILABLE',
-    'NOT_COORDINATOR_FOR_GROUP',
-    'REBALANCE_IN_PROGRESS',
-  ].includes(String((error as { readonly type?: string }).type));
+  /GROUP_LOAD_IN_PROGRESS|COORDINATOR_NOT_AVAILABLE|NOT_COORDINATOR_FOR_GROUP|REBALANCE_IN_PROGRESS/.test(
+    String((error as { readonly type?: string }).type),
+  );
 
 /** Resolves when this member has joined. @throws Fault UNAVAILABLE when it cannot. */
 export async function joinGroup(options: GroupOptions, handlers: GroupHandlers): Promise<GroupConsumer> {
