@@ -12,17 +12,19 @@ import { aWhile, eventsOfType, setStage, type Stage, tell } from './stage.ts';
 
 let stage: Stage;
 let health: HealthProbe;
+let alive: readonly string[] = [];
 const sockets: Socket[] = [];
 beforeAll(async () => {
   stage = await setStage();
 });
 beforeEach(async () => {
   health = probeHealth(stage.at.url);
-  await loopDelay(stage.at.loops); // what was before
+  alive = (await loopDelay(stage.at.loops)).pids; // and what was before is forgotten
 });
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  const { p99, max } = await loopDelay(stage.at.loops);
+  const { p99, max, pids } = await loopDelay(stage.at.loops);
+  expect(pids).toEqual(alive); // nobody has died, nobody was started again
   expect(p99).toBeLessThan(heldUpMsMax);
   expect(max).toBeLessThan(heldUpOnceMsMax);
   expect(await health.p99()).toBeLessThan(answersWithinMs);

@@ -14,11 +14,12 @@ import { createCodec } from './codec.ts';
 import type { InCode } from './codec.ts';
 import { contentField, displayField } from './content.ts';
 import { idField, isTooLarge, opaqueObjectField, textField, urlField, withoutNulls } from './field.ts';
-import { checkJson, isJsonObject } from './json.ts';
+import { checkingJson, isJsonObject } from './json.ts';
 import type { JsonProblem } from './json.ts';
 import { describeIssue, problemsOf } from './problem.ts';
 import type { Problem } from './problem.ts';
 import { rawMember } from './raw-member.ts';
+import { resultOf, type Steps } from './steps.ts';
 
 const codec = createCodec(['content', 'display_as']);
 
@@ -137,8 +138,11 @@ export function parseCallback(json: unknown): CallbackParse {
 }
 
 /** Reads one callback from the text of a request: `checkJson`, then `parseCallback`, the same verdict everywhere. */
-export function readCallback(text: string): CallbackReading {
-  const reading = checkJson(text);
+export const readCallback = (text: string): CallbackReading => resultOf(readingCallback(text));
+
+/** The same, step by step. */
+export function* readingCallback(text: string): Steps<CallbackReading> {
+  const reading = yield* checkingJson(text);
   if (!reading.ok) return { ok: false, code: reading.problem.code, problems: [reading.problem] };
   const parsed = parseCallback(reading.value);
   if (!parsed.ok || parsed.callback.type !== 'view_update') return parsed;

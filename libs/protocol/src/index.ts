@@ -1,5 +1,5 @@
 /** RAP on the wire: messages, manifests, limits, and safe reading of JSON. `SPEC.md` names the source and our readings. */
-export { encodeCallback, parseCallback, readCallback } from './callback.ts';
+export { encodeCallback, parseCallback, readCallback, readingCallback } from './callback.ts';
 export type {
   Callback,
   CallbackParse,
@@ -52,3 +52,4 @@ export { toolServerUrl } from './tool-server-url.ts';
 export type { ToolServerPath } from './tool-server-url.ts';
 export { parseToolset } from './toolset.ts';
 export type { Tool, ToolAnnotations, Toolset, ToolsetParse } from './toolset.ts';
+export type { Steps } from './steps.ts';

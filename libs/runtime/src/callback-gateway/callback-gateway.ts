@@ -34,6 +34,7 @@ import {
   idCharactersMax,
   opensSubscription,
   readCallback,
+  readingCallback,
   resultContent,
   type Callback,
   type CallbackReading,
@@ -41,6 +42,7 @@ import {
 import { inputIds, type CallbackRejection } from '@dormouse/thread';
 import type { CallbackScope, CallbackTokens } from './callback-token.ts';
 import { cleanText } from './clean-text.ts';
+import { inTurns } from './in-turns.ts';
 import { cleanItem, storeResult } from './result-content.ts';
 
 export interface CallbackRequest {
@@ -110,6 +112,8 @@ interface Refused {
 }
 
 const problemsShownMax = 5;
+/** What is longer is read step by step, so that nobody else waits for all of it. */
+const shortCharacters = 262_144;
 
 export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGateway {
   const settings = { ...defaultSettings, ...deps.settings };
@@ -250,7 +254,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
 
   async function judge(scope: CallbackScope, request: CallbackRequest): Promise<CallbackAnswer> {
     const { body } = request;
-    const read = readBody(request, settings.bodyBytesMax);
+    const read = await readBody(request, settings.bodyBytesMax);
     if ('status' in read) return refuse(scope, read, body);
     if (!read.ok) return refuse(scope, refusalOf(read, body), body);
     const { callback } = read;
@@ -314,7 +318,7 @@ const contentOf = (view: Extract<Callback, { type: 'view_update' }>, { rawConten
   rawContent ?? JSON.stringify(view.content);
 
 /** The body as a callback, or the reason why it is not even read. */
-function readBody(request: CallbackRequest, bytesMax: number): CallbackReading | Refused {
+async function readBody(request: CallbackRequest, bytesMax: number): Promise<CallbackReading | Refused> {
   const { body } = request;
   const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   if (request.truncated === true || size > bytesMax)
@@ -328,7 +332,8 @@ function readBody(request: CallbackRequest, bytesMax: number): CallbackReading |
     };
   }
   const text = decode(body);
-  return text === null ? unreadable('not UTF-8', typeOf(body)) : readCallback(text);
+  if (text === null) return unreadable('not UTF-8', typeOf(body));
+  return text.length > shortCharacters ? inTurns(readingCallback(text)) : readCallback(text);
 }
 
 /** Servers exist that send no content type at all; whoever sends one means it. */

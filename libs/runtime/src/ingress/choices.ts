@@ -83,7 +83,10 @@ export function createChoiceDesk(ports: ChoicePorts): ChoiceDesk {
           placedEvents(decided).map(({ event }) => event),
           requestId,
         );
-      return lost ? settledRefusal(ports, key, choiceId, decided.version + 1) : answered({ id: requestId });
+      // One commit may have decided both answers.
+      return lost
+        ? settledRefusal(ports, key, choiceId, decided.version + decided.count + 1)
+        : answered({ id: requestId });
     },
   };
 }

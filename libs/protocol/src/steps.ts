@@ -1,0 +1,10 @@
+/** Long work that can be left alone between two steps. */
+export type Steps<Result> = Generator<undefined, Result, undefined>;
+
+/** Takes all steps at once. */
+export function resultOf<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
