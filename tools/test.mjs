@@ -4,8 +4,9 @@
 //   node tools/test.mjs                   everything
 //   node tools/test.mjs <vitest filter>   only these specs, e.g. libs/thread, test/cluster or test/architecture -t cycle
 //   node tools/test.mjs --all [--seed N] [--minutes M] [--universes U]
-//                                         everything, then U (20 000) more universes and M (10) minutes of chaos on real
-//                                         servers, both of seed N, which is printed and by default another one each time
+//                                         everything, then all orders of the race matrix, U (20 000) more universes and M (10)
+//                                         minutes of chaos on real servers, both of seed N, which is printed and by default
+//                                         another one each time
 //
 // N counts the specs' tests; every other step counts as one test, and so does a spec file that could not be loaded.
 import { spawnSync } from 'node:child_process';
@@ -38,6 +39,7 @@ if (needsServers || filter.length === 0) specs('specs on real servers', 'vitest.
 if (long !== null) {
   const { seed, minutes, universes } = long;
   const from = String(seed * universes);
+  check('race matrix, all orders', ['--conditions=dormouse-source', join(root, 'test/simulation/race-matrix.ts')]);
   check(`simulation, ${universes} universes from ${from}`, simulator, '--seeds', String(universes), '--from', from);
   check(`chaos, ${minutes} minutes, seed ${seed}`, chaos, '--seed', String(seed), '--minutes', String(minutes));
 }

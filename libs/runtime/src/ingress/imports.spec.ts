@@ -3,6 +3,7 @@ import type { Commit, ThreadKey } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies, type ThreadEvent } from '@dormouse/thread';
 import { expect, it } from 'vitest';
 import { chainHash, openCommit, sealCommit } from '../envelope.ts';
+import { nameOfText, publicId } from './client-id.ts';
 import { spoken, stage, type Stage } from './spec/stage.ts';
 
 const opened: ThreadEvent = {
@@ -144,6 +145,61 @@ it('M2 M4 what is altered, missing, out of order or not here is refused, and not
   expect(await rows(at)).toEqual([]);
 });
 
+/** A file that was never exported: its hashes hold. */
+const forged = (...events: readonly object[]): Commit[] => exported(events as ThreadEvent[]);
+const events = (body: unknown): Commit[] => {
+  const [first] = whole;
+  if (first === undefined) throw new Error('there is one');
+  const commit = { ...first, body: JSON.stringify(body) };
+  return [{ ...commit, hash: chainHash(commit) }];
+};
+
+it.each([
+  ['holds no events', events(null)],
+  ['holds no events', events({ events: 7, effects: [] })],
+  ['holds no events', events({ events: [null], effects: [] })],
+  ['does not hold as many events as it says', events({ events: [], effects: [] })],
+  ['is not the first commit of a thread', forged({ ...opened, agent: undefined })],
+  ['is not the first commit of a thread', forged({ ...opened, agent: { name: 7, version: 'x' } })],
+  ['does not say where its history begins', forged({ ...opened, parent: 'thr_1' })],
+  ['holds events that nobody could read', forged(opened, { type: 'Nonsense' })],
+  ['holds events that nobody could read', forged(opened, { type: 'MessageAccepted', messageId: 'msg_1', content: 7 })],
+  ['holds events that nobody could read', forged(opened, { type: 'ToolCallRequested', toolCallId: 'tcl_1' })],
+  ['holds events that nobody could read', forged(opened, { type: 'TimerSet', due: 1e300 })],
+])('M5 what is forged is refused before it is stored: %s', async (detail, commits) => {
+  const at = await installation();
+  const of = headOf(commits);
+  expect(detailOf(await take(at, commits, { of, last: true }))).toBe(detail);
+  expect(await rows(at)).toEqual([]);
+  const thread = publicId('thr', nameOfText(JSON.stringify(['acme', 'import', of])));
+  expect(await at.ports.log.head({ tenant: 'acme', thread })).toBeNull();
+});
+
+it('M5 a history that ends where nothing can be closed is refused, and never seen', async () => {
+  const at = await installation();
+  const commits = forged({ ...opened, policies: 7, toolServers: null });
+  expect(detailOf(await take(at, commits, { of: headOf(commits), last: true }))).toContain('cannot be closed');
+  expect(await rows(at)).toEqual([]);
+});
+
+it('M1 M2 says what the store did not take', async () => {
+  const at = await installation();
+  const [first, second] = whole;
+  if (first === undefined || second === undefined) throw new Error('there are four');
+  const again = { ...second, inputs: first.inputs };
+  const twice = [first, { ...again, hash: chainHash(again) }];
+  expect(detailOf(await take(at, twice, { of: headOf(twice) }))).toBe('decides what a commit before it has decided');
+  const [both] = await Promise.all([take(at, whole), take(at, whole)]);
+  expect(detailOf(both)).toBe('taken');
+});
+
+it('M5 each part begins where the one before ended, without folding it again', async () => {
+  const at = await installation();
+  const begun = await take(at, whole.slice(0, 3));
+  const snapshot = await at.ports.snapshots.latest({ tenant: 'acme', thread: threadOf(begun) });
+  expect(snapshot).toMatchObject({ version: 3 });
+});
+
 it('M4 a blob comes before the commit that refers to it, and has the hash that it says', async () => {
   const at = await installation();
   const bytes = new TextEncoder().encode('a picture');
@@ -163,8 +219,9 @@ it('M4 a blob comes before the commit that refers to it, and has the hash that i
 it('M4 what looks like a blob in the arguments of a call is none', async () => {
   const at = await installation();
   const image = { type: 'image', mediaType: 'image/png', blob: 'e'.repeat(64) };
-  const asked = { type: 'ToolCallRequested', toolCallId: 'call_1', arguments: { image } } as unknown as ThreadEvent;
-  expect(detailOf(await take(at, exported([opened, asked])))).toBe('taken');
+  const round = { type: 'CompletionRecorded', completionId: 'cmp_1', message: { text: '' }, final: false, usage: {} };
+  const asked = { type: 'ToolCallRequested', toolCallId: 'call_1', operation: 'draw', arguments: { image } };
+  expect(detailOf(await take(at, forged(opened, round, asked)))).toBe('taken');
 });
 
 const from = { threadId: elsewhere.thread, position: 2 };

@@ -11,23 +11,28 @@
 //       those before it, and then writes their rows, the oldest first. What was open belongs to where it came from. (E1)
 //   M4. What a thread needs from others is there, or the import is refused: its agent's version, its blobs, and for a child or
 //       a fork the imported thread that its history begins in.
+//   M5. A file whose hashes hold may still be forged: every commit is read here as it will be read later, before it is stored.
+//       Each part leaves a snapshot, so that the next one begins where it ended.
 import { createHash } from 'node:crypto';
-import type {
-  Agents,
-  Blobs,
-  Clock,
-  Commit,
-  Entropy,
-  Snapshots,
-  ThreadDirectory,
-  ThreadKey,
-  ThreadLog,
+import {
+  type Agents,
+  type Blobs,
+  type Clock,
+  type Commit,
+  type Entropy,
+  Fault,
+  type Snapshots,
+  type ThreadDirectory,
+  type ThreadKey,
+  type ThreadLog,
 } from '@dormouse/ports';
-import type { RecordedEvent } from '@dormouse/thread';
-import { chainHash, openCommit, sealCommit } from '../envelope.ts';
+import { sealCommit } from '../envelope.ts';
+import { encodeSnapshot, foldCommits, type LoadedThread, loadThread, snapshotShape } from '../thread-reader.ts';
 import { nameOfText, publicId } from './client-id.ts';
+import { apiEvent } from './events.ts';
+import { begunHere, lackOf, type Origin, readImported } from './import-commit.ts';
 import { endImport } from './import-ending.ts';
-import { namedBlobs } from './named-blobs.ts';
+import { placedEvents } from './log-scan.ts';
 import { beginningOf } from './thread-beginning.ts';
 import { answered, type Answered, invalid } from './refusal.ts';
 
@@ -64,13 +69,6 @@ export interface ImportPorts {
   readonly entropy: Entropy;
 }
 
-/** Where the imported history begins: a thread of the same import. */
-interface Origin extends ThreadKey {
-  readonly ancestors: readonly string[];
-  /** Events that are here. */
-  readonly events: number;
-}
-
 export function createImportDesk(ports: ImportPorts): ImportDesk {
   const { log, blobs } = ports;
   return {
@@ -81,24 +79,29 @@ export function createImportDesk(ports: ImportPorts): ImportDesk {
       return answered(null);
     },
     async take(tenant, { of, origin: originOf, commits, last }) {
-      const key = keyOf(tenant, of);
-      const origin = originOf === null ? null : await originAt(log, keyOf(tenant, originOf));
-      for (const [place, commit] of commits.entries()) {
-        const problem = defectOf(commit, commits[place - 1]) ?? (await lackOf(ports, tenant, commit, origin));
-        if (problem !== null) return invalid([{ pointer: `/commits/${place}`, detail: problem }]);
-      }
       const end = commits.at(-1);
       if (end === undefined || (last && end.hash !== of))
         return invalid([{ pointer: '/last', detail: 'is not the part that ends this thread' }]);
-      for (const [place, commit] of commits.entries()) {
-        const problem = await append(log, key, commit, origin);
-        if (problem !== null) return invalid([{ pointer: `/commits/${place}`, detail: problem }]);
-      }
-      if (last) await endImport(ports, key); // (M3)
+      const key = keyOf(tenant, of);
+      const origin = originOf === null ? null : await originAt(log, keyOf(tenant, originOf));
+      const here = await loadThread(ports, key);
+      const judged = await judge(ports, key, commits, here, origin);
+      if (judged.problem !== null) return notTaken(judged.problem, 0);
+      const lost = await append(log, key, judged.sealed);
+      if (lost !== null) return notTaken(lost, commits.length - judged.sealed.length);
+      if (judged.sealed.length > 0) await keepSnapshot(ports, key, judged.end); // (M5)
+      const isEnded = !last || (await endImport(ports, key)); // (M3)
+      if (!isEnded)
+        return invalid([
+          { pointer: '/last', detail: 'ends a thread whose events leave it in a state that cannot be closed' },
+        ]);
       return answered({ thread: key.thread, position: end.version + end.count });
     },
   };
 }
+
+const notTaken = ({ place, detail }: Refusal, before: number): Answered<never> =>
+  invalid([{ pointer: `/commits/${before + place}`, detail }]);
 
 /** (M1) */
 const keyOf = (tenant: string, of: string): ThreadKey => ({
@@ -117,75 +120,90 @@ async function originAt(log: ThreadLog, key: ThreadKey): Promise<Origin> {
   };
 }
 
-/** What is wrong with a commit by itself, and after the one before. (M2) */
-function defectOf(commit: Commit, before: Commit | undefined): string | null {
-  if (commit.kid !== null) return 'is encrypted';
-  if (chainHash(commit) !== commit.hash) return 'does not have the hash that it says';
-  if (before !== undefined && (commit.prev !== before.hash || commit.version !== before.version + before.count))
-    return 'does not follow the commit before';
-  try {
-    return openCommit(commit).events.length === commit.count ? null : 'does not hold as many events as it says';
-  } catch (error) {
-    if (error instanceof SyntaxError) return 'holds no events';
-    throw error;
-  }
+/** Why the commit at a place of the part is not taken. */
+interface Refusal {
+  readonly place: number;
+  readonly detail: string;
 }
 
-/** What this installation does not have. (M4) */
-async function lackOf(
-  { agents, blobs }: ImportPorts,
-  tenant: string,
-  commit: Commit,
+interface Judged {
+  readonly problem: Refusal | null;
+  /** What is not here yet, as it would be here. */
+  readonly sealed: readonly Commit[];
+  /** The thread after all of it. */
+  readonly end: LoadedThread;
+}
+
+/** Reads the part as everybody will read it later, and refuses what could not be. (M2, M4, M5) */
+async function judge(
+  ports: ImportPorts,
+  key: ThreadKey,
+  commits: readonly Commit[],
+  here: LoadedThread,
   origin: Origin | null,
-): Promise<string | null> {
-  const { events } = openCommit(commit);
-  if (commit.version === 0) {
-    const [opened] = events;
-    if (opened?.type !== 'ThreadOpened' || commit.prev !== '') return 'is not the first commit of a thread';
-    const { name, version } = opened.agent;
-    if ((await agents.version(tenant, name, version)) === null)
-      return `needs the agent ${name}, version ${version}, which is not here`;
-    const lack = lackOfOrigin(commit, origin);
-    if (lack !== null) return lack;
-  }
-  for (const sha256 of namedBlobs(events))
-    if ((await blobs.get(tenant, sha256)) === null) return `needs the blob ${sha256}, which is not here`;
-  return null;
-}
-
-function lackOfOrigin(first: Commit, origin: Origin | null): string | null {
-  const { parent, forkedFrom } = beginningOf(first);
-  const from = parent ?? forkedFrom;
-  if (from === null) return origin === null ? null : 'begins in no other thread, but an origin is given';
-  const words = `has a history that begins in another thread, ${from.threadId}`;
-  if (origin === null) return `${words}, and no origin is given`;
-  return origin.events < from.position ? `${words}, of which ${from.position} events must be here first` : null;
-}
-
-/** Appends at the head, or finds that it is there. Why it is not, or null. (M1, M2) */
-async function append(log: ThreadLog, key: ThreadKey, commit: Commit, origin: Origin | null): Promise<string | null> {
-  const head = await log.head(key);
-  const end = head === null ? 0 : head.version + head.count;
-  if (commit.version > end) return `does not follow what is here, which ends at ${end}`;
-  if (commit.version === end) {
-    if (commit.prev !== (head?.nonce ?? '')) return 'does not follow what is here';
+): Promise<Judged> {
+  const sealed: Commit[] = [];
+  const known = await ports.log.read(key, commits[0]?.version ?? 0, commits.length);
+  let end = here;
+  let last = (await ports.log.head(key))?.nonce ?? '';
+  const refused = (place: number, detail: string): Judged => ({ problem: { place, detail }, sealed: [], end: here });
+  for (const [place, commit] of commits.entries()) {
+    const read = readImported(commit, commits[place - 1]);
+    if (!read.ok) return refused(place, read.problem);
+    const lack = await lackOf(ports, key.tenant, commit, read.events, origin);
+    if (lack !== null) return refused(place, lack);
+    const { position } = end.thread;
+    if (commit.version < position) {
+      if (known[place]?.nonce !== commit.hash) return refused(place, 'is not the one that is here');
+      continue;
+    }
+    if (commit.version > position) return refused(place, `does not follow what is here, which ends at ${position}`);
+    if (commit.prev !== last) return refused(place, 'does not follow what is here');
     const { version, inputs, at, hash: nonce, trace } = commit;
-    const prev = head?.hash ?? '';
-    const events = openCommit(commit).events.map((event) => begunHere(event, origin));
-    const sealed = sealCommit({ key, version, inputs, at, nonce, trace, prev, events, effects: [] });
-    const [outcome] = await log.append([{ commit: sealed, owes: false }]);
-    if (outcome === 'appended') return null;
-    if (outcome === 'too_large') return 'is larger than the store takes';
+    const events = read.events.map((event) => begunHere(event, origin));
+    const rest = { version, inputs, at, nonce, trace, prev: end.lastHash };
+    const mine = sealCommit({ key, ...rest, events, effects: [] });
+    const next = readAsEverybody(end, mine);
+    if (next === null) return refused(place, 'holds events that nobody could read');
+    sealed.push(mine);
+    end = next;
+    last = nonce;
   }
-  const [there] = await log.read(key, commit.version, 1);
-  return there?.nonce === commit.hash ? null : 'is not the one that is here';
+  return { problem: null, sealed, end };
 }
 
-/** The event with the ids that the threads before it have here. */
-function begunHere(event: RecordedEvent, origin: Origin | null): RecordedEvent {
-  if (origin === null) return event;
-  const { thread: threadId, ancestors } = origin;
-  if (event.type === 'ThreadForked') return { ...event, from: { ...event.from, threadId } };
-  if (event.type !== 'ThreadOpened' || event.parent === undefined) return event;
-  return { ...event, parent: { ...event.parent, threadId }, ancestors: [...ancestors, threadId] };
+/** The thread after the commit, or null when those who read it would fail: what they do is a function of its bytes alone. */
+function readAsEverybody(before: LoadedThread, commit: Commit): LoadedThread | null {
+  try {
+    for (const placed of placedEvents(commit)) apiEvent(placed);
+    return foldCommits({ ...before, messages: [] }, [commit]);
+  } catch {
+    return null;
+  }
+}
+
+/** Appends what is new, or finds that somebody has appended the same meanwhile. (M1, M2) */
+async function append(log: ThreadLog, key: ThreadKey, sealed: readonly Commit[]): Promise<Refusal | null> {
+  const outcomes = await log.append(sealed.map((commit) => ({ commit, owes: false })));
+  if (outcomes.every((outcome) => outcome === 'appended')) return null;
+  const there = await log.read(key, sealed[0]?.version ?? 0, sealed.length);
+  const place = sealed.findIndex(({ nonce }, index) => there[index]?.nonce !== nonce);
+  if (place === -1) return null;
+  switch (outcomes[place]) {
+    case 'too_large':
+      return { place, detail: 'is larger than the store takes' };
+    case 'duplicate':
+      return { place, detail: 'decides what a commit before it has decided' };
+    case 'unknown':
+      throw new Fault('UNAVAILABLE', 'a part of an import may or may not have been stored');
+    default:
+      return { place, detail: 'is not the one that is here' };
+  }
+}
+
+/** Best effort: without it the next part, and whoever reads later, folds what it would have spared. */
+async function keepSnapshot({ snapshots }: ImportPorts, key: ThreadKey, at: LoadedThread): Promise<void> {
+  const { thread, tail, lastHash } = at;
+  const state = encodeSnapshot({ thread, tail, lastHash });
+  await snapshots.put(key, { version: thread.position, shape: snapshotShape, state }).catch(() => {});
 }

@@ -1,0 +1,89 @@
+// One commit of an imported file: whether it is what it says, what it needs from this installation, and how it reads here.
+import type { Agents, Blobs, Commit, ThreadKey } from '@dormouse/ports';
+import { isJsonObject } from '@dormouse/protocol';
+import type { AgentReference, RecordedEvent } from '@dormouse/thread';
+import { chainHash, type CommitBody, openCommit } from '../envelope.ts';
+import { namedBlobs } from './named-blobs.ts';
+import { beginningOf } from './thread-beginning.ts';
+
+/** Where the imported history begins: a thread of the same import. */
+export interface Origin extends ThreadKey {
+  readonly ancestors: readonly string[];
+  /** Events that are here. */
+  readonly events: number;
+}
+
+type Reading =
+  { readonly ok: true; readonly events: readonly RecordedEvent[] } | { readonly ok: false; readonly problem: string };
+
+const defect = (problem: string): Reading => ({ ok: false, problem });
+
+/** The events of a commit, or what is wrong with it by itself and after the one before. (M2) */
+export function readImported(commit: Commit, before: Commit | undefined): Reading {
+  if (commit.kid !== null) return defect('is encrypted');
+  if (chainHash(commit) !== commit.hash) return defect('does not have the hash that it says');
+  if (before !== undefined && (commit.prev !== before.hash || commit.version !== before.version + before.count))
+    return defect('does not follow the commit before');
+  if (commit.count < 1 || commit.inputs.length === 0) return defect('decides nothing');
+  const events = eventsOf(commit);
+  if (events === null) return defect('holds no events');
+  return events.length === commit.count ? { ok: true, events } : defect('does not hold as many events as it says');
+}
+
+function eventsOf(commit: Commit): readonly RecordedEvent[] | null {
+  try {
+    const events: unknown = (openCommit(commit) as Partial<CommitBody> | null)?.events;
+    return Array.isArray(events) && events.every(isJsonObject) ? (events as unknown as RecordedEvent[]) : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** What this installation does not have. (M4) */
+export async function lackOf(
+  { agents, blobs }: { readonly agents: Agents; readonly blobs: Blobs },
+  tenant: string,
+  commit: Commit,
+  events: readonly RecordedEvent[],
+  origin: Origin | null,
+): Promise<string | null> {
+  if (commit.version === 0) {
+    const agent = commit.prev === '' ? openedBy(events[0]) : null;
+    if (agent === null) return 'is not the first commit of a thread';
+    const { name, version } = agent;
+    if ((await agents.version(tenant, name, version)) === null)
+      return `needs the agent ${name}, version ${version}, which is not here`;
+    const lack = lackOfOrigin(commit, origin);
+    if (lack !== null) return lack;
+  }
+  for (const sha256 of namedBlobs(events))
+    if ((await blobs.get(tenant, sha256)) === null) return `needs the blob ${sha256}, which is not here`;
+  return null;
+}
+
+function openedBy(event: RecordedEvent | undefined): AgentReference | null {
+  if (event?.type !== 'ThreadOpened' || !isJsonObject(event.agent)) return null;
+  const { name, version } = event.agent;
+  return typeof name === 'string' && Number.isInteger(version) ? event.agent : null;
+}
+
+function lackOfOrigin(first: Commit, origin: Origin | null): string | null {
+  const { parent, forkedFrom } = beginningOf(first);
+  const from = parent ?? forkedFrom;
+  if (from === null) return origin === null ? null : 'begins in no other thread, but an origin is given';
+  if (typeof from.threadId !== 'string' || !Number.isInteger(from.position))
+    return 'does not say where its history begins';
+  const words = `has a history that begins in another thread, ${from.threadId}`;
+  if (origin === null) return `${words}, and no origin is given`;
+  return origin.events < from.position ? `${words}, of which ${from.position} events must be here first` : null;
+}
+
+/** The event with the ids that the threads before it have here. */
+export function begunHere(event: RecordedEvent, origin: Origin | null): RecordedEvent {
+  if (origin === null) return event;
+  const { thread: threadId, ancestors } = origin;
+  if (event.type === 'ThreadForked') return { ...event, from: { ...event.from, threadId } };
+  if (event.type !== 'ThreadOpened' || event.parent === undefined) return event;
+  return { ...event, parent: { ...event.parent, threadId }, ancestors: [...ancestors, threadId] };
+}
