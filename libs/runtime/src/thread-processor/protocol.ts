@@ -71,7 +71,7 @@ export interface ProcessorProtocol {
   /** From which version a redelivery is paid; null when everything is paid. Broken: its own version always. (V1, V5) */
   readonly repayFrom: (repayment: Repayment) => number | null;
   /** List and state from one reading. Broken: state from the cache, from another head, a list cut by the snapshot. (V5) */
-  readonly readThread: (sources: ThreadSources, key: ThreadKey, debtsFrom: number) => Promise<ReadThread>;
+  readonly readThread: (sources: ThreadSources, key: ThreadKey, debtsFrom: number | null) => Promise<ReadThread>;
   /** Which of the debts read on a redelivery are paid. Broken: none, own commit only, new ids. */
   readonly repaidDebts: (debts: readonly Debt[], repayment: Repayment) => readonly Debt[];
   /** Pays, then takes over what an ended completion held. Broken: its deliveries are released first. (V1) */

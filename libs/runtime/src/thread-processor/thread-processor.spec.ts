@@ -134,6 +134,28 @@ describe('a turn', () => {
     expect(ofThePath).toEqual(['inputs.publish', 'log.append', 'log.append']);
   });
 
+  it('E3 after a takeover a thread is read once: its mark, its snapshot, its log', async () => {
+    const operations: string[] = [];
+    const gate: StageOptions['gate'] = {
+      pass: async (node, operation, apply) => {
+        if (node === 'p2') operations.push(operation.name);
+        return apply();
+      },
+    };
+    const { stage, actor } = await opened({ topology: 'durable', gate, play: inTurn(hangs, says('after all')) });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    stage.world.durable.broker.forget('p1');
+    stage.world.durable.broker.expire('p1');
+    await stage.processor('p2');
+    await stage.clock.advance(0);
+    expect(stage.asked).toHaveLength(2);
+    const ofTheThread = operations
+      .slice(0, operations.indexOf('log.append'))
+      .filter((name) => /^(parked|snapshots|log)/.test(name));
+    expect(ofTheThread).toEqual(['parked.mark', 'snapshots.latest', 'log.read']);
+  });
+
   it('shows the row, the commits and the deltas to whoever watches', async () => {
     const { stage, actor } = await opened();
     const hints: string[] = [];

@@ -43,8 +43,10 @@ export interface Debt {
 
 export interface ReadThread {
   readonly state: ThreadState;
-  /** Of the commits from `debtsFrom` on, in order; without those that owed nothing. */
+  /** Of the commits from where they were asked for on, in order; without those that owed nothing. */
   readonly debts: readonly Debt[];
+  /** By the inputs they decided, the versions of the commits that were read: not of all there are. */
+  readonly decided: ReadonlyMap<string, number>;
 }
 
 /** The heart's folds; the processor's seam may replace them. */
@@ -60,19 +62,25 @@ export interface ThreadSources {
   readonly settings: { readonly loadPageCommits: number; readonly transcriptBytesMax: number };
 }
 
-/** Reads the head of a thread, and what the commits with `version >= debtsFrom` owed when they were written. (S1) */
-export async function readThread(sources: ThreadSources, key: ThreadKey, debtsFrom: number): Promise<ReadThread> {
+/**
+ * Reads the head of a thread, and what the commits with `version >= from` owed when they were written. (S1)
+ * With null nothing is read that the state does not need, and the debts are those of what was read.
+ */
+export async function readThread(sources: ThreadSources, key: ThreadKey, from: number | null): Promise<ReadThread> {
   let state = await startingPoint(sources, key);
   const debts: Debt[] = [];
+  const decided = new Map<string, number>();
   const stateFrom = state.thread.position;
+  const debtsFrom = from ?? stateFrom;
   for await (const commit of commitsFrom(sources, key, Math.min(debtsFrom, stateFrom))) {
     const body = openCommit(commit);
+    for (const input of commit.inputs) decided.set(input, commit.version);
     if (commit.version >= stateFrom) state = foldCommit(sources.folds, state, commit, body.events);
     if (commit.version >= debtsFrom && body.effects.length > 0) {
       debts.push({ version: commit.version, at: commit.at, trace: commit.trace, effects: body.effects });
     }
   }
-  return { state, debts };
+  return { state, debts, decided };
 }
 
 async function startingPoint(sources: ThreadSources, key: ThreadKey): Promise<ThreadState> {

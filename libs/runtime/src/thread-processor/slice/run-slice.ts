@@ -11,11 +11,11 @@ import { Hold } from '../held-deliveries.ts';
 import { momentOf } from '../minted-ids.ts';
 import { pay } from '../payment.ts';
 import type { Stretch } from '../protocol.ts';
-import type { Debt, ThreadState } from '../thread-state.ts';
+import type { Debt, ReadThread, ThreadState } from '../thread-state.ts';
 import { commitSlice } from './commit-slice.ts';
 import { decideSlice } from './decide-slice.ts';
 import { showView } from './show-view.ts';
-import { finish, repay, settleDecided } from './settle.ts';
+import { finish, repay, settleDecided, settleRead } from './settle.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';
 import { type InputItem, type RecoveryItem, type SliceItem, tell } from './slice-item.ts';
 
@@ -28,7 +28,8 @@ export async function runSlice(
   const [head] = items;
   if (head === undefined) return [];
   if (head.what === 'recovery') return [await recover(deps, lane, head)];
-  const state = await currentState(deps, lane);
+  const { state, first } = await currentState(deps, lane);
+  if (first !== null && head.what === 'input' && (await settleRead(deps, lane, head, first))) return [head];
   if (head.what === 'view') return [await showView(deps, lane, head, state.thread.status === 'open')];
   const inputs = leadingInputs(items);
   const now = Math.max(deps.clock.now(), state.thread.updatedAt);
@@ -48,25 +49,29 @@ function leadingInputs(items: readonly SliceItem[]): readonly InputItem[] {
   return inputs;
 }
 
-async function currentState(deps: SliceDeps, lane: LaneMemory): Promise<ThreadState> {
+interface CurrentState {
+  readonly state: ThreadState;
+  /** The reading that it comes from, when this lane had read nothing before. */
+  readonly first: ReadThread | null;
+}
+
+async function currentState(deps: SliceDeps, lane: LaneMemory): Promise<CurrentState> {
+  const { stretch } = lane;
   const cached = deps.cache.get(lane.cacheKey);
   if (cached !== null) {
     lane.stretch ??= emptyStretch(cached);
-    return cached; // (F2)
+    return { state: cached, first: null }; // (F2)
   }
-  const { state, debts } = await deps.protocol.readThread(
-    deps.sources,
-    lane.key,
-    lane.stretch?.to ?? Number.POSITIVE_INFINITY,
-  );
-  // On the first load, whatever is below was released by whoever paid it, or is delivered again.
-  const stretch = (lane.stretch ??= emptyStretch(state));
-  if (state.thread.position > stretch.to) {
+  const read = await deps.protocol.readThread(deps.sources, lane.key, stretch?.to ?? null);
+  const { state, debts } = read;
+  if (stretch === null) {
+    lane.stretch = emptyStretch(state); // whatever is below was released by whoever paid it, or is delivered again
+  } else if (state.thread.position > stretch.to) {
     await payLearned(deps, lane, deps.protocol.learnedDebts(debts), state); // (F3)
     lane.stretch = { from: stretch.from, to: state.thread.position };
   }
   deps.cache.put(lane.cacheKey, state);
-  return state;
+  return { state, first: stretch === null ? read : null };
 }
 
 /**

@@ -3,9 +3,13 @@
 // Invariants:
 //   E1. A redelivery drops the cached state; list and judging state come from one reading. (V5)
 //   E2. A redelivery whose commit this lane has paid itself reads nothing; it waits only for what the lane still has in hand.
+//   E3. What a lane that has just begun is given again is settled by its first reading, when that shows the commit: list and state
+//       are those of one reading there too, and nothing more is read. After a takeover that is every thread.
 import type { Commit } from '@dormouse/ports';
 import type { Hold } from '../held-deliveries.ts';
 import { pay } from '../payment.ts';
+import type { Repayment } from '../protocol.ts';
+import type { ReadThread } from '../thread-state.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';
 import { type InputItem, type SliceItem, tell } from './slice-item.ts';
 
@@ -29,15 +33,41 @@ export async function settleDecided(
   return item;
 }
 
+/** Settles the item if the lane's first reading shows that it was decided before. (E3) */
+export async function settleRead(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  item: InputItem,
+  { state, debts, decided }: ReadThread,
+): Promise<boolean> {
+  const from = decided.get(item.input.id);
+  if (from === undefined) return false;
+  tell(item, from);
+  const owed = debts.filter(({ version }) => version >= from);
+  await payRead(deps, lane, { from, stretch: lane.stretch }, { state, debts: owed }, item.hold);
+  finish(lane, item, from);
+  return true;
+}
+
 /** Pays the commits from `from` to the head, unless this lane already has. */
 export async function repay(deps: SliceDeps, lane: LaneMemory, from: number, hold: Hold): Promise<void> {
   const repayment = { from, stretch: lane.stretch };
   const debtsFrom = deps.protocol.repayFrom(repayment);
   if (debtsFrom === null) return joinOpenHolds(lane, hold); // (E2)
   deps.cache.drop(lane.cacheKey); // (E1)
-  const { state, debts } = await deps.protocol.readThread(deps.sources, lane.key, debtsFrom);
+  await payRead(deps, lane, repayment, await deps.protocol.readThread(deps.sources, lane.key, debtsFrom), hold);
+}
+
+async function payRead(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  repayment: Repayment,
+  { state, debts }: Pick<ReadThread, 'state' | 'debts'>,
+  hold: Hold,
+): Promise<void> {
+  const { from, stretch } = repayment;
   await pay(deps.payment, lane, { debts: deps.protocol.repaidDebts(debts, repayment), state, hold });
-  lane.stretch = { from: Math.min(lane.stretch?.from ?? from, from), to: state.thread.position };
+  lane.stretch = { from: Math.min(stretch?.from ?? from, from), to: state.thread.position };
   deps.cache.put(lane.cacheKey, state);
 }
 

@@ -98,10 +98,10 @@ export const paymentMutants: Readonly<Record<string, Mutant>> = {
     seedsMax: 500,
     protocol: ({ clock }) => ({
       readThread: async (sources, key, debtsFrom) => {
-        const { debts } = await soundProtocol.readThread(sources, key, debtsFrom);
+        const { debts, decided } = await soundProtocol.readThread(sources, key, debtsFrom);
         if (debts.length > 0) await clock.sleep(150);
         const { state } = await soundProtocol.readThread(sources, key, Number.POSITIVE_INFINITY);
-        return { state, debts };
+        return { state, debts, decided };
       },
     }),
   },
