@@ -1,9 +1,11 @@
 // Schemas from strangers, judged by the real thread: whatever they are, the process goes on.
 import { createArgumentValidator } from '@dormouse/host';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const logger = { info: () => {}, warn: () => {}, error: () => {} };
 const validator = createArgumentValidator(logger);
+// Its thread has started before anything is measured.
+beforeAll(() => judge({ type: 'object', properties: { a: { pattern: 'a' } } }, { a: 'a' }));
 afterAll(() => validator.close());
 
 const judge = (
@@ -21,10 +23,15 @@ async function longestPauseMs(act: () => Promise<unknown>): Promise<number> {
   }, 5);
   await act();
   clearInterval(beat);
-  return longest;
+  return Math.max(longest, performance.now() - last - 5); // also when there was no beat at all
 }
 
 const evil = 'a'.repeat(40) + '!';
+/** Each of many alternatives is held against each of many items. */
+const manyTimesMany = (alternative: unknown): Readonly<Record<string, unknown>> => ({
+  properties: { a: { type: 'array', items: { anyOf: Array.from({ length: 1_500 }, () => alternative) } } },
+});
+const many = Array.from({ length: 4_000 }, () => 1);
 const doubling = Object.fromEntries(
   Array.from({ length: 40 }, (_, index) => [
     `d${index}`,
@@ -37,11 +44,13 @@ describe('R8 hostile schemas', () => {
     ['a pattern that backtracks for ever', { properties: { a: { pattern: '^(a|a)*$' } } }, { a: evil }],
     ['references that double', { $ref: '#/$defs/d0', $defs: { ...doubling, d40: { type: 'object' } } }, {}],
     ['a reference to itself', { $ref: '#' }, {}],
+    ['many alternatives for many items', manyTimesMany({ type: 'string' }), { a: many }],
+    ['many alternatives that fit, for many items', manyTimesMany({}), { a: many }],
   ])('%s: the process goes on and the call is not stopped', async (_, schema, value) => {
     let problem: string | null = 'not judged';
     const pauseMs = await longestPauseMs(async () => (problem = await judge(schema, value)));
     expect(problem).toBeNull();
-    expect(pauseMs).toBeLessThan(400);
+    expect(pauseMs).toBeLessThan(250);
   });
 
   it('and the next call is judged as if nothing had been', async () => {

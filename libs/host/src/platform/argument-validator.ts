@@ -1,8 +1,8 @@
 // Validates the arguments of a tool call before anything is sent. R8 The schema is a stranger's: it may be a bomb.
 //
 // Invariants:
-//   A1. What could take long (references, patterns, large arguments) is judged in a thread of its own, which is killed after
-//       `judgeMsMax`; the process never waits for a schema.
+//   A1. What could take long (references, patterns, much schema for much argument) is judged in a thread of its own, which is
+//       killed after `judgeMsMax`; the process never waits for a schema.
 //   A2. A schema that cannot be judged stops no call: the tool server judges its arguments itself, as the protocol demands.
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '@dormouse/ports';
@@ -11,7 +11,9 @@ import { judgeBySchema } from './schema-judge.ts';
 import type { SchemaQuestion, SchemaVerdict } from './schema-worker.ts';
 
 const judgeMsMax = 500;
-const quickArgumentsCharactersMax = 16_384;
+/** Without references each part of a schema meets each part of the arguments once: characters of the one times the other's. */
+const quickWorkMax = 200_000;
+const slowKeyword = /"(\$ref|\$dynamicRef|\$recursiveRef|pattern|patternProperties|format|uniqueItems)":/;
 const threadMemoryMb = 64;
 
 export interface ArgumentValidator {
@@ -25,23 +27,24 @@ interface Waiting {
 }
 
 export function createArgumentValidator(logger: Logger): ArgumentValidator {
-  const quick = new WeakMap<object, boolean>();
+  const weights = new WeakMap<object, number>();
   const waiting = new Map<number, Waiting>();
   let worker: Worker | null = null;
   let running: Promise<Worker> | null = null;
   let questions = 0;
 
-  function isQuick(schema: Readonly<Record<string, unknown>>, value: unknown): boolean {
-    let known = quick.get(schema);
-    if (known === undefined)
-      quick.set(
-        schema,
-        (known = !/"(\$ref|\$dynamicRef|\$recursiveRef|pattern|patternProperties|format|uniqueItems)":/.test(
-          JSON.stringify(schema),
-        )),
-      );
-    return known && JSON.stringify(value).length <= quickArgumentsCharactersMax;
+  /** Characters of a schema; no number is large enough for one that has a slow keyword. */
+  function weightOf(schema: Readonly<Record<string, unknown>>): number {
+    const known = weights.get(schema);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(schema);
+    const weight = slowKeyword.test(text) ? Number.POSITIVE_INFINITY : text.length;
+    weights.set(schema, weight);
+    return weight;
   }
+
+  const isQuick = (schema: Readonly<Record<string, unknown>>, value: unknown): boolean =>
+    weightOf(schema) * JSON.stringify(value).length <= quickWorkMax;
 
   function answer({ id, problem }: SchemaVerdict): void {
     const asked = waiting.get(id);
