@@ -5,6 +5,7 @@
 //   G2. What is asked or written down at the same moment shares a round trip, and of one call a document; where one of a
 //       group was not the first, each is asked about alone.
 import type { Attempt, DispatchLedger, DispatchOutcome, ThreadKey } from '@dormouse/ports';
+import { findById } from './find-by-id.ts';
 import { idOf } from './id-of.ts';
 import { isDuplicate, type MongoServer } from './mongo-server.ts';
 import { together } from './together.ts';
@@ -56,11 +57,7 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
     return matchedCount === 1;
   }
 
-  const find = together<string, ClaimDocument | null>(async (ids) => {
-    const found = await server.read(() => claims.find({ _id: { $in: [...new Set(ids)] } }).toArray());
-    const byId = new Map(found.map((claim) => [claim._id, claim]));
-    return ids.map((id) => byId.get(id) ?? null);
-  }, togetherMax);
+  const find = findById(server, claims, togetherMax);
 
   async function changeAlone({ id, made, end }: Change): Promise<DispatchOutcome | null> {
     if (made.length > 0) {

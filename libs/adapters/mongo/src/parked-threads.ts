@@ -12,6 +12,7 @@ import {
 } from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';
 import type { ThreadInput } from '@dormouse/thread';
+import { findById } from './find-by-id.ts';
 import { idOf } from './id-of.ts';
 import { isDuplicate, type MongoServer } from './mongo-server.ts';
 
@@ -28,14 +29,17 @@ interface InputDocument extends ThreadKey {
   readonly droppedAt: number | null;
 }
 
+const threadsAtOnceMax = 256;
+
 export function createParkedThreads(server: MongoServer): ParkedThreads {
   const threads = server.collection<ThreadDocument>('parked');
   const inputs = server.collection<InputDocument>('parked_inputs');
   const threadId = ({ tenant, thread }: ThreadKey): string => idOf(tenant, thread);
   const inputId = ({ tenant, thread }: ThreadKey, id: string): string => idOf(tenant, thread, id);
 
+  const find = findById(server, threads, threadsAtOnceMax);
   const get = async (key: ThreadKey): Promise<ParkedThread | null> => {
-    const found = await server.read(() => threads.findOne({ _id: threadId(key) }));
+    const found = await find(threadId(key));
     return found && parkedOf(found);
   };
 

@@ -1,5 +1,6 @@
 // The newest snapshot of each thread. Port: ports/snapshots.ts. May be lost at any moment. I-17
 import type { Snapshot, Snapshots } from '@dormouse/ports';
+import { findById } from './find-by-id.ts';
 import { idOf } from './id-of.ts';
 import { isDuplicate, type MongoServer } from './mongo-server.ts';
 
@@ -7,11 +8,15 @@ interface SnapshotDocument extends Snapshot {
   readonly _id: string;
 }
 
+/** Most weigh some kilobytes, few a megabyte. */
+const snapshotsAtOnceMax = 32;
+
 export function createSnapshots(server: MongoServer): Snapshots {
   const snapshots = server.collection<SnapshotDocument>('snapshots');
+  const find = findById(server, snapshots, snapshotsAtOnceMax);
   return {
     latest: async (key) => {
-      const found = await server.read(() => snapshots.findOne({ _id: idOf(key.tenant, key.thread) }));
+      const found = await find(idOf(key.tenant, key.thread));
       return found && { version: found.version, shape: found.shape, state: found.state };
     },
     put: async (key, { version, shape, state }) => {

@@ -1,0 +1,23 @@
+// Documents by their ids, those that are asked for at the same time in one question: when a process takes over thousands of
+// threads, or a wave of calls is dispatched, the round trips would cost more than the answers.
+import type { mongo } from 'mongoose';
+import type { MongoServer } from './mongo-server.ts';
+import { together } from './together.ts';
+
+interface Identified {
+  readonly _id: string;
+}
+
+/** `atOnceMax` bounds the answer: documents in it. */
+export function findById<Document extends Identified>(
+  server: MongoServer,
+  documents: mongo.Collection<Document>,
+  atOnceMax: number,
+): (id: string) => Promise<mongo.WithId<Document> | null> {
+  return together(async (ids) => {
+    const filter = { _id: { $in: [...new Set(ids)] } } as mongo.Filter<Document>;
+    const found = await server.read(() => documents.find(filter).toArray());
+    const byId = new Map(found.map((document) => [String(document._id), document]));
+    return ids.map((id) => byId.get(id) ?? null);
+  }, atOnceMax);
+}
