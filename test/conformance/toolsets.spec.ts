@@ -88,6 +88,8 @@ describe('definitions', () => {
 });
 
 const long = 'x'.repeat(129);
+const withProperty = (property: object): object =>
+  tool('bad', { inputSchema: { type: 'object', properties: { property } } });
 const noObject = { inputSchema: { type: 'array' } };
 /** Manifests with one defect each, from good ones; two good tools stand beside every bad one. */
 const defects: readonly (readonly [string, (good: Readonly<Record<string, unknown>>) => unknown])[] = [
@@ -111,6 +113,9 @@ const defects: readonly (readonly [string, (good: Readonly<Record<string, unknow
     ['a tool without a schema', { ...tool('bad'), inputSchema: undefined }],
     ['a schema that is no object', { ...tool('bad'), inputSchema: 'string' }],
     ['a schema for something else than an object', { ...tool('bad'), ...noObject }],
+    ['a schema of a type that is none', withProperty({ type: 'banana' })],
+    ['a schema whose bound is no number', withProperty({ type: 'string', minLength: 'two' })],
+    ['a schema that refers elsewhere', withProperty({ $ref: 'https://elsewhere.example/schema' })],
     ['R72 a tool with the reserved name', tool('receive_event__injected')],
   ].map(([what, bad]): (typeof defects)[number] => [
     what as string,
@@ -127,6 +132,22 @@ describe('a manifest', () => {
     const rejection = await rejectionOf(thread);
     expect(rejection).toMatchObject({ tool_server: server.name, code: 'TOOLSET_INVALID' });
     expect(rejection.problems.length).toBeGreaterThan(0);
+  });
+
+  it('R18 R19 with many defects is told every one of them, with its place', async () => {
+    const server = await stage.toolServer();
+    const tools = [{ ...tool('a b'), description: 7 }, tool('good'), withProperty({ minLength: -1 })];
+    server.publish({ ...server.manifest(tools), name: '', needsMigration: 'yes' });
+    const { thread, tools: shown } = await offered(server);
+    expect(shown).toEqual([]);
+    const { problems } = await rejectionOf(thread);
+    expect(problems.map((problem: string) => problem.split(' ', 1)[0]).toSorted()).toEqual([
+      '/name',
+      '/needsMigration',
+      '/tools/0/description',
+      '/tools/0/name',
+      '/tools/2/inputSchema/properties/property/minLength',
+    ]);
   });
 
   it('R22 R28 with names that differ in case, the longest name and annotations nobody knows is taken', async () => {

@@ -1,7 +1,7 @@
 /**
  * Owns: the manifest that a tool server publishes, and the list of everything that is wrong with one.
- * Not here: whether an `inputSchema` is valid JSON Schema (that takes an interpreter with a budget), clashes with other
- * toolsets (R21), fetching, caching, hashing.
+ * Not here: what makes an `inputSchema` a JSON Schema (`json-schema.ts`), clashes with other toolsets (R21), fetching,
+ * caching, hashing.
  *
  * 1. Valid as a whole or refused as a whole; a refusal lists every defect. RAP toolsets, Validation. R19
  * 2. Unknown fields and annotations are tolerated; a known one of the wrong type is a defect, never a default. R28
@@ -14,6 +14,7 @@ import { schemaBytesMax, schemaDepthMax, toolsMax } from './limits.ts';
 import { urlField, withoutNulls } from './field.ts';
 import { isJsonObject } from './json.ts';
 import type { JsonObject } from './json.ts';
+import { schemaDefects } from './json-schema.ts';
 import { describeIssue, pointerTo, problemsOf } from './problem.ts';
 import type { Problem } from './problem.ts';
 import { injectedEventToolName, toolNameField } from './tool-name.ts';
@@ -34,7 +35,14 @@ const inputSchemaField = z
     message: `allows at most ${schemaDepthMax} levels of nesting`,
     abort: true,
   })
-  .refine((schema) => fitsBytes(JSON.stringify(schema), schemaBytesMax), `allows at most ${schemaBytesMax} bytes`);
+  .refine((schema) => fitsBytes(JSON.stringify(schema), schemaBytesMax), {
+    message: `allows at most ${schemaBytesMax} bytes`,
+    abort: true,
+  })
+  .superRefine((schema, context) => {
+    for (const { path, detail } of schemaDefects(schema))
+      context.addIssue({ code: 'custom', path: [...path], message: detail });
+  });
 
 const toolSchema = z.object({
   name: toolNameField.refine((name) => name !== injectedEventToolName, 'this name is reserved'), // R72

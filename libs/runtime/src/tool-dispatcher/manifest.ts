@@ -9,7 +9,7 @@
 //   M5. However many calls a server answers 409 at once, it is asked for its manifest once; the load that follows uses it. R107
 import { createHash } from 'node:crypto';
 import type { Clock, Logger, Toolsets, ToolServer, ToolTransport } from '@dormouse/ports';
-import { canonicalJson, checkJson, parseToolset, toolServerUrl, type Toolset } from '@dormouse/protocol';
+import { canonicalJson, checkJson, parseToolset, type Problem, toolServerUrl, type Toolset } from '@dormouse/protocol';
 import type { RejectedToolset } from '@dormouse/thread';
 import { createKept } from './kept.ts';
 
@@ -128,16 +128,17 @@ function judge(
   const json = checkJson(text);
   if (!json.ok) return rejected('TOOLSET_INVALID', `${json.problem.pointer} ${json.problem.detail}`.trim());
   const parsed = parseToolset(json.value);
-  if (!parsed.ok)
-    return rejected(
-      'TOOLSET_INVALID',
-      ...parsed.problems.slice(0, problemsShownMax).map(({ pointer, detail }) => `${pointer} ${detail}`.trim()),
-    ); // (M2)
+  if (!parsed.ok) return rejected('TOOLSET_INVALID', ...told(parsed.problems)); // (M2)
   const canonical = canonicalJson(json.value);
   return { canonical, manifest: { sha256: sha256Of(canonical), toolset: parsed.toolset } };
 }
 
-function rejected(code: Rejection['code'], ...problems: string[]): Extract<Fetched, { ok: false }> {
+function told(problems: readonly Problem[]): readonly string[] {
+  const shown = problems.slice(0, problemsShownMax).map(({ pointer, detail }) => `${pointer} ${detail}`.trim());
+  return problems.length > problemsShownMax ? [...shown, `and ${problems.length - problemsShownMax} more`] : shown;
+}
+
+function rejected(code: Rejection['code'], ...problems: readonly string[]): Extract<Fetched, { ok: false }> {
   return { ok: false, rejection: { code, problems } };
 }
 

@@ -112,6 +112,18 @@ describe('loading toolsets', () => {
     },
   );
 
+  it('R19 says how many more defects there are when it does not show all of them', async () => {
+    const peer = await stage.register('weather');
+    peer.manifest = manifest(
+      'weather',
+      ...Array.from({ length: 25 }, (_, index) => ({ ...tool(`t${index}`), description: 1 })),
+    );
+    await stage.dispatcher();
+    const [rejection] = (await load(['weather'])).rejected;
+    expect(rejection?.problems).toHaveLength(21);
+    expect(rejection?.problems.at(-1)).toBe('and 5 more');
+  });
+
   it('R19 an invalid manifest gives nothing even when an older one was good', async () => {
     const peer = await stage.register('weather');
     await stage.dispatcher();
