@@ -2,14 +2,15 @@
 import type { Agents, Blobs, Commit, ThreadKey } from '@dormouse/ports';
 import { isJsonObject } from '@dormouse/protocol';
 import type { AgentReference, RecordedEvent } from '@dormouse/thread';
-import { chainHash, type CommitBody, openCommit } from '../envelope.ts';
+import { chainHash, openCommit } from '../envelope.ts';
+import { isRecordedEvent, isTime } from './event-shape.ts';
 import { namedBlobs } from './named-blobs.ts';
 import { beginningOf } from './thread-beginning.ts';
 
 /** Where the imported history begins: a thread of the same import. */
 export interface Origin extends ThreadKey {
   readonly ancestors: readonly string[];
-  /** Events that are here. */
+  /** Events that are here, once all of its commits are; 0 before. */
   readonly events: number;
 }
 
@@ -18,7 +19,7 @@ type Reading =
 
 const defect = (problem: string): Reading => ({ ok: false, problem });
 
-/** The events of a commit, or what is wrong with it by itself and after the one before. (M2) */
+/** The events of a commit, or what is wrong with it by itself and after the one before. (M2, M5) */
 export function readImported(commit: Commit, before: Commit | undefined): Reading {
   if (commit.kid !== null) return defect('is encrypted');
   if (chainHash(commit) !== commit.hash) return defect('does not have the hash that it says');
@@ -27,18 +28,26 @@ export function readImported(commit: Commit, before: Commit | undefined): Readin
   if (commit.count < 1 || commit.inputs.length === 0) return defect('decides nothing');
   const events = eventsOf(commit);
   if (events === null) return defect('holds no events');
-  return events.length === commit.count ? { ok: true, events } : defect('does not hold as many events as it says');
+  if (events.length !== commit.count) return defect('does not hold as many events as it says');
+  if (!isTime(commit.at) || !events.every(isRecordedEvent)) return defect('holds events that nobody could read');
+  if (events.some((event, index) => beginsAgain(event, commit.version + index, commit)))
+    return defect('begins a thread that has begun');
+  return { ok: true, events };
 }
 
-function eventsOf(commit: Commit): readonly RecordedEvent[] | null {
+function eventsOf(commit: Commit): readonly unknown[] | null {
   try {
-    const events: unknown = (openCommit(commit) as Partial<CommitBody> | null)?.events;
-    return Array.isArray(events) && events.every(isJsonObject) ? (events as unknown as RecordedEvent[]) : null;
+    const body: unknown = openCommit(commit);
+    return isJsonObject(body) && Array.isArray(body['events']) ? body['events'] : null;
   } catch (error) {
-    if (error instanceof SyntaxError) return null;
+    if (error instanceof SyntaxError || error instanceof RangeError) return null; // no JSON, or nested without end
     throw error;
   }
 }
+
+/** A thread is opened by its first event, and a fork says so with the second: whoever looks for them looks no further. */
+const beginsAgain = ({ type }: RecordedEvent, before: number, { version }: Commit): boolean =>
+  (type === 'ThreadOpened' && before > 0) || (type === 'ThreadForked' && (before !== 1 || version > 0));
 
 /** What this installation does not have. (M4) */
 export async function lackOf(
@@ -63,20 +72,26 @@ export async function lackOf(
 }
 
 function openedBy(event: RecordedEvent | undefined): AgentReference | null {
-  if (event?.type !== 'ThreadOpened' || !isJsonObject(event.agent)) return null;
-  const { name, version } = event.agent;
-  return typeof name === 'string' && Number.isInteger(version) ? event.agent : null;
+  if (event?.type !== 'ThreadOpened') return null;
+  const { agent, parent, ancestors, spawnedBy } = event;
+  const isChild = parent !== undefined;
+  return [ancestors, spawnedBy].every((field) => (field !== undefined) === isChild) ? agent : null;
 }
 
 function lackOfOrigin(first: Commit, origin: Origin | null): string | null {
   const { parent, forkedFrom } = beginningOf(first);
+  if (parent !== null && forkedFrom !== null) return 'begins in two other threads';
   const from = parent ?? forkedFrom;
   if (from === null) return origin === null ? null : 'begins in no other thread, but an origin is given';
-  if (typeof from.threadId !== 'string' || !Number.isInteger(from.position))
-    return 'does not say where its history begins';
   const words = `has a history that begins in another thread, ${from.threadId}`;
   if (origin === null) return `${words}, and no origin is given`;
   return origin.events < from.position ? `${words}, of which ${from.position} events must be here first` : null;
+}
+
+/** Whether a commit that is here already went on from the same thread. */
+export function isBegunIn(first: Commit, origin: Origin | null): boolean {
+  const { parent, forkedFrom } = beginningOf(first);
+  return (parent ?? forkedFrom)?.threadId === origin?.thread;
 }
 
 /** The event with the ids that the threads before it have here. */

@@ -4,7 +4,6 @@
 //   E1. Every log is closed before the first row is written; rows are written the oldest first, so that whoever sees a thread
 //       can read all that goes before it. Ending twice is ending once.
 //   E2. The closing is decided like any other; but nobody is told, because nobody here ever heard of the thread.
-//   E3. Who forges a history may forge one that ends in a state which cannot be closed: that is refused, and never seen.
 import { createHash } from 'node:crypto';
 import {
   type Clock,
@@ -16,7 +15,7 @@ import {
   type ThreadKey,
   type ThreadLog,
 } from '@dormouse/ports';
-import { decide, type Moment, type Thread } from '@dormouse/thread';
+import { type CloseRequest, decide, type Moment, type Thread } from '@dormouse/thread';
 import { sealCommit } from '../envelope.ts';
 import { loadThread, type LoadedThread } from '../thread-reader.ts';
 import { inputIdOf, nameOfText, publicId } from './client-id.ts';
@@ -30,16 +29,12 @@ export interface ImportEndingPorts {
   readonly entropy: Entropy;
 }
 
-/** Ends the import of a thread whose log is complete. False, and nothing is seen, when one of its logs cannot be closed. (E3) */
-export async function endImport(ports: ImportEndingPorts, key: ThreadKey): Promise<boolean> {
+/** Ends the import of a thread whose log is complete. */
+export async function endImport(ports: ImportEndingPorts, key: ThreadKey): Promise<void> {
   const closed: Thread[] = [];
-  for (let next: ThreadKey | null = key; next !== null; next = await originOf(ports.log, next)) {
-    const thread = await close(ports, next);
-    if (thread === null) return false;
-    closed.unshift(thread); // (E1)
-  }
+  for (let next: ThreadKey | null = key; next !== null; next = await originOf(ports.log, next))
+    closed.unshift(await close(ports, next)); // (E1)
   for (const thread of closed) await insertRow(ports, thread);
-  return true;
 }
 
 async function originOf(log: ThreadLog, { tenant, thread }: ThreadKey): Promise<ThreadKey | null> {
@@ -50,32 +45,30 @@ async function originOf(log: ThreadLog, { tenant, thread }: ThreadKey): Promise<
 }
 
 /** Closes the thread, unless it is. */
-async function close(ports: ImportEndingPorts, key: ThreadKey): Promise<Thread | null> {
+async function close(ports: ImportEndingPorts, key: ThreadKey): Promise<Thread> {
   for (;;) {
     const loaded = await loadThread(ports, key);
     if (loaded.thread.status === 'closed') return loaded.thread;
-    const closing = closingOf(ports, key, loaded);
-    if (closing === null) return null;
-    const [outcome] = await ports.log.append([{ commit: closing, owes: false }]); // somebody else's is as good: it is read back
+    const commit = sealedClosing(ports, key, loaded);
+    const [outcome] = await ports.log.append([{ commit, owes: false }]); // somebody else's is as good: it is read back
     if (outcome === 'too_large' || outcome === 'unknown')
       throw new Fault('UNAVAILABLE', `the end of an imported thread could not be stored: ${outcome}`);
   }
 }
 
-/** The commit that closes the thread; null when its state is one that no history leads to. (E3) */
-function closingOf(ports: ImportEndingPorts, key: ThreadKey, loaded: LoadedThread): Commit | null {
-  const { thread, lastHash: prev } = loaded;
-  const name = nameOfText(JSON.stringify([key.tenant, 'import', key.thread]));
+/** The request that closes an imported thread. */
+export function closingOf({ tenant, thread }: ThreadKey): CloseRequest {
+  const name = nameOfText(JSON.stringify([tenant, 'import', thread]));
+  return { kind: 'CloseRequest', id: inputIdOf(name), requestId: publicId('req', name) };
+}
+
+function sealedClosing(ports: ImportEndingPorts, key: ThreadKey, { thread, lastHash: prev }: LoadedThread): Commit {
   const at = Math.max(ports.clock.now(), thread.updatedAt);
-  const request = { kind: 'CloseRequest', id: inputIdOf(name), requestId: publicId('req', name) } as const;
-  try {
-    const decision = decide(thread, request, momentOf(key, at));
-    if (!decision.committed) return null;
-    const rest = { inputs: [request.id], at, nonce: ports.entropy.nonce(), trace: null, prev };
-    return sealCommit({ key, version: thread.position, ...rest, events: decision.events, effects: [] }); // (E2)
-  } catch {
-    return null; // a function of the thread alone
-  }
+  const request = closingOf(key);
+  const decision = decide(thread, request, momentOf(key, at));
+  if (!decision.committed) throw new Fault('INTERNAL', `an imported thread cannot be closed: ${decision.refusal}`);
+  const rest = { inputs: [request.id], at, nonce: ports.entropy.nonce(), trace: null, prev };
+  return sealCommit({ key, version: thread.position, ...rest, events: decision.events, effects: [] }); // (E2)
 }
 
 /** Closing begins nothing: it needs a time, and hardly any id. */

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { createSeededEntropy } from '@dormouse/adapter-memory';
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies, type ThreadEvent } from '@dormouse/thread';
 import { expect, it } from 'vitest';
 import { chainHash, openCommit, sealCommit } from '../envelope.ts';
 import { nameOfText, publicId } from './client-id.ts';
+import { createImportDesk } from './imports.ts';
 import { spoken, stage, type Stage } from './spec/stage.ts';
 
 const opened: ThreadEvent = {
@@ -150,19 +152,37 @@ const forged = (...events: readonly object[]): Commit[] => exported(events as Th
 const events = (body: unknown): Commit[] => {
   const [first] = whole;
   if (first === undefined) throw new Error('there is one');
-  const commit = { ...first, body: JSON.stringify(body) };
+  const commit = { ...first, body: typeof body === 'string' ? body : JSON.stringify(body) };
   return [{ ...commit, hash: chainHash(commit) }];
 };
+const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}7${']'.repeat(levels)}`) as unknown;
+const from = { threadId: elsewhere.thread, position: 2 };
+const spawnedBy = { kind: 'call', toolCallId: 'call_1' } as const;
+const child = { ...opened, parent: from, ancestors: ['thr_there'], spawnedBy };
 
 it.each([
   ['holds no events', events(null)],
   ['holds no events', events({ events: 7, effects: [] })],
-  ['holds no events', events({ events: [null], effects: [] })],
+  ['holds events that nobody could read', events({ events: [null], effects: [] })],
   ['does not hold as many events as it says', events({ events: [], effects: [] })],
-  ['is not the first commit of a thread', forged({ ...opened, agent: undefined })],
-  ['is not the first commit of a thread', forged({ ...opened, agent: { name: 7, version: 'x' } })],
-  ['does not say where its history begins', forged({ ...opened, parent: 'thr_1' })],
+  ['holds no events', events(`{"events":${'['.repeat(50_000)}{"\\u0061":1}${']'.repeat(50_000)}}`)],
+  ['is not the first commit of a thread', forged({ ...opened, ancestors: ['thr_other'] })],
+  ['begins a thread that has begun', forged(opened, { ...opened, parent: from, ancestors: [], spawnedBy })],
+  ['begins a thread that has begun', forged(opened, { type: 'ThreadForked', from, askAgain: false })],
+  ['begins in two other threads', [sealedOf(forged(child, { type: 'ThreadForked', from, askAgain: false }), 'thr_1')]],
+  ['holds events that nobody could read', forged({ ...opened, agent: undefined })],
+  ['holds events that nobody could read', forged({ ...opened, agent: { name: 7, version: 'x' } })],
+  ['holds events that nobody could read', forged({ ...opened, policies: 7 })],
+  ['holds events that nobody could read', forged({ ...opened, parent: 'thr_1' })],
+  ['holds events that nobody could read', forged({ ...child, parent: { threadId: 'thr_1', position: 0 } })],
+  ['holds events that nobody could read', forged({ ...child, parent: { threadId: 'thr_1', position: -1 } })],
   ['holds events that nobody could read', forged(opened, { type: 'Nonsense' })],
+  ['holds events that nobody could read', forged(opened, { type: 'constructor' })],
+  ['holds events that nobody could read', forged(opened, { ...spoken('a'), content: [7] })],
+  ['holds events that nobody could read', forged(opened, { ...spoken('a'), content: [{ type: 'text' }] })],
+  ['holds events that nobody could read', forged(opened, { ...spoken('a'), messageId: '__proto__' })],
+  ['holds events that nobody could read', forged(opened, { ...spoken('a'), more: nested(60) })],
+  ['holds events that nobody could read', forged(opened, { ...spoken('a'), more: nested(1_000) })],
   ['holds events that nobody could read', forged(opened, { type: 'MessageAccepted', messageId: 'msg_1', content: 7 })],
   ['holds events that nobody could read', forged(opened, { type: 'ToolCallRequested', toolCallId: 'tcl_1' })],
   ['holds events that nobody could read', forged(opened, { type: 'TimerSet', due: 1e300 })],
@@ -173,13 +193,6 @@ it.each([
   expect(await rows(at)).toEqual([]);
   const thread = publicId('thr', nameOfText(JSON.stringify(['acme', 'import', of])));
   expect(await at.ports.log.head({ tenant: 'acme', thread })).toBeNull();
-});
-
-it('M5 a history that ends where nothing can be closed is refused, and never seen', async () => {
-  const at = await installation();
-  const commits = forged({ ...opened, policies: 7, toolServers: null });
-  expect(detailOf(await take(at, commits, { of: headOf(commits), last: true }))).toContain('cannot be closed');
-  expect(await rows(at)).toEqual([]);
 });
 
 it('M1 M2 says what the store did not take', async () => {
@@ -219,12 +232,13 @@ it('M4 a blob comes before the commit that refers to it, and has the hash that i
 it('M4 what looks like a blob in the arguments of a call is none', async () => {
   const at = await installation();
   const image = { type: 'image', mediaType: 'image/png', blob: 'e'.repeat(64) };
-  const round = { type: 'CompletionRecorded', completionId: 'cmp_1', message: { text: '' }, final: false, usage: {} };
-  const asked = { type: 'ToolCallRequested', toolCallId: 'call_1', operation: 'draw', arguments: { image } };
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  const finished = { finishReason: 'tool_calls', usage, interrupted: false, final: false };
+  const called = { toolServer: null, argumentsHash: '', providerCallId: '' };
+  const round = { type: 'CompletionRecorded', completionId: 'cmp_1', message: { text: '' }, ...finished };
+  const asked = { type: 'ToolCallRequested', toolCallId: 'call_1', operation: 'draw', arguments: { image }, ...called };
   expect(detailOf(await take(at, forged(opened, round, asked)))).toBe('taken');
 });
-
-const from = { threadId: elsewhere.thread, position: 2 };
 
 it('M3 M4 a fork comes after the thread that it was forked from, and refers to it by its id here', async () => {
   const at = await installation();
@@ -251,13 +265,9 @@ it('M3 M4 a fork comes after the thread that it was forked from, and refers to i
 it('M4 a child comes after its parent, in the family of the parent', async () => {
   const at = await installation();
   const origin = headOf(whole);
-  const spawnedBy = { kind: 'call', toolCallId: 'call_1' } as const;
-  const child = exported(
-    [{ ...opened, parent: from, ancestors: ['thr_there'], spawnedBy } as ThreadEvent, spoken('d')],
-    'thr_child',
-  );
+  const childs = exported([child as ThreadEvent, spoken('d')], 'thr_child');
   const parent = await take(at, whole);
-  const here = await take(at, child, { of: headOf(child), origin, last: true });
+  const here = await take(at, childs, { of: headOf(childs), origin, last: true });
   expect((await rows(at)).find(({ thread }) => thread === threadOf(here))).toMatchObject({
     ...{ status: 'closed', parent: threadOf(parent), family: threadOf(parent) },
   });
@@ -266,3 +276,81 @@ it('M4 a child comes after its parent, in the family of the parent', async () =>
   });
   expect(await eventsOf(at, threadOf(parent))).toHaveLength(5); // closed itself, and told nothing by the child
 });
+
+it('M2 nobody goes back in time', async () => {
+  const at = await installation();
+  const [first, second] = whole;
+  if (first === undefined || second === undefined) throw new Error('there are four');
+  const before = { ...second, at: first.at - 1 };
+  const earlier = [first, { ...before, hash: chainHash(before) }];
+  expect(detailOf(await take(at, earlier, { of: headOf(earlier) }))).toBe('was decided before the commit before it');
+  const [late] = exported([opened]);
+  if (late === undefined) throw new Error('there is one');
+  for (const when of [-1, 8_640_000_000_000_001]) {
+    const commit = { ...late, at: when };
+    const never = [{ ...commit, hash: chainHash(commit) }];
+    expect(detailOf(await take(at, never, { of: headOf(never) }))).toBe('holds events that nobody could read');
+  }
+});
+
+it('M1 the same part at the same moment is taken twice, whatever comes between two reads of the other', async () => {
+  for (let turn = 0; turn < 6; turn += 1) {
+    const at = await installation();
+    let reads = 0;
+    let others = 0;
+    const meanwhile = async (): Promise<void> => {
+      reads += 1;
+      if (reads - 1 !== turn) return;
+      others += 1;
+      expect(detailOf(await take(at, whole))).toBe('taken');
+    };
+    const { log, agents, blobs, directory, snapshots } = at.ports;
+    const desk = createImportDesk({
+      ...{ agents, blobs, directory, snapshots, clock: at.clock, entropy: createSeededEntropy(1) },
+      log: {
+        append: (group) => meanwhile().then(() => log.append(group)),
+        read: (key, start, limit) => meanwhile().then(() => log.read(key, start, limit)),
+        at: (key, position) => meanwhile().then(() => log.at(key, position)),
+        head: (key) => meanwhile().then(() => log.head(key)),
+        findByInputs: (key, inputs) => log.findByInputs(key, inputs),
+      },
+    });
+    const part = { of: headOf(whole), origin: null, last: false };
+    await take(at, whole.slice(0, 1));
+    expect(detailOf(await desk.take('acme', { ...part, commits: whole.slice(1) }))).toBe('taken');
+    expect(others).toBe(reads > turn ? 1 : 0);
+  }
+});
+
+it('M3 M4 a thread goes on from one that is here to its end, and always from the same', async () => {
+  const at = await installation();
+  const both = [sealedOf(exported([opened, { type: 'ThreadForked', from, askAgain: false }]), 'thr_fork')];
+  const sent = { of: headOf(both), origin: headOf(whole) };
+  await take(at, whole.slice(0, 3));
+  expect(detailOf(await take(at, both, { ...sent, last: true }))).toContain('2 events must be here first');
+  await take(at, whole);
+  expect(detailOf(await take(at, both, sent))).toBe('taken');
+  const shorter = whole.slice(0, 3);
+  await take(at, shorter, { of: headOf(shorter) });
+  expect(detailOf(await take(at, both, { ...sent, origin: headOf(shorter) }))).toBe('begins here in another thread');
+  expect(detailOf(await take(at, both, { ...sent, origin: sent.of }))).toBe('begins here in another thread');
+  expect(detailOf(await take(at, both, { ...sent, last: true }))).toBe('taken');
+  const other = [sealedOf(exported([opened, { type: 'ThreadForked', from, askAgain: true }]), 'thr_fork')];
+  expect(detailOf(await take(at, other, { of: headOf(other), origin: headOf(whole) }))).toBe('taken'); // it is closed now
+});
+
+it('M6 a history with more open at once than a thread may have is refused before it costs much', async () => {
+  const at = await installation();
+  const timers = Array.from({ length: 20_000 }, (_, n) => ({
+    type: 'TimerSet',
+    timerId: `tmr_${n}`,
+    due: 1,
+    reason: 'sleep',
+  }));
+  const commits = [sealedOf(forged(opened, ...timers), 'thr_1')];
+  let turns = 0;
+  const counting = setInterval(() => (turns += 1), 1);
+  expect(detailOf(await take(at, commits, { of: headOf(commits) }))).toBe('holds events that nobody could read');
+  clearInterval(counting);
+  expect(turns).toBeGreaterThan(5);
+}, 5_000);

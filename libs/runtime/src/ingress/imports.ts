@@ -27,12 +27,11 @@ import {
   type ThreadLog,
 } from '@dormouse/ports';
 import { sealCommit } from '../envelope.ts';
-import { encodeSnapshot, foldCommits, type LoadedThread, loadThread, snapshotShape } from '../thread-reader.ts';
+import { encodeSnapshot, type LoadedThread, loadThread, snapshotShape } from '../thread-reader.ts';
 import { nameOfText, publicId } from './client-id.ts';
-import { apiEvent } from './events.ts';
-import { begunHere, lackOf, type Origin, readImported } from './import-commit.ts';
-import { endImport } from './import-ending.ts';
-import { placedEvents } from './log-scan.ts';
+import { begunHere, isBegunIn, lackOf, type Origin, readImported } from './import-commit.ts';
+import { readAsEverybody } from './import-fold.ts';
+import { closingOf, endImport } from './import-ending.ts';
 import { beginningOf } from './thread-beginning.ts';
 import { answered, type Answered, invalid } from './refusal.ts';
 
@@ -83,18 +82,13 @@ export function createImportDesk(ports: ImportPorts): ImportDesk {
       if (end === undefined || (last && end.hash !== of))
         return invalid([{ pointer: '/last', detail: 'is not the part that ends this thread' }]);
       const key = keyOf(tenant, of);
-      const origin = originOf === null ? null : await originAt(log, keyOf(tenant, originOf));
-      const here = await loadThread(ports, key);
-      const judged = await judge(ports, key, commits, here, origin);
+      const origin = originOf === null ? null : await originAt(log, tenant, originOf);
+      const judged = await judge(ports, key, commits, origin);
       if (judged.problem !== null) return notTaken(judged.problem, 0);
       const lost = await append(log, key, judged.sealed);
       if (lost !== null) return notTaken(lost, commits.length - judged.sealed.length);
       if (judged.sealed.length > 0) await keepSnapshot(ports, key, judged.end); // (M5)
-      const isEnded = !last || (await endImport(ports, key)); // (M3)
-      if (!isEnded)
-        return invalid([
-          { pointer: '/last', detail: 'ends a thread whose events leave it in a state that cannot be closed' },
-        ]);
+      if (last) await endImport(ports, key); // (M3)
       return answered({ thread: key.thread, position: end.version + end.count });
     },
   };
@@ -109,14 +103,16 @@ const keyOf = (tenant: string, of: string): ThreadKey => ({
   thread: publicId('thr', nameOfText(JSON.stringify([tenant, 'import', of]))),
 });
 
-async function originAt(log: ThreadLog, key: ThreadKey): Promise<Origin> {
+async function originAt(log: ThreadLog, tenant: string, of: string): Promise<Origin> {
+  const key = keyOf(tenant, of);
   const [first] = await log.read(key, 0, 1);
   const head = await log.head(key);
+  const isWhole = head !== null && (head.nonce === of || head.inputs.includes(closingOf(key).id));
   const { parent, ancestors } = beginningOf(first);
   return {
     ...key,
     ancestors: parent === null ? [] : ancestors,
-    events: head === null ? 0 : head.version + head.count,
+    events: isWhole ? head.version + head.count : 0,
   };
 }
 
@@ -139,47 +135,42 @@ async function judge(
   ports: ImportPorts,
   key: ThreadKey,
   commits: readonly Commit[],
-  here: LoadedThread,
   origin: Origin | null,
 ): Promise<Judged> {
-  const sealed: Commit[] = [];
+  const here = await loadThread(ports, key);
+  const { position: behind } = here.thread; // what is before it stays as it is, whoever appends meanwhile
+  const before = behind === 0 ? null : await ports.log.at(key, behind);
   const known = await ports.log.read(key, commits[0]?.version ?? 0, commits.length);
+  const sealed: Commit[] = [];
   let end = here;
-  let last = (await ports.log.head(key))?.nonce ?? '';
+  let last = before?.nonce ?? '';
   const refused = (place: number, detail: string): Judged => ({ problem: { place, detail }, sealed: [], end: here });
   for (const [place, commit] of commits.entries()) {
     const read = readImported(commit, commits[place - 1]);
     if (!read.ok) return refused(place, read.problem);
     const lack = await lackOf(ports, key.tenant, commit, read.events, origin);
     if (lack !== null) return refused(place, lack);
-    const { position } = end.thread;
+    const { position, updatedAt } = end.thread;
     if (commit.version < position) {
-      if (known[place]?.nonce !== commit.hash) return refused(place, 'is not the one that is here');
+      const mine = known[place];
+      if (mine?.nonce !== commit.hash) return refused(place, 'is not the one that is here');
+      if (commit.version === 0 && !isBegunIn(mine, origin)) return refused(place, 'begins here in another thread');
       continue;
     }
     if (commit.version > position) return refused(place, `does not follow what is here, which ends at ${position}`);
     if (commit.prev !== last) return refused(place, 'does not follow what is here');
+    if (commit.at < updatedAt) return refused(place, 'was decided before the commit before it');
     const { version, inputs, at, hash: nonce, trace } = commit;
     const events = read.events.map((event) => begunHere(event, origin));
     const rest = { version, inputs, at, nonce, trace, prev: end.lastHash };
     const mine = sealCommit({ key, ...rest, events, effects: [] });
-    const next = readAsEverybody(end, mine);
+    const next = await readAsEverybody(end, mine, events);
     if (next === null) return refused(place, 'holds events that nobody could read');
     sealed.push(mine);
     end = next;
     last = nonce;
   }
   return { problem: null, sealed, end };
-}
-
-/** The thread after the commit, or null when those who read it would fail: what they do is a function of its bytes alone. */
-function readAsEverybody(before: LoadedThread, commit: Commit): LoadedThread | null {
-  try {
-    for (const placed of placedEvents(commit)) apiEvent(placed);
-    return foldCommits({ ...before, messages: [] }, [commit]);
-  } catch {
-    return null;
-  }
 }
 
 /** Appends what is new, or finds that somebody has appended the same meanwhile. (M1, M2) */

@@ -1,0 +1,50 @@
+// An imported thread after one more commit, if everybody who reads it later can.
+//
+// Invariants:
+//   F1. Nobody waits for it: events are read a few at a time, and whoever waits for this process gets a turn between them.
+//   F2. More may not be open at once than threads ever have: each event would cost more than the one before.
+import type { Commit } from '@dormouse/ports';
+import type { Steps } from '@dormouse/protocol';
+import { evolve, extendTranscript, type RecordedEvent, type Thread, type TranscriptTail } from '@dormouse/thread';
+import { inTurns } from '../callback-gateway/in-turns.ts';
+import type { LoadedThread } from '../thread-reader.ts';
+import { apiEvent } from './events.ts';
+
+const eventsPerStep = 64;
+/** Calls, timers, children and the like; our own threads have some hundred of each at most. */
+const openMax = 1_000;
+
+/** The thread after the commit; null when its readers would fail, which is a function of the events alone. */
+export async function readAsEverybody(
+  before: LoadedThread,
+  commit: Commit,
+  events: readonly RecordedEvent[],
+): Promise<LoadedThread | null> {
+  try {
+    return await inTurns(reading(before, commit, events)); // (F1)
+  } catch {
+    return null;
+  }
+}
+
+function* reading(before: LoadedThread, commit: Commit, events: readonly RecordedEvent[]): Steps<LoadedThread> {
+  let { thread, tail } = before;
+  for (const [index, event] of events.entries()) {
+    apiEvent({ position: commit.version + index + 1, at: commit.at, event });
+    thread = evolve(thread, event, commit.at);
+    ({ tail } = extendTranscript(tail, event));
+    if (index % eventsPerStep !== 0) continue;
+    if (isOverfull(thread, tail)) throw new RangeError('more is open than a thread may have');
+    yield;
+  }
+  return { ...before, thread, tail, lastHash: commit.hash, messages: [] };
+}
+
+/** (F2) */
+function isOverfull(thread: Thread, tail: TranscriptTail): boolean {
+  const { calls, choices, timers, subscriptions, children, schedules } = thread;
+  const { detached, subscribed, round } = tail;
+  return [calls, choices, timers, subscriptions, children, schedules, detached, subscribed, round?.results ?? {}].some(
+    (open) => Object.keys(open).length > openMax,
+  );
+}
