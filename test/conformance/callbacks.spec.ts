@@ -6,7 +6,7 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { type Prompt, resultIn } from './recording-model.ts';
 import { postCallback, type RecordingToolServer } from './recording-tool-server.ts';
-import { aWhile, eventsOfType, type More, setStage, type Stage, tell } from './stage.ts';
+import { aWhile, discardedOf, eventsOfType, type More, setStage, type Stage, tell } from './stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {
@@ -134,6 +134,9 @@ describe.concurrent('a callback', () => {
     }
     await aWhile();
     expect(await eventsOf(stage.at, asked.thread)).toEqual(after);
+    // The result is one that came before; the others are about a call that is over.
+    const told = discardedOf(stage.at, asked.thread).map(({ input, reason }) => `${input} ${reason}`);
+    expect(told.toSorted()).toEqual(['ChoicePrompt NOT_PENDING', 'LoginPrompt NOT_PENDING']);
   });
 
   it('R37 R40 delivered five times at once and again later is one result and one completion', async () => {

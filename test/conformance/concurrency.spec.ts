@@ -5,7 +5,7 @@ import { eventsOf, eventually, say, untilEvent, untilStatus } from '../e2e/conve
 import { toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { resultIn } from './recording-model.ts';
-import { aWhile, eventsOfType, setStage, type Stage, tell } from './stage.ts';
+import { aWhile, discardedOf, eventsOfType, setStage, type Stage, tell } from './stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {
@@ -93,6 +93,7 @@ describe('a thread', () => {
     expect(await eventsOfType(stage.at, thread, 'tool_call_settled')).toMatchObject([{ outcome: 'interrupted' }]);
     expect(resultIn(prompts[2], call.id)).toMatch(/Interrupted/);
     expect(JSON.stringify(prompts[2])).not.toContain('too late');
+    expect(discardedOf(stage.at, thread)).toMatchObject([{ input: 'ToolResult', reason: 'NOT_PENDING', count: 1 }]);
   });
 
   it('R53 under the policy keep shows the late result once, as a pair of its own', async () => {

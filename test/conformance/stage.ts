@@ -89,5 +89,13 @@ export async function eventsOfType(at: System, thread: string, type: string): Pr
   return (await eventsOf(at, thread)).filter((event) => event.type === type);
 }
 
+/** What the log says was discarded of what tool servers sent to a thread. */
+export const discardedOf = (at: System, thread: string): readonly Json[] =>
+  at
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('"callback_discarded"') && line.includes(thread))
+    .map((line) => JSON.parse(line.slice(line.indexOf('{'))));
+
 /** For what must not happen: time in which it would. */
 export const aWhile = (ms = 300): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -5,7 +5,7 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { callsIn, offeredIn, type Prompt, resultIn } from './recording-model.ts';
 import type { RecordingToolServer } from './recording-tool-server.ts';
-import { aWhile, eventsOfType, type More, setStage, type Stage, tell } from './stage.ts';
+import { aWhile, discardedOf, eventsOfType, type More, setStage, type Stage, tell } from './stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {
@@ -177,6 +177,10 @@ describe.concurrent('an event', () => {
     await aWhile();
     expect(await eventsOf(stage.at, thread)).toEqual(before);
     expect(prompts).toHaveLength(2);
+    expect(discardedOf(stage.at, thread)).toMatchObject([
+      { input: 'SubscriptionEvent', reason: 'CLOSED', count: 1 },
+      { input: 'SubscriptionEvent', reason: 'CLOSED', count: 2 },
+    ]);
   });
 
   it('R82 of a call that never subscribed is discarded', async () => {
@@ -192,6 +196,7 @@ describe.concurrent('an event', () => {
     );
     await aWhile();
     expect(await eventsOf(stage.at, thread)).toEqual(before);
+    expect(discardedOf(stage.at, thread)).toMatchObject([{ toolCallId: call.id, reason: 'NOT_SUBSCRIBED', count: 1 }]);
   });
 });
 

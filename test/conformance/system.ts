@@ -7,8 +7,9 @@ import { request, scratchDirectory, startStandalone } from '../e2e/standalone-pr
 import { watchedFrom } from './loop-delay.ts';
 import type { ClusterWish, SharedCluster } from './one-cluster.ts';
 
-/** Impatient, so that what has to give up gives up soon. */
+/** Impatient, so that what has to give up gives up soon; and talkative, so that a secret in a log line would be seen. */
 const settings = {
+  DORMOUSE_LOG_LEVEL: 'info',
   DORMOUSE_TOOL_ACK_TIMEOUT_MS: '1500',
   DORMOUSE_TOOL_RETRY_FIRST_MS: '200',
   DORMOUSE_TOOL_RETRY_TOTAL_MS: '2000',

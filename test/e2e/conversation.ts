@@ -74,9 +74,12 @@ export async function eventually<T>(look: () => Promise<T | undefined | false>, 
   }
 }
 
-/** Waits for an event of this type and gives it. */
+/** Waits for an event of this type and gives it. A child is there a moment after its parent names it. */
 export function untilEvent(at: System, thread: string, type: string): Promise<Json> {
-  return eventually(async () => (await eventsOf(at, thread)).find((event) => event.type === type));
+  return eventually(async () => {
+    if ((await at.request('GET', `/v1/threads/${thread}`)).status === 404) return undefined;
+    return (await eventsOf(at, thread)).find((event) => event.type === type);
+  });
 }
 
 /** Waits until a thread has this status and gives the thread. */

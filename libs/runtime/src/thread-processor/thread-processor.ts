@@ -34,6 +34,7 @@ import { type AssignmentHome, createAssignment, type LiveAssignment } from './as
 import type { ValidateArguments } from './completion/call-arguments.ts';
 import { createRequestBuilder } from './completion/completion-request.ts';
 import { type CompletionRunner, createCompletionRunner } from './completion/completion-runner.ts';
+import { createDiscarded } from './discarded.ts';
 import { createDueTimers, type DueTimersLoop } from './due-timers.ts';
 import { createFamilyMail, type FamilyMail } from './family-mail.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -196,6 +197,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     commitBytesMax: settings.commitBytesMax,
     protocol,
     payment,
+    discarded: createDiscarded(logger),
   };
   const home: AssignmentHome = {
     slices,

@@ -13,7 +13,7 @@ import { pay } from '../payment.ts';
 import type { Stretch } from '../protocol.ts';
 import type { Debt, ReadThread, ThreadState } from '../thread-state.ts';
 import { commitSlice } from './commit-slice.ts';
-import { decideSlice } from './decide-slice.ts';
+import { decideSlice, type RefusedInput } from './decide-slice.ts';
 import { showView } from './show-view.ts';
 import { finish, repay, settleDecided, settleRead } from './settle.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';
@@ -35,9 +35,7 @@ export async function runSlice(
   const now = Math.max(deps.clock.now(), state.thread.updatedAt);
   const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null);
   const slice = decideSlice(deps.protocol, state, inputs, moment, deps.commitBytesMax);
-  return slice.outcome === 'refused'
-    ? refuse(deps, lane, state, slice.item)
-    : commitSlice(deps, lane, state, slice, now);
+  return slice.outcome === 'refused' ? refuse(deps, lane, state, slice) : commitSlice(deps, lane, state, slice, now);
 }
 
 function leadingInputs(items: readonly SliceItem[]): readonly InputItem[] {
@@ -96,7 +94,7 @@ async function refuse(
   deps: SliceDeps,
   lane: LaneMemory,
   state: ThreadState,
-  item: InputItem,
+  { item, refusal }: RefusedInput,
 ): Promise<readonly SliceItem[]> {
   const confirmation = await deps.protocol.confirmRefusal(deps.log, lane.key, state.thread.position, item.input.id); // (F4)
   switch (confirmation.refusal) {
@@ -104,6 +102,7 @@ async function refuse(
       deps.cache.drop(lane.cacheKey);
       return [];
     case 'final':
+      deps.discarded.note(lane.key, item.input, refusal);
       finish(lane, item, null);
       return [item];
     case 'decided_before':
