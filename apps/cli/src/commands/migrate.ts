@@ -20,17 +20,13 @@ export function addMigrateCommand(program: Command, run: RunCommand): void {
           client.api.POST('/v1/threads/{thread}/migration', { params, body: { tool_servers } }),
         );
         progress(context, `asked (${accepted.id}); waiting for the tool servers`);
-        const leave = new AbortController();
-        for await (const frame of client.follow(thread, { after: position, signal: leave.signal })) {
+        for await (const frame of client.follow(thread, { after: position })) {
           if (frame.frame !== 'event') continue;
           const { event } = frame;
-          if (isEvent(event, 'request_refused') && event.request_id === accepted.id) {
-            leave.abort();
+          if (isEvent(event, 'request_refused') && event.request_id === accepted.id)
             throw new CliFailure(exitCodes.notInOrder, `refused: ${event.code}`);
-          }
           if (isEvent(event, 'migration_started')) progress(context, 'the thread has stopped');
           if (!isEvent(event, 'migration_ended')) continue;
-          leave.abort();
           if (!event.ok)
             throw new CliFailure(
               exitCodes.failed,
