@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { runCli as runTool } from '@dormouse/cli';
 import type { Standalone } from '../e2e/standalone-process.ts';
 
-const launcher = fileURLToPath(new URL('../../apps/cli/bin/dormouse.mjs', import.meta.url));
+export const launcher = fileURLToPath(new URL('../../apps/cli/bin/dormouse.mjs', import.meta.url));
 
 export interface CliRun {
   readonly code: number | null;

@@ -1,10 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RecordingModel, startRecordingModel } from '../conformance/recording-model.ts';
 import { eventsOf, eventually, openThread, say } from '../e2e/conversation.ts';
 import { cleanUp, type Json, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
-import { connectionFlags, runCli } from './cli-process.ts';
+import { connectionFlags, launcher, runCli } from './cli-process.ts';
 
 let here: Standalone;
 let there: Standalone;
@@ -80,6 +82,31 @@ async function picturedFork(agent: string): Promise<{ readonly origin: string; r
   const thread = await fork(here, origin, position);
   await say(here, thread, 'and in the fork');
   return { origin, thread };
+}
+
+/** The same commits with hashes that hold. */
+function rechained(commits: readonly Json[]): readonly Json[] {
+  let prev = '';
+  return commits.map((commit) => {
+    const { tenant, thread, version, count, inputs, at, nonce, trace, kid, body } = commit;
+    const fields = JSON.stringify([prev, tenant, thread, version, count, inputs, at, nonce, trace, kid]);
+    const hash = createHash('sha256').update(`${fields}\n${body}`).digest('hex');
+    const sealed = { ...commit, prev, hash };
+    prev = hash;
+    return sealed;
+  });
+}
+
+/** Where no file may be larger than so many kibibytes, as on a disk that is full. */
+async function runLimited(
+  kibibytes: number,
+  args: readonly string[],
+): Promise<{ code: number | null; stderr: string }> {
+  const command = `ulimit -f ${kibibytes}; exec "$@"`;
+  const child = spawn('bash', ['-c', command, 'bash', process.execPath, launcher, ...args]);
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stderr })));
 }
 
 describe('a file of a thread', () => {
@@ -172,6 +199,53 @@ describe('a file of a thread', () => {
     expect(await refusalOf((await readFile(stranger, 'utf8')).split('\n'))).toMatch(
       /line 1 was refused: it needs the agent alone, version 1/,
     );
+  });
+
+  it('of which one field is no such thing is refused with its line', async () => {
+    const plain = { name: 'plain', model: { provider: 'demo' } };
+    for (const at of [here, there]) expect((await at.request('POST', '/v1/agents', plain)).status).toBe(201);
+    const thread = await openThread(here, 'plain');
+    await say(here, thread, 'one');
+    const file = await exported(thread);
+    const [first = '', second = '', ...rest] = (await readFile(file, 'utf8')).trimEnd().split('\n');
+    const commits = [first, second, ...rest.slice(0, -1)].map((line) => JSON.parse(line) as Json);
+    const forged = rechained(commits.map((commit, index) => (index === 1 ? { ...commit, nonce: '\ud800' } : commit)));
+    await writeFile(
+      file,
+      [...forged, rest.at(-1)].map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'),
+    );
+    const run = await runCli([...connectionFlags(there), 'import', file]);
+    expect(run).toMatchObject({ code: 1, stderr: expect.stringContaining(`${file}, line 2 was refused: it `) });
+  });
+
+  it('is a file: what can be read only once, or not at all, is not imported', async () => {
+    await agentOfBoth('piped', [[{ text: 'heard' }]]);
+    const thread = await openThread(here, 'piped');
+    await say(here, thread, 'one');
+    const file = await exported(thread);
+    const pipe = join(await scratchDirectory(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const writing = spawn('sh', ['-c', 'cat "$0" > "$1"', file, pipe]);
+    const known = await threadsOf(there);
+    for (const path of [pipe, dirname(pipe)])
+      expect(await runCli([...connectionFlags(there), 'import', path])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('is no file'),
+      });
+    writing.kill();
+    expect(await threadsOf(there)).toEqual(known);
+  });
+
+  it('is all there, or not there at all', async () => {
+    await agentOfBoth('full', [[{ text: 'heard' }]]);
+    const thread = await openThread(here, 'full');
+    for (let turn = 0; turn < 3; turn += 1) await say(here, thread, 'word '.repeat(12_000));
+    const directory = await scratchDirectory();
+    const flags = [...connectionFlags(here), 'export', thread, join(directory, 'full.ndjson')];
+    const run = await runLimited(100, flags);
+    expect(run).toMatchObject({ code: 1, stderr: expect.stringContaining('could not be written') });
+    expect(await readdir(directory)).toEqual([]);
+    expect(await runLimited(20_000, flags)).toMatchObject({ code: 0 });
   });
 
   it('that takes more than one request is one thread', async () => {

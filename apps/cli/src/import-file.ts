@@ -4,8 +4,6 @@
 //   F1. Nothing is sent of a file that is not whole; the runtime checks again what it gets.
 //   F2. A part holds commits of one thread and is bounded, so that a file of any length is sent in bounded memory.
 //   F3. A refusal names the line.
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import {
   ApiProblem,
   ask,
@@ -17,6 +15,7 @@ import {
   verifyExport,
 } from '@dormouse/client';
 import { CliFailure, exitCodes } from './exit-code.ts';
+import { linesOf } from './file-lines.ts';
 
 const partCharactersMax = 2_000_000;
 const partCommitsMax = 500;
@@ -39,7 +38,8 @@ export async function importFile(client: Client, file: string, onSent: (words: s
     sent += item.commits.length;
     onSent(`${sent} of ${verdict.commits} commits`);
   }
-  return imported ?? { thread: '', position: 0 }; // a whole file has commits
+  if (imported !== null) return imported;
+  throw new CliFailure(exitCodes.notInOrder, `${file} has changed while it was read.`, 'Nothing was imported.');
 }
 
 async function verifyFile(file: string): Promise<WholeFile> {
@@ -51,9 +51,6 @@ async function verifyFile(file: string): Promise<WholeFile> {
     'Nothing was imported.',
   );
 }
-
-export const linesOf = (file: string): AsyncIterable<string> =>
-  createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
 
 interface Part {
   readonly of: string;
@@ -115,14 +112,16 @@ async function send(client: Client, item: Item): Promise<Imported | null> {
   return null;
 }
 
+const refusals: ReadonlySet<string> = new Set(['INVALID_BODY', 'INVALID_JSON']);
+
 /** (F3) */
 async function atLine<T>(file: string, item: Item, body: () => Promise<T>): Promise<T> {
   try {
     return await body();
   } catch (error) {
-    if (!(error instanceof ApiProblem) || error.code !== 'INVALID_BODY') throw error;
+    if (!(error instanceof ApiProblem) || !refusals.has(error.code)) throw error;
     const [{ pointer, detail } = { pointer: '', detail: error.message }] = error.problem.errors ?? [];
-    const place = Number(/^\/commits\/(\d+)$/.exec(pointer)?.[1] ?? 0);
+    const place = Number(/^\/commits\/(\d+)(?:\/|$)/.exec(pointer)?.[1] ?? 0);
     const line = 'commits' in item ? (item.lines[place] ?? 0) : item.line;
     throw new CliFailure(
       exitCodes.failed,

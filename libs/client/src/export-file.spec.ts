@@ -105,4 +105,29 @@ describe('X2 the file of a thread', () => {
     expect(await reasonOf([first, ...log('thr_2', [opened])])).toMatch(/^2: belongs to another thread/);
     expect(await reasonOf([first, second, ...fork(), first])).toBe('5: begins a thread that is in the file already');
   });
+
+  it('has nothing in it that a reader could stumble over, whoever wrote it', async () => {
+    const bare = (body: string): Commit => sealed({ ...first, body });
+    const deep = `{"events":[${'['.repeat(20_000)}{"blob":7}${']'.repeat(20_000)}]}`;
+    expect(await reasonOf([bare('null')])).toBe('1: says it has 1 events, its body has none that can be read');
+    expect(await reasonOf([bare('{"events":[null]}')])).toBe(
+      '1: says it has 1 events, its body has none that can be read',
+    );
+    expect(await reasonOf([bare(deep), end(1, 1, 0)])).toBe('ok');
+    const nowhere = log('thr_2', [{ ...opened, parent: 7 }]);
+    expect(await reasonOf([first, ...nowhere])).toBe('2: does not say where its history begins');
+    const before = log('thr_2', [{ ...opened, parent: { threadId: 'thr_1', position: 0 } }]);
+    expect(await reasonOf([first, ...before])).toBe('2: does not say where its history begins');
+    for (const strange of [
+      { at: '1' },
+      { tenant: 7 },
+      { kid: undefined },
+      { inputs: [7] },
+      { count: 1.5 },
+      { blob: 'x' },
+    ]) {
+      const line = JSON.stringify(sealed({ ...first, ...strange } as unknown as Commit));
+      expect(await reasonOf([line, end(1, 1, 0)])).toBe('1: is neither a commit, nor a payload, nor the end');
+    }
+  });
 });

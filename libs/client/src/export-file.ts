@@ -57,7 +57,10 @@ export const blobCharactersMax = 8 * 1024 * 1024;
 export function parseExportLine(text: string): ExportLine | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isCommit(value) || isBlobLine(value) || isEndLine(value) ? value : null;
+    if (!isObject(value)) return null;
+    if ('blob' in value) return isBlobLine(value) ? value : null;
+    if ('end' in value) return isEndLine(value) ? value : null;
+    return isCommit(value) ? value : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
@@ -150,6 +153,7 @@ function originComplaint(
   before: { readonly thread: string; readonly chain: ChainCheck } | undefined,
 ): string | null {
   const from = originOf(commit);
+  if (from === 'unclear') return 'does not say where its history begins';
   if (from === null)
     return before === undefined ? null : 'belongs to another thread, which does not go on from the one before';
   if (before?.thread !== from.threadId)
@@ -166,24 +170,30 @@ async function blobComplaint({ blob, data }: BlobLine): Promise<string | null> {
   return (await hexDigest(bytes)) === blob ? null : 'was changed: the hash of the payload does not fit its contents';
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
-/** Enough to compute with; everything else is what the chain is for. */
-const isCommit = (value: unknown): value is Commit =>
-  isObject(value) &&
-  typeof value['hash'] === 'string' &&
-  typeof value['body'] === 'string' &&
-  Array.isArray(value['inputs']) &&
-  typeof value['version'] === 'number';
+type Fields = Readonly<Record<string, unknown>>;
 
-const isBlobLine = (value: unknown): value is BlobLine =>
-  isObject(value) && [value['blob'], value['media_type'], value['data']].every((field) => typeof field === 'string');
+const hold = (value: Fields, names: readonly string[], check: (field: unknown) => boolean): boolean =>
+  names.every((name) => check(value[name]));
+const isText = (field: unknown): field is string => typeof field === 'string';
+const isTextOrNull = (field: unknown): boolean => field === null || isText(field);
 
-const isEndLine = (value: unknown): value is EndLine =>
-  isObject(value) &&
-  value['end'] === 1 &&
-  [value['threads'], value['commits'], value['blobs']].every((field) => typeof field === 'number');
+function isCommit(value: Fields): value is Fields & Commit {
+  const { inputs } = value;
+  return (
+    hold(value, ['tenant', 'thread', 'nonce', 'prev', 'hash', 'body'], isText) &&
+    hold(value, ['trace', 'kid'], isTextOrNull) &&
+    hold(value, ['v', 'version', 'count', 'at'], Number.isSafeInteger) &&
+    Array.isArray(inputs) &&
+    inputs.every(isText)
+  );
+}
+
+const isBlobLine = (value: Fields): value is Fields & BlobLine => hold(value, ['blob', 'media_type', 'data'], isText);
+
+const isEndLine = (value: Fields): value is Fields & EndLine =>
+  value['end'] === 1 && hold(value, ['threads', 'commits', 'blobs'], Number.isSafeInteger);
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {
   if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return null;

@@ -40,11 +40,12 @@ interface Generation {
   readonly upTo: number;
 }
 
-/** Those before the thread, the oldest first, and the thread itself. */
+/** Those before the thread, the oldest first, and the thread itself; none when it has no commits yet. */
 async function lineageOf(client: Client, newest: Generation): Promise<readonly Generation[]> {
   const first = await commitsOf(client, newest.thread).next();
-  const from = first.done === true ? null : originOf(first.value);
-  if (from === null) return [newest];
+  if (first.done === true) return [];
+  const from = originOf(first.value);
+  if (from === null || from === 'unclear') return [newest]; // unclear: the file will say so
   return [...(await lineageOf(client, { thread: from.threadId, upTo: from.position })), newest];
 }
 

@@ -1,14 +1,15 @@
 // `dormouse export`, `import` and `verify`: a thread as one file, and whether its hash chain holds.
 //
 // The file can be verified for ever, without the runtime; what is in it: libs/client/src/export-file.ts.
-import { existsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { commitsOf, exportThread, verifyChain, verifyExport } from '@dormouse/client';
+import { existsSync, statSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { commitsOf, type EndLine, type ExportLine, exportThread, verifyChain, verifyExport } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanJson } from '../clean-text.ts';
 import { answer, type CliContext, progress } from '../context.ts';
 import { CliFailure, exitCodes } from '../exit-code.ts';
-import { importFile, linesOf } from '../import-file.ts';
+import { linesOf } from '../file-lines.ts';
+import { importFile } from '../import-file.ts';
 import type { RunCommand } from '../command.ts';
 
 export function addLogCommands(program: Command, run: RunCommand): void {
@@ -28,34 +29,72 @@ export function addLogCommands(program: Command, run: RunCommand): void {
 
 async function exportLog(context: CliContext, thread: string, file: string | undefined): Promise<void> {
   const lines = exportThread(await context.connect(), thread);
-  if (file === undefined) {
-    for await (const line of lines) context.terminal.out(cleanJson(line));
-    return;
-  }
   const first = await lines.next(); // an unknown thread leaves no empty file behind
-  const handle = await open(file, 'wx').catch((error: unknown) => {
-    throw new CliFailure(
-      exitCodes.failed,
-      `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-      'An existing file is never overwritten.',
-    );
-  });
-  let [commits, blobs, threads] = [0, 0, 0];
-  try {
-    for (let next = first; next.done !== true; next = await lines.next()) {
-      await handle.write(`${JSON.stringify(next.value)}\n`);
-      if ('end' in next.value) ({ commits, blobs, threads } = next.value);
-    }
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  if (first.done === true || 'end' in first.value)
+    throw new CliFailure(exitCodes.notInOrder, `${thread} holds no commits yet.`, 'Try again in a moment.');
+  const end =
+    file === undefined
+      ? await writeLines(first.value, lines, (line) => Promise.resolve(context.terminal.out(cleanJson(line))))
+      : await writeFile(file, first.value, lines);
+  if (file === undefined || end === null) return;
+  const { commits, blobs, threads } = end;
   if (context.json) answer(context, '', { file, commits, blobs, threads });
   else progress(context, `${commits} commits and ${blobs} payloads written to ${file}`);
 }
 
+type Lines = AsyncGenerator<ExportLine, void, undefined>;
+
+async function writeLines(
+  first: ExportLine,
+  rest: Lines,
+  write: (line: ExportLine) => Promise<void>,
+): Promise<EndLine | null> {
+  await write(first);
+  let last: ExportLine = first;
+  for await (last of rest) await write(last);
+  return 'end' in last ? last : null;
+}
+
+/** All of it or nothing: half a file would only be in the way. */
+async function writeFile(file: string, first: ExportLine, rest: Lines): Promise<EndLine | null> {
+  const handle = await open(file, 'wx').catch((error: unknown) => {
+    throw new CliFailure(
+      exitCodes.failed,
+      `${file} cannot be written: ${wordsOf(error)}`,
+      'An existing file is never overwritten.',
+    );
+  });
+  try {
+    const end = await writeLines(first, rest, (line) =>
+      handle.appendFile(`${JSON.stringify(line)}\n`).catch((error: unknown) => {
+        throw new CliFailure(
+          exitCodes.failed,
+          `${file} could not be written: ${wordsOf(error)}`,
+          'Nothing of it was left behind.',
+        );
+      }),
+    );
+    await handle.sync();
+    return end;
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 async function importLog(context: CliContext, file: string): Promise<void> {
-  if (!existsSync(file)) throw new CliFailure(exitCodes.failed, `${file} is not there.`);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) throw new CliFailure(exitCodes.failed, `${file} is not there.`);
+  if (!found.isFile())
+    throw new CliFailure(
+      exitCodes.failed,
+      `${file} is no file.`,
+      'A file is read twice before anything is stored: save what comes out of a pipe first.',
+    );
   const imported = await importFile(await context.connect(), file, (words) => progress(context, words));
   const { thread, position } = imported;
   answer(
