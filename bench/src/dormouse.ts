@@ -1,7 +1,8 @@
 // Dormouse itself: the standalone app as `npm start` runs it, in its own process, spoken to over its client API only.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, type Started, startNode } from './child-process.ts';
+import { type Started, startNode } from './child-process.ts';
+import { freePort } from '../../test/services/free-ports.ts';
 import { type Contestant, oneToolTurn, type Running, turnsUnlimited } from './contestant.ts';
 import type { Target } from './driver-job.ts';
 

@@ -2,7 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, type Started, startNode, start } from './child-process.ts';
+import { type Started, startNode, start } from './child-process.ts';
+import { freePort } from '../../test/services/free-ports.ts';
 import { type Contestant, oneToolTurn, type Running, type Setting } from './contestant.ts';
 
 const peers = join(import.meta.dirname, '..', 'peers');

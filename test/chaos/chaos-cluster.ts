@@ -13,7 +13,7 @@ import { type Answer, request, type Sent } from '../e2e/standalone-process.ts';
 import { recipe as kafka } from '../services/kafka/recipe.ts';
 import { recipe as mongo } from '../services/mongo/recipe.ts';
 import { recipe as redis } from '../services/redis/recipe.ts';
-import { freePorts } from '../services/server-process.ts';
+import { freePorts } from '../services/free-ports.ts';
 import { type RunningService, ServerMissing, type ServiceRecipe } from '../services/service.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 

@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cleanUp, freePort, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
+import { cleanUp, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
+import { freePort } from '../services/free-ports.ts';
 import {
   type CliRun,
   connectionFlags,

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withServices } from '../services/needed-services.ts';
 import { recipes } from '../services/recipes.ts';
-import { freePorts } from '../services/server-process.ts';
+import { freePorts } from '../services/free-ports.ts';
 import type { RunningService, ServiceRecipe } from '../services/service.ts';
 import { serviceCache } from '../services/service-cache.ts';
 

@@ -43,6 +43,23 @@ withServices(['redis'], ({ redis }) => {
       await expect.poll(() => heard).toEqual([hint]);
       await Promise.all([one?.close(), other?.close()]);
     });
+
+    it('F6 tell each other of many threads in one command', async () => {
+      const prefix = `test-${randomBytes(6).toString('hex')}:`;
+      const [one, other] = await Promise.all([1, 2].map(() => openRedis({ url: redis, prefix, logger: silent })));
+      const keys = Array.from({ length: 40 }, () => freshKey());
+      const heard = new Set<string>();
+      for (const key of keys) await other?.feed.subscribe(key, () => heard.add(key.thread));
+      const admin = new Redis(redis);
+      const scripts = async (): Promise<number> =>
+        Number(/cmdstat_eval:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
+      const before = await scripts();
+      for (const key of keys) one?.feed.publish(key, { hint: 'committed', commit: commitOf(key, 0) });
+      await expect.poll(() => heard.size).toBe(40);
+      expect((await scripts()) - before).toBe(1);
+      admin.disconnect();
+      await Promise.all([one?.close(), other?.close()]);
+    });
   });
 
   describe('a Redis that is away or empty', () => {

@@ -10,7 +10,7 @@ import { recordToolServer, type RecordingToolServer } from '../conformance/recor
 import { eventsOf, openThread, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
 import { withServices } from '../services/needed-services.ts';
-import { freePorts } from '../services/server-process.ts';
+import { freePorts } from '../services/free-ports.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
 
 const threadCount = 12;

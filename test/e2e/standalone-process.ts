@@ -2,10 +2,10 @@
 // programs (`npm test` builds first), because that is what people start.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../services/free-ports.ts';
 
 const main = fileURLToPath(new URL('../../apps/standalone/dist/main.js', import.meta.url));
 const startWithinMs = 20_000;
@@ -60,15 +60,6 @@ export async function scratchDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'dormouse-e2e-'));
   directories.push(directory);
   return directory;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 /** Starts and waits for the line `ready <url>`. @throws with the output when the process ends before. */

@@ -2,7 +2,8 @@
 // program against a real server over real sockets.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, say } from '../e2e/conversation.ts';
-import { cleanUp, freePort, type Json, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
+import { cleanUp, type Json, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
+import { freePort } from '../services/free-ports.ts';
 import { type HostileToolServer, type Misdeed, misdeeds, startHostileToolServer } from './hostile-tool-server.ts';
 
 let runtime: Standalone;

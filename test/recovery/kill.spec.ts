@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkHistory, type History, readHistory } from '@dormouse/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cleanUp, freePort, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
+import { cleanUp, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
+import { freePort } from '../services/free-ports.ts';
 import { type RecordingToolServer, startRecordingToolServer } from './recording-tool-server.ts';
 import { createWorkload } from './workload.ts';
 

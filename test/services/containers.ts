@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { runCommand } from './run-command.ts';
-import { freePorts } from './server-process.ts';
+import { freePorts } from './free-ports.ts';
 import type { RunningService, ServiceRecipe, StartOptions } from './service.ts';
 
 const file = join(import.meta.dirname, 'compose.yml');

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, type Started, startNode } from '../child-process.ts';
+import { type Started, startNode } from '../child-process.ts';
+import { freePort } from '../../../test/services/free-ports.ts';
 import { oneToolTurn, type Running, turnsUnlimited } from '../contestant.ts';
 import type { Target } from '../driver-job.ts';
 import type { ClusterServers } from './cluster-servers.ts';

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
-import { freePort, type Started, startNode } from '../child-process.ts';
+import { type Started, startNode } from '../child-process.ts';
+import { freePort } from '../../../test/services/free-ports.ts';
 import { oneToolTurn, type Running } from '../contestant.ts';
 import type { ClusterOptions } from './cluster-dormouse.ts';
 

@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtOnce } from '../built-once.ts';
 import { isInstalled, runCommand } from '../run-command.ts';
-import { freePorts, type ServerProcess, startServer } from '../server-process.ts';
+import { type ServerProcess, startServer } from '../server-process.ts';
+import { freePorts } from '../free-ports.ts';
 import { type Guard, type RunningService, type ServiceRecipe, type Started, type StartOptions } from '../service.ts';
 import { startFromSource } from '../source.ts';
 

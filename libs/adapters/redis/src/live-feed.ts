@@ -8,6 +8,8 @@
 //   F4. What the model says is gathered for a moment and leaves together, at once with a commit of its thread. It is in the
 //       list before it is published: a late client misses nothing. A completion that ends within the moment needs no list.
 //   F5. A channel nobody listens to any more is kept for a while: in a conversation the next listener is about to come.
+//   F6. What leaves in one turn of the event loop is one command, whatever its channels: commits of many threads are stored
+//       together, and a command costs more than what it carries.
 import type { Delta, Hint, LiveFeed, ThreadKey } from '@dormouse/ports';
 import { IdleChannels } from './idle-channels.ts';
 import { hintsIn, textOf } from './hint-text.ts';
@@ -34,6 +36,9 @@ interface Gathered {
   readonly hints: Hint[];
 }
 
+/** ARGV: channel, text, channel, text. */
+const publishScript = `for place = 1, #ARGV, 2 do redis.call('PUBLISH', ARGV[place], ARGV[place + 1]) end`;
+
 type Listener = (hint: Hint) => void;
 
 const gatherMs = 20;
@@ -48,6 +53,8 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
   const inForce = new Set<string>();
   const said = new Map<string, Said>();
   const gathered = new Map<string, Gathered>();
+  /** Channel, text, channel, text. */
+  let outgoing: string[] = [];
   const idle = new IdleChannels((channels) => {
     for (const channel of channels) inForce.delete(channel);
     void subscriber.ask((client) => client.unsubscribe(...channels), null);
@@ -92,8 +99,15 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
         key,
         hints.flatMap((each) => (each.hint === 'delta' ? [each.delta] : [])),
       );
-    const text = textOf(hints);
-    void publisher.ask((client) => client.publish(channelOf(key), text), 0); // (F1)
+    if (outgoing.length === 0) setImmediate(publishAll);
+    outgoing.push(channelOf(key), textOf(hints));
+  }
+
+  /** (F1, F6) */
+  function publishAll(): void {
+    const channelsAndTexts = outgoing;
+    outgoing = [];
+    void publisher.ask((client) => client.eval(publishScript, 0, ...channelsAndTexts), 0);
   }
 
   /** (F3) */
