@@ -118,5 +118,31 @@ withServices(['redis'], ({ redis }) => {
         rmSync(directory, { recursive: true, force: true });
       }
     });
+
+    it('stands still: nobody waits for it longer than a moment, and when it goes on, so does everything', async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'dormouse-redis-'));
+      const started = await recipe.start({ directory, cache: serviceCache, own: true, say: () => {} });
+      if (!started.available) throw new Error(started.reason);
+      try {
+        const hints = await open(started.service.url);
+        await hints.dedup.remember('acme', 'id');
+        expect(await hints.dedup.seen('acme', 'id')).toBe(true);
+        started.service.kill('SIGSTOP');
+        const began = performance.now();
+        expect(await hints.dedup.seen('acme', 'id')).toBe(false);
+        expect(performance.now() - began).toBeLessThan(2_000);
+        await expect.poll(() => hints.problem(), { timeout: 5_000 }).not.toBeNull();
+        const again = performance.now();
+        expect(await hints.dedup.seen('acme', 'id')).toBe(false);
+        expect(performance.now() - again).toBeLessThan(50); // it is known to be away
+        started.service.kill('SIGCONT');
+        await expect.poll(() => hints.dedup.seen('acme', 'id'), { timeout: 10_000 }).toBe(true);
+        await hints.close();
+      } finally {
+        started.service.kill('SIGCONT');
+        await started.service.stop();
+        rmSync(directory, { recursive: true, force: true });
+      }
+    });
   });
 });

@@ -4,6 +4,7 @@
 //   L1. A command that cannot be sent now fails now; whoever sent it goes on without. Losing Redis costs time, never more.
 //   L2. An outage is said once when it begins, and once when it ends.
 //   L3. No URL, which may hold a password, is ever repeated.
+//   L4. A server that stays silent is away: one timer for the connection, where one per command would cost more than the command.
 import { certificateProblem, type Logger } from '@dormouse/ports';
 import { Redis } from 'ioredis';
 import type { ConnectionOptions } from 'node:tls';
@@ -17,7 +18,7 @@ export interface RedisLink {
 
 const reconnectMsFirst = 50;
 const reconnectMsMax = 2_000;
-const commandTimeoutMs = 1_000;
+const silenceMsMax = 1_000;
 
 export interface LinkOptions {
   readonly url: string;
@@ -35,7 +36,7 @@ export function openLink({ url, tls, name, logger }: LinkOptions): RedisLink {
     enableAutoPipelining: true,
     maxRetriesPerRequest: 0,
     connectTimeout: 3_000,
-    commandTimeout: commandTimeoutMs,
+    socketTimeout: silenceMsMax, // (L4)
     retryStrategy: (times) => Math.min(reconnectMsFirst * 2 ** Math.min(times, 10), reconnectMsMax),
   });
   let isAway = false;
