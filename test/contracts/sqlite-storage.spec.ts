@@ -230,4 +230,20 @@ describe('sqlite: growth and limits', () => {
     await subscription.close(100);
     await stores.close();
   });
+
+  it.each([
+    [true, 'As many threads are at work'],
+    [false, 'the disk may be full'],
+  ])('what nobody decides in time is refused, and told why: the consumer is busy: %s', async (isBusy, why) => {
+    const stores = await openSqlite({ directory: await scratchDirectory(), undecidedMsMax: 10 });
+    const subscription = await stores.inputs.consume({
+      assigned: () => undefined,
+      revoked: async () => undefined,
+      deliver: () => undefined,
+      busy: () => isBusy,
+    });
+    await expect(stores.inputs.publish(freshKey(), messageOf('m'))).rejects.toMatchObject(fault('UNAVAILABLE', why));
+    await subscription.close(100);
+    await stores.close();
+  });
 });

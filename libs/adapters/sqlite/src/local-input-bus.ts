@@ -6,8 +6,8 @@
 //   Q2. One queue for all threads, in order of arrival, so each thread's order is kept. (B2)
 //   Q3. Whoever consumes next gets first what commits may still owe, then what was not decided. (B2, V10)
 //   Q4. Undecided inputs are bounded, in all and per thread; above that `publish` is refused with UNAVAILABLE.
-//   Q5. An input that cannot be decided for `undecidedMsMax` (the disk is full) is refused with UNAVAILABLE and withdrawn:
-//       nobody decides it later, unless its commit was on its way already.
+//   Q5. An input that cannot be decided for `undecidedMsMax` (the disk is full, or nothing more may begin) is refused with
+//       UNAVAILABLE and withdrawn: nobody decides it later, unless its commit was on its way already.
 import type { Assignment, InputBus, InputConsumer, Subscription, ThreadDelivery, ThreadKey } from '@dormouse/ports';
 import { unavailable } from './fault-of.ts';
 import type { OwedCommits } from './owed-commits.ts';
@@ -72,7 +72,8 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
   function sweepLater(): void {
     sweep ??= setTimeout(() => {
       sweep = null;
-      const refused = undecided.refuseOld(performance.now() - options.undecidedMsMax, cannotBeStored());
+      const why = owner?.consumer.busy() === true ? isFull() : cannotBeStored();
+      const refused = undecided.refuseOld(performance.now() - options.undecidedMsMax, why);
       if (refused > 0) {
         queue = queue.slice(first).filter((queued) => queued.what === 'recovery' || !queued.published.isWithdrawn);
         first = 0;
@@ -170,6 +171,7 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
 
 const cannotBeStored = (): Error =>
   unavailable('This cannot be stored now: the disk may be full or too slow. Send it again later.');
+const isFull = (): Error => unavailable('As many threads are at work as this process takes. Send it again later.');
 const shuttingDown = (): Error => unavailable('The runtime is shutting down.');
 
 async function atMost(withinMs: number, work: Promise<void>): Promise<void> {
