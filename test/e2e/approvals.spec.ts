@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, openThread, say, scriptedAgent, untilStatus, type System } from './conversation.ts';
+import { driveToolServer, toolCall } from './driven-tool-server.ts';
 import { openStream } from './event-stream.ts';
 import { endSystems, startSystem } from './system.ts';
 
@@ -47,6 +48,23 @@ describe('approvals', () => {
       reason: 'sure',
       cause: { id: answer.json.id },
     });
+  });
+
+  it('R104 names the characters in the arguments that a person cannot see', async () => {
+    const tools = await driveToolServer(at);
+    const args = { what: 'west\u202Etsae', note: 'a\u200Bb', filler: '\u3164', smile: '❤\uFE0F' };
+    const policies = { approve: { mode: 'all' } };
+    const agent = await scriptedAgent(at, [[toolCall('work', args)]], { policies, tool_servers: [tools.name] });
+    const thread = await openThread(at, agent);
+    const answer = await say(at, thread, 'clean up');
+    const [shown] = (await at.request('GET', `/v1/threads/${thread}/choices`)).json.data;
+    expect([answer.status, shown]).toMatchObject(['waiting', { arguments: args }]);
+    expect(shown.warnings).toEqual([
+      '/what holds the invisible character U+202E',
+      '/note holds the invisible character U+200B',
+      '/filler holds the invisible character U+3164',
+    ]);
+    await tools.close();
   });
 
   it('tells the model that a person said no, and sends nothing', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openThread, say, scriptedAgent, type System, untilEvent, untilStatus } from './conversation.ts';
+import { eventsOf, openThread, say, scriptedAgent, type System, untilEvent, untilStatus } from './conversation.ts';
 import { endSystems, startSystem } from './system.ts';
 
 let at: System;
@@ -47,6 +47,23 @@ describe('interruption', () => {
   it('refuses a message under the policy reject, and says so to who waits', async () => {
     const thread = await waiting({ policies: { on_interrupt: 'reject' } });
     expect(await say(at, thread, 'hello?')).toMatchObject({ last_error: { code: 'CALLS_PENDING' } });
+  });
+
+  it('lets a message wait under the policy queue, and answers it after the round', async () => {
+    const thread = await waiting({ policies: { on_interrupt: 'queue' } });
+    const path = `/v1/threads/${thread}`;
+    const { json } = await at.request('POST', `${path}/messages`, { text: 'and then?' });
+    expect(await untilEvent(at, thread, 'message_queued')).toMatchObject({ message_id: json.id });
+    const [call] = (await at.request('GET', `${path}/tool-calls`)).json.data;
+    expect(call).toMatchObject({ state: 'acknowledged' });
+    await at.request('POST', `${path}/tool-calls/${call.tool_call_id}/cancel`);
+    await untilStatus(at, thread, 'idle');
+    const events = await eventsOf(at, thread);
+    const accepted = events.find((event) => event.type === 'message_accepted' && event.message_id === json.id);
+    const settled = events.find(({ type }) => type === 'tool_call_settled');
+    expect(accepted?.position).toBeGreaterThan(settled?.position);
+    expect(accepted?.content).toEqual([{ type: 'text', text: 'and then?' }]);
+    expect(events.filter(({ type }) => type === 'message_queued')).toHaveLength(1);
   });
 
   it('settles what is open when a thread closes', async () => {

@@ -85,6 +85,22 @@ describe('migration', () => {
     expect(await turn).toMatchObject({ message: { text: 'done' } });
   });
 
+  it('is for operators: a key that writes to threads may not ask for it', async () => {
+    const thread = await idleThread(await serverWith({}));
+    const made = await at.request('POST', '/v1/api-keys', { name: 'writer', scopes: ['read', 'threads:write'] });
+    const path = `/v1/threads/${thread}/migration`;
+    const answer = await at.request(
+      'POST',
+      path,
+      { tool_servers: { any: 'http://127.0.0.1:9' } },
+      { key: made.json.key },
+    );
+    expect([answer.status, answer.json.code]).toEqual([403, 'FORBIDDEN']);
+    const types = (await eventsOf(at, thread)).map(({ type }) => type);
+    expect(types).not.toContain('request_refused');
+    expect(types).not.toContain('migration_started');
+  });
+
   it('is refused, and recorded, for servers that the thread does not use and while something runs', async () => {
     const old = await serverWith({});
     const thread = await openThread(at, await scriptedAgent(at, [[toolCall('work')]], { tool_servers: [old.name] }));

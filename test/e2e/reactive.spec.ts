@@ -112,6 +112,36 @@ describe('subscriptions', () => {
     );
   });
 
+  it('R73 an associative event waits for a slow call as long as its agent says, and no longer', async () => {
+    const limits = { event_wait_ms_max: 1_000 };
+    const script = [
+      [toolCall('watch')],
+      [{ text: 'I am watching.' }],
+      [toolCall('work')],
+      [{ text: 'It opened, and I still work.' }],
+      [{ text: 'The work is done.' }],
+    ];
+    const thread = await openThread(at, await agentOf(script, { limits }));
+    const turn = say(at, thread, 'watch the door');
+    const watch = await tools.invocation(0);
+    await tools.send(watch, { type: 'tool_result', text: 'sub_1', subscription: true });
+    await turn;
+    await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'work' });
+    const slow = await tools.invocation(1);
+    const sentAt = Date.now();
+    expect(await tools.send(watch, { type: 'subscription_event', text: 'open', associative: true })).toBe(200);
+    expect(await untilEvent(at, thread, 'tool_call_detached')).toMatchObject({ tool_call_id: slow.id });
+    expect(Date.now() - sentAt).toBeGreaterThanOrEqual(900);
+    const says = (text: string) =>
+      eventually(async () => {
+        const { data } = (await at.request('GET', `/v1/threads/${thread}/messages`)).json;
+        return data.at(-1).text === text;
+      });
+    await says('It opened, and I still work.');
+    expect(await tools.send(slow, { type: 'tool_result', text: 'done' })).toBe(200);
+    await says('The work is done.');
+  });
+
   it('a client cancels one, and every tool server hears of it once', async () => {
     const { thread, call } = await watching();
     const path = `/v1/threads/${thread}/subscriptions/${call.id}/cancel`;
