@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createSeededEntropy } from '@dormouse/adapter-memory';
-import type { Commit, ThreadKey } from '@dormouse/ports';
+import type { Commit, InputDelivery, ThreadKey } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies, type ThreadEvent } from '@dormouse/thread';
 import { expect, it } from 'vitest';
 import { chainHash, openCommit, sealCommit } from '../envelope.ts';
@@ -354,3 +354,36 @@ it('M6 a history with more open at once than a thread may have is refused before
   clearInterval(counting);
   expect(turns).toBeGreaterThan(5);
 }, 5_000);
+
+it('T3 a fork lives with what its agent is here, whatever the file says', async () => {
+  const at = await installation();
+  const arrived: InputDelivery[] = [];
+  await at.ports.inputs.consume({
+    assigned: () => {},
+    revoked: () => Promise.resolve(),
+    busy: () => false,
+    deliver: (_assignment, delivery) => {
+      if (delivery.what === 'input') arrived.push(delivery);
+      delivery.decided(0);
+      delivery.release();
+    },
+  });
+  const policies = { ...defaultPolicies, approve: { mode: 'none', tools: {} } };
+  const limits = { ...defaultLimits, completionsPerWakeMax: 1_000_000 };
+  const hostile = forged({ ...opened, policies, limits, toolServers: ['payments'] }, spoken('pay them'));
+  const thread = threadOf(await take(at, hostile, { of: headOf(hostile), last: true }));
+  const origin = { tenant: 'acme', method: 'POST', path: `/v1/threads/${thread}/fork`, idempotencyKey: null };
+  const fork = await at.ingress.threads.fork({ tenant: 'acme', thread }, { position: 2, askAgain: true }, origin);
+  expect(fork).toMatchObject({ ok: true });
+  expect(arrived).toMatchObject([
+    {
+      input: {
+        agent: { name: 'helper', version: 1, toolServers: [], policies: defaultPolicies, limits: defaultLimits },
+        fork: { from: { threadId: thread, position: 2 } },
+      },
+    },
+  ]);
+  await at.ports.agents.remove('acme', 'helper');
+  const late = await at.ingress.threads.fork({ tenant: 'acme', thread }, { position: 2, askAgain: true }, origin);
+  expect(late).toMatchObject({ ok: false, refusal: { code: 'INVALID_BODY' } });
+});

@@ -4,6 +4,7 @@
 //   T1. The row comes first, with everything its opening needs; then the opening is published. A process that dies between
 //       leaves a row that the sweeper, or the next request, opens. design §4
 //   T2. The thread's id is a function of the request when it has an idempotency key; opening it twice opens it once. (K1)
+//   T3. A fork lives with its agent's version as it is here: what an imported log says about it may be anybody's words.
 import { canonicalJson } from '@dormouse/protocol';
 import type {
   Agent,
@@ -19,7 +20,7 @@ import type {
   ThreadLog,
   ThreadRow,
 } from '@dormouse/ports';
-import { inputIds, statusOf, type Thread, type ThreadOpening } from '@dormouse/thread';
+import { inputIds, type OpeningAgent, statusOf, type ThreadOpening } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
 import { type MintRequestName, publicId, type RequestOrigin } from './client-id.ts';
 import { type MessageItem, storeContent } from './message-content.ts';
@@ -123,7 +124,12 @@ export function createThreadDesk(ports: ThreadPorts): ThreadDesk {
       const { thread } = await loadThread(ports, key, wanted.position);
       if (wanted.position < 1 || thread.position < wanted.position)
         return invalid([{ pointer: '/position', detail: `must be a position of the thread, 1 to ${thread.position}` }]);
-      const row = forkedRow(ports, source, thread, wanted, ports.mintName(origin));
+      const agent = await agents.version(key.tenant, thread.agent.name, thread.agent.version);
+      if (agent === null)
+        return invalid([
+          { pointer: '', detail: 'needs the version of the agent that the thread has, which is not here' },
+        ]);
+      const row = forkedRow(ports, source, { ...wanted, agent, userId: thread.userId }, ports.mintName(origin));
       const outcome = await directory.insert(row); // (T1)
       return answered(await publishOpening(ports, outcome.inserted ? row : outcome.existing));
     },
@@ -155,18 +161,10 @@ async function newRow(
     wanted.message === null
       ? null
       : { messageId: publicId('msg', name), content: await storeContent(ports, tenant, wanted.message) };
-  const { version, toolServers, policies, limits, model } = agent;
   const opening: ThreadOpening = {
     kind: 'ThreadOpening',
     id: inputIds.opening(thread),
-    agent: {
-      name: agent.name,
-      version,
-      model: model.name === '' ? model.provider : model.name,
-      toolServers,
-      policies,
-      limits,
-    },
+    agent: openingAgent(agent),
     userId,
     title: null, // the row's title is the client's to change; the log has none of its own to bring back
     message,
@@ -176,7 +174,7 @@ async function newRow(
     thread,
     status: 'opening',
     agent: agent.name,
-    agentVersion: version,
+    agentVersion: agent.version,
     parent: null,
     family: thread,
     userId,
@@ -190,20 +188,23 @@ async function newRow(
   };
 }
 
+const openingAgent = ({ name, version, toolServers, policies, limits, model }: Agent): OpeningAgent => ({
+  ...{ name, version, toolServers, policies, limits },
+  model: model.name === '' ? model.provider : model.name,
+});
+
 function forkedRow(
   ports: ThreadPorts,
   source: ThreadRow,
-  at: Thread,
-  { position, askAgain }: ForkRequest,
+  { position, askAgain, agent, userId }: ForkRequest & { readonly agent: Agent; readonly userId: string | null },
   name: string,
 ): ThreadRow {
   const thread = publicId('thr', name);
   const now = ports.clock.now();
-  const { agent, model, toolServers, policies, limits, userId } = at;
   const opening: ThreadOpening = {
     kind: 'ThreadOpening',
     id: inputIds.opening(thread),
-    agent: { ...agent, model, toolServers, policies, limits },
+    agent: openingAgent(agent), // (T3)
     userId,
     title: null,
     message: null,
