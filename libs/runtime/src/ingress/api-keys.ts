@@ -6,6 +6,7 @@
 //       "No such key" is never remembered, and a store that fails is a fault, not a "no". R54
 import { createHash } from 'node:crypto';
 import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope } from '@dormouse/ports';
+import { createSharedReads } from '../shared-reads.ts';
 import { publicId, timeSortedName } from './client-id.ts';
 import { answered, type Answered, notFound } from './refusal.ts';
 import type { ListPage } from './thread-page.ts';
@@ -40,6 +41,7 @@ export function createKeyDesk(deps: {
   readonly entropy: Entropy;
 }): KeyDesk {
   const { apiKeys, clock, entropy } = deps;
+  const shared = createSharedReads<ApiKey | null>();
   const remembered = new Map<string, { readonly record: ApiKey; readonly until: number }>();
 
   async function insert(tenant: string, wanted: NewApiKey, key: string): Promise<string> {
@@ -54,7 +56,8 @@ export function createKeyDesk(deps: {
       const hash = sha256(key);
       const now = clock.now();
       const known = remembered.get(hash);
-      const record = known !== undefined && known.until > now ? known.record : await apiKeys.bySha256(hash);
+      const isFresh = known !== undefined && known.until > now;
+      const record = isFresh ? known.record : await shared(hash, () => apiKeys.bySha256(hash));
       if (record === null || (record.expiresAt !== null && record.expiresAt <= now)) return null;
       if (record !== known?.record) remember(hash, record, now + rememberedMs);
       return record;

@@ -1,6 +1,7 @@
 // The tool servers that operators registered, each read at most once in a short while: a change counts after that while.
 import type { Clock, ToolServer, ToolServers } from '@dormouse/ports';
 import type { Addressed } from '@dormouse/thread';
+import { createSharedReads } from '../shared-reads.ts';
 import { createKept } from './kept.ts';
 
 export interface Registrations {
@@ -17,6 +18,7 @@ export function atAddress(server: ToolServer, { baseUrls }: Addressed): ToolServ
 const keptMax = 1_000;
 
 export function createRegistrations(toolServers: ToolServers, clock: Clock, ttlMs: number): Registrations {
+  const shared = createSharedReads<ToolServer | null>();
   const known = createKept<{ readonly server: ToolServer; readonly readAt: number }>(keptMax);
   return {
     async get(tenant, name) {
@@ -24,10 +26,12 @@ export function createRegistrations(toolServers: ToolServers, clock: Clock, ttlM
       const entry = known.get(key);
       const age = entry === undefined ? -1 : clock.now() - entry.readAt;
       if (entry !== undefined && age >= 0 && age < ttlMs) return entry.server;
-      const server = await toolServers.get(tenant, name);
-      if (server === null) known.drop(key);
-      else known.set(key, { server, readAt: clock.now() });
-      return server;
+      return shared(key, async () => {
+        const server = await toolServers.get(tenant, name);
+        if (server === null) known.drop(key);
+        else known.set(key, { server, readAt: clock.now() });
+        return server;
+      });
     },
   };
 }

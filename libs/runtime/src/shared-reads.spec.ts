@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { createSharedReads } from './shared-reads.ts';
+
+it('those who ask at the same time share one answer or one failure; who asks later asks anew', async () => {
+  const shared = createSharedReads<number>();
+  let reads = 0;
+  const read = async (): Promise<number> => {
+    reads += 1;
+    await Promise.resolve();
+    if (reads === 2) throw new Error('away');
+    return reads;
+  };
+  expect(await Promise.all([shared('a', read), shared('a', read)])).toEqual([1, 1]);
+  const failed = await Promise.allSettled([shared('a', read), shared('a', read)]);
+  expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(await Promise.all([shared('a', read), shared('b', read)])).toEqual([3, 4]);
+});
