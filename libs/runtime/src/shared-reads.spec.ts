@@ -5,10 +5,10 @@ it('those who ask at the same time share one answer or one failure; who asks lat
   const shared = createSharedReads<number>();
   let reads = 0;
   const read = async (): Promise<number> => {
-    reads += 1;
+    const nth = ++reads;
     await Promise.resolve();
-    if (reads === 2) throw new Error('away');
-    return reads;
+    if (nth === 2) throw new Error('away');
+    return nth;
   };
   expect(await Promise.all([shared('a', read), shared('a', read)])).toEqual([1, 1]);
   const failed = await Promise.allSettled([shared('a', read), shared('a', read)]);
