@@ -84,8 +84,6 @@ export function createCalls(
     if (tool === undefined) return end(failed(`there is no tool "${call.operation}" here.`));
     if (tool.requiresUser === true && call.userId === undefined)
       return end(failed('this tool acts for a user, and the call names none (user_id).')); // T33
-    const parsed = await tool.parse(call.arguments);
-    if (!parsed.ok) return end(failed(parsed.complaint));
     const deadline = createDeadline(tool.deadlineMs, () => stop(entry, 'deadline'));
     const subscribed = (subscription: Subscription): void => {
       entry.subscription = subscription;
@@ -93,7 +91,11 @@ export function createCalls(
       subscription.signal.addEventListener('abort', () => stop(entry, 'cancelled'), { once: true });
     };
     const context = createContext(parts, call, tool, { signal: entry.abort.signal, deadline, redactor, subscribed });
-    const handler = (async (): Promise<HandlerOutput> => parsed.work(context))();
+    const handler = (async (): Promise<HandlerOutput> => {
+      const parsed = await tool.parse(call.arguments); // may take its time, and hang (K1)
+      if (!parsed.ok) return failed(parsed.complaint);
+      return entry.stop === null ? parsed.work(context) : failed('the call was stopped before it began.');
+    })();
     const ending = await endingOf(entry, handler);
     deadline.stop();
     conclude(entry, tool, await lateAnswer(tool, ending, handler), redactor);

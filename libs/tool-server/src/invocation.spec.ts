@@ -30,7 +30,16 @@ const stuck = defineTool(
   { name: 'stuck', description: 'Hangs.', input: none, deadlineMs: 40 },
   () => new Promise<string>(() => {}),
 );
-const tools = [echo, slow, boom, sorry, stuck];
+const unsure = defineTool(
+  {
+    name: 'unsure',
+    description: 'Never knows whether its arguments fit.',
+    input: z.strictObject({}).refine(() => new Promise<boolean>(() => {})),
+    deadlineMs: 40,
+  },
+  () => 'never',
+);
+const tools = [echo, slow, boom, sorry, stuck, unsure];
 
 describe('an acknowledgement', () => {
   it('T2 is given at the endpoint that the manifest names', async () => {
@@ -105,6 +114,7 @@ describe('a result', () => {
     ['throws', 'boom', /^Error: the tool broke \(TypeError\)/],
     ['rejects', 'sorry', /^Error: the disk is full\. Delete something first\.$/],
     ['hangs past its deadline', 'stuck', /^Error: the tool did not finish within 0\.04 s/],
+    ['is not reached, because a check of its arguments hangs', 'unsure', /^Error: the tool did not finish within/],
   ])('T11 comes when the handler %s', async (_how, operation, text) => {
     const at = await bench({ tools });
     expect(await at.ask(operation)).toMatch(text);
