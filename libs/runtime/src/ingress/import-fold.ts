@@ -13,6 +13,8 @@ import { apiEvent } from './events.ts';
 const eventsPerStep = 64;
 /** Calls, timers, children and the like; our own threads have some hundred of each at most. */
 const openMax = 1_000;
+/** Messages, events and problems that nobody has seen yet. */
+const waitingMax = 10_000;
 
 /** The thread after the commit; null when its readers would fail, which is a function of the events alone. */
 export async function readAsEverybody(
@@ -43,8 +45,8 @@ function* reading(before: LoadedThread, commit: Commit, events: readonly Recorde
 /** (F2) */
 function isOverfull(thread: Thread, tail: TranscriptTail): boolean {
   const { calls, choices, timers, subscriptions, children, schedules } = thread;
-  const { detached, subscribed, round } = tail;
-  return [calls, choices, timers, subscriptions, children, schedules, detached, subscribed, round?.results ?? {}].some(
-    (open) => Object.keys(open).length > openMax,
-  );
+  const { detached, subscribed, round, behind } = tail;
+  const open = [calls, choices, timers, subscriptions, children, schedules, detached, subscribed, round?.results ?? {}];
+  const waiting = [thread.queue, thread.held, thread.queuedEvents, thread.problems, behind, round?.calls ?? []];
+  return open.some((one) => Object.keys(one).length > openMax) || waiting.some(({ length }) => length > waitingMax);
 }
