@@ -62,6 +62,9 @@ function toHmac(secret: string): Credential {
   return { type: 'hmac', key: createSecretKey(encoded ?? secret, encoded === undefined ? 'utf8' : 'base64') };
 }
 
+/** Of every body that goes to a tool server; signatures cover it. */
+export const bodyType = 'application/json';
+
 /** What is about to be sent, as far as a signature covers it. */
 export interface SignedRequest {
   readonly method: 'GET' | 'POST';
@@ -105,7 +108,7 @@ export function present(
   }
 }
 
-/** AWS Signature Version 4 over method, path, host, date and body. */
+/** AWS Signature Version 4 over method, path, host, date, body, and the body's type and length. */
 function signed(
   { region, service, keys }: Extract<Credential, { type: 'sigv4' }>,
   { method, url, body }: SignedRequest,
@@ -115,9 +118,8 @@ function signed(
   const request = aws4.sign(
     {
       ...{ method, service, region, body, host: url.host, path: `${url.pathname}${url.search}` },
-      headers: { Host: url.host, 'X-Amz-Date': date },
-      // Exactly what was signed is sent: the content type is ours to add.
-      doNotModifyHeaders: false,
+      // Exactly what is sent; the signer would name a type of its own for a body without one.
+      headers: { Host: url.host, 'X-Amz-Date': date, ...(body === '' ? {} : { 'Content-Type': bodyType }) },
     },
     keys,
   );

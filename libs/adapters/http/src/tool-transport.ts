@@ -7,7 +7,7 @@
 //   H2. Redirects are answers like others; they are never followed.
 //   H3. The hot path resolves no name, reads no secret and parses no URL again: all three are kept for seconds.
 import { Fault, type FetchOutcome, type SendOutcome, type ToolServer, type ToolTransport } from '@dormouse/ports';
-import { noCredential, present, secretNamesOf, toCredential, type Credential } from './credential.ts';
+import { bodyType, noCredential, present, secretNamesOf, toCredential, type Credential } from './credential.ts';
 import { exchange } from './exchange.ts';
 import { createOriginPools, type PoolAnswer } from './origin-pools.ts';
 import { createOutboundGuard, readUrl, type Resolver } from './outbound-guard.ts';
@@ -118,7 +118,7 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
       const asked = poolFor(server, target, credential);
       const answer = asked instanceof Promise ? await asked : asked;
       if (!answer.ok) return failure(answer.code, answer.detail);
-      const fields = ['content-type', 'application/json', 'user-agent', userAgent];
+      const fields = ['content-type', bodyType, 'user-agent', userAgent];
       for (const name in headers) fields.push(name, headers[name] ?? '');
       const signed = { method: 'POST', url: target.url, body } as const;
       present(credential, fields, headers['idempotency-key'] ?? '', signed, Date.now());
