@@ -10,7 +10,7 @@
 //   M3. Whole or nothing: until the last part the log has no row, so that nobody sees it. The last part closes the thread and
 //       those before it, and then writes their rows, the oldest first. What was open belongs to where it came from. (E1)
 //   M4. What a thread needs from others is there, or the import is refused: its agent's version, its blobs, and for a child or
-//       a fork the imported thread that its history begins in.
+//       a fork the imported thread that its history begins in, to its end: so no history goes round in a circle.
 //   M5. A file whose hashes hold may still be forged: every commit is read here as it will be read later, before it is stored.
 //       Each part leaves a snapshot, so that the next one begins where it ended.
 import { createHash } from 'node:crypto';
