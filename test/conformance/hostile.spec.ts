@@ -332,7 +332,7 @@ describe('a storm of events', () => {
       const log = await eventsOf(stage.at, thread);
       const children = log.filter(({ type }) => type === 'child_spawned').length;
       const completions = log.filter(({ type }) => type === 'completion_requested').length;
-      expect(children + completions).toBeLessThan(events);
+      expect(children + completions).toBeLessThan(events / 2); // sixty a minute, and what their reports wake
       expect(await say(stage.at, thread, 'still here?')).toMatchObject({ status: 'idle' });
     },
   );
