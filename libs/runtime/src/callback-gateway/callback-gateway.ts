@@ -42,7 +42,7 @@ import {
 import { inputIds, type CallbackRejection } from '@dormouse/thread';
 import type { CallbackScope, CallbackTokens } from './callback-token.ts';
 import { cleanText } from './clean-text.ts';
-import { inTurns } from './in-turns.ts';
+import { inTurns } from '../in-turns.ts';
 import { cleanItem, storeResult } from './result-content.ts';
 
 export interface CallbackRequest {

@@ -6,7 +6,7 @@
 import type { Commit } from '@dormouse/ports';
 import type { Steps } from '@dormouse/protocol';
 import { evolve, extendTranscript, type RecordedEvent, type Thread, type TranscriptTail } from '@dormouse/thread';
-import { inTurns } from '../callback-gateway/in-turns.ts';
+import { inTurns } from '../in-turns.ts';
 import type { LoadedThread } from '../thread-reader.ts';
 import { apiEvent } from './events.ts';
 
