@@ -1,6 +1,6 @@
 // `dormouse migrate`, as people and scripts use it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openThread, say, scriptedAgent } from '../e2e/conversation.ts';
+import { eventsOf, openThread, say, scriptedAgent } from '../e2e/conversation.ts';
 import { type DrivenToolServer, driveToolServer } from '../e2e/driven-tool-server.ts';
 import { cleanUp, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
 import { type CliRun, connectionFlags, runCli } from './cli-process.ts';
@@ -23,8 +23,9 @@ async function server(): Promise<DrivenToolServer> {
   return started;
 }
 
-async function idleThread({ name }: DrivenToolServer): Promise<string> {
-  const thread = await openThread(at, await scriptedAgent(at, [[{ text: 'ready' }]], { tool_servers: [name] }));
+async function idleThread(...used: readonly DrivenToolServer[]): Promise<string> {
+  const tool_servers = used.map(({ name }) => name);
+  const thread = await openThread(at, await scriptedAgent(at, [[{ text: 'ready' }]], { tool_servers }));
   await say(at, thread, 'hello');
   return thread;
 }
@@ -49,6 +50,20 @@ describe('migrate', () => {
     const refused = await migrate(thread, `nobody=${from.url}`);
     expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining('INVALID_BODY') });
     expect(await migrate(thread, 'nonsense')).toMatchObject({ code: 2 });
+    expect(await say(at, thread, 'still there?')).toMatchObject({ status: 'idle' });
+  });
+
+  it('R103 names the server that was told before another one failed, and moves none', async () => {
+    const [willing, unwilling, there] = [await server(), await server(), await server()];
+    unwilling.failAt('/migrate');
+    const thread = await idleThread(willing, unwilling);
+    const run = await migrate(thread, `${willing.name}=${there.url}`, `${unwilling.name}=${there.url}`);
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    expect(run.stderr).toContain(`${unwilling.name}: refused to migrate: HTTP 500`);
+    expect(run.stderr).toContain(`look after ${willing.name}: told to migrate before another failed`);
+    expect([willing, unwilling].map((each) => each.others('/migrate').length)).toEqual([1, 1]);
+    const ended = (await eventsOf(at, thread)).find(({ type }) => type === 'migration_ended');
+    expect(ended).toMatchObject({ ok: false, migrated: [willing.name] });
     expect(await say(at, thread, 'still there?')).toMatchObject({ status: 'idle' });
   });
 });

@@ -31,13 +31,19 @@ export function addMigrateCommand(program: Command, run: RunCommand): void {
             throw new CliFailure(
               exitCodes.failed,
               `nothing was moved: ${event.problems.map((problem) => cleanLine(problem)).join('; ')}`,
-              'The thread goes on with its tool servers where they were.',
+              whereItStands(event.migrated),
             );
           return answer(context, `moved; told to migrate: ${event.migrated.join(', ') || 'none needed it'}`, event);
         }
       }),
     );
 }
+
+/** The protocol cannot ask a server to take its state back. */
+const whereItStands = (told: readonly string[]): string =>
+  told.length === 0
+    ? 'The thread goes on with its tool servers where they were.'
+    : `The thread goes on with its tool servers where they were; look after ${told.map((name) => cleanLine(name)).join(', ')}: told to migrate before another failed.`;
 
 function readServer(text: string): readonly [string, string] {
   const at = text.indexOf('=');
