@@ -53,17 +53,31 @@ describe('migrate', () => {
     expect(await say(at, thread, 'still there?')).toMatchObject({ status: 'idle' });
   });
 
-  it('R103 names the server that was told before another one failed, and moves none', async () => {
+  it('R103 moves none when one refuses: who had handed over before is asked back', async () => {
     const [willing, unwilling, there] = [await server(), await server(), await server()];
     unwilling.failAt('/migrate');
     const thread = await idleThread(willing, unwilling);
     const run = await migrate(thread, `${willing.name}=${there.url}`, `${unwilling.name}=${there.url}`);
     expect(run).toMatchObject({ code: 1, stdout: '' });
     expect(run.stderr).toContain(`${unwilling.name}: refused to migrate: HTTP 500`);
-    expect(run.stderr).toContain(`look after ${willing.name}: told to migrate before another failed`);
-    expect([willing, unwilling].map((each) => each.others('/migrate').length)).toEqual([1, 1]);
+    expect(run.stderr).toContain('goes on with its tool servers where they were');
+    expect(there.others('/migrate').map(({ body }) => body.destination_url)).toEqual([willing.url]);
+    const ended = (await eventsOf(at, thread)).find(({ type }) => type === 'migration_ended');
+    expect(ended).toMatchObject({ ok: false, migrated: [] });
+    expect(await say(at, thread, 'still there?')).toMatchObject({ status: 'idle' });
+  });
+
+  it('R103 names the server that does not come back', async () => {
+    const [willing, unwilling, there] = [await server(), await server(), await server()];
+    for (const one of [unwilling, there]) one.failAt('/migrate');
+    const thread = await idleThread(willing, unwilling);
+    const run = await migrate(thread, `${willing.name}=${there.url}`, `${unwilling.name}=${there.url}`);
+    expect(run.stderr).toContain(
+      `${willing.name}: has handed over to ${there.url}, and that refused to migrate: HTTP 500`,
+    );
+    expect(run.stderr).toContain(`look after ${willing.name}: it has handed over`);
+    expect([willing, unwilling, there].map((each) => each.others('/migrate').length)).toEqual([1, 1, 1]);
     const ended = (await eventsOf(at, thread)).find(({ type }) => type === 'migration_ended');
     expect(ended).toMatchObject({ ok: false, migrated: [willing.name] });
-    expect(await say(at, thread, 'still there?')).toMatchObject({ status: 'idle' });
   });
 });

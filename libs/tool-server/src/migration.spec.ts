@@ -137,6 +137,21 @@ describe('a family that is handed over', () => {
     await expect.poll(() => to.server.subscriptions().length).toBe(1);
   });
 
+  it('T45 comes back from its destination as it went: another server of the same family may have refused', async () => {
+    const [from, to] = [await serving(), await serving()];
+    const id = await from.invoke('watch', {});
+    await from.sink.until(1);
+    expect((await move(from, to.server.url)).status).toBe(200);
+    resumed.length = 0;
+    expect((await move(to, from.server.url)).status).toBe(200);
+    expect(to.server.subscriptions()).toEqual([]);
+    expect(resumed.map(({ callId, data }) => [callId, data])).toEqual([[id, { what: 'door' }]]);
+    expect(resumed[0]?.emit('back home')).toBe('emitted');
+    await from.sink.until(2);
+    expect(events(from)).toMatchObject([{ tool_call_id: id, text: 'back home' }]);
+    expect(await from.ask('recall')).toBe('"door"');
+  });
+
   it('T45 stays where it is when the destination has another key, or no key', async () => {
     const from = await serving();
     await from.ask('watch');

@@ -39,11 +39,11 @@ export function addMigrateCommand(program: Command, run: RunCommand): void {
     );
 }
 
-/** The protocol cannot ask a server to take its state back. */
-const whereItStands = (told: readonly string[]): string =>
-  told.length === 0
+/** Those that had handed over before another refused are asked back; some may not come. */
+const whereItStands = (gone: readonly string[]): string =>
+  gone.length === 0
     ? 'The thread goes on with its tool servers where they were.'
-    : `The thread goes on with its tool servers where they were; look after ${told.map((name) => cleanLine(name)).join(', ')}: told to migrate before another failed.`;
+    : `The thread goes on with its tool servers where they were; look after ${gone.map((name) => cleanLine(name)).join(', ')}: it has handed over, and did not come back.`;
 
 function readServer(text: string): readonly [string, string] {
   const at = text.indexOf('=');

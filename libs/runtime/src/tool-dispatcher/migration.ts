@@ -6,6 +6,8 @@
 //   M2. It is claimed before it is sent, once. Who comes again is given the outcome, or waits for it as long as the request may
 //       take; after that nobody knows what happened, and the migration has failed.
 //   M3. Any problem ends the migration with all problems named; nothing is moved. R103
+//   M4. Whoever has handed over before another refused is asked back: its destination is told to migrate to where it came from,
+//       which is the protocol's own way. Only who does not come back is named as migrated.
 import type {
   DispatchLedger,
   SendOutcome,
@@ -55,15 +57,34 @@ export async function migrateToolServers(deps: MigrationDeps, owed: OwedMigratio
     if (typeof found === 'string') problems.push(`${name}: ${found}`);
     else moves.push(found);
   }
-  const migrated: string[] = [];
+  const told: Move[] = [];
   for (const move of moves) {
     if (problems.length > 0) break; // (M3)
     if (!move.needsMigration) continue; // (M1)
-    const problem = await tell(deps, owed, move);
-    if (problem === null) migrated.push(move.from.name);
+    const problem = await tell(deps, owed, move, `${effect.id}:${move.from.name}`);
+    if (problem === null) told.push(move);
     else problems.push(`${move.from.name}: ${problem}`);
   }
-  return { kind: 'MigrationResult', id, migrationId, migrated, problems };
+  const gone = problems.length === 0 ? told : await askBack(deps, owed, told, problems);
+  return { kind: 'MigrationResult', id, migrationId, migrated: gone.map(({ from }) => from.name), problems };
+}
+
+/** Those that did not come back; why is added to the problems. (M4) */
+async function askBack(
+  deps: MigrationDeps,
+  owed: OwedMigration,
+  told: readonly Move[],
+  problems: string[],
+): Promise<readonly Move[]> {
+  const gone: Move[] = [];
+  for (const move of told) {
+    const back = { ...move, from: move.to, to: move.from };
+    const problem = await tell(deps, owed, back, `${owed.effect.id}:${move.from.name}:back`);
+    if (problem === null) continue;
+    gone.push(move);
+    problems.push(`${move.from.name}: has handed over to ${move.to.baseUrl}, and that ${problem}`);
+  }
+  return gone;
 }
 
 /** The destination must offer a toolset before anybody is told to move. R102 */
@@ -90,10 +111,10 @@ async function tell(
   deps: MigrationDeps,
   { tenant, thread, effect }: OwedMigration,
   { from, to }: Move,
+  subject: string,
 ): Promise<string | null> {
   const { ledger, transport, clock, entropy, settings } = deps;
   const key: ThreadKey = { tenant, thread };
-  const subject = `${effect.id}:${from.name}`;
   if (!(await ledger.claim(key, subject, entropy.nonce(), clock.now()))) return outcomeOfOther(deps, key, subject);
   const outcome = await transport.post({
     server: from,
