@@ -19,6 +19,8 @@ export interface LoadToolsets extends Addressed {
   readonly id: string;
   readonly loadId: string;
   readonly toolServers: readonly string[];
+  /** A call was answered 409: what that made the runtime read just now is new enough. */
+  readonly afterChange?: true;
 }
 
 export interface RequestCompletion {

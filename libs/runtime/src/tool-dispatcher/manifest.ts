@@ -6,7 +6,8 @@
 //   M2. A manifest is taken whole or not at all, and what it says is data: nothing in it is run. R19, R31
 //   M3. A manifest that differs from its pin is not used and not remembered. R30
 //   M4. "Last good" moves only after the manifest it names is stored.
-//   M5. However many calls a server answers 409 at once, it is asked for its manifest once; the load that follows uses it. R107
+//   M5. However many calls a server answers 409 at once, it is asked for its manifest once; the loads that follow use it. R107
+//       Everybody else asks anew: a new family gets what there is now. R24
 import { createHash } from 'node:crypto';
 import type { Clock, Logger, Toolsets, ToolServer, ToolTransport } from '@dormouse/ports';
 import { canonicalJson, checkJson, parseToolset, type Problem, toolServerUrl, type Toolset } from '@dormouse/protocol';
@@ -103,7 +104,7 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
   }
 
   return {
-    fetch: (server) => readJustNow(server) ?? ask(server),
+    fetch: ask,
     fetchChanged(server) {
       const known = readJustNow(server);
       if (known !== undefined) return known;

@@ -23,8 +23,12 @@ const manifest = (name: string, ...tools: readonly object[]): typeof weather => 
 });
 const unreachable: FetchOutcome = { ok: false, code: 'TOOLSET_UNREACHABLE', detail: 'nobody listens there' };
 
-async function load(toolServers: readonly string[], loadId = 'tsl_1'): Promise<ToolsetsResult> {
-  await stage.owe({ do: 'LoadToolsets', id: `ts:${loadId}`, loadId, toolServers });
+async function load(
+  toolServers: readonly string[],
+  loadId = 'tsl_1',
+  cause: { readonly afterChange?: true } = {},
+): Promise<ToolsetsResult> {
+  await stage.owe({ do: 'LoadToolsets', id: `ts:${loadId}`, loadId, toolServers, ...cause });
   const result = stage.inputs.at(-1);
   if (result?.kind !== 'ToolsetsResult') throw new Error('no answer');
   return result;
@@ -90,6 +94,16 @@ describe('loading toolsets', () => {
     expect((await load(['weather'], 'tsl_2')).toolsets[0]?.tools).toEqual(['radar']);
     expect(peer.gets).toHaveLength(2);
     expect(await stage.ports.toolsets.get(key.tenant, sha256Of(weather))).not.toBeNull();
+  });
+
+  it('R24 R107 threads that were told of a change share one reading; a new one has its own, whatever was read just now', async () => {
+    const peer = await stage.register('weather');
+    await stage.dispatcher();
+    await load(['weather'], 'tsl_1', { afterChange: true });
+    await load(['weather'], 'tsl_2', { afterChange: true });
+    expect(peer.gets).toHaveLength(1);
+    await load(['weather'], 'tsl_3');
+    expect(peer.gets).toHaveLength(2);
   });
 
   it('R18 R19 a manifest with one bad tool of three gives nothing, with the reason', async () => {

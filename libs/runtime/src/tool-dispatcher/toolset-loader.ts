@@ -68,7 +68,7 @@ async function find(
   if (registered === null) return unreachable('the tool server is not registered');
   const server = atAddress(registered, effect);
   if (server.paused) return unreachable('the tool server is paused by an operator');
-  const fetched = await manifests.fetch(server);
+  const fetched = await (effect.afterChange === true ? manifests.fetchChanged(server) : manifests.fetch(server));
   if (fetched.ok) return { server, manifest: fetched.manifest, stale: false };
   if (fetched.rejection.code === 'TOOLSET_UNREACHABLE') {
     const manifest = await manifests.lastGood(server); // (L2)

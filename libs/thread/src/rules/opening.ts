@@ -1,5 +1,6 @@
 // A thread begins, and learns its tools before the model is asked for the first time.
 import type { Decision } from '../decision.ts';
+import type { LoadToolsets } from '../effect.ts';
 import type { Draft } from '../draft.ts';
 import type { Childhood, RefreshToolsetsRequest, ThreadOpening, ToolsetsResult } from '../input.ts';
 import { text } from '../content.ts';
@@ -54,11 +55,11 @@ export function refreshToolsets(draft: Draft, input: RefreshToolsetsRequest): De
   return draft.decided();
 }
 
-export function loadToolsets(draft: Draft): void {
+export function loadToolsets(draft: Draft, cause: Pick<LoadToolsets, 'afterChange'> = {}): void {
   const { toolServers } = draft.thread;
   const loadId = draft.mint('tsl');
   draft.emit({ type: 'ToolsetsRequested', loadId, toolServers });
-  draft.owe({ do: 'LoadToolsets', id: inputIds.toolsets(loadId), loadId, toolServers });
+  draft.owe({ do: 'LoadToolsets', id: inputIds.toolsets(loadId), loadId, toolServers, ...cause });
 }
 
 export function recordToolsets(draft: Draft, input: ToolsetsResult): Decision {

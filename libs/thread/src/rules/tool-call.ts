@@ -149,7 +149,7 @@ export function takeDispatchFailure(draft: Draft, input: DispatchFailure): Decis
   withdrawQuestion(draft, call, 'dispatch failure');
   settle(draft, call, input.outcome === 'unknown' ? 'outcome_unknown' : 'error', input.code, input.detail);
   // A server answered 409: its tools are fetched anew before the model is asked again. R107
-  if (input.code === 'TOOLSET_CHANGED' && draft.thread.loading === null) loadToolsets(draft);
+  if (input.code === 'TOOLSET_CHANGED' && draft.thread.loading === null) loadToolsets(draft, { afterChange: true });
   wake(draft);
   return draft.decided();
 }
