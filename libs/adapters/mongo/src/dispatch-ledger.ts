@@ -4,10 +4,11 @@
 //   G1. A claim and an outcome are each set by one update that demands that nobody was first; who came second reads who it was.
 //   G2. What is asked or written down at the same moment shares a round trip, and of one call a document; where one of a
 //       group was not the first, each is asked about alone.
+//   G3. What a first attempt says is inserted, which costs a third of an upsert; where a claim came before, it is an update.
 import type { Attempt, DispatchLedger, DispatchOutcome, ThreadKey } from '@dormouse/ports';
 import { findById } from './find-by-id.ts';
 import { idOf } from './id-of.ts';
-import { isDuplicate, type MongoServer } from './mongo-server.ts';
+import { duplicatePlaces, isDuplicate, type MongoServer } from './mongo-server.ts';
 import { together } from './together.ts';
 
 interface ClaimDocument {
@@ -27,6 +28,13 @@ interface Change {
   readonly id: string;
   readonly made: readonly MadeAttempt[];
   readonly end: { readonly outcome: DispatchOutcome; readonly detail: string | null } | null;
+}
+
+/** The same, merged. */
+interface CallChanges {
+  readonly id: string;
+  readonly made: readonly MadeAttempt[];
+  readonly ends: readonly NonNullable<Change['end']>[];
 }
 
 const togetherMax = 256;
@@ -70,18 +78,45 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
     return (await find(id))?.outcome ?? end.outcome;
   }
 
+  /** Those of which something is written down already. (G3) */
+  async function insertNew(calls: readonly CallChanges[]): Promise<readonly CallChanges[]> {
+    const fresh = calls.filter(({ made }) => made.some(({ number }) => number === 1));
+    if (fresh.length === 0) return calls;
+    const later = calls.filter((call) => !fresh.includes(call));
+    try {
+      await server.write(() => claims.insertMany(fresh.map(documentOf), { ordered: false }));
+      return later;
+    } catch (error) {
+      const known = duplicatePlaces(error);
+      if (known === null) throw error;
+      return [...later, ...fresh.filter((_, place) => known.has(place))];
+    }
+  }
+
+  /** Whether each was the first. */
+  async function updateAll(calls: readonly CallChanges[]): Promise<boolean> {
+    if (calls.length === 0) return true;
+    try {
+      const updates = calls.map(updateOf);
+      const { matchedCount, upsertedCount } = await server.write(() => claims.bulkWrite(updates, { ordered: false }));
+      return matchedCount + upsertedCount === calls.length;
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+      return false;
+    }
+  }
+
   /** Answers the outcome that is recorded. (G2) */
   const change = together<Change, DispatchOutcome | null>(async (changes) => {
-    const updates = [...Map.groupBy(changes, ({ id }) => id)].map(([id, ofCall]) => updateOf(id, ofCall));
-    if (updates.every((update) => update !== null)) {
-      try {
-        const { matchedCount, upsertedCount } = await server.write(() => claims.bulkWrite(updates, { ordered: false }));
-        if (matchedCount + upsertedCount === updates.length) return changes.map(({ end }) => end?.outcome ?? null);
-      } catch (error) {
-        if (!isDuplicate(error)) throw error;
-      }
-    }
-    return Promise.all(changes.map(changeAlone));
+    const calls = [...Map.groupBy(changes, ({ id }) => id)].map(([id, ofCall]) => ({
+      id,
+      made: ofCall.flatMap(({ made }) => made),
+      ends: ofCall.flatMap(({ end }) => end ?? []),
+    }));
+    const isOneEndEach = calls.every(({ ends }) => ends.length <= 1); // of two the first must win (G1)
+    return isOneEndEach && (await updateAll(await insertNew(calls)))
+      ? changes.map(({ end }) => end?.outcome ?? null)
+      : Promise.all(changes.map(changeAlone));
   }, togetherMax);
 
   return {
@@ -110,17 +145,19 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
   };
 }
 
-/** One update for all that is to be said of a call; null when two ends are, and the first of them must win. (G1) */
-function updateOf(id: string, changes: readonly Change[]) {
-  const made = changes.flatMap((change) => change.made);
-  const ends = changes.flatMap(({ end }) => end ?? []);
-  const [end] = ends;
-  if (ends.length > 1) return null;
+/** All that is to be said of a call; as with `$addToSet`, an attempt said twice is one. */
+function documentOf({ id, made, ends: [end] }: CallChanges): ClaimDocument {
+  const attempts = [...new Map(made.map((attempt) => [JSON.stringify(attempt), attempt])).values()];
+  return { _id: id, ...unclaimed, ...(end ?? unsettled), attempts };
+}
+
+/** One update for all of it. */
+function updateOf({ id, made, ends: [end] }: CallChanges) {
   return {
     updateOne: {
       filter: end === undefined ? { _id: id } : { _id: id, outcome: null },
       update: {
-        ...(made.length === 0 ? {} : { $addToSet: { attempts: { $each: made } } }),
+        ...(made.length === 0 ? {} : { $addToSet: { attempts: { $each: [...made] } } }),
         ...(end === undefined ? {} : { $set: end }),
         $setOnInsert: end === undefined ? { ...unclaimed, ...unsettled } : unclaimed,
       },

@@ -98,6 +98,31 @@ export async function connectServer(options: ServerOptions): Promise<MongoServer
 
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === duplicateKey;
 
+/** What a write of several documents says when some of them failed. */
+export interface BulkError {
+  readonly writeErrors?: WriteError | readonly WriteError[];
+  readonly result?: { getWriteConcernError?(): unknown };
+}
+
+export interface WriteError {
+  /** Place in the group. */
+  readonly index: number;
+  readonly code?: number;
+}
+
+/** The failures of single documents; null when it is anything else, so that nothing is known of any. */
+export function singleFailures(error: unknown): readonly WriteError[] | null {
+  const { writeErrors = [], result } = error as BulkError;
+  const list = [writeErrors].flat();
+  return list.length === 0 || result?.getWriteConcernError?.() !== undefined ? null : list;
+}
+
+/** Places of a group that were not inserted because they are there; null when that is not all that went wrong. */
+export function duplicatePlaces(error: unknown): ReadonlySet<number> | null {
+  const failures = singleFailures(error);
+  return failures?.every(isDuplicate) === true ? new Set(failures.map(({ index }) => index)) : null;
+}
+
 export const isDeadlock = (error: unknown): boolean => codeOf(error) === deadlock;
 
 /** A document above what this server takes: MongoDB's code, and that of servers with a smaller limit. */

@@ -12,7 +12,15 @@
 import type { Append, AppendOutcome, Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { type CommitDocument, commitIdOf, commitOf, documentOf, isTooLarge, versionRange } from './commit-document.ts';
 import { KnownHeads } from './known-heads.ts';
-import { faultOf, isDeadlock, isDuplicate, isSizeRefusal, type MongoServer, wasNotSent } from './mongo-server.ts';
+import {
+  faultOf,
+  isDeadlock,
+  isDuplicate,
+  isSizeRefusal,
+  type MongoServer,
+  singleFailures,
+  wasNotSent,
+} from './mongo-server.ts';
 
 /** Outcomes of a wave by place; null where the server asks to try again. */
 type WaveOutcome = AppendOutcome | null;
@@ -173,9 +181,8 @@ function meaningOf(ours: Commit, stored: Commit | undefined): AppendOutcome {
 
 /** The refusals inside an error of a bulk write; null when it is anything else, so that nothing is known. */
 function refusalsOf(error: unknown): ReadonlyMap<number, Failure> | null {
-  const { writeErrors, result } = error as BulkError;
-  const list = writeErrors === undefined ? [] : Array.isArray(writeErrors) ? writeErrors : [writeErrors];
-  if (list.length === 0 || result?.getWriteConcernError?.() !== undefined) return null;
+  const list = singleFailures(error);
+  if (list === null) return null;
   const refusals = new Map<number, Failure>();
   for (const each of list) {
     if (isDuplicate(each)) refusals.set(each.index, 'taken');
@@ -184,14 +191,4 @@ function refusalsOf(error: unknown): ReadonlyMap<number, Failure> | null {
     else return null;
   }
   return refusals;
-}
-
-interface WriteError {
-  readonly index: number;
-  readonly code?: number;
-}
-
-interface BulkError {
-  readonly writeErrors?: WriteError | readonly WriteError[];
-  readonly result?: { getWriteConcernError?(): unknown };
 }

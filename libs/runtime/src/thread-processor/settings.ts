@@ -41,8 +41,10 @@ export interface ProcessorSettings {
   /** Longest sleep between two looks at the timers: how late a jump of the clock may be noticed. */
   readonly timerPollMs: number;
   readonly timersFiringMax: number;
-  /** How long changes of a thread's row are collected. */
+  /** How long a thread rests before its row is written, and how often that is looked at. */
   readonly projectionDelayMs: number;
+  /** How long lists may lag behind a thread that changes all the time. */
+  readonly projectionDelayMsMax: number;
   readonly projectionsPerBatchMax: number;
 }
 
@@ -75,5 +77,6 @@ export const defaultProcessorSettings: ProcessorSettings = {
   timerPollMs: 1_000,
   timersFiringMax: 500,
   projectionDelayMs: 100,
+  projectionDelayMsMax: 1_000,
   projectionsPerBatchMax: 500,
 };
