@@ -332,7 +332,8 @@ describe('a storm of events', () => {
       const log = await eventsOf(stage.at, thread);
       const children = log.filter(({ type }) => type === 'child_spawned').length;
       const completions = log.filter(({ type }) => type === 'completion_requested').length;
-      expect(children + completions).toBeLessThan(events / 2); // sixty a minute, and what their reports wake
+      // Sixty children a minute, each of which may wake its parent once with its report; the storm may last into a second minute.
+      expect(children + completions).toBeLessThan(events);
       expect(await say(stage.at, thread, 'still here?')).toMatchObject({ status: 'idle' });
     },
   );
