@@ -145,8 +145,13 @@ export async function startChaosCluster(
       for (const proxy of [...Object.values(before), ...Object.values(doors)]) await proxy.close();
     },
   };
-  await cluster.untilReady();
-  return cluster;
+  try {
+    await cluster.untilReady();
+    return cluster;
+  } catch (error) {
+    await cluster.close(); // (C1) also of one that never came up
+    throw error;
+  }
 }
 
 const portOf = (url: string): number => Number(/:(\d+)(?:\/|$)/.exec(url)?.[1]);
