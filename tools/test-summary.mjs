@@ -1,27 +1,47 @@
-// A vitest reporter that writes counts, and each skipped test with its reason, to the file named by DORMOUSE_TEST_SUMMARY.
-// A reason is what the test said: `context.skip('no Kafka on this machine')`.
+// A vitest reporter that writes how many tests passed, each that failed with the first lines of its error, and each skipped test with
+// its reason, to the file named by DORMOUSE_TEST_SUMMARY. A reason is what the test said: `context.skip('no Kafka on this machine')`.
 import { writeFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 
 export default class TestSummary {
   onTestRunEnd(testModules, unhandledErrors) {
-    const summary = { passed: 0, failed: unhandledErrors.length, skipped: [] };
+    const loose = unhandledErrors.map((error) => ({
+      name: 'an error outside every test',
+      reason: firstLines([error]),
+    }));
+    const summary = { passed: 0, failed: loose, skipped: [] };
     for (const testModule of testModules) {
-      let failedTests = 0;
+      const file = testModule.relativeModuleId;
+      const failed = [];
       for (const test of testModule.children.allTests()) {
         const result = test.result();
+        const name = `${file} > ${test.fullName}`;
         if (result.state === 'passed') summary.passed += 1;
-        else if (result.state === 'failed') failedTests += 1;
-        else
-          summary.skipped.push({
-            name: `${testModule.relativeModuleId} > ${test.fullName}`,
-            reason: reasonOf(test, result),
-          });
+        else if (result.state === 'failed') failed.push({ name, reason: firstLines(result.errors) });
+        else summary.skipped.push({ name, reason: reasonOf(test, result) });
       }
       // A file that did not load, or a hook that threw outside any test, has failed without a failed test.
-      summary.failed += failedTests > 0 || testModule.ok() ? failedTests : 1;
+      if (failed.length === 0 && !testModule.ok())
+        failed.push({ name: file, reason: firstLines(errorsOutside(testModule)) });
+      summary.failed.push(...failed);
     }
     writeFileSync(process.env.DORMOUSE_TEST_SUMMARY, JSON.stringify(summary));
   }
+}
+
+function errorsOutside(testModule) {
+  const suites = [...testModule.children.allSuites()];
+  return [testModule, ...suites].flatMap((owner) => owner.errors());
+}
+
+/** At most three lines of the first error: what was expected, without the stack. */
+function firstLines(errors) {
+  const [error] = errors;
+  if (error === undefined) return 'it does not say why';
+  return stripVTControlCharacters(error.message ?? String(error))
+    .split('\n')
+    .slice(0, 3)
+    .join('\n  ');
 }
 
 function reasonOf(test, result) {

@@ -1,5 +1,6 @@
 // What `npm test` runs, in order: build, lint, format, the types of the specs, 2 000 simulated universes, every spec, then those that
-// need a real Kafka, MongoDB-compatible server and Redis (test/services starts them). The last line is the verdict.
+// need a real Kafka, MongoDB-compatible server and Redis (test/services starts them). The last lines name what failed; the very last
+// is the verdict.
 //
 //   node tools/test.mjs                   everything
 //   node tools/test.mjs <vitest filter>   only these specs, e.g. libs/thread, test/cluster or test/architecture -t cycle
@@ -23,8 +24,8 @@ const filter = long === null ? process.argv.slice(2) : [];
 const cannot = 77;
 const simulator = [join(root, 'node_modules/@dormouse/testing/dist/simulator/main.js')];
 const chaos = ['--conditions=dormouse-source', join(root, 'test/chaos/main.ts')];
-/** @type {{ passed: number, failed: number, skipped: { name: string, reason: string }[] }} */
-const total = { passed: 0, failed: 0, skipped: [] };
+/** @type {{ passed: number, failed: { name: string, reason: string }[], skipped: { name: string, reason: string }[] }} */
+const total = { passed: 0, failed: [], skipped: [] };
 
 if (filter.length === 0) {
   check('build', 'typescript/bin/tsc', '-b');
@@ -64,7 +65,8 @@ function longRun(args) {
 function check(title, script, ...args) {
   const exitCode = step(title, script, ...args);
   if (exitCode === cannot) total.skipped.push({ name: title, reason: 'this machine cannot: see above' });
-  else total[exitCode === 0 ? 'passed' : 'failed'] += 1;
+  else if (exitCode === 0) total.passed += 1;
+  else total.failed.push({ name: title, reason: `it ended with ${exitCode}: see above` });
 }
 
 function specs(title, config) {
@@ -77,11 +79,12 @@ function specs(title, config) {
     });
     const counted = JSON.parse(readFileSync(summary, 'utf8'));
     total.passed += counted.passed;
-    total.failed += exitCode === 0 ? counted.failed : Math.max(1, counted.failed);
+    total.failed.push(...counted.failed);
+    if (exitCode !== 0 && counted.failed.length === 0)
+      total.failed.push({ name: title, reason: `vitest ended with ${exitCode}: see above` });
     total.skipped.push(...counted.skipped);
   } catch (error) {
-    console.error(`the ${title} left no summary: ${error.message}`);
-    total.failed += 1;
+    total.failed.push({ name: title, reason: `it left no summary: ${error.message}` });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -108,7 +111,8 @@ function verdict() {
   const { passed, failed, skipped } = total;
   console.log();
   for (const { name, reason } of skipped) console.log(`skipped: ${name} (${reason})`);
+  for (const { name, reason } of failed) console.log(`FAILED: ${name}\n  ${reason}`);
   if (long !== null) console.log(`seed ${long.seed}`);
-  console.log(`${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`);
-  process.exitCode = failed > 0 ? 1 : 0;
+  console.log(`${passed} passed, ${failed.length} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`);
+  process.exitCode = failed.length > 0 ? 1 : 0;
 }

@@ -16,18 +16,27 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it('counts tests, and files that did not load or failed outside a test', () => {
+it('names each test that failed with the first lines of its error, and files that did not load or failed outside a test', () => {
   const counted = summaryOf({
-    'mixed.spec.js': `it('a', () => {}); it('b', () => { throw new Error('no') }); it('c', () => {});`,
+    'mixed.spec.js': `it('a', () => {}); it('b', () => { throw new Error('one\\ntwo\\nthree\\nfour') }); it('c', () => {});`,
     'broken.spec.js': `import './not-there.js'; it('never', () => {});`,
     'hook.spec.js': `afterAll(() => { throw new Error('after') }); it('d', () => {});`,
   });
-  expect(counted).toEqual({ passed: 3, failed: 3, skipped: [] });
+  expect(counted).toMatchObject({ passed: 3, skipped: [] });
+  expect(counted.failed.sort((a, b) => a.name.localeCompare(b.name))).toEqual([
+    { name: 'broken.spec.js', reason: expect.stringContaining('./not-there.js') },
+    { name: 'hook.spec.js', reason: 'after' },
+    { name: 'mixed.spec.js > b', reason: 'one\n  two\n  three' },
+  ]);
 });
 
-it('counts an error that no test owns', () => {
+it('names an error that no test owns', () => {
   const counted = summaryOf({ 'late.spec.js': `it('a', () => { void Promise.reject(new Error('loose')) });` });
-  expect(counted).toEqual({ passed: 1, failed: 1, skipped: [] });
+  expect(counted).toEqual({
+    passed: 1,
+    failed: [{ name: 'an error outside every test', reason: 'loose' }],
+    skipped: [],
+  });
 });
 
 it('names each skipped test with its reason', () => {
@@ -36,7 +45,7 @@ it('names each skipped test with its reason', () => {
   });
   expect(counted).toEqual({
     passed: 0,
-    failed: 0,
+    failed: [],
     skipped: [
       { name: 'skipped.spec.js > Kafka > a', reason: 'no broker here' },
       { name: 'skipped.spec.js > Kafka > b', reason: 'no reason given, mode skip' },
@@ -44,12 +53,18 @@ it('names each skipped test with its reason', () => {
   });
 });
 
-function summaryOf(files: Record<string, string>): unknown {
+interface Summary {
+  passed: number;
+  failed: { name: string; reason: string }[];
+  skipped: { name: string; reason: string }[];
+}
+
+function summaryOf(files: Record<string, string>): Summary {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const summary = join(folder, 'summary.json');
   spawnSync(process.execPath, [vitest, 'run', '--globals', '--root', folder, `--reporter=${reporter}`], {
     cwd: folder,
     env: { ...process.env, DORMOUSE_TEST_SUMMARY: summary },
   });
-  return JSON.parse(readFileSync(summary, 'utf8'));
+  return JSON.parse(readFileSync(summary, 'utf8')) as Summary;
 }
