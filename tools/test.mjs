@@ -10,7 +10,7 @@
 //                                         another one each time
 //
 // N counts the specs' tests; every other step counts as one test, and so does a spec file that could not be loaded.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -22,27 +22,38 @@ const long = process.argv[2] === '--all' ? longRun(process.argv.slice(3)) : null
 const filter = long === null ? process.argv.slice(2) : [];
 /** Of a step that says that this machine cannot do it. */
 const cannot = 77;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const simulator = [join(root, 'node_modules/@dormouse/testing/dist/simulator/main.js')];
 const chaos = ['--conditions=dormouse-source', join(root, 'test/chaos/main.ts')];
 /** @type {{ passed: number, failed: { name: string, reason: string }[], skipped: { name: string, reason: string }[] }} */
 const total = { passed: 0, failed: [], skipped: [] };
 
 if (filter.length === 0) {
-  check('build', 'typescript/bin/tsc', '-b');
-  check('lint', 'oxlint/bin/oxlint');
-  check('format', 'prettier/bin/prettier.cjs', '--check', '--cache', '--log-level', 'warn', '.');
-  check('types of the specs', 'typescript/bin/tsc', '-p', 'tsconfig.spec.json');
-  check('simulation', simulator, '--seeds', '2000');
+  await check('build', 'typescript/bin/tsc', '-b');
+  await check('lint', 'oxlint/bin/oxlint');
+  await check('format', 'prettier/bin/prettier.cjs', '--check', '--cache', '--log-level', 'warn', '.');
+  await check('types of the specs', 'typescript/bin/tsc', '-p', 'tsconfig.spec.json');
+  await check('simulation', simulator, '--seeds', '2000');
 }
 const needsServers = /^test\/(cluster|chaos)/.test(filter[0] ?? '');
-if (!needsServers) specs('specs', 'vitest.config.ts');
-if (needsServers || filter.length === 0) specs('specs on real servers', 'vitest.cluster.config.ts');
+if (!needsServers) await specs('specs', 'vitest.config.ts');
+if (needsServers || filter.length === 0) await specs('specs on real servers', 'vitest.cluster.config.ts');
 if (long !== null) {
   const { seed, minutes, universes } = long;
   const from = String(seed * universes);
-  check('race matrix, all orders', ['--conditions=dormouse-source', join(root, 'test/simulation/race-matrix.ts')]);
-  check(`simulation, ${universes} universes from ${from}`, simulator, '--seeds', String(universes), '--from', from);
-  check(`chaos, ${minutes} minutes, seed ${seed}`, chaos, '--seed', String(seed), '--minutes', String(minutes));
+  await check('race matrix, all orders', [
+    '--conditions=dormouse-source',
+    join(root, 'test/simulation/race-matrix.ts'),
+  ]);
+  await check(
+    `simulation, ${universes} universes from ${from}`,
+    simulator,
+    '--seeds',
+    String(universes),
+    '--from',
+    from,
+  );
+  await check(`chaos, ${minutes} minutes, seed ${seed}`, chaos, '--seed', String(seed), '--minutes', String(minutes));
 }
 verdict();
 
@@ -62,19 +73,19 @@ function longRun(args) {
   return order;
 }
 
-function check(title, script, ...args) {
-  const exitCode = step(title, script, ...args);
+async function check(title, script, ...args) {
+  const exitCode = await step(title, script, ...args);
   if (exitCode === cannot) total.skipped.push({ name: title, reason: 'this machine cannot: see above' });
   else if (exitCode === 0) total.passed += 1;
   else total.failed.push({ name: title, reason: `it ended with ${exitCode}: see above` });
 }
 
-function specs(title, config) {
+async function specs(title, config) {
   const folder = mkdtempSync(join(tmpdir(), 'dormouse-test-'));
   const summary = join(folder, 'summary.json');
   try {
     const reporters = ['--reporter=default', `--reporter=${join(root, 'tools', 'test-summary.mjs')}`];
-    const exitCode = step(title, 'vitest/vitest.mjs', 'run', '--config', config, ...reporters, ...filter, {
+    const exitCode = await step(title, 'vitest/vitest.mjs', 'run', '--config', config, ...reporters, ...filter, {
       DORMOUSE_TEST_SUMMARY: summary,
     });
     const counted = JSON.parse(readFileSync(summary, 'utf8'));
@@ -90,21 +101,33 @@ function specs(title, config) {
   }
 }
 
-/** Runs a script of a dependency, or what Node is told instead, and says how long it took. The last argument may be extra environment. */
-function step(title, script, ...args) {
+/**
+ * Runs a script of a dependency, or what Node is told instead, and says how long it took. The last argument may be extra environment.
+ * A signal is passed on, and what ran has ended before this process does.
+ */
+async function step(title, script, ...args) {
   const env = typeof args.at(-1) === 'object' ? args.pop() : {};
   console.log(`\n── ${title}`);
   const began = Date.now();
   const told = Array.isArray(script) ? script : [join(root, 'node_modules', script)];
-  const ran = spawnSync(process.execPath, [...told, ...args], {
+  const child = spawn(process.execPath, [...told, ...args], {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, ...env },
   });
+  let signalled = false;
+  const pass = (signal) => {
+    signalled = true;
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal); // a terminal's Ctrl-C has reached it already
+  };
+  for (const signal of signals) process.on(signal, pass);
+  const status = await new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+  for (const signal of signals) process.off(signal, pass);
   const seconds = ((Date.now() - began) / 1000).toFixed(1);
-  const ended = ran.status === 0 ? 'passed' : ran.status === cannot ? 'skipped' : 'FAILED';
-  console.log(`── ${title}: ${ended} in ${seconds} s`);
-  return ran.status ?? 1;
+  const ended = signalled ? 'interrupted' : status === 0 ? 'passed' : status === cannot ? 'skipped' : 'FAILED';
+  console.log(`── ${title}: ${ended} after ${seconds} s`);
+  if (signalled) process.exit(130);
+  return status;
 }
 
 function verdict() {

@@ -10,7 +10,7 @@ import type { System } from '../e2e/conversation.ts';
 import { request } from '../e2e/standalone-process.ts';
 
 const launcher = fileURLToPath(new URL('../../tools/cluster/cluster.ts', import.meta.url));
-const startWithinMs = 60_000;
+const startWithinMs = 180_000;
 
 export interface ServerUrls {
   readonly kafka: string;
@@ -51,14 +51,14 @@ export async function startCluster(
       ...(servers === 'its own' ? {} : addressesOf(servers, database)),
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel tells it when the tests have died
   });
   const said = { out: '', all: '' };
-  child.stdout.on('data', (chunk: Buffer) => {
+  child.stdout?.on('data', (chunk: Buffer) => {
     said.out += chunk.toString();
     said.all += chunk.toString();
   });
-  child.stderr.on('data', (chunk: Buffer) => (said.all += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (said.all += chunk.toString()));
   const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
   const { url, pids, serverPids } = await answerOf(child, said);
   const key = readFileSync(join(directory, 'key'), 'utf8').trim();
@@ -104,6 +104,6 @@ async function answerOf(child: ChildProcess, said: { readonly out: string; reado
     if (said.out.includes('\n')) return JSON.parse(said.out) as Started;
     if (child.exitCode !== null) break;
   }
-  child.kill('SIGKILL');
+  child.kill('SIGTERM');
   throw new Error(`the cluster did not start:\n${said.all}`);
 }

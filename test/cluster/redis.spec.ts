@@ -83,7 +83,7 @@ withServices(['redis'], ({ redis }) => {
       hints.feed.publish(key, { hint: 'committed', commit: commitOf(key, 0) });
       expect(await hints.feed.soFar(key)).toEqual([]);
       end();
-      expect(performance.now() - began).toBeLessThan(1_000);
+      expect(performance.now() - began).toBeLessThan(2_000);
       expect(hints.problem()).not.toBeNull();
       await hints.close();
     });
@@ -130,11 +130,11 @@ withServices(['redis'], ({ redis }) => {
         started.service.kill('SIGSTOP');
         const began = performance.now();
         expect(await hints.dedup.seen('acme', 'id')).toBe(false);
-        expect(performance.now() - began).toBeLessThan(2_000);
+        expect(performance.now() - began).toBeLessThan(5_000);
         await expect.poll(() => hints.problem(), { timeout: 5_000 }).not.toBeNull();
         const again = performance.now();
         expect(await hints.dedup.seen('acme', 'id')).toBe(false);
-        expect(performance.now() - again).toBeLessThan(50); // it is known to be away
+        expect(performance.now() - again).toBeLessThan(500); // it is known to be away, so not even a second
         started.service.kill('SIGCONT');
         await expect.poll(() => hints.dedup.seen('acme', 'id'), { timeout: 10_000 }).toBe(true);
         await hints.close();

@@ -72,7 +72,7 @@ describe.concurrent('a call that is interrupted', () => {
     const began = Date.now();
     expect(await say(stage.at, thread, 'stop that')).toMatchObject({ status: 'idle' });
     await eventually(async () => all.every((server) => notices(server).length === 1));
-    expect(Date.now() - began).toBeLessThan(2_500);
+    expect(Date.now() - began).toBeLessThan(8_000); // a notice that hangs is given up after ten seconds
   });
 
   it('R68 is settled when no server can be told', async () => {

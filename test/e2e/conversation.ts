@@ -64,7 +64,7 @@ export async function eventsOf(at: System, thread: string): Promise<readonly Jso
   }
 }
 
-export async function eventually<T>(look: () => Promise<T | undefined | false>, withinMs = 10_000): Promise<T> {
+export async function eventually<T>(look: () => Promise<T | undefined | false>, withinMs = 20_000): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (;;) {
     const found = await look();

@@ -8,6 +8,7 @@
 //   C2. A service that dies is said and started again, and so is a server that was started here. What was started here, and
 //       only that, ends with Ctrl-C: doors first, stores last, exit code 0.
 //   C3. Everything listens on loopback.
+//   C4. It ends in order also when nobody reads what it says any more, or when the process that started it with a channel dies.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -54,17 +55,25 @@ const url = `http://${host}:${firstPort}`;
 const restartAfterMs = 1_000;
 const readyWithinMs = 90_000;
 
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {}); // (C4)
+
 const children = new Map<string, ChildProcess>();
 const servers = new Map<string, RunningService>();
 const repairs = new Map<string, Promise<void>>();
+let setup: ChildProcess | undefined;
 let stopping = false;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     if (stopping) process.exit(130);
-    stopping = true;
-    void stop().then(() => process.exit(0));
+    end();
   });
+}
+process.once('disconnect', () => stopping || end()); // (C4)
+
+function end(): void {
+  stopping = true;
+  void stop().then(() => process.exit(0));
 }
 
 try {
@@ -94,7 +103,8 @@ async function start(): Promise<void> {
     DORMOUSE_OUTBOUND_ALLOW: 'http://127.0.0.0/8,http://[::1],http://localhost',
   };
   say('making topics and indexes');
-  await finished(run('setup', 'ingress-gateway', ['setup'], environment));
+  setup = run('setup', 'ingress-gateway', ['setup'], environment);
+  await finished(setup);
   say('starting the five services');
   for (const name of serviceNames) {
     const { port, health } = ports[name];
@@ -214,6 +224,7 @@ async function finished(child: ChildProcess): Promise<void> {
 
 async function stop(): Promise<void> {
   say('stopping');
+  await ended(setup);
   for (const name of [...serviceNames].reverse()) await ended(children.get(name));
   await ended(children.get('example-tools'));
   await Promise.all(repairs.values());

