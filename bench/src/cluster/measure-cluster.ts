@@ -123,7 +123,7 @@ async function measureBoth(
       { ...contestants.dormouse, start: ({ directory }) => startCluster({ ...options, directory }) },
       { ...contestants.naive, start: ({ directory }) => startNaive({ ...options, directory }) },
     ],
-    { rounds: plan.rounds, seconds: plan.seconds, warmupSeconds: 1, firstWarmupSeconds: 5, threads: [1, 64] },
+    { rounds: plan.rounds, seconds: plan.seconds, warmupSeconds: 1, firstWarmupSeconds: 20, threads: [1, 64] },
   );
   stage.say(`a thread of ${plan.historyTurns} turns`);
   const cluster = await startCluster({ ...options, directory: stage.room('history') });

@@ -47,7 +47,7 @@ interface Claim extends Assignment {
   dirty: boolean;
 }
 
-const commitEveryMs = 50;
+const commitEveryMs = 250;
 const busyPollMs = 10;
 const drainPollMs = 5;
 const rebuildMsFirst = 250;

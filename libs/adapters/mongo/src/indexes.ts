@@ -3,6 +3,7 @@
 //
 // Invariants:
 //   X1. An index is never changed under its name: a change of shape is a new name.
+//   X2. A partial index serves only questions that say its condition: without it they walk through the whole collection.
 import { Fault } from '@dormouse/ports';
 import type { mongo } from 'mongoose';
 import type { MongoServer } from './mongo-server.ts';
@@ -14,6 +15,9 @@ interface Index {
   readonly options?: mongo.CreateIndexesOptions;
 }
 
+/** Of the index `input_once`, and of everything that is to be answered by it. (X2) */
+export const decidedSomething = { 'inputs.0': { $exists: true } } as const;
+
 const listOrder = { createdAt: -1, thread: -1 } as const;
 
 const indexes: readonly Index[] = [
@@ -21,7 +25,7 @@ const indexes: readonly Index[] = [
     collection: 'commits',
     name: 'input_once',
     key: { tenant: 1, thread: 1, inputs: 1 },
-    options: { unique: true, partialFilterExpression: { 'inputs.0': { $exists: true } } },
+    options: { unique: true, partialFilterExpression: decidedSomething },
   },
   {
     collection: 'threads',
