@@ -6,15 +6,23 @@ import { key, spoken, stage, type Stage } from './spec/stage.ts';
 import { createTurnWait } from './turn-wait.ts';
 
 const posted = { id: 'msg_hi', inputId: 'c:hi', mayBeOld: false };
+const repeated = { ...posted, mayBeOld: true };
 
-const answer: ThreadEvent = {
-  type: 'CompletionRecorded',
-  completionId: 'cmp_1',
-  message: { role: 'assistant', text: 'hello', calls: [] },
-  final: true,
-  usage: { inputTokens: 1, outputTokens: 1 },
-  model: 'demo',
-} as unknown as ThreadEvent;
+const saying = (text: string): ThreadEvent =>
+  ({
+    type: 'CompletionRecorded',
+    completionId: 'cmp_1',
+    message: { role: 'assistant', text, calls: [] },
+    final: true,
+    usage: { inputTokens: 1, outputTokens: 1 },
+    model: 'demo',
+  }) as unknown as ThreadEvent;
+const answer = saying('hello');
+
+/** A message and its answer in one commit. */
+async function turnAtOnce(at: Stage, input: string, said: ThreadEvent): Promise<void> {
+  await at.commit(key, [{ ...spoken('hi'), messageId: posted.id } as ThreadEvent, said], [input]);
+}
 
 /** A whole turn, as the processor of another process writes it. */
 async function turn(at: Stage): Promise<void> {
@@ -37,9 +45,39 @@ describe('waiting for a turn', () => {
     const at = stage();
     const watch = createTurnWait({ ...at.ports, log: turnAfterLookup(at), clock: at.clock });
     const waiting = await watch(key, 30_000, new AbortController().signal);
-    const ended = waiting.end(posted);
+    const ended = waiting.end(repeated);
     await settle();
     await at.clock.advance(31_000);
     expect(await ended).toMatchObject({ id: posted.id, message: { text: 'hello' } });
+  });
+
+  it('Y3 reads a thread that it does not know once, and one that it knows not at all', async () => {
+    const at = stage();
+    await at.commit(key, [spoken('before')]);
+    const asked: string[] = [];
+    const log = new Proxy(at.ports.log, {
+      get: (of, name: keyof ThreadLog) => {
+        if (name !== 'append') asked.push(name);
+        return of[name];
+      },
+    });
+    const watch = createTurnWait({ ...at.ports, log, clock: at.clock });
+    for (const input of ['c:first', 'c:second']) {
+      const waiting = await watch(key, 30_000, new AbortController().signal);
+      const ended = waiting.end({ ...posted, inputId: input });
+      await turnAtOnce(at, input, answer);
+      expect(await ended).toMatchObject({ message: { text: 'hello' } });
+    }
+    expect(asked).toHaveLength(1);
+  });
+
+  it('Y1 takes nothing that was said before for the answer', async () => {
+    const at = stage();
+    await turn(at);
+    const watch = createTurnWait({ ...at.ports, clock: at.clock });
+    const waiting = await watch(key, 30_000, new AbortController().signal);
+    const ended = waiting.end({ ...posted, inputId: 'c:later' });
+    await turnAtOnce(at, 'c:later', saying('later'));
+    expect(await ended).toMatchObject({ message: { text: 'later' } });
   });
 });

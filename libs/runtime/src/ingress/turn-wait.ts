@@ -4,7 +4,8 @@
 //   Y1. The answer is about the thread after this message was decided, never about the rest before it.
 //   Y2. A turn has ended when the thread is at rest: idle, failed, closed, or waiting for a person; then the answer is given
 //       at once. Waiting longer than asked answers null, and nothing is lost: the message is in the log.
-//   Y3. A thread that was waited for before is known up to there: what is newer comes with the hints, and nothing is read.
+//   Y3. A thread that was waited for before is known up to there; another is read once, before the message is posted. What is
+//       newer comes with the hints, and nothing more is read.
 //   Y4. A hint that brings the thread spares folding it again; then only the commits that say something to the client are read.
 import type { Commit, Snapshots, ThreadKey } from '@dormouse/ports';
 import {
@@ -47,21 +48,32 @@ export interface TurnWaitPorts extends FollowPorts {
 
 export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
   const known = new KnownThreads();
+
+  /** The hints, and after them the thread where it is not known. (Y3) */
+  async function begin(key: ThreadKey, signal: AbortSignal): Promise<Pick<Watch, 'hints'> & { thread: Thread | null }> {
+    const hints = await holdHints(ports, key, signal);
+    return { hints, thread: known.has(key) ? null : (await loadThread(ports, key)).thread };
+  }
+
   return async (key, withinMs, signal) => {
     const stop = new AbortController();
     const end = (): void => stop.abort('over'); // a reason of our own: the standard one collects a stack
     signal.addEventListener('abort', end, { once: true });
     void ports.clock.sleep(withinMs, stop.signal).then(end);
-    const hints = await holdHints(ports, key, stop.signal);
     const drop = (): void => {
       signal.removeEventListener('abort', end);
       end();
     };
+    const begun = await begin(key, stop.signal).catch((error: unknown) => {
+      drop();
+      throw error;
+    });
     return {
       drop,
       async end(message) {
+        const watch = { key, hints: begun.hints, before: known.take(key) ?? begun.thread };
         try {
-          return await turnEnd(ports, known, key, message, hints, stop.signal);
+          return await turnEnd(ports, known, watch, message, stop.signal);
         } finally {
           drop();
         }
@@ -70,15 +82,21 @@ export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
   };
 }
 
+interface Watch {
+  readonly key: ThreadKey;
+  /** Held since before the message was posted. */
+  readonly hints: HintStream;
+  /** The thread at some time before that; null when it was not read. */
+  readonly before: Thread | null;
+}
+
 async function turnEnd(
   ports: TurnWaitPorts,
   known: KnownThreads,
-  key: ThreadKey,
+  { key, hints, before }: Watch,
   message: PostedMessage,
-  hints: HintStream,
   signal: AbortSignal,
 ): Promise<TurnAnswer | null> {
-  const before = known.take(key); // (Y3)
   const isNew = before !== null && !message.mayBeOld;
   const turn = new WatchedTurn(isNew ? before : await threadBefore(ports, key, message, before), message);
   try {
@@ -116,6 +134,10 @@ class KnownThreads {
   private readonly threads = new Map<string, Thread>();
   private static readonly threadsMax = 1_000;
   private static readonly callsMax = 16;
+
+  has({ tenant, thread }: ThreadKey): boolean {
+    return this.threads.has(`${tenant}:${thread}`);
+  }
 
   take({ tenant, thread }: ThreadKey): Thread | null {
     const name = `${tenant}:${thread}`;
