@@ -12,6 +12,7 @@ import { createHash } from 'node:crypto';
 import type { Clock, Logger, Toolsets, ToolServer, ToolTransport } from '@dormouse/ports';
 import { canonicalJson, checkJson, parseToolset, type Problem, toolServerUrl, type Toolset } from '@dormouse/protocol';
 import type { RejectedToolset } from '@dormouse/thread';
+import { createSharedReads } from '../shared-reads.ts';
 import { createKept } from './kept.ts';
 
 export interface Manifest {
@@ -51,11 +52,14 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
   /** By hash of the text: a manifest that has not changed is not judged again. */
   const judged = createKept<{ readonly canonical: string; readonly manifest: Manifest }>(keptMax);
   const bySha256 = createKept<Manifest>(keptMax);
+  /** Families that begin together ask the store together. */
+  const lastGoodRead = createSharedReads<string | null>();
   const changed = createKept<{ readonly at: number; readonly fetched: Promise<Fetched> }>(keptMax);
 
   async function remember(server: ToolServer, canonical: string, manifest: Manifest): Promise<void> {
     const { tenant, name } = server;
-    if ((await toolsets.lastGood(tenant, name)) === manifest.sha256) return;
+    const known = await lastGoodRead(`${tenant} ${name}`, () => toolsets.lastGood(tenant, name));
+    if (known === manifest.sha256) return;
     await toolsets.put({ tenant, sha256: manifest.sha256, manifest: canonical });
     await toolsets.putLastGood(tenant, name, manifest.sha256); // (M4)
     logger.info('toolset_learned', { tenant, toolServer: name, sha256: manifest.sha256 });

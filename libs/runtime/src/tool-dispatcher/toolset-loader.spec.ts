@@ -1,6 +1,6 @@
 import { Fault, type FetchOutcome } from '@dormouse/ports';
 import type { ToolsetsResult } from '@dormouse/thread';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { faulty } from './spec/faulty.ts';
 import { createStage, key, sha256Of, type Stage, weather } from './spec/stage.ts';
 
@@ -239,6 +239,17 @@ describe('loading toolsets', () => {
     const { rejected } = await load(['weather'], 'tsl_2');
     expect(rejected).toMatchObject([{ code: 'TOOLSET_INVALID', problems: [expect.stringContaining('pinned hash')] }]);
     expect(await stage.ports.toolsets.lastGood(key.tenant, 'weather')).toBe(pinned);
+  });
+
+  it('R24 families that begin together each ask the server, and the store once', async () => {
+    const peer = await stage.register('weather');
+    const read = vi.spyOn(stage.ports.toolsets, 'lastGood');
+    await stage.dispatcher();
+    await load(['weather']);
+    const [asked, readBefore] = [peer.gets.length, read.mock.calls.length];
+    await Promise.all(Array.from({ length: 20 }, (_, nth) => load(['weather'], `tsl_${nth + 2}`)));
+    expect(peer.gets.length - asked).toBe(20);
+    expect(read.mock.calls.length - readBefore).toBeLessThan(5);
   });
 
   it('R30 an unpinned last good manifest is no way around a pin', async () => {
