@@ -44,7 +44,7 @@ async function runScenarios(
   const { quick, rounds, seconds, threads } = options;
   const wants = (name: BenchOptions['scenarios'][number]): boolean => options.scenarios.includes(name);
   const warmupSeconds = quick ? 0.5 : 1;
-  const firstWarmupSeconds = quick ? 2 : 8;
+  const firstWarmupSeconds = quick ? 2 : 30;
   const counts = { turns: quick ? 100 : 300, manyThreads: Math.max(...threads) };
   const sleepers = { threads: options.sleepers, seconds: options.sleepSeconds };
   return {
@@ -60,8 +60,8 @@ async function runScenarios(
 
 function clusterPlan({ quick, rounds, seconds }: BenchOptions): ClusterPlan {
   return quick
-    ? { rounds, seconds, historyTurns: 30, slowThreads: 100, idleSeconds: 3 }
-    : { rounds, seconds, historyTurns: 250, slowThreads: 1_000, idleSeconds: 15 };
+    ? { rounds, seconds, firstWarmupSeconds: 5, historyTurns: 30, slowThreads: 100, idleSeconds: 3 }
+    : { rounds, seconds, firstWarmupSeconds: 60, historyTurns: 250, slowThreads: 1_000, idleSeconds: 15 };
 }
 
 function growingPlan(quick: boolean): GrowingPlan {
