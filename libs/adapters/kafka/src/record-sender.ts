@@ -3,7 +3,8 @@
 // Invariants:
 //   R1. While one request is under way, collect; then send all that is there. No timers, no added wait. Order is kept.
 //   R2. `send` resolves when every in-sync replica has the record; when it rejects, the record may be there all the same.
-//   R3. A record above the limit is refused alone, before it is sent: it fails nobody it travels with.
+//   R3. A record above the limit is refused alone, before it is sent, and what travels together stays below the brokers' limit:
+//       it fails nobody it travels with.
 import { Fault } from '@dormouse/ports';
 import type { Message, Producer } from 'kafkajs';
 import { faultOf, unavailable } from './kafka-client.ts';
@@ -24,6 +25,8 @@ export interface RecordSender {
 
 interface Waiting {
   readonly record: OutgoingRecord;
+  /** Of its value, in UTF-8: the brokers' limit is one of bytes. */
+  readonly bytes: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
@@ -56,8 +59,8 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
   function takeLot(): readonly Waiting[] {
     let bytes = 0;
     let count = 0;
-    for (const { record } of queue) {
-      bytes += record.value.length;
+    for (const each of queue) {
+      bytes += each.bytes;
       if (count > 0 && (bytes > bytesPerRequestMax || count >= recordsPerRequestMax)) break;
       count += 1;
     }
@@ -73,7 +76,7 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
       const bytes = Buffer.byteLength(record.value);
       if (bytes > recordBytesMax) return Promise.reject(tooLarge(bytes, recordBytesMax)); // (R3)
       return new Promise((resolve, reject) => {
-        queue.push({ record, resolve, reject });
+        queue.push({ record, bytes, resolve, reject });
         sending ??= sendAll();
       });
     },
