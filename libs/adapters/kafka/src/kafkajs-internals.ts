@@ -1,4 +1,4 @@
-// What this adapter changes inside kafkajs 2.2.4, which nobody maintains: four methods, and a place to stand between leaving
+// What this adapter changes inside kafkajs 2.2.4, which nobody maintains: five methods, and a place to stand between leaving
 // one generation of a group and working in the next. Applied once, when this module is loaded; kafkajs is pinned exactly.
 //
 // Invariants:
@@ -8,6 +8,7 @@
 //   P3. A coordinator that moved or died is looked up again, and the membership goes on. (Unpatched: the consumer crashes.)
 //   P4. A consumer with hooks hears `leaving` before each join and `joined` after it, before anything is fetched.
 //   P5. A partition that brought nothing is passed over. (Unpatched: each of them goes through the work of a batch.)
+import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
@@ -83,6 +84,15 @@ type Prototype = Record<string, unknown>;
 
 const pendingCheckMs = 10;
 
+/** SHA-256 of the methods as they were when this was written, its first 16 digits. (P1) */
+const known: Readonly<Record<string, string>> = {
+  scheduleCheckPendingRequests: '04347ea969c6f2e3',
+  heartbeat: 'ba6c66c6bb8ab3ea',
+  fetch: 'e2e52d81f1e13b90',
+  joinAndSync: '86569beffea31029',
+  getCoordinator: '9a0246544b479c9b',
+};
+
 patchRequestQueue(prototypeOf('kafkajs/src/network/requestQueue'));
 patchGroup(prototypeOf('kafkajs/src/consumer/consumerGroup'));
 patchOffsets(prototypeOf('kafkajs/src/consumer/offsetManager'));
@@ -91,9 +101,10 @@ function prototypeOf(path: string): Prototype {
   return (require(path) as { readonly prototype: Prototype }).prototype;
 }
 
-function methodOf<This, Result>(prototype: Prototype, name: string): (this: This, ...args: unknown[]) => Result {
+export function methodOf<This, Result>(prototype: Prototype, name: string): (this: This, ...args: unknown[]) => Result {
   const method = prototype[name];
-  if (typeof method !== 'function') throw new Error(`kafkajs has no ${name} any more: its patches must be looked at`); // (P1)
+  if (typeof method !== 'function' || !hash('sha256', String(method)).startsWith(known[name] ?? 'unknown'))
+    throw new Error(`the ${name} of kafkajs is not the one that is patched: its patches must be looked at`); // (P1)
   return method as (this: This, ...args: unknown[]) => Result;
 }
 
