@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util';
 import { serviceCache } from '../services/service-cache.ts';
 import { ServerMissing } from '../services/service.ts';
-import { type ChaosOrder, type ChaosReport, runChaos } from './run-chaos.ts';
+import { type ChaosOrder, type ChaosReport, proofs, runChaos } from './run-chaos.ts';
 
 const { values } = parseArgs({
   options: {
@@ -29,9 +29,11 @@ if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`);
 else {
   const rows = Object.entries(report.counted).map(([name, count]) => `${String(count).padStart(8)}  ${name}`);
   process.stdout.write(`${rows.join('\n')}\n\n`);
+  for (const event of report.unseen)
+    process.stdout.write(`never taken, so nothing is proved: ${proofs[event]} (${event})\n`);
   for (const violation of report.violations) process.stdout.write(`VIOLATION ${JSON.stringify(violation)}\n`);
   process.stdout.write(
-    `seed ${report.seed}: ${report.seconds} s, ${report.messages} messages, ${report.commits} commits, ${report.violations.length} violations\n`,
+    `seed ${report.seed}: ${report.seconds} s, ${report.messages} messages in ${report.threads} threads, ${report.commits} commits, ${report.violations.length} violations\n`,
   );
 }
 process.exit(report.violations.length === 0 ? 0 : 1);

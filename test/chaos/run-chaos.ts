@@ -21,11 +21,26 @@ export interface ChaosReport {
   readonly seed: number;
   readonly seconds: number;
   readonly messages: number;
+  readonly threads: number;
   readonly commits: number;
   readonly violations: readonly unknown[];
   /** How often each mischief was done, each rare path taken, each event logged: zero proves nothing about it. */
   readonly counted: Readonly<Record<string, number>>;
+  /** Rare paths of guarantees §2 that were never taken: nothing is proved about them. */
+  readonly unseen: readonly string[];
 }
+
+/** The rare paths that a run is to take, by the events that tell of them. */
+export const proofs: Readonly<Record<string, string>> = {
+  commit_conflict: 'a version that somebody else had taken',
+  commit_duplicate: 'an input found by the index',
+  commit_read_back: 'a commit whose answer was lost',
+  redelivery_repaid: 'a redelivery that was paid again',
+  foreign_commits_paid: 'a commit met on a reload and paid',
+  callback_discarded: 'a refusal that the log confirmed',
+  offsets_not_committed: 'a former owner, or a broker that was away, refused an offset',
+  claim_lost: 'a call at most once that another process had claimed',
+};
 
 const pauseMsMax = 1_500;
 const restWithinMs = 120_000;
@@ -70,12 +85,14 @@ async function hurt(cluster: ChaosCluster, tools: RecordingToolServer, order: Ch
   await cluster.untilReady();
   talking = false;
   const messages = (await Promise.all(talks)).reduce((sum, said) => sum + said, 0);
-  const history = await workload.history(threads, tools, restWithinMs);
+  const history = await workload.history(tools, restWithinMs);
+  const events = cluster.loggedEvents();
   return {
-    ...{ seed, seconds, messages },
+    ...{ seed, seconds, messages, threads: history.threads.length },
     commits: history.threads.reduce((sum, thread) => sum + thread.commits.length, 0),
     violations: checkHistory(history),
-    counted: { ...counted, ...rarePaths(history, tools), ...Object.fromEntries(cluster.loggedEvents()) },
+    counted: { ...counted, ...rarePaths(history, tools), ...Object.fromEntries(events) },
+    unseen: Object.keys(proofs).filter((event) => !events.has(event)),
   };
 }
 

@@ -49,7 +49,7 @@ describe('kill -9 under load', () => {
     }
     talking = false;
     const said = (await Promise.all(talks)).reduce((sum, count) => sum + count, 0);
-    const history = await workload.history(threads, tools, 60_000);
+    const history = await workload.history(tools, 60_000);
     expect(checkHistory(history)).toEqual([]);
     report(said, history);
     expect(said).toBeGreaterThan(kills * 5);

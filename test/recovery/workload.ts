@@ -7,16 +7,20 @@ import type { System } from '../e2e/conversation.ts';
 import { type RecordingToolServer, serverName } from './recording-tool-server.ts';
 
 export interface Workload {
-  /** Registers the tool server and three agents, one per policy of interruption, and opens threads. */
-  prepare(tools: string, threadCount: number): Promise<readonly string[]>;
-  /** Says one message after another while `talking`; answers how many. */
+  /** Registers the tool server and three agents, one per policy of interruption, and opens a thread for each person. */
+  prepare(tools: string, personCount: number): Promise<readonly string[]>;
+  /**
+   * Says one message after another for as long as `talking`, and goes on in a new thread where the script of one has been played:
+   * the load does not end before the mischief does. Answers how many messages.
+   */
   talk(thread: string, talking: () => boolean): Promise<number>;
-  /** Waits until everything is at rest, `withinMs` at most, and reads the logs. */
-  history(threads: readonly string[], tools: RecordingToolServer, withinMs: number): Promise<History>;
+  /** Waits until everything is at rest, `withinMs` at most, and reads the logs of all threads. */
+  history(tools: RecordingToolServer, withinMs: number): Promise<History>;
 }
 
 const tenant = 'default';
 const messagesPerThreadMax = 400;
+const pauseMsMax = 60;
 const onInterrupts = ['cancel', 'keep', 'queue'] as const;
 
 /** Every turn calls two tools, one of them at most once, then says something. */
@@ -30,6 +34,7 @@ const inputIdOf = (publicId: string): string => `c:${publicId.slice(publicId.ind
 
 export function createWorkload(request: System['request']): Workload {
   const requests: SentRequest[] = [];
+  const threads: string[] = [];
 
   /** Sends until there is an answer; the key makes it one request however often it is sent. */
   async function send(method: string, path: string, body?: object, key?: string) {
@@ -57,8 +62,26 @@ export function createWorkload(request: System['request']): Workload {
     }
   }
 
+  async function openThread(): Promise<string> {
+    const place = threads.push('') - 1;
+    const agent = onInterrupts[place % onInterrupts.length];
+    const id = (await send('POST', '/v1/threads', { agent }, `thread-${place}`)).json.id as string;
+    threads[place] = id;
+    return id;
+  }
+
+  async function say(thread: string, place: number): Promise<void> {
+    const sentAt = Date.now();
+    const body = { text: `message ${place}` };
+    const { status, json } = await send('POST', `/v1/threads/${thread}/messages`, body, `${thread}-${place}`);
+    if (status !== 202) throw new Error(`a message was answered ${status}`);
+    const { id } = json as { readonly id: string };
+    const key = { tenant, thread };
+    requests.push({ key, kind: 'message', inputId: inputIdOf(id), messageId: id, sentAt, answeredAt: Date.now() });
+  }
+
   /** Why the runtime is not at rest yet; empty when it is. */
-  async function unrest(threads: readonly string[], tools: RecordingToolServer): Promise<readonly string[]> {
+  async function unrest(tools: RecordingToolServer): Promise<readonly string[]> {
     const why = tools.busy() > 0 ? [`${tools.busy()} callbacks are on their way`] : [];
     for (const thread of threads) {
       const { status } = (await send('GET', `/v1/threads/${thread}`)).json as { readonly status: string };
@@ -68,10 +91,10 @@ export function createWorkload(request: System['request']): Workload {
   }
 
   /** Twice in a row: between an answer and its input a thread looks idle. */
-  async function rest(threads: readonly string[], tools: RecordingToolServer, withinMs: number) {
+  async function rest(tools: RecordingToolServer, withinMs: number) {
     let why: readonly string[] = ['not looked yet'];
     for (let calm = 0, deadline = Date.now() + withinMs; calm < 2 && Date.now() < deadline;) {
-      why = await unrest(threads, tools);
+      why = await unrest(tools);
       calm = why.length === 0 ? calm + 1 : 0;
       await sleep(200);
     }
@@ -79,36 +102,29 @@ export function createWorkload(request: System['request']): Workload {
   }
 
   return {
-    prepare: async (tools, threadCount) => {
+    prepare: async (tools, personCount) => {
       await send('POST', '/v1/tool-servers', { name: serverName, base_url: tools }, 'server');
       const model = { provider: 'scripted', parameters: { script } };
       for (const name of onInterrupts) {
         const policies = { on_interrupt: name, approve: { mode: 'none' } };
         await send('POST', '/v1/agents', { name, model, tool_servers: [serverName], policies }, `agent-${name}`);
       }
-      const threads: string[] = [];
-      for (let place = 0; place < threadCount; place++) {
-        const agent = onInterrupts[place % onInterrupts.length];
-        threads.push((await send('POST', '/v1/threads', { agent }, `thread-${place}`)).json.id as string);
-      }
-      return threads;
+      for (let person = 0; person < personCount; person++) await openThread();
+      return [...threads];
     },
-    talk: async (thread, talking) => {
-      for (let said = 0; said < messagesPerThreadMax; said++) {
-        if (!talking()) return said;
-        const sentAt = Date.now();
-        const body = { text: `message ${said}` };
-        const { status, json } = await send('POST', `/v1/threads/${thread}/messages`, body, `${thread}-${said}`);
-        if (status !== 202) throw new Error(`a message was answered ${status}`);
-        const { id } = json as { readonly id: string };
-        const key = { tenant, thread };
-        requests.push({ key, kind: 'message', inputId: inputIdOf(id), messageId: id, sentAt, answeredAt: Date.now() });
-        await sleep(Math.random() * 60);
+    talk: async (first, talking) => {
+      let thread = first;
+      let said = 0;
+      for (; talking(); said++) {
+        const place = said % messagesPerThreadMax;
+        if (said > 0 && place === 0) thread = await openThread();
+        await say(thread, place);
+        await sleep(Math.random() * pauseMsMax);
       }
-      return messagesPerThreadMax;
+      return said;
     },
-    history: async (threads, tools, withinMs) => {
-      const why = await rest(threads, tools, withinMs);
+    history: async (tools, withinMs) => {
+      const why = await rest(tools, withinMs);
       return {
         ...emptyHistory,
         threads: await Promise.all(

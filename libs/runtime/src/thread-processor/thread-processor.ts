@@ -42,6 +42,7 @@ import { createParking } from './parking.ts';
 import { createProjections, type Projections } from './projections.ts';
 import { type ProcessorProtocol, soundProtocol } from './protocol.ts';
 import { defaultProcessorSettings, type ProcessorSettings } from './settings.ts';
+import { tellRarePaths } from './told-protocol.ts';
 import { createSnapshotWriter, type SnapshotWriter } from './snapshot-writer.ts';
 import { StateCache } from './state-cache.ts';
 
@@ -145,7 +146,7 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
 function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
   const { clock, entropy, logger, log, feed } = deps;
   const settings = { ...defaultProcessorSettings, ...deps.settings };
-  const protocol = { ...soundProtocol, ...deps.protocol };
+  const protocol = tellRarePaths({ ...soundProtocol, ...deps.protocol }, logger);
   const sources = {
     log,
     blobs: deps.blobs,

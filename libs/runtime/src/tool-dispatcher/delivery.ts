@@ -215,6 +215,7 @@ function claim(deps: DeliveryDeps, errand: Errand): Begin {
 /** Somebody holds the claim: another process, or this one before it died. (D5) */
 async function waitForOther(deps: DeliveryDeps, errand: Errand): Promise<Conclusion> {
   const { ackTimeoutMs, unknownOutcomeGraceMs } = deps.settings;
+  deps.logger.info('claim_lost', { ...errand.key, toolCallId: errand.call.effect.toolCallId });
   const entry = await readLedger(deps, errand);
   const fullMs = 2 * ackTimeoutMs + unknownOutcomeGraceMs;
   const passedMs = deps.clock.now() - (entry?.claimedAt ?? deps.clock.now());
