@@ -8,6 +8,7 @@
 //   C3. The handler of kafkajs returns at once: nothing a record needs holds up another partition, or a heartbeat.
 //   C4. A consumer that kafkajs has given up is built again, with patience, until it is closed.
 //   C5. A record that was read and not finished is read again by the next owner: the watermark is committed, not the position.
+//   C6. Alive is who makes progress: one that has joined and asks the broker for nothing any more stands still, and says so.
 import { Fault, type Assignment, type Logger, type Subscription } from '@dormouse/ports';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,6 +39,8 @@ export interface GroupConsumer extends Subscription {
   owned(): ReadonlySet<number>;
   /** Null, or why it is not working. */
   problem(): string | null;
+  /** Null, or what says that it never will again by itself: whoever can should start this process anew. (C6) */
+  stalled(): string | null;
 }
 
 interface Claim extends Assignment {
@@ -48,6 +51,8 @@ interface Claim extends Assignment {
 }
 
 const commitEveryMs = 250;
+/** Every fetch ends within a moment, also one that brings nothing or is paused. */
+const sessionsWithoutFetchMax = 3;
 const busyPollMs = 10;
 const drainPollMs = 5;
 const rebuildMsFirst = 250;
@@ -76,6 +81,7 @@ class TopicConsumer implements GroupConsumer {
   #claims = new Map<number, Claim>();
   #joined = Promise.withResolvers<void>();
   #problem: string | null = 'joining';
+  #fetchedAt = 0;
   #committing: Promise<void> | null = null;
   #paused: NodeJS.Timeout | null = null;
   #closing = false;
@@ -96,7 +102,14 @@ class TopicConsumer implements GroupConsumer {
   }
 
   problem(): string | null {
-    return this.#problem;
+    return this.#problem ?? this.stalled();
+  }
+
+  stalled(): string | null {
+    const { topic, sessionTimeoutMs } = this.#options;
+    const sinceMs = performance.now() - this.#fetchedAt;
+    if (this.#problem !== null || this.#closing || sinceMs < sessionsWithoutFetchMax * sessionTimeoutMs) return null;
+    return `The consumer of ${topic} has not come back from the broker for ${Math.round(sinceMs / 1_000)} s.`;
   }
 
   async close(withinMs: number): Promise<void> {
@@ -133,6 +146,9 @@ class TopicConsumer implements GroupConsumer {
       ],
     });
     this.#consumer = consumer;
+    consumer.on(consumer.events.FETCH, () => {
+      this.#fetchedAt = performance.now();
+    });
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       if (this.#consumer === consumer) void this.#rebuild(payload.error);
     });
@@ -199,6 +215,7 @@ class TopicConsumer implements GroupConsumer {
       this.#claims.set(partition, claim);
       this.#handlers.assigned(claim);
     }
+    this.#fetchedAt = performance.now();
     this.#problem = null;
     this.#joined.resolve();
   }

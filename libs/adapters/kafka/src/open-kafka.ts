@@ -42,6 +42,8 @@ export interface KafkaBus {
   mark(installation: string): Promise<void>;
   /** Null, or why something that was consumed is not being consumed now. */
   problem(): string | null;
+  /** Null, or why it will not be by itself: the consumer stands still. */
+  stalled(): string | null;
   close(): Promise<void>;
 }
 
@@ -86,12 +88,16 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
     return {
       owned: () => consumer.owned(),
       problem: () => consumer.problem(),
+      stalled: () => consumer.stalled(),
       close: async (withinMs) => {
         ours.delete(consumer);
         await consumer.close(withinMs);
       },
     };
   }
+
+  const firstOf = (said: (consumer: GroupConsumer) => string | null): string | null =>
+    [...consumers.values()].flatMap((ours) => [...ours].flatMap((consumer) => said(consumer) ?? []))[0] ?? null;
 
   return {
     inputs: createInputBus({
@@ -113,8 +119,8 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
     marks: () => withAdmin(kafka, (admin) => marksUnder(admin, prefix)),
     mark: (installation) =>
       withAdmin(kafka, (admin) => putMark(admin, prefix, installation, options.makeTopics?.replication ?? 1)),
-    problem: () =>
-      [...consumers.values()].flatMap((ours) => [...ours].flatMap((consumer) => consumer.problem() ?? []))[0] ?? null,
+    problem: () => firstOf((consumer) => consumer.problem()),
+    stalled: () => firstOf((consumer) => consumer.stalled()),
     close: async () => {
       for (const ours of consumers.values()) for (const consumer of ours) await consumer.close(0);
       await sender.close();

@@ -1,5 +1,5 @@
-// /healthz and /readyz of one process of a cluster, from its first moment on: alive while it waits for what it depends on,
-// ready only when it can do its work.
+// /healthz and /readyz of one process of a cluster, from its first moment on: alive while it waits for what it depends on, not
+// when it stands still; ready only when it can do its work.
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 
@@ -7,17 +7,23 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
-/** `ready`: null, or the reason why not; a rejection is a reason too. @throws the system's error, `EADDRINUSE` among them. */
-export async function startHealthServer(
-  host: string,
-  port: number,
-  ready: () => Promise<string | null>,
-): Promise<HealthServer> {
+export interface Health {
+  /** Null, or the reason why not; a rejection is a reason too. */
+  ready(): Promise<string | null>;
+  /** Null, or what says that this process makes no progress any more and should be started anew. */
+  stalled(): string | null;
+}
+
+/** @throws the system's error, `EADDRINUSE` among them. */
+export async function startHealthServer(host: string, port: number, { ready, stalled }: Health): Promise<HealthServer> {
   const server = createServer((request, response) => {
     const answer = (status: number, body: object): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
-    if (request.url === '/healthz') return answer(200, { status: 'ok' });
+    if (request.url === '/healthz') {
+      const reason = stalled();
+      return answer(reason === null ? 200 : 503, reason === null ? { status: 'ok' } : { status: 'stalled', reason });
+    }
     if (request.url !== '/readyz') return answer(404, { status: 'unknown' });
     ready().then(
       (reason) =>

@@ -88,7 +88,8 @@ async function start(
 ): Promise<void> {
   const progress: Progress = { waitingFor: 'starting', platform: null };
   const ready = async (): Promise<string | null> => progress.waitingFor ?? (await progress.platform?.problem()) ?? null;
-  const health = await startHealthServer(config.HOST, config.HEALTH_PORT, ready); // (R1)
+  const stalled = (): string | null => progress.platform?.stalled() ?? null;
+  const health = await startHealthServer(config.HOST, config.HEALTH_PORT, { ready, stalled }); // (R1)
   undo.push(() => health.close());
   const platform = await patiently(
     () => openPlatform(config, logger),

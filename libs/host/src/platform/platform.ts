@@ -25,6 +25,8 @@ export interface Platform {
   readonly logger: Logger;
   /** Null, or why the process cannot do its work now. @throws Fault UNAVAILABLE. */
   problem(): Promise<string | null>;
+  /** Null, or why only a new process could. */
+  stalled(): string | null;
   close(): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ export async function openPlatform(config: Config, logger: Logger): Promise<Plat
     ...{ stores, transport, model, argumentValidator, keys, sealer, clock, logger },
     entropy: systemEntropy,
     problem,
+    stalled: () => topology.stalled(),
     close,
   };
 }

@@ -65,6 +65,8 @@ export interface Topology {
   readonly keys: KeyRing;
   /** Null, or why the process cannot do its work now. @throws Fault UNAVAILABLE. */
   problem(): Promise<string | null>;
+  /** Null, or why only a new process could. */
+  stalled(): string | null;
   close(): Promise<void>;
 }
 
@@ -83,6 +85,7 @@ async function openStandalone(config: Config, clock: Clock): Promise<Topology> {
         await stores.apiKeys.bySha256('readiness');
         return null;
       },
+      stalled: () => null,
       close: () => stores.close(),
     };
   } catch (failure) {
@@ -111,6 +114,7 @@ async function openCluster(config: ClusterConfig, logger: Logger): Promise<Topol
       await mongo.ping();
       return kafka.problem();
     },
+    stalled: () => kafka.stalled(),
     close: async () => {
       await kafka.close();
       await Promise.all([mongo.close(), redis.close()]);
