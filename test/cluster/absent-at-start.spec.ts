@@ -1,42 +1,33 @@
 // What a service does that finds nothing when it starts: it is alive and not ready, says what it waits for, tries again, and is ready
 // as soon as it can do its work; without Redis too. On real servers that are killed, with built programs.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { withServices } from '../services/needed-services.ts';
-import { recipes } from '../services/recipes.ts';
 import { freePorts } from '../services/free-ports.ts';
+import { type OwnServers, startOwnServers } from '../services/own-servers.ts';
 import type { RunningService, ServiceRecipe } from '../services/service.ts';
-import { serviceCache } from '../services/service-cache.ts';
 
 type Name = ServiceRecipe['name'];
 
 withServices(['kafka', 'mongo', 'redis'], () => {
   const directory = mkdtempSync(join(tmpdir(), 'dormouse-absent-'));
-  const servers = new Map<Name, RunningService>();
+  let own: OwnServers;
   const server = (name: Name): RunningService => {
-    const found = servers.get(name);
+    const found = own.servers.get(name);
     if (found === undefined) throw new Error(name);
     return found;
   };
 
   beforeAll(async () => {
-    await Promise.all(
-      recipes.map(async (recipe) => {
-        const { name } = recipe;
-        mkdirSync(join(directory, name));
-        const where = { directory: join(directory, name), cache: serviceCache, own: true, say: () => {} } as const;
-        const started = await recipe.start(where);
-        if (!started.available) throw new Error(started.reason);
-        servers.set(name, started.service);
-      }),
-    );
+    own = await startOwnServers(directory);
   }, 120_000);
+  beforeEach((context) => context.skip(own.missing !== null, own.missing ?? undefined));
   afterAll(async () => {
-    for (const each of servers.values()) await each.stop();
+    for (const each of own.servers.values()) await each.stop();
     rmSync(directory, { recursive: true, force: true });
   }, 60_000);
 

@@ -230,10 +230,10 @@ withServices(['kafka'], ({ kafka }) => {
     await expect.poll(() => recorder.ids(), { timeout: 10_000 }).toEqual(['after']);
   });
 
-  it('a broker that is killed and started again: what was accepted arrives, and the consumer goes on', async () => {
+  it('a broker that is killed and started again: what was accepted arrives, and the consumer goes on', async (context) => {
     const directory = mkdtempSync(join(tmpdir(), 'dormouse-kafka-'));
     const started = await recipe.start({ directory, cache: serviceCache, own: true, say: () => {} });
-    if (!started.available) throw new Error(started.reason);
+    if (!started.available) return context.skip(`${started.reason} ${started.remedy}`);
     try {
       const bus = await openBus(freshPrefix(), started.service.url);
       const recorder = createInputRecorder(release);

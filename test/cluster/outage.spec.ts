@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultProxy, startFaultProxy } from '../chaos/fault-proxy.ts';
 import { type RecordingModel, startRecordingModel } from '../conformance/recording-model.ts';
 import { recordToolServer, type RecordingToolServer } from '../conformance/recording-tool-server.ts';
@@ -32,6 +32,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
   let server: RecordingToolServer;
   /** A broker of our own: clients go where it tells them, so a proxy has to be what it tells them. */
   let broker: RunningService;
+  let missing: string | null = null;
   const network = new Map<string, { readonly proxy: FaultProxy; readonly port: number }>();
 
   async function proxied(name: string, url: string): Promise<string> {
@@ -45,7 +46,11 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     const toBroker = await startFaultProxy([]);
     const where = { directory, cache: serviceCache, own: true, say: () => {} } as const;
     const started = await kafkaRecipe.start({ ...where, advertisedPort: toBroker.port });
-    if (!started.available) throw new Error(started.reason);
+    if (!started.available) {
+      missing = `${started.reason} ${started.remedy}`;
+      await toBroker.close();
+      return;
+    }
     broker = started.service;
     const port = Number(broker.url.split(':')[1]);
     toBroker.targets = [port];
@@ -61,13 +66,14 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     ]);
     server = await recordToolServer(at);
   }, 120_000);
+  beforeEach((context) => context.skip(missing !== null, missing ?? undefined));
   afterEach(() => {
     for (const name of network.keys()) back(name);
   });
   afterAll(async () => {
     await endClusters();
     await Promise.all([...network.values()].map(({ proxy }) => proxy.close()));
-    await Promise.all([model.close(), server.close(), broker.stop()]);
+    if (missing === null) await Promise.all([model.close(), server.close(), broker.stop()]);
     rmSync(directory, { recursive: true, force: true });
   }, 60_000);
 

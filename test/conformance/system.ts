@@ -1,11 +1,15 @@
-// The system that the conformance specs talk to: a standalone process of the spec's own, or the cluster of the whole tier.
+// The system that the conformance specs talk to: a standalone process of the spec's own, or the cluster of the whole tier. Where
+// that tier misses a server, their tests are skipped; what their hooks prepare is prepared on a standalone process, for nobody.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import type { System } from '../e2e/conversation.ts';
 import { request, scratchDirectory, startStandalone } from '../e2e/standalone-process.ts';
+import { servicesOrSkipFile } from '../services/needed-services.ts';
 import { watchedFrom } from './loop-delay.ts';
 import type { ClusterWish, SharedCluster } from './one-cluster.ts';
+
+const servers = servicesOrSkipFile();
 
 /** Impatient, so that what has to give up gives up soon; and talkative, so that a secret in a log line would be seen. */
 const settings = {
@@ -22,16 +26,12 @@ export interface ConformanceSystem extends System {
 }
 
 export async function conformanceSystem(): Promise<ConformanceSystem> {
-  // Provided in the cluster tier only.
-  const door = inject('clusterDoor') as string | undefined;
-  if (door === undefined) {
+  if (servers === null) {
     const loops = await scratchDirectory();
     return { ...(await startStandalone({ env: { ...settings, ...watchedFrom(loops) } })), loops };
   }
-  const [kafka, mongo, redis] = [inject('kafka'), inject('mongo'), inject('redis')];
-  if (!kafka.available || !mongo.available || !redis.available) throw new Error('this tier needs its servers');
-  const wish: ClusterWish = { servers: { kafka: kafka.url, mongo: mongo.url, redis: redis.url }, settings };
-  const answer = await fetch(door, { method: 'POST', body: JSON.stringify(wish) });
+  const wish: ClusterWish = { servers, settings };
+  const answer = await fetch(inject('clusterDoor'), { method: 'POST', body: JSON.stringify(wish) });
   if (!answer.ok) throw new Error(await answer.text());
   const { url, key, directory, loops } = (await answer.json()) as SharedCluster;
   return {

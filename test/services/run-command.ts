@@ -18,8 +18,8 @@ export function runCommand(
     cwd: options.cwd,
     env: { ...process.env, ...options.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: options.withinMs,
   });
+  const late = setTimeout(() => child.kill(), options.withinMs); // not Node's own, which outlives a program that is not there
   let printed = '';
   let all = '';
   child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString('utf8')));
@@ -30,7 +30,7 @@ export function runCommand(
     if (code === 0) resolve(printed);
     else reject(new Error(`${command} ${args[0] ?? ''} ended with ${code ?? signal}: ${all}`));
   });
-  return promise;
+  return promise.finally(() => clearTimeout(late));
 }
 
 export async function isInstalled(command: string): Promise<boolean> {

@@ -1,0 +1,26 @@
+// Servers of a spec's own, one of each, which it may hurt. A machine that cannot have one has nothing to hurt: the spec is skipped.
+import { join } from 'node:path';
+import { recipes } from './recipes.ts';
+import type { RunningService, ServiceRecipe, StartOptions } from './service.ts';
+import { serviceCache } from './service-cache.ts';
+
+export interface OwnServers {
+  /** Those that run, all to be stopped by who asked for them. */
+  readonly servers: ReadonlyMap<ServiceRecipe['name'], RunningService>;
+  /** Why not all of them do, and what would help. */
+  readonly missing: string | null;
+}
+
+export async function startOwnServers(directory: string, more: Pick<StartOptions, 'built'> = {}): Promise<OwnServers> {
+  const servers = new Map<ServiceRecipe['name'], RunningService>();
+  const reasons: string[] = [];
+  await Promise.all(
+    recipes.map(async (recipe) => {
+      const where = { directory: join(directory, recipe.name), cache: serviceCache, say: () => {} };
+      const started = await recipe.start({ ...where, ...more, own: true });
+      if (started.available) servers.set(recipe.name, started.service);
+      else reasons.push(`${started.reason} ${started.remedy}`);
+    }),
+  );
+  return { servers, missing: reasons.length === 0 ? null : reasons.join(' ') };
+}
