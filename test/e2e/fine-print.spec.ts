@@ -179,6 +179,7 @@ describe('a fork', () => {
     const forkAt = async (thread: string, at_: number): Promise<string> => {
       const { status, json } = await at.request('POST', `/v1/threads/${thread}/fork`, { position: at_ });
       expect(status).toBe(201);
+      await untilStatus(at, json.id, 'idle'); // in a cluster it is `opening` for a moment
       return json.id;
     };
     const fork = await forkAt(source, position);

@@ -1,14 +1,23 @@
 // The example tool server and the agent that uses it, registered through the API; again changes nothing.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const triesMax = 5;
 
 export async function seedExamples(url: string, key: string, tools: string): Promise<void> {
   const call = async (method: string, path: string, body?: object): Promise<number> => {
-    const answer = await fetch(url + path, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    await answer.body?.cancel();
-    return answer.status;
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const answer = await fetch(url + path, sent);
+        await answer.arrayBuffer(); // to its end: a connection that is left in the middle is closed under the next request
+        return answer.status;
+      } catch (error) {
+        const { message, cause } = error as Error;
+        if (tries === triesMax) throw new Error(`${method} ${path}: ${message} (${String(cause)})`, { cause });
+        await sleep(tries * 100);
+      }
+    }
   };
   const server = (await call('GET', '/v1/tool-servers/example-tools')) === 200;
   const registered = server
