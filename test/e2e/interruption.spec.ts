@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, openThread, say, scriptedAgent, type System, untilEvent, untilStatus } from './conversation.ts';
+import {
+  eventsOf,
+  eventually,
+  openThread,
+  say,
+  scriptedAgent,
+  type System,
+  untilEvent,
+  untilStatus,
+} from './conversation.ts';
 import { endSystems, startSystem } from './system.ts';
 
 let at: System;
@@ -54,8 +63,10 @@ describe('interruption', () => {
     const path = `/v1/threads/${thread}`;
     const { json } = await at.request('POST', `${path}/messages`, { text: 'and then?' });
     expect(await untilEvent(at, thread, 'message_queued')).toMatchObject({ message_id: json.id });
-    const [call] = (await at.request('GET', `${path}/tool-calls`)).json.data;
-    expect(call).toMatchObject({ state: 'acknowledged' });
+    const call = await eventually(async () => {
+      const [only] = (await at.request('GET', `${path}/tool-calls`)).json.data;
+      return only.state === 'acknowledged' && only;
+    });
     await at.request('POST', `${path}/tool-calls/${call.tool_call_id}/cancel`);
     await untilStatus(at, thread, 'idle');
     const events = await eventsOf(at, thread);

@@ -9,9 +9,9 @@ export interface HealthServer {
 
 export interface Health {
   /** Null, or the reason why not; a rejection is a reason too. */
-  ready(): Promise<string | null>;
+  readonly ready: () => Promise<string | null>;
   /** Null, or what says that this process makes no progress any more and should be started anew. */
-  stalled(): string | null;
+  readonly stalled: () => string | null;
 }
 
 /** @throws the system's error, `EADDRINUSE` among them. */
