@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, openThread, say, scriptedAgent, untilStatus, type System } from './conversation.ts';
+import { eventsOf, openThread, say, scriptedAgent, sentCalls, untilStatus, type System } from './conversation.ts';
 import { driveToolServer, toolCall } from './driven-tool-server.ts';
 import { openStream } from './event-stream.ts';
 import { endSystems, startSystem } from './system.ts';
@@ -38,8 +38,9 @@ describe('approvals', () => {
     });
     expect(answer.status).toBe(202);
     await untilStatus(at, thread, 'idle');
-    const after = (await at.request('GET', `/v1/threads/${thread}/tool-calls`)).json.data;
-    expect(after).toMatchObject([{ state: 'settled', outcome: 'result', attempts: [{ status: 200 }] }]);
+    expect(await sentCalls(at, thread)).toMatchObject([
+      { state: 'settled', outcome: 'result', attempts: [{ status: 200 }] },
+    ]);
     const settled = (await eventsOf(at, thread)).find(({ type }) => type === 'choice_settled');
     expect(settled).toMatchObject({
       choice_id: choice,

@@ -74,6 +74,14 @@ export async function eventually<T>(look: () => Promise<T | undefined | false>, 
   }
 }
 
+/** The calls of a thread once each shows how it was sent: a result may be here before its POST is written down. */
+export function sentCalls(at: System, thread: string): Promise<readonly Json[]> {
+  return eventually(async () => {
+    const calls: readonly Json[] = (await at.request('GET', `/v1/threads/${thread}/tool-calls`)).json.data;
+    return calls.every(({ attempts }) => attempts.length > 0) && calls;
+  });
+}
+
 /** Waits for an event of this type and gives it. A child is there a moment after its parent names it. */
 export function untilEvent(at: System, thread: string, type: string): Promise<Json> {
   return eventually(async () => {

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, openThread, say, scriptedAgent, type System, untilEvent, untilStatus } from './conversation.ts';
+import {
+  eventsOf,
+  openThread,
+  say,
+  scriptedAgent,
+  sentCalls,
+  type System,
+  untilEvent,
+  untilStatus,
+} from './conversation.ts';
 import { endSystems, startSystem } from './system.ts';
 
 let at: System;
@@ -73,8 +82,7 @@ describe('the first conversation', () => {
   it('lists tool calls with their attempts, and the readable conversation page by page', async () => {
     const thread = await openThread(at);
     await say(at, thread, 'What is the weather in Paris?');
-    const calls = (await at.request('GET', `/v1/threads/${thread}/tool-calls`)).json;
-    expect(calls.data).toMatchObject([
+    expect(await sentCalls(at, thread)).toMatchObject([
       {
         operation: 'weather',
         tool_server: 'example-tools',
