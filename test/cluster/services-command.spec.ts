@@ -71,11 +71,11 @@ withServices(['redis'], () => {
 });
 
 withServices(['kafka'], () => {
-  it('a broker that is started again in its directory has its topics, on whatever port is free then', async () => {
+  it('a broker that is started again in its directory has its topics, on whatever port is free then', async (context) => {
     const directory = mkdtempSync(join(tmpdir(), 'dormouse-kafka-'));
     const topicsAfter = async (work: (admin: ReturnType<Kafka['admin']>) => Promise<unknown>) => {
       const started = await kafka.start({ directory, cache: serviceCache, own: true, built: true, say: () => {} });
-      if (!started.available) throw new Error(started.reason);
+      if (!started.available) return context.skip(`${started.reason} ${started.remedy}`);
       const admin = new Kafka({ brokers: [started.service.url], logLevel: logLevel.NOTHING }).admin();
       await admin.connect();
       await work(admin);

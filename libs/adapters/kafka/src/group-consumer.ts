@@ -51,7 +51,7 @@ interface Claim extends Assignment {
 }
 
 const commitEveryMs = 250;
-/** Every fetch ends within a moment, also one that brings nothing or is paused. */
+/** Every fetch ends within a moment, also one that brings nothing or is paused. Of several brokers all must be silent. */
 const sessionsWithoutFetchMax = 3;
 const busyPollMs = 10;
 const drainPollMs = 5;
