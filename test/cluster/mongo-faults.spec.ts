@@ -22,6 +22,15 @@ const appendOne = async (log: ThreadLog, commit: Commit): Promise<AppendOutcome>
 withServices(['mongo'], ({ mongo }) => {
   const freshDatabase = (): string => `faults_${randomBytes(6).toString('hex')}`;
 
+  async function withCommits(
+    database: string,
+    change: (commits: Mongoose.mongo.Collection) => Promise<unknown>,
+  ): Promise<void> {
+    const connection = await mongoose.createConnection(mongo).asPromise();
+    await change(connection.getClient().db(database).collection('commits'));
+    await connection.close();
+  }
+
   describe('a connection that is cut in the middle of an insert', () => {
     let proxy: FaultProxy;
     /** Behind the proxy, and beside it. */
@@ -152,15 +161,53 @@ withServices(['mongo'], ({ mongo }) => {
       const database = freshDatabase();
       const stores = await openMongo({ url: mongo, database, indexes: 'make' });
       await stores.close();
-      const connection = await mongoose.createConnection(mongo).asPromise();
-      await connection.getClient().db(database).collection('commits').dropIndex('input_once');
-      await connection.close();
+      await withCommits(database, (commits) => commits.dropIndex('decided_once'));
       await expect(openMongo({ url: mongo, database, indexes: 'check' })).rejects.toMatchObject({
         code: 'INDEX_MISSING',
-        message: 'These indexes are missing: commits.input_once. Make them with: npm run setup',
+        message: 'These indexes are missing: commits.decided_once. Make them with: npm run setup',
       });
       await (await openMongo({ url: mongo, database, indexes: 'make' })).close();
       await (await openMongo({ url: mongo, database, indexes: 'check' })).close();
+    });
+
+    it('that somebody made with another shape is refused: it would not keep an input from counting twice', async () => {
+      const database = freshDatabase();
+      await (await openMongo({ url: mongo, database, indexes: 'make' })).close();
+      await withCommits(database, async (commits) => {
+        await commits.dropIndex('decided_once');
+        await commits.createIndex({ decided: 1 }, { name: 'decided_once' });
+      });
+      for (const indexes of ['check', 'make'] as const)
+        await expect(openMongo({ url: mongo, database, indexes })).rejects.toMatchObject({
+          code: 'INDEX_MISSING',
+          message:
+            'These indexes are not what they must be: commits.decided_once. Drop them, and make them anew with: npm run setup',
+        });
+    });
+
+    it('of an older version is replaced, and what it knew is not decided again', async () => {
+      const database = freshDatabase();
+      const older = await openMongo({ url: mongo, database, indexes: 'make' });
+      const decided = commitOf(freshKey(), 0, { inputs: ['c:1', 'c:2'] });
+      expect(await appendOne(older.log, decided)).toBe('appended');
+      expect(await appendOne(older.log, commitOf(freshKey(), 0, { inputs: [] }))).toBe('appended');
+      await older.close();
+      await withCommits(database, async (commits) => {
+        await commits.dropIndex('decided_once');
+        await commits.updateMany({}, { $unset: { decided: '' } });
+        await commits.createIndex({ tenant: 1, thread: 1, inputs: 1 }, { name: 'input_once' });
+      });
+      await expect(openMongo({ url: mongo, database, indexes: 'check' })).rejects.toMatchObject({
+        message: expect.stringContaining('commits.decided_once'),
+      });
+      const stores = await openMongo({ url: mongo, database, indexes: 'make' });
+      expect(await stores.log.findByInputs(decided, ['c:2', 'c:3'])).toEqual([decided, null]);
+      expect(await appendOne(stores.log, commitOf(decided, 1, { inputs: ['c:2'] }))).toBe('duplicate');
+      await stores.close();
+      await withCommits(database, async (commits) =>
+        expect((await commits.indexes()).map(({ name }) => name)).toEqual(['_id_', 'decided_once']),
+      );
+      await (await openMongo({ url: mongo, database, indexes: 'make' })).close();
     });
 
     it('is never made by a process that only runs: an empty database is refused', async () => {

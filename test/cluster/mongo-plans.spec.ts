@@ -38,7 +38,11 @@ withServices(['mongo'], ({ mongo: url }) => {
   afterAll(() => stores.close());
 
   it.each<[string, string, () => Promise<unknown>]>([
-    ['input_once', 'the commits that decided some inputs', () => stores.log.findByInputs(keyOf(7), ['input_2', 'no'])],
+    [
+      'decided_once',
+      'the commits that decided some inputs',
+      () => stores.log.findByInputs(keyOf(7), ['input_2', 'no']),
+    ],
     ['_id_', 'the head of a thread', () => stores.log.head(keyOf(7))],
     ['_id_', 'the commits of a thread', () => stores.log.read(keyOf(7), 1)],
     ['_id_', 'the commit of a position', () => stores.log.at(keyOf(7), 2)],

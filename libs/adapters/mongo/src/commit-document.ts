@@ -5,9 +5,12 @@
 //       has no colon, and what follows the last one is the version: no two commits share an `_id`.
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import { mongo } from 'mongoose';
+import { decidedPart } from './decided-inputs.ts';
 
 export interface CommitDocument extends Commit {
   readonly _id: string;
+  /** See `decided-inputs.ts`. */
+  readonly decided?: readonly string[];
 }
 
 const versionDigits = 16;
@@ -21,6 +24,7 @@ export function documentOf(commit: Commit): CommitDocument {
   return {
     _id: commitIdOf(commit, version),
     ...{ v, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body },
+    ...decidedPart(commit, inputs),
   };
 }
 
@@ -35,7 +39,7 @@ export function isTooLarge(commit: Commit): boolean {
   return mongo.BSON.calculateObjectSize(documentOf(commit)) > documentBytesMax;
 }
 
-export function commitOf({ _id, ...commit }: CommitDocument): Commit {
+export function commitOf({ _id: _, decided: __, ...commit }: CommitDocument): Commit {
   return commit;
 }
 

@@ -6,6 +6,7 @@
 //   X2. A partial index serves only questions that say its condition: without it they walk through the whole collection.
 import { Fault } from '@dormouse/ports';
 import type { mongo } from 'mongoose';
+import { nameOldInputs, retiredIndex } from './decided-inputs.ts';
 import type { MongoServer } from './mongo-server.ts';
 
 interface Index {
@@ -15,17 +16,14 @@ interface Index {
   readonly options?: mongo.CreateIndexesOptions;
 }
 
-/** Of the index `input_once`, and of everything that is to be answered by it. (X2) */
-export const decidedSomething = { 'inputs.0': { $exists: true } } as const;
-
 const listOrder = { createdAt: -1, thread: -1 } as const;
 
 const indexes: readonly Index[] = [
   {
     collection: 'commits',
-    name: 'input_once',
-    key: { tenant: 1, thread: 1, inputs: 1 },
-    options: { unique: true, partialFilterExpression: decidedSomething },
+    name: 'decided_once',
+    key: { decided: 1 },
+    options: { unique: true, sparse: true },
   },
   {
     collection: 'threads',
@@ -55,26 +53,46 @@ const indexes: readonly Index[] = [
   { collection: 'api_keys', name: 'alias_once', key: { alias: 1 }, options: { unique: true } },
 ];
 
-/** Makes what is missing; changes nothing that is there. */
+/** Makes what is missing; changes nothing that is there, but that it retires what has a successor. */
 export async function ensureIndexes(server: MongoServer): Promise<void> {
+  const there = await indexesOf(server);
   for (const { collection, name, key, options } of indexes)
-    await server.write(() => server.collection(collection).createIndex(key, { ...options, name }));
+    if (!there.has(`${collection}.${name}`))
+      await server.write(() => server.collection(collection).createIndex(key, { ...options, name }));
+  if (there.has(`commits.${retiredIndex}`)) await nameOldInputs(server);
 }
 
-/** Names, as `collection.index`. */
-export async function missingIndexes(server: MongoServer): Promise<readonly string[]> {
-  const there = new Set<string>();
+/** What keeps a process from running, as `collection.index`; null when nothing does. */
+export async function indexProblem(server: MongoServer): Promise<string | null> {
+  const there = await indexesOf(server);
+  const named = indexes.map((index) => ({ ...index, full: `${index.collection}.${index.name}` }));
+  const missing = named.filter(({ full }) => !there.has(full));
+  if (missing.length > 0) return `These indexes are missing: ${listed(missing)}. Make them with: npm run setup`;
+  const others = named.filter((index) => shapeOf(index.key, index.options) !== there.get(index.full));
+  if (others.length === 0) return null;
+  return `These indexes are not what they must be: ${listed(others)}. Drop them, and make them anew with: npm run setup`;
+}
+
+const listed = (all: readonly { readonly full: string }[]): string => all.map(({ full }) => full).join(', ');
+
+/** What makes an index mean what it means. */
+const shapeOf = (key: object, options: { readonly unique?: boolean } = {}): string =>
+  JSON.stringify([Object.entries(key), options.unique === true]);
+
+/** Shapes by `collection.index`. */
+async function indexesOf(server: MongoServer): Promise<ReadonlyMap<string, string>> {
+  const there = new Map<string, string>();
   for (const collection of new Set(indexes.map((index) => index.collection)))
-    for (const name of await indexNames(server, collection)) there.add(`${collection}.${name}`);
-  return indexes.map(({ collection, name }) => `${collection}.${name}`).filter((name) => !there.has(name));
+    for (const each of await indexesIn(server, collection))
+      there.set(`${collection}.${String(each.name)}`, shapeOf(each.key, each));
+  return there;
 }
 
 const namespaceNotFound = 26;
 
-async function indexNames(server: MongoServer, collection: string): Promise<readonly string[]> {
+async function indexesIn(server: MongoServer, collection: string): Promise<readonly mongo.IndexDescriptionInfo[]> {
   try {
-    const found = await server.read(() => server.collection(collection).listIndexes().toArray());
-    return found.map(({ name }) => String(name));
+    return await server.read(() => server.collection(collection).indexes());
   } catch (error) {
     const cause = error instanceof Fault ? (error.cause as { readonly code?: number } | undefined) : undefined;
     if (cause?.code === namespaceNotFound) return []; // a collection that nobody has written to

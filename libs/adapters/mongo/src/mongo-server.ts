@@ -49,6 +49,9 @@ const tlsSettings = {
   certificate: 'tlsCertificateKeyFile=… of its query',
 };
 const sizeCodes: ReadonlySet<unknown> = new Set([10_334, 16]);
+/** Without one the driver would take `test`. */
+const namesDatabase = /^[a-z+]+:\/\/[^/]+\/[^?]/;
+const defaultDatabase = 'dormouse';
 const deadlockTriesMax = 20;
 const retryAfterMs = 1_000;
 
@@ -70,8 +73,8 @@ export async function connectServer(options: ServerOptions): Promise<MongoServer
     await connection.destroy();
     throw faultOf(error);
   }
-  const named = connection.name === '' || connection.name === 'test' ? 'dormouse' : connection.name;
-  const database = connection.getClient().db(options.database ?? named);
+  const inUrl = namesDatabase.test(options.url) ? connection.name : defaultDatabase;
+  const database = connection.getClient().db(options.database ?? inUrl);
   const counted = { reads: 0, writes: 0, groups: 0, commits: 0, unknownOutcomes: 0 };
 
   async function trip<Answer>(work: () => Promise<Answer>, kind: 'reads' | 'writes'): Promise<Answer> {

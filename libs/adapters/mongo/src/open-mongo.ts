@@ -20,7 +20,7 @@ import {
 import { createBlobs } from './blobs.ts';
 import { createDispatchLedger } from './dispatch-ledger.ts';
 import { createIdempotencyKeys } from './idempotency-keys.ts';
-import { ensureIndexes, missingIndexes } from './indexes.ts';
+import { ensureIndexes, indexProblem } from './indexes.ts';
 import { createInstallationRecord, type InstallationRecord } from './installation.ts';
 import { connectServer, type MongoCounters, type ServerOptions } from './mongo-server.ts';
 import { createParkedThreads } from './parked-threads.ts';
@@ -66,12 +66,8 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   const server = await connectServer(options);
   try {
     if (options.indexes === 'make') await ensureIndexes(server);
-    const missing = await missingIndexes(server);
-    if (missing.length > 0)
-      throw new Fault(
-        'INDEX_MISSING',
-        `These indexes are missing: ${missing.join(', ')}. Make them with: npm run setup`,
-      );
+    const problem = await indexProblem(server);
+    if (problem !== null) throw new Fault('INDEX_MISSING', problem);
   } catch (error) {
     await server.close();
     throw error;

@@ -11,7 +11,7 @@
 //   M5. What no document can hold is not sent: it would take its group with it. (L7)
 import type { Append, AppendOutcome, Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { type CommitDocument, commitIdOf, commitOf, documentOf, isTooLarge, versionRange } from './commit-document.ts';
-import { decidedSomething } from './indexes.ts';
+import { decidedName } from './decided-inputs.ts';
 import { KnownHeads } from './known-heads.ts';
 import {
   faultOf,
@@ -145,9 +145,8 @@ export function createThreadLog(server: MongoServer): ThreadLog {
     },
     findByInputs: async (key, inputs) => {
       if (inputs.length === 0) return [];
-      const { tenant, thread } = key;
-      const decided = { tenant, thread, inputs: { $in: [...inputs] }, ...decidedSomething };
-      const found = await server.read(() => commits.find(decided).toArray());
+      const names = inputs.map((input) => decidedName(key, input));
+      const found = await server.read(() => commits.find({ decided: { $in: names } }).toArray());
       return inputs.map((input) => {
         const document = found.find((each) => each.inputs.includes(input));
         return document === undefined ? null : commitOf(document);

@@ -8,8 +8,8 @@
 //   F4. What the model says is gathered for a moment and leaves together, at once with a commit of its thread. It is in the
 //       list before it is published: a late client misses nothing. A completion that ends within the moment needs no list.
 //   F5. A channel nobody listens to any more is kept for a while: in a conversation the next listener is about to come.
-//   F6. What leaves in one turn of the event loop is one command, whatever its channels: commits of many threads are stored
-//       together, and a command costs more than what it carries.
+//   F6. What leaves in one turn of the event loop is one command, whatever its channels and lists: commits of many threads are
+//       stored together, and a command costs more than what it carries.
 import type { Delta, Hint, LiveFeed, ThreadKey } from '@dormouse/ports';
 import { IdleChannels } from './idle-channels.ts';
 import { hintsIn, textOf } from './hint-text.ts';
@@ -36,8 +36,17 @@ interface Gathered {
   readonly hints: Hint[];
 }
 
-/** ARGV: channel, text, channel, text. */
-const publishScript = `for place = 1, #ARGV, 2 do redis.call('PUBLISH', ARGV[place], ARGV[place + 1]) end`;
+/** ARGV: three for each step, its name and two more; see `Step`. */
+const stepsScript = `
+  for place = 1, #ARGV, 3 do
+    local step, name, value = ARGV[place], ARGV[place + 1], ARGV[place + 2]
+    if step == 'publish' then redis.call('PUBLISH', name, value)
+    elseif step == 'push' then redis.call('RPUSH', name, value)
+    elseif step == 'expire' then redis.call('PEXPIRE', name, value)
+    else redis.call('DEL', name) end
+  end`;
+
+type Step = readonly [step: 'publish' | 'push' | 'expire' | 'delete', channelOrList: string, value: string];
 
 type Listener = (hint: Hint) => void;
 
@@ -53,8 +62,7 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
   const inForce = new Set<string>();
   const said = new Map<string, Said>();
   const gathered = new Map<string, Gathered>();
-  /** Channel, text, channel, text. */
-  let outgoing: string[] = [];
+  let outgoing: Step[] = [];
   const idle = new IdleChannels((channels) => {
     for (const channel of channels) inForce.delete(channel);
     void subscriber.ask((client) => client.unsubscribe(...channels), null);
@@ -99,15 +107,19 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
         key,
         hints.flatMap((each) => (each.hint === 'delta' ? [each.delta] : [])),
       );
-    if (outgoing.length === 0) setImmediate(publishAll);
-    outgoing.push(channelOf(key), textOf(hints));
+    take(['publish', channelOf(key), textOf(hints)]);
+  }
+
+  function take(step: Step): void {
+    if (outgoing.length === 0) setImmediate(takeAll);
+    outgoing.push(step);
   }
 
   /** (F1, F6) */
-  function publishAll(): void {
-    const channelsAndTexts = outgoing;
+  function takeAll(): void {
+    const steps = outgoing;
     outgoing = [];
-    void publisher.ask((client) => client.eval(publishScript, 0, ...channelsAndTexts), 0);
+    void publisher.ask((client) => client.eval(stepsScript, 0, ...steps.flat()), 0);
   }
 
   /** (F3) */
@@ -128,15 +140,12 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
     }
     if (running === undefined || kept.length === 0) return;
     const isSame = running === before;
-    if (!isSame) remember(list, running);
-    void publisher.ask(async (client) => {
-      const commands = client.multi();
-      if (!isSame) commands.del(list);
-      await commands
-        .rpush(list, ...kept.map((delta) => JSON.stringify(delta)))
-        .pexpire(list, keptMs)
-        .exec();
-    }, undefined);
+    if (!isSame) {
+      remember(list, running);
+      take(['delete', list, '']);
+    }
+    for (const delta of kept) take(['push', list, JSON.stringify(delta)]);
+    take(['expire', list, String(keptMs)]);
   }
 
   /** Where another process took the thread over, nobody says here that its completion has ended: the oldest make room. */
@@ -149,7 +158,7 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
 
   function forget(key: ThreadKey): void {
     const list = listOf(key);
-    if (said.delete(list)) void publisher.ask((client) => client.del(list), 0);
+    if (said.delete(list)) take(['delete', list, '']);
   }
 
   return {
