@@ -1,10 +1,9 @@
 // The README's commands, pasted into a shell before a real process.
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cleanUp, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
 import { readDocument } from './document.ts';
-import { isAsShown, outputsOf, scriptOf, stepsOf } from './walk-through.ts';
+import { isAsShown, stepsOf, walk } from './walk-through.ts';
 
 describe('the walk-through of the README', () => {
   let folder: string; // where the person stands
@@ -19,16 +18,8 @@ describe('the walk-through of the README', () => {
   });
 
   it('prints what the README shows', { timeout: 90_000 }, async () => {
-    const steps = stepsOf(readDocument('README.md'));
-    const script = scriptOf(steps, { 'http://127.0.0.1:7420': standalone.url });
-    const ran = await bash(script, folder);
-    const outputs = outputsOf(ran.stdout);
-    expect(outputs).toHaveLength(steps.length);
-    for (const [index, { script: typed, shown }] of steps.entries()) {
-      const printed = outputs[index] ?? '';
-      if (shown !== null && !isAsShown(shown, printed)) expect({ typed, printed }).toEqual({ typed, printed: shown });
-    }
-    expect(ran.stderr).toBe('');
+    const walked = await walk(stepsOf(readDocument('README.md')), folder, { 'http://127.0.0.1:7420': standalone.url });
+    expect(walked).toEqual({ surprises: [], stderr: '' });
   });
 });
 
@@ -45,16 +36,3 @@ describe('an output', () => {
     ['a.c', 'abc'],
   ])('%j is not what %j shows', (shown, printed) => expect(isAsShown(shown, printed)).toBe(false));
 });
-
-function bash(script: string, cwd: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('bash', ['-s'], { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-    child.on('error', reject);
-    child.on('close', () => resolve({ stdout, stderr }));
-    child.stdin.end(script);
-  });
-}

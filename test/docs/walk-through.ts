@@ -2,6 +2,7 @@
 //
 // W1  Between `<!-- walk:begin -->` and `<!-- walk:end -->`, each block `sh` is run in one shell, in order.
 // W2  A block `json` or `text` is what the block before it prints. White space does not count; `…` stands for anything.
+import { spawn } from 'node:child_process';
 import type { Document } from './document.ts';
 import { fencesOf, sectionOf } from './markdown.ts';
 
@@ -26,13 +27,48 @@ export function stepsOf({ path, text }: Document): Step[] {
 
 const boundary = '-- end of block --';
 
+/** What a walk printed that its document does not show. */
+interface Surprise {
+  readonly typed: string;
+  readonly shown: string;
+  readonly printed: string;
+}
+
+/** All steps in one shell that stands in `folder`; what is shown is replaced by what is real. (W1, W2) */
+export async function walk(
+  steps: readonly Step[],
+  folder: string,
+  replacements: Readonly<Record<string, string>>,
+): Promise<{ readonly surprises: readonly Surprise[]; readonly stderr: string }> {
+  const { stdout, stderr } = await bash(scriptOf(steps, replacements), folder);
+  const outputs = outputsOf(stdout);
+  const surprises = steps.flatMap(({ script: typed, shown }, place): readonly Surprise[] => {
+    const printed = outputs[place] ?? 'it did not come so far';
+    return shown === null || isAsShown(shown, printed) ? [] : [{ typed, shown, printed }];
+  });
+  return { surprises, stderr };
+}
+
+function bash(script: string, cwd: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('bash', ['-s'], { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    child.on('error', reject);
+    child.on('close', () => resolve({ stdout, stderr }));
+    child.stdin.end(script);
+  });
+}
+
 /** One script for all steps; what each printed can be taken apart again. */
-export function scriptOf(steps: readonly Step[], replacements: Readonly<Record<string, string>>): string {
+function scriptOf(steps: readonly Step[], replacements: Readonly<Record<string, string>>): string {
   const script = steps.map((step) => `${step.script}\nprintf '\\n%s\\n' '${boundary}'\n`).join('');
   return Object.entries(replacements).reduce((text, [shown, real]) => text.replaceAll(shown, real), script);
 }
 
-export function outputsOf(printed: string): string[] {
+function outputsOf(printed: string): string[] {
   return printed.split(`\n${boundary}\n`).slice(0, -1);
 }
 

@@ -1,6 +1,6 @@
 // Opens both buses of the cluster topology over one Kafka.
 import type { InputBus, Logger, ThreadKey, WorkBus } from '@dormouse/ports';
-import type { Admin, Kafka, SASLOptions } from 'kafkajs';
+import type { Admin, Kafka, PartitionerArgs, SASLOptions } from 'kafkajs';
 import type { ConnectionOptions } from 'node:tls';
 import { type GroupConsumer, type GroupHandlers, joinGroup } from './group-consumer.ts';
 import { type BusIdentity, clusterName, marksUnder, putMark } from './installation-mark.ts';
@@ -53,6 +53,9 @@ const groupNames: Readonly<Record<TopicName, string>> = {
   notices: 'notifier',
 };
 
+/** Every record says its partition. */
+const partitionGiven = ({ message }: PartitionerArgs): number => message.partition ?? 0;
+
 /** @throws Fault UNAVAILABLE, TOPICS_UNFIT. */
 export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
   const { prefix, logger } = options;
@@ -67,6 +70,7 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
   }));
   const producer = kafka.producer({
     allowAutoTopicCreation: false,
+    createPartitioner: () => partitionGiven,
     retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 6 },
   });
   try {

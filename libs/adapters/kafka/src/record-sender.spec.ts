@@ -1,5 +1,6 @@
 import type { Producer, ProducerBatch } from 'kafkajs';
-import { expect, it } from 'vitest';
+import { setImmediate as settled } from 'node:timers/promises';
+import { expect, it, vi } from 'vitest';
 import { createRecordSender, type OutgoingRecord } from './record-sender.ts';
 
 const record = (value: string, partition = 0): OutgoingRecord => ({
@@ -21,6 +22,28 @@ it('R1 what is ready together leaves together, in order', async () => {
   const sender = createRecordSender(of, 1_000_000);
   await Promise.all(['a', 'b', 'c'].map((value) => sender.send(record(value))));
   expect(sent).toEqual([['a', 'b', 'c']]);
+});
+
+it('R1 what comes alone leaves at once; what follows a crowd leaves with those that come within a moment', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  const { sent, of } = producer();
+  const sender = createRecordSender(of, 1_000_000);
+  for (const value of ['a', 'b']) {
+    void sender.send(record(value));
+    await settled();
+  }
+  expect(sent).toEqual([['a'], ['b']]);
+  const crowd = ['1', '2', '3', '4', '5', '6', '7', '8'];
+  for (const value of crowd) void sender.send(record(value));
+  await settled();
+  for (const value of ['c', 'd']) {
+    void sender.send(record(value));
+    await settled();
+  }
+  expect(sent.slice(2)).toEqual([crowd]);
+  await vi.advanceTimersByTimeAsync(4);
+  expect(sent.slice(3)).toEqual([['c', 'd']]);
+  vi.useRealTimers();
 });
 
 it('R3 a request is bounded in bytes, whatever letters they are', async () => {

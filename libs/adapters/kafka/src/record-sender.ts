@@ -1,12 +1,14 @@
 // Everything that is published leaves through here: what is ready together goes to the brokers in one request.
 //
 // Invariants:
-//   R1. While one request is under way, collect; then send all that is there. No timers, no added wait. Order is kept.
+//   R1. While one request is under way, collect; then send all that is there. Order is kept. What comes alone leaves at once;
+//       after a crowd the next request waits a moment for the rest of it.
 //   R2. `send` resolves when every in-sync replica has the record; when it rejects, the record may be there all the same.
 //   R3. A record above the limit is refused alone, before it is sent, and what travels together stays below the brokers' limit:
 //       it fails nobody it travels with.
 import { Fault } from '@dormouse/ports';
 import type { Message, Producer } from 'kafkajs';
+import { gathered } from './crowd.ts';
 import { faultOf, unavailable } from './kafka-client.ts';
 
 export interface OutgoingRecord {
@@ -52,6 +54,7 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
         const fault = faultOf(error);
         for (const { reject } of lot) reject(fault); // (R2)
       }
+      await gathered(lot.length); // (R1)
     }
     sending = null;
   }

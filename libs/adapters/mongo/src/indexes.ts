@@ -6,8 +6,8 @@
 //   X2. A partial index serves only questions that say its condition: without it they walk through the whole collection.
 import { Fault } from '@dormouse/ports';
 import type { mongo } from 'mongoose';
-import { nameOldInputs, retiredIndex } from './decided-inputs.ts';
 import type { MongoServer } from './mongo-server.ts';
+import { nameOldInputs, retiredIndex } from './name-old-inputs.ts';
 
 interface Index {
   readonly collection: string;
