@@ -2,9 +2,9 @@
 // together, more are on their way. Whoever comes alone never waits.
 
 /** Records in one request from which on they are a crowd. */
-const crowdMin = 8;
+const crowdMin = 6;
 /** Kafka's own producers wait five. */
-const gatherMs = 4;
+const gatherMs = 6;
 
 /** Resolves when the next request should leave, after one that carried so many records. */
 export const gathered = (recordsBefore: number): Promise<void> =>

@@ -42,11 +42,15 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
   let queue: Waiting[] = [];
   let sending: Promise<void> | null = null;
   let closed = false;
+  /** Records in the last request. */
+  let before = 0;
 
   async function sendAll(): Promise<void> {
     await Promise.resolve(); // what is published in this turn of the event loop leaves together
     while (queue.length > 0) {
+      await gathered(before); // (R1)
       const lot = takeLot();
+      before = lot.length;
       try {
         await producer.sendBatch({ acks: acksOfAll, topicMessages: byTopic(lot) });
         for (const { resolve } of lot) resolve();
@@ -54,7 +58,6 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
         const fault = faultOf(error);
         for (const { reject } of lot) reject(fault); // (R2)
       }
-      await gathered(lot.length); // (R1)
     }
     sending = null;
   }
