@@ -1,24 +1,21 @@
-// Any endpoint that speaks the OpenAI chat wire format. Owns the request: address, key, parameters; the conversions live
-// beside it. Uses the AI SDK's provider object directly, never its orchestration: a prompt with a call that was answered
+// Any endpoint that speaks the OpenAI chat wire format. Owns the request: address, key, prompt; the conversions and the
+// provider's objects live beside it. Uses the AI SDK's provider object directly, never its orchestration: a prompt with a call that was answered
 // by a placeholder is our normal case there, and its retries are not durable.
 //
 // Invariants:
 //   O1. One completion is one HTTP request. (M1)
-//   O2. What a parameter says is sent; null leaves a field out. Model, messages, tools and `stream` are ours.
+//   O2. What a parameter says is sent; null leaves a field out. Model, messages, tools and `stream` are ours. (provider-models.ts)
 //   O3. The key is asked for with the origin of the base URL, which is the only origin it is sent to. (M3)
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import type { LanguageModelV4, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { ModelPart, ModelRequest, ToolDefinition } from '@dormouse/ports';
 import { ModelFault } from '@dormouse/ports';
 import { type Compatibility, parseCompatibility } from './compatibility.ts';
 import type { ModelDependencies } from './model-dependencies.ts';
 import { toModelFault } from './provider-fault.ts';
+import { providerModel } from './provider-models.ts';
 import { modelParts } from './provider-parts.ts';
 import { providerPrompt } from './provider-prompt.ts';
 import { toolNames, type ToolNames } from './provider-tool-names.ts';
-import { streamingFetch } from './whole-answer.ts';
-
-const ownFields = new Set(['model', 'messages', 'tools', 'stream']);
 
 export async function* completeOpenAiCompatible(
   dependencies: ModelDependencies,
@@ -40,7 +37,10 @@ export async function* completeOpenAiCompatible(
       compatibility,
       blob: (sha256) => dependencies.blob(request.tenant, sha256),
     });
-    const model = languageModel(dependencies, request, endpoint, key, compatibility);
+    const { name, parameters } = request.model;
+    const { stream: streams, stream_usage: streamUsage } = compatibility;
+    const wanted = { name, ...endpoint, key, stream: streams, streamUsage, parameters };
+    const model = providerModel(dependencies.fetch, wanted);
     request.signal.throwIfAborted();
     const { stream } = await model.doStream({
       prompt,
@@ -83,35 +83,6 @@ function endpointOf(request: ModelRequest): Endpoint {
 async function apiKey(dependencies: ModelDependencies, request: ModelRequest, origin: string): Promise<string | null> {
   const name = request.model.apiKeySecret;
   return name === null ? null : dependencies.secret(request.tenant, name, origin); // (O3)
-}
-
-function languageModel(
-  dependencies: ModelDependencies,
-  request: ModelRequest,
-  endpoint: Endpoint,
-  key: string | null,
-  compatibility: Compatibility,
-): LanguageModelV4 {
-  const provider = createOpenAICompatible({
-    name: 'openai-compatible',
-    baseURL: endpoint.baseUrl,
-    fetch: streamingFetch(dependencies.fetch),
-    includeUsage: compatibility.stream && compatibility.stream_usage,
-    ...(Object.keys(endpoint.query).length === 0 ? {} : { queryParams: { ...endpoint.query } }),
-    ...(key === null ? {} : { apiKey: key }),
-    transformRequestBody: (body) => withParameters({ ...body, stream: compatibility.stream }, request.model.parameters),
-  });
-  return provider.chatModel(request.model.name);
-}
-
-/** (O2) */
-function withParameters(
-  body: Record<string, unknown>,
-  parameters: ModelRequest['model']['parameters'],
-): Record<string, unknown> {
-  const asked = Object.entries(parameters).filter(([name]) => name !== 'compatibility' && !ownFields.has(name));
-  const merged = { ...body, ...Object.fromEntries(asked) };
-  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
 }
 
 function limits(request: ModelRequest): { readonly maxOutputTokens?: number } {

@@ -1,0 +1,62 @@
+// The AI SDK's model objects, kept: making one builds a tree of schemas, which takes as long as the completion itself.
+//
+// Invariants:
+//   K1. One object for one endpoint, key, model and set of parameters, and none for anything else.
+//   K2. Bounded: the one that has rested longest makes room. No key of the map holds a secret.
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { ModelRequest } from '@dormouse/ports';
+import { hash } from 'node:crypto';
+import { streamingFetch } from './whole-answer.ts';
+
+/** All that tells one object from another. */
+export interface ProviderModel {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly key: string | null;
+  readonly stream: boolean;
+  readonly streamUsage: boolean;
+  readonly parameters: ModelRequest['model']['parameters'];
+}
+
+const keptMax = 256;
+const kept = new WeakMap<typeof globalThis.fetch, Map<string, LanguageModelV4>>();
+
+export function providerModel(fetch: typeof globalThis.fetch, wanted: ProviderModel): LanguageModelV4 {
+  const models = kept.get(fetch) ?? new Map<string, LanguageModelV4>();
+  kept.set(fetch, models);
+  const id = hash('sha256', JSON.stringify(wanted)); // (K2)
+  const model = models.get(id) ?? made(fetch, wanted);
+  models.delete(id);
+  models.set(id, model);
+  const [oldest] = models.keys();
+  if (models.size > keptMax && oldest !== undefined) models.delete(oldest);
+  return model;
+}
+
+function made(fetch: typeof globalThis.fetch, wanted: ProviderModel): LanguageModelV4 {
+  const { name, baseUrl, query, key, stream, streamUsage, parameters } = wanted;
+  const provider = createOpenAICompatible({
+    name: 'openai-compatible',
+    baseURL: baseUrl,
+    fetch: streamingFetch(fetch),
+    includeUsage: stream && streamUsage,
+    ...(Object.keys(query).length === 0 ? {} : { queryParams: { ...query } }),
+    ...(key === null ? {} : { apiKey: key }),
+    transformRequestBody: (body) => withParameters({ ...body, stream }, parameters),
+  });
+  return provider.chatModel(name);
+}
+
+const ownFields = new Set(['model', 'messages', 'tools', 'stream']);
+
+/** What a parameter says is sent; null leaves a field out. */
+function withParameters(
+  body: Record<string, unknown>,
+  parameters: ProviderModel['parameters'],
+): Record<string, unknown> {
+  const asked = Object.entries(parameters).filter(([name]) => name !== 'compatibility' && !ownFields.has(name));
+  const merged = { ...body, ...Object.fromEntries(asked) };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
+}
