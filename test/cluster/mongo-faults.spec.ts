@@ -189,25 +189,55 @@ withServices(['mongo'], ({ mongo }) => {
       const database = freshDatabase();
       const older = await openMongo({ url: mongo, database, indexes: 'make' });
       const decided = commitOf(freshKey(), 0, { inputs: ['c:1', 'c:2'] });
-      expect(await appendOne(older.log, decided)).toBe('appended');
+      const many = Array.from({ length: 1_100 }, (_, nth) => commitOf(freshKey(), 0, { inputs: [`c:${nth}`] }));
+      const group = [decided, ...many].map((commit) => ({ commit, owes: false }));
+      expect(new Set(await older.log.append(group))).toEqual(new Set(['appended']));
       expect(await appendOne(older.log, commitOf(freshKey(), 0, { inputs: [] }))).toBe('appended');
       await older.close();
       await withCommits(database, async (commits) => {
         await commits.dropIndex('decided_once');
         await commits.updateMany({}, { $unset: { decided: '' } });
-        await commits.createIndex({ tenant: 1, thread: 1, inputs: 1 }, { name: 'input_once' });
+        await commits.createIndex(
+          { tenant: 1, thread: 1, inputs: 1 },
+          { name: 'input_once', unique: true, partialFilterExpression: { 'inputs.0': { $exists: true } } },
+        );
       });
       await expect(openMongo({ url: mongo, database, indexes: 'check' })).rejects.toMatchObject({
         message: expect.stringContaining('commits.decided_once'),
       });
       const stores = await openMongo({ url: mongo, database, indexes: 'make' });
       expect(await stores.log.findByInputs(decided, ['c:2', 'c:3'])).toEqual([decided, null]);
+      for (const commit of many) expect(await stores.log.findByInputs(commit, commit.inputs)).toEqual([commit]);
       expect(await appendOne(stores.log, commitOf(decided, 1, { inputs: ['c:2'] }))).toBe('duplicate');
       await stores.close();
       await withCommits(database, async (commits) =>
         expect((await commits.indexes()).map(({ name }) => name)).toEqual(['_id_', 'decided_once']),
       );
       await (await openMongo({ url: mongo, database, indexes: 'make' })).close();
+    });
+
+    it('of an older version that is still there keeps everything from starting, until setup has ended', async () => {
+      const database = freshDatabase();
+      await (await openMongo({ url: mongo, database, indexes: 'make' })).close();
+      await withCommits(database, (commits) =>
+        commits.createIndex({ tenant: 1, thread: 1, inputs: 1 }, { name: 'input_once', unique: true }),
+      );
+      await expect(openMongo({ url: mongo, database, indexes: 'check' })).rejects.toMatchObject({
+        code: 'INDEX_MISSING',
+        message: expect.stringContaining('commits.input_once of an older version'),
+      });
+      const both = await Promise.all(['one', 'other'].map(() => openMongo({ url: mongo, database, indexes: 'make' })));
+      for (const stores of both) await stores.close();
+      await (await openMongo({ url: mongo, database, indexes: 'check' })).close();
+    });
+
+    it('is not made in a database that is not to be changed', async () => {
+      const database = freshDatabase();
+      const look = () => Promise.reject(new Error('it is theirs'));
+      await expect(openMongo({ url: mongo, database, indexes: 'make', look })).rejects.toThrow('it is theirs');
+      await expect(openMongo({ url: mongo, database, indexes: 'check' })).rejects.toMatchObject({
+        code: 'INDEX_MISSING',
+      });
     });
 
     it('is never made by a process that only runs: an empty database is refused', async () => {

@@ -30,7 +30,7 @@ const boundary = '-- end of block --';
 /** What a walk printed that its document does not show. */
 interface Surprise {
   readonly typed: string;
-  readonly shown: string;
+  readonly shown: string | null;
   readonly printed: string;
 }
 
@@ -43,7 +43,8 @@ export async function walk(
   const { stdout, stderr } = await bash(scriptOf(steps, replacements), folder);
   const outputs = outputsOf(stdout);
   const surprises = steps.flatMap(({ script: typed, shown }, place): readonly Surprise[] => {
-    const printed = outputs[place] ?? 'it did not come so far';
+    const printed = outputs[place];
+    if (printed === undefined) return [{ typed, shown, printed: 'it did not come so far' }];
     return shown === null || isAsShown(shown, printed) ? [] : [{ typed, shown, printed }];
   });
   return { surprises, stderr };

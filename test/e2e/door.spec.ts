@@ -2,16 +2,18 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openThread } from './conversation.ts';
-import { cleanUp, type Standalone, startStandalone } from './standalone-process.ts';
+import { openThread, type System } from './conversation.ts';
+import { endSystems, startSystem } from './system.ts';
 
-let at: Standalone;
+let at: System;
+let port: number;
 let thread: string;
 beforeAll(async () => {
-  at = await startStandalone();
+  at = await startSystem();
+  port = Number(new URL(at.url).port);
   thread = await openThread(at);
 });
-afterAll(cleanUp);
+afterAll(endSystems);
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 
@@ -19,7 +21,7 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 function exchange(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
-    const socket = connect(at.port, '127.0.0.1', () => socket.write(bytes));
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
     socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
     socket.on('close', () => resolve(answer));
     socket.on('error', reject);
@@ -29,7 +31,7 @@ function exchange(bytes: string): Promise<string> {
 /** fetch would not let us send these. */
 function statusOf(method: string, path: string, headers: Readonly<Record<string, string>>): Promise<number> {
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port: at.port, path, method };
+    const options = { host: '127.0.0.1', port, path, method };
     const sent = httpRequest({ ...options, headers: { authorization: `Bearer ${at.key}`, ...headers } }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);

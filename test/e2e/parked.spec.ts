@@ -59,6 +59,16 @@ describe('a parked thread', () => {
     expect(JSON.parse(listed.stdout)).toMatchObject({ thread_id: thread, state: 'parked' });
     const dropped = await runCli(['parked', 'drop', thread, 'c:two', ...where]);
     expect(JSON.parse(dropped.stdout)).toMatchObject({ id: 'c:two', dropped_at: expect.any(String) });
+    const shown = await runCli(['parked', 'show', thread, ...where]);
+    expect(JSON.parse(shown.stdout).inputs).toMatchObject([
+      { id: 'c:one', dropped_at: null },
+      { id: 'c:two', dropped_at: expect.any(String) },
+      { id: 'c:three' },
+      { kind: 'user_message' },
+    ]);
+    const told = (await runCli(['parked', 'show', thread, '--url', at.url, '--data', at.dataDir])).stdout;
+    expect(told).toMatch(/^parked since .*: cannot decide\n\nINPUT +KIND +DROPPED\nc:one +user_message/);
+    expect(told).toMatch(/\nc:two +user_message +20/);
     expect((await runCli(['parked', 'drop', thread, 'c:nobody', ...where])).code).not.toBe(0);
     expect((await runCli(['parked', 'replay', thread, ...where])).code).toBe(0);
   });

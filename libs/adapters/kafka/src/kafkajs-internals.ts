@@ -8,10 +8,11 @@
 //   P3. A coordinator that moved or died is looked up again, and the membership goes on. (Unpatched: the consumer crashes.)
 //   P4. A consumer with hooks hears `leaving` before each join and `joined` after it, before anything is fetched.
 //   P5. A partition that brought nothing is passed over. (Unpatched: each of them goes through the work of a batch.)
-//   P6. After a fetch that brought a crowd the next one waits a moment for the rest of it. (Unpatched: it brings two or three.)
+//   P6. After a fetch that brought a crowd, the next one of the same broker waits a moment for the rest of it. (Unpatched: it
+//       brings two or three.)
 import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { gathered } from './crowd.ts';
+import { Crowd } from './crowd.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -59,11 +60,11 @@ export interface MembershipHooks {
 
 /** Under this name an assigner carries the hooks of its consumer. */
 export const hooksName = Symbol('dormouse membership hooks');
-const broughtName = Symbol('dormouse records brought');
+const crowdsName = Symbol('dormouse crowds');
 
 interface PatchedGroup extends GroupMembership {
-  /** Records of the last fetch. */
-  [broughtName]?: number;
+  /** What each broker brought last. */
+  [crowdsName]?: Map<unknown, Crowd>;
   readonly assigners: readonly { readonly [hooksName]?: MembershipHooks }[];
   readonly offsetManager: PatchedOffsets | null;
 }
@@ -143,9 +144,13 @@ function patchGroup(prototype: Prototype): void {
   };
   const fetch = methodOf<PatchedGroup, Promise<readonly FetchedBatch[]>>(prototype, 'fetch');
   prototype['fetch'] = async function (this: PatchedGroup, ...args: unknown[]): Promise<readonly FetchedBatch[]> {
-    await gathered(this[broughtName] ?? 0); // (P6)
+    const [broker] = args;
+    const crowds = (this[crowdsName] ??= new Map());
+    const crowd = crowds.get(broker) ?? new Crowd();
+    crowds.set(broker, crowd);
+    await crowd.rest(); // (P6)
     const batches = await fetch.apply(this, args);
-    this[broughtName] = batches.reduce((records, { rawMessages }) => records + rawMessages.length, 0);
+    crowd.came(batches.reduce((records, { rawMessages }) => records + rawMessages.length, 0));
     return batches.filter(({ rawMessages }) => rawMessages.length > 0); // (P5)
   };
   const joinAndSync = methodOf<PatchedGroup, Promise<void>>(prototype, 'joinAndSync');

@@ -53,8 +53,11 @@ const groupNames: Readonly<Record<TopicName, string>> = {
   notices: 'notifier',
 };
 
-/** Every record says its partition. */
-const partitionGiven = ({ message }: PartitionerArgs): number => message.partition ?? 0;
+/** Every record says its partition: kafkajs is never to choose one. */
+function partitionGiven({ message }: PartitionerArgs): number {
+  if (message.partition === undefined) throw new Error('a record without its partition');
+  return message.partition;
+}
 
 /** @throws Fault UNAVAILABLE, TOPICS_UNFIT. */
 export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {

@@ -1,6 +1,6 @@
 import type { Producer, ProducerBatch } from 'kafkajs';
 import { setImmediate as settled } from 'node:timers/promises';
-import { expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { createRecordSender, type OutgoingRecord } from './record-sender.ts';
 
 const record = (value: string, partition = 0): OutgoingRecord => ({
@@ -16,6 +16,8 @@ function producer(): { readonly sent: readonly (readonly string[])[]; readonly o
   };
   return { sent, of: { sendBatch } as unknown as Producer };
 }
+
+afterEach(() => void vi.useRealTimers());
 
 it('R1 what is ready together leaves together, in order', async () => {
   const { sent, of } = producer();
@@ -43,7 +45,6 @@ it('R1 what comes alone leaves at once; what follows a crowd leaves with those t
   expect(sent.slice(2)).toEqual([crowd]);
   await vi.advanceTimersByTimeAsync(6);
   expect(sent.slice(3)).toEqual([['c', 'd']]);
-  vi.useRealTimers();
 });
 
 it('R3 a request is bounded in bytes, whatever letters they are', async () => {

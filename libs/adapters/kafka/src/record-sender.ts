@@ -8,7 +8,7 @@
 //       it fails nobody it travels with.
 import { Fault } from '@dormouse/ports';
 import type { Message, Producer } from 'kafkajs';
-import { gathered } from './crowd.ts';
+import { Crowd } from './crowd.ts';
 import { faultOf, unavailable } from './kafka-client.ts';
 
 export interface OutgoingRecord {
@@ -42,15 +42,14 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
   let queue: Waiting[] = [];
   let sending: Promise<void> | null = null;
   let closed = false;
-  /** Records in the last request. */
-  let before = 0;
+  const crowd = new Crowd();
 
   async function sendAll(): Promise<void> {
     await Promise.resolve(); // what is published in this turn of the event loop leaves together
     while (queue.length > 0) {
-      await gathered(before); // (R1)
+      if (!closed) await crowd.rest(); // (R1)
       const lot = takeLot();
-      before = lot.length;
+      crowd.came(lot.length);
       try {
         await producer.sendBatch({ acks: acksOfAll, topicMessages: byTopic(lot) });
         for (const { resolve } of lot) resolve();

@@ -4,7 +4,8 @@
 //
 // Invariants:
 //   O1. One completion is one HTTP request. (M1)
-//   O2. What a parameter says is sent; null leaves a field out. Model, messages, tools and `stream` are ours. (provider-models.ts)
+//   O2. What a parameter says is sent; null leaves a field out. Model, messages, tools and `stream` are ours.
+//       (provider-models.ts)
 //   O3. The key is asked for with the origin of the base URL, which is the only origin it is sent to. (M3)
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { ModelPart, ModelRequest, ToolDefinition } from '@dormouse/ports';
@@ -39,12 +40,14 @@ export async function* completeOpenAiCompatible(
     });
     const { name, parameters } = request.model;
     const { stream: streams, stream_usage: streamUsage } = compatibility;
-    const wanted = { name, ...endpoint, key, stream: streams, streamUsage, parameters };
+    const { baseUrl, query } = endpoint;
+    const wanted = { name, baseUrl, query, stream: streams, streamUsage, parameters };
     const model = providerModel(dependencies.fetch, wanted);
     request.signal.throwIfAborted();
     const { stream } = await model.doStream({
       prompt,
       abortSignal: request.signal,
+      ...(key === null ? {} : { headers: { Authorization: `Bearer ${key}` } }),
       ...limits(request),
       ...offered(request.tools, names),
     });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type ProviderModel, providerModel } from './provider-models.ts';
 
 const wanted: ProviderModel = {
-  ...{ name: 'm', baseUrl: 'http://127.0.0.1:1/v1', query: {}, key: 'k', stream: true, streamUsage: true },
+  ...{ name: 'm', baseUrl: 'http://127.0.0.1:1/v1', query: {}, stream: true, streamUsage: true },
   parameters: { temperature: 0 },
 };
 
@@ -14,8 +14,6 @@ it.each<[string, Partial<ProviderModel>]>([
   ['another model', { name: 'n' }],
   ['another address', { baseUrl: 'http://127.0.0.1:2/v1' }],
   ['another query', { query: { version: '2' } }],
-  ['another key', { key: 'other' }],
-  ['no key', { key: null }],
   ['no stream', { stream: false }],
   ['no usage in the stream', { streamUsage: false }],
   ['other parameters', { parameters: { temperature: 1 } }],
@@ -29,10 +27,10 @@ it('K1 another way out is another object', () => {
 });
 
 it('K2 of very many only those that were used last are kept', () => {
-  const [first, used] = [providerModel(fetch, wanted), providerModel(fetch, { ...wanted, key: 'used' })];
+  const [first, used] = [providerModel(fetch, wanted), providerModel(fetch, { ...wanted, name: 'used' })];
   for (let nth = 0; nth < 300; nth++) {
-    providerModel(fetch, { ...wanted, key: `key ${nth}` });
-    expect(providerModel(fetch, { ...wanted, key: 'used' })).toBe(used);
+    providerModel(fetch, { ...wanted, name: `model ${nth}` });
+    expect(providerModel(fetch, { ...wanted, name: 'used' })).toBe(used);
   }
   expect(providerModel(fetch, wanted)).not.toBe(first);
 });

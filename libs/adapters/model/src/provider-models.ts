@@ -1,12 +1,11 @@
 // The AI SDK's model objects, kept: making one builds a tree of schemas, which takes as long as the completion itself.
 //
 // Invariants:
-//   K1. One object for one endpoint, key, model and set of parameters, and none for anything else.
-//   K2. Bounded: the one that has rested longest makes room. No key of the map holds a secret.
+//   K1. One object for one endpoint, model and set of parameters, and none for anything else.
+//   K2. Bounded: the one that has rested longest makes room. None knows a secret: a key goes with its request.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ModelRequest } from '@dormouse/ports';
-import { hash } from 'node:crypto';
 import { streamingFetch } from './whole-answer.ts';
 
 /** All that tells one object from another. */
@@ -14,7 +13,6 @@ export interface ProviderModel {
   readonly name: string;
   readonly baseUrl: string;
   readonly query: Readonly<Record<string, string>>;
-  readonly key: string | null;
   readonly stream: boolean;
   readonly streamUsage: boolean;
   readonly parameters: ModelRequest['model']['parameters'];
@@ -26,7 +24,7 @@ const kept = new WeakMap<typeof globalThis.fetch, Map<string, LanguageModelV4>>(
 export function providerModel(fetch: typeof globalThis.fetch, wanted: ProviderModel): LanguageModelV4 {
   const models = kept.get(fetch) ?? new Map<string, LanguageModelV4>();
   kept.set(fetch, models);
-  const id = hash('sha256', JSON.stringify(wanted)); // (K2)
+  const id = JSON.stringify(wanted);
   const model = models.get(id) ?? made(fetch, wanted);
   models.delete(id);
   models.set(id, model);
@@ -36,14 +34,13 @@ export function providerModel(fetch: typeof globalThis.fetch, wanted: ProviderMo
 }
 
 function made(fetch: typeof globalThis.fetch, wanted: ProviderModel): LanguageModelV4 {
-  const { name, baseUrl, query, key, stream, streamUsage, parameters } = wanted;
+  const { name, baseUrl, query, stream, streamUsage, parameters } = wanted;
   const provider = createOpenAICompatible({
     name: 'openai-compatible',
     baseURL: baseUrl,
     fetch: streamingFetch(fetch),
     includeUsage: stream && streamUsage,
     ...(Object.keys(query).length === 0 ? {} : { queryParams: { ...query } }),
-    ...(key === null ? {} : { apiKey: key }),
     transformRequestBody: (body) => withParameters({ ...body, stream }, parameters),
   });
   return provider.chatModel(name);

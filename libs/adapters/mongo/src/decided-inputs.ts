@@ -1,8 +1,8 @@
 // The inputs that a commit decides, as names that are unique in the whole database: the field `decided` of its document.
 //
 // Invariants:
-//   N1. One string for each input, with its tenant and thread in it: the index that makes an input count once has one short key
-//       per input. (One over tenant, thread and inputs took a sixth of what PostgreSQL had to do for a commit.)
+//   N1. One string for each input, with its tenant and thread in it: the index that makes an input count once has one key per
+//       input and no more. (Each further part of a key costs PostgreSQL a tenth of a commit.)
 //   N2. A commit that decides nothing has no such field, and no place in the index.
 import type { ThreadKey } from '@dormouse/ports';
 import { idOf } from './id-of.ts';

@@ -4,10 +4,12 @@
 // Invariants:
 //   X1. An index is never changed under its name: a change of shape is a new name.
 //   X2. A partial index serves only questions that say its condition: without it they walk through the whole collection.
+//   X3. Where `decided_once` is, every commit names what it decided: it is made after the last of them does, and what it came
+//       after goes last. Until then nothing starts.
 import { Fault } from '@dormouse/ports';
 import type { mongo } from 'mongoose';
 import type { MongoServer } from './mongo-server.ts';
-import { nameOldInputs, retiredIndex } from './name-old-inputs.ts';
+import { nameOldInputs } from './name-old-inputs.ts';
 
 interface Index {
   readonly collection: string;
@@ -16,12 +18,15 @@ interface Index {
   readonly options?: mongo.CreateIndexesOptions;
 }
 
+const decidedOnce = 'decided_once';
+/** What it came after. */
+const retiredIndex = 'commits.input_once';
 const listOrder = { createdAt: -1, thread: -1 } as const;
 
 const indexes: readonly Index[] = [
   {
     collection: 'commits',
-    name: 'decided_once',
+    name: decidedOnce,
     key: { decided: 1 },
     options: { unique: true, sparse: true },
   },
@@ -29,7 +34,7 @@ const indexes: readonly Index[] = [
     collection: 'threads',
     name: 'external_id_once',
     key: { tenant: 1, externalId: 1 },
-    options: { unique: true, partialFilterExpression: { externalId: { $exists: true } } },
+    options: { unique: true, partialFilterExpression: { externalId: { $exists: true } } }, // (X2)
   },
   { collection: 'threads', name: 'newest', key: { tenant: 1, ...listOrder } },
   { collection: 'threads', name: 'by_status', key: { tenant: 1, status: 1, ...listOrder } },
@@ -53,21 +58,33 @@ const indexes: readonly Index[] = [
   { collection: 'api_keys', name: 'alias_once', key: { alias: 1 }, options: { unique: true } },
 ];
 
-/** Makes what is missing; changes nothing that is there, but that it retires what has a successor. */
+/** Makes what is missing, replaces nothing that is there, and retires what has a successor. */
 export async function ensureIndexes(server: MongoServer): Promise<void> {
   const there = await indexesOf(server);
+  if (!there.has(`commits.${decidedOnce}`)) await nameOldInputs(server); // (X3)
   for (const { collection, name, key, options } of indexes)
     if (!there.has(`${collection}.${name}`))
       await server.write(() => server.collection(collection).createIndex(key, { ...options, name }));
-  if (there.has(`commits.${retiredIndex}`)) await nameOldInputs(server);
+  if (there.has(retiredIndex)) await dropRetired(server);
 }
 
-/** What keeps a process from running, as `collection.index`; null when nothing does. */
+async function dropRetired(server: MongoServer): Promise<void> {
+  const [collection = '', name = ''] = retiredIndex.split('.');
+  try {
+    await server.write(() => server.collection(collection).dropIndex(name));
+  } catch (error) {
+    if (causeCodeOf(error) !== indexNotFound) throw error; // another setup was faster
+  }
+}
+
+/** What keeps a process from running, in a sentence; null when nothing does. */
 export async function indexProblem(server: MongoServer): Promise<string | null> {
   const there = await indexesOf(server);
   const named = indexes.map((index) => ({ ...index, full: `${index.collection}.${index.name}` }));
   const missing = named.filter(({ full }) => !there.has(full));
   if (missing.length > 0) return `These indexes are missing: ${listed(missing)}. Make them with: npm run setup`;
+  if (there.has(retiredIndex))
+    return `The index ${retiredIndex} of an older version is still there: bring the database along, with the services stopped, with: npm run setup`;
   const others = named.filter((index) => shapeOf(index.key, index.options) !== there.get(index.full));
   if (others.length === 0) return null;
   return `These indexes are not what they must be: ${listed(others)}. Drop them, and make them anew with: npm run setup`;
@@ -76,8 +93,16 @@ export async function indexProblem(server: MongoServer): Promise<string | null> 
 const listed = (all: readonly { readonly full: string }[]): string => all.map(({ full }) => full).join(', ');
 
 /** What makes an index mean what it means. */
-const shapeOf = (key: object, options: { readonly unique?: boolean } = {}): string =>
-  JSON.stringify([Object.entries(key), options.unique === true]);
+const shapeOf = (
+  key: object,
+  { unique, expireAfterSeconds, partialFilterExpression }: mongo.CreateIndexesOptions = {},
+) =>
+  JSON.stringify([
+    Object.entries(key),
+    unique === true,
+    expireAfterSeconds ?? null,
+    partialFilterExpression !== undefined,
+  ]);
 
 /** Shapes by `collection.index`. */
 async function indexesOf(server: MongoServer): Promise<ReadonlyMap<string, string>> {
@@ -89,13 +114,17 @@ async function indexesOf(server: MongoServer): Promise<ReadonlyMap<string, strin
 }
 
 const namespaceNotFound = 26;
+const indexNotFound = 27;
+
+function causeCodeOf(error: unknown): unknown {
+  return error instanceof Fault ? (error.cause as { readonly code?: number } | undefined)?.code : null;
+}
 
 async function indexesIn(server: MongoServer, collection: string): Promise<readonly mongo.IndexDescriptionInfo[]> {
   try {
     return await server.read(() => server.collection(collection).indexes());
   } catch (error) {
-    const cause = error instanceof Fault ? (error.cause as { readonly code?: number } | undefined) : undefined;
-    if (cause?.code === namespaceNotFound) return []; // a collection that nobody has written to
+    if (causeCodeOf(error) === namespaceNotFound) return []; // a collection that nobody has written to
     throw error;
   }
 }

@@ -34,8 +34,10 @@ import { createLogins, createViews } from './views.ts';
 export interface MongoOptions extends ServerOptions {
   /** Of the bus; without it this process fires every timer. */
   readonly partitions?: Partitions | undefined;
-  /** `make` creates what is missing; `check` refuses to open without it. */
+  /** `make` creates what is missing and brings a database of before along; `check` refuses to open without it. */
   readonly indexes: 'make' | 'check';
+  /** Asked before anything is changed: it rejects when this database is not to be changed. */
+  readonly look?: (installation: InstallationRecord) => Promise<void>;
 }
 
 export interface MongoStores {
@@ -64,7 +66,9 @@ export interface MongoStores {
 /** @throws Fault UNAVAILABLE, INDEX_MISSING. */
 export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   const server = await connectServer(options);
+  const installation = createInstallationRecord(server);
   try {
+    await options.look?.(installation);
     if (options.indexes === 'make') await ensureIndexes(server);
     const problem = await indexProblem(server);
     if (problem !== null) throw new Fault('INDEX_MISSING', problem);
@@ -88,7 +92,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     parked: createParkedThreads(server),
     views: createViews(server),
     logins: createLogins(server),
-    installation: createInstallationRecord(server),
+    installation,
     counters: () => ({ ...server.counted }),
     ping: () => server.ping(),
     close: () => server.close(),

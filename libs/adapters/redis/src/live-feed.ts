@@ -9,7 +9,7 @@
 //       list before it is published: a late client misses nothing. A completion that ends within the moment needs no list.
 //   F5. A channel nobody listens to any more is kept for a while: in a conversation the next listener is about to come.
 //   F6. What leaves in one turn of the event loop is one command, whatever its channels and lists: commits of many threads are
-//       stored together, and a command costs more than what it carries.
+//       stored together, and a command costs more than what it carries. It is bounded: Redis does nothing else meanwhile.
 import type { Delta, Hint, LiveFeed, ThreadKey } from '@dormouse/ports';
 import { IdleChannels } from './idle-channels.ts';
 import { hintsIn, textOf } from './hint-text.ts';
@@ -36,14 +36,14 @@ interface Gathered {
   readonly hints: Hint[];
 }
 
-/** ARGV: three for each step, its name and two more; see `Step`. */
+/** ARGV: three for each step, its name and two more; see `Step`. A list that Redis refuses (it is full) holds up no hint. */
 const stepsScript = `
   for place = 1, #ARGV, 3 do
     local step, name, value = ARGV[place], ARGV[place + 1], ARGV[place + 2]
-    if step == 'publish' then redis.call('PUBLISH', name, value)
-    elseif step == 'push' then redis.call('RPUSH', name, value)
-    elseif step == 'expire' then redis.call('PEXPIRE', name, value)
-    else redis.call('DEL', name) end
+    if step == 'publish' then redis.pcall('PUBLISH', name, value)
+    elseif step == 'push' then redis.pcall('RPUSH', name, value)
+    elseif step == 'expire' then redis.pcall('PEXPIRE', name, value)
+    else redis.pcall('DEL', name) end
   end`;
 
 type Step = readonly [step: 'publish' | 'push' | 'expire' | 'delete', channelOrList: string, value: string];
@@ -52,6 +52,7 @@ type Listener = (hint: Hint) => void;
 
 const gatherMs = 20;
 const saidMax = 10_000;
+const stepsMax = 1_000;
 
 export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, options: LiveFeedOptions): LiveFeed {
   const { prefix, deltasMax, keptMs } = options;
@@ -119,7 +120,10 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
   function takeAll(): void {
     const steps = outgoing;
     outgoing = [];
-    void publisher.ask((client) => client.eval(stepsScript, 0, ...steps.flat()), 0);
+    for (let from = 0; from < steps.length; from += stepsMax) {
+      const lot = steps.slice(from, from + stepsMax).flat();
+      void publisher.ask((client) => client.eval(stepsScript, 0, ...lot), 0);
+    }
   }
 
   /** (F3) */

@@ -315,8 +315,8 @@ const startCodes = {
   INDEX_MISSING: entry(
     null,
     'An index is missing',
-    'The database of the cluster lacks an index without which an input could be decided twice.',
-    'Make it with `npm run setup`; it changes nothing that is there.',
+    'The database of the cluster lacks an index, or has one of its name that is another: without it an input could be decided twice, or a question walk through everything.',
+    'Do what the message says. Missing indexes are made by `npm run setup`, which replaces none that is there: drop one that is another first. A database of before is brought along by the same command, with the services stopped.',
   ),
   RECORD_TOO_LARGE: entry(
     503,

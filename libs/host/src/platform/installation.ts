@@ -15,21 +15,28 @@ export interface Marks {
   readonly inDatabase: Installation | null;
 }
 
+type Marked = Pick<MongoStores, 'installation'>;
+
 /** @throws Fault TOPICS_UNFIT with what mends it, UNAVAILABLE. */
-export async function checkInstallation(kafka: KafkaBus, mongo: MongoStores): Promise<void> {
+export async function checkInstallation(kafka: KafkaBus, mongo: Marked): Promise<void> {
   const marks = await marksOf(kafka, mongo);
   refuse(problemOf(marks) ?? (isSetUp(marks) ? null : notSetUp));
 }
 
-/** Marks what is nobody's; changes nothing that is ours. @throws as `checkInstallation`. (N1) */
-export async function claimInstallation(kafka: KafkaBus, mongo: MongoStores): Promise<void> {
+/** Before anything is made. @throws as `checkInstallation`. (N1) */
+export async function refuseOthers(kafka: KafkaBus, mongo: Marked): Promise<void> {
   refuse(problemOf(await marksOf(kafka, mongo)));
-  const { id } = await mongo.installation.claim(kafka.identity);
-  await kafka.mark(id);
-  refuse(problemOf(await marksOf(kafka, mongo))); // (N2)
 }
 
-async function marksOf(kafka: KafkaBus, mongo: MongoStores): Promise<Marks> {
+/** Marks what is nobody's; changes nothing that is ours. @throws as `checkInstallation`. (N1) */
+export async function claimInstallation(kafka: KafkaBus, mongo: Marked): Promise<void> {
+  await refuseOthers(kafka, mongo);
+  const { id } = await mongo.installation.claim(kafka.identity);
+  await kafka.mark(id);
+  await refuseOthers(kafka, mongo); // (N2)
+}
+
+async function marksOf(kafka: KafkaBus, mongo: Marked): Promise<Marks> {
   const [onTopics, inDatabase] = await Promise.all([kafka.marks(), mongo.installation.read()]);
   return { bus: kafka.identity, onTopics, inDatabase };
 }

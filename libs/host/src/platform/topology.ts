@@ -5,7 +5,7 @@
 //   P2. In a cluster only `setup` makes topics and indexes; every other process refuses to run without them, and with those of
 //       another installation.
 import { type KafkaBus, type KafkaOptions, openKafka } from '@dormouse/adapter-kafka';
-import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
+import { type InstallationRecord, type MongoStores, openMongo } from '@dormouse/adapter-mongo';
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
 import { openSqlite } from '@dormouse/adapter-sqlite';
 import type {
@@ -34,7 +34,7 @@ import type {
 } from '@dormouse/ports';
 import { type ClusterConfig, type Config, isCluster, tlsFilesOf } from '../config.ts';
 import { tlsOptions } from '../tls-files.ts';
-import { checkInstallation, claimInstallation } from './installation.ts';
+import { checkInstallation, claimInstallation, refuseOthers } from './installation.ts';
 import { type KeyRing, keyRingOfHex, openKeyRing } from './key-ring.ts';
 
 export interface Stores {
@@ -126,14 +126,15 @@ function storesOf({ inputs, work }: KafkaBus, mongo: MongoStores, { dedup, feed,
   return { ...mongo, inputs, work, dedup, feed, rates };
 }
 
-/** Makes what a cluster needs before its first process starts; changes nothing that is there. (P2) */
+/** Makes what a cluster needs before its first process starts, and brings a database of before along. (P2) */
 export async function setUpCluster(config: ClusterConfig, logger: Logger): Promise<void> {
   const { KAFKA_PARTITIONS: partitions, KAFKA_REPLICATION: replication } = config;
   const makeTopics = { partitions, replication, retentionMs: recordsKeptMs };
   const kafka = await openKafka({ ...kafkaOptions(config, logger), makeTopics });
   let mongo: MongoStores | null = null;
   try {
-    mongo = await openMongo({ url: config.MONGO_URL, indexes: 'make' });
+    const look = (installation: InstallationRecord): Promise<void> => refuseOthers(kafka, { installation });
+    mongo = await openMongo({ url: config.MONGO_URL, indexes: 'make', look });
     await claimInstallation(kafka, mongo);
   } finally {
     await mongo?.close();
