@@ -11,7 +11,7 @@ export default mergeConfig(
         'test/chaos/**/*.spec.ts',
         // The same scenarios that run standalone.
         'test/conformance/*.spec.ts',
-        'test/e2e/{first-conversation,approvals,bad-input,door,event-stream,fine-print,idempotency,interruption,migration,reactive}.spec.ts',
+        'test/e2e/{access,approvals,bad-input,door,event-stream,fine-print,first-conversation,idempotency,interruption,migration,openapi,reactive}.spec.ts',
       ],
       globalSetup: ['test/services/start-for-tests.ts', 'test/conformance/one-cluster.ts'],
       testTimeout: 60_000,
