@@ -36,7 +36,7 @@ export interface MongoOptions extends ServerOptions {
   readonly partitions?: Partitions | undefined;
   /** `make` creates what is missing and brings a database of before along; `check` refuses to open without it. */
   readonly indexes: 'make' | 'check';
-  /** Asked before anything is changed: it rejects when this database is not to be changed. */
+  /** Asked before anything is made or checked: it rejects when this database is not to be used. */
   readonly look?: (installation: InstallationRecord) => Promise<void>;
 }
 

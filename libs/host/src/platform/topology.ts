@@ -96,12 +96,11 @@ async function openStandalone(config: Config, clock: Clock): Promise<Topology> {
 
 async function openCluster(config: ClusterConfig, logger: Logger): Promise<Topology> {
   const kafka = await openKafka(kafkaOptions(config, logger));
-  let mongo: MongoStores | null = null;
+  const look = (installation: InstallationRecord): Promise<void> => checkInstallation(kafka, { installation });
+  let mongo: MongoStores;
   try {
-    mongo = await openMongo({ url: config.MONGO_URL, indexes: 'check', partitions: kafka.partitions });
-    await checkInstallation(kafka, mongo);
+    mongo = await openMongo({ url: config.MONGO_URL, indexes: 'check', look, partitions: kafka.partitions });
   } catch (failure) {
-    await mongo?.close();
     await kafka.close();
     throw failure;
   }
