@@ -27,7 +27,7 @@ it('R1 what is ready together leaves together, in order', async () => {
 });
 
 it('R1 what comes alone leaves at once; what follows a crowd leaves with those that come within a moment', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   const { sent, of } = producer();
   const sender = createRecordSender(of, 1_000_000);
   for (const value of ['a', 'b']) {
