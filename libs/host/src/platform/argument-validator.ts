@@ -2,7 +2,8 @@
 //
 // Invariants:
 //   A1. What could take long (references, patterns, much schema for much argument) is judged in a thread of its own, which is
-//       killed after `judgeMsMax`; the process never waits for a schema.
+//       killed after `judgeMsMax`; the process never waits for a schema. Time ends it long before its memory does: where a
+//       thread reaches its limit in the middle of a collection, V8 ends the whole process.
 //   A2. A schema that cannot be judged stops no call: the tool server judges its arguments itself, as the protocol demands.
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '@dormouse/ports';
@@ -14,7 +15,8 @@ const judgeMsMax = 500;
 /** Without references each part of a schema meets each part of the arguments once: characters of the one times the other's. */
 const quickWorkMax = 200_000;
 const slowKeyword = /"(\$ref|\$dynamicRef|\$recursiveRef|pattern|patternProperties|format|uniqueItems)":/;
-const threadMemoryMb = 64;
+/** Some times what can be allocated within `judgeMsMax`. (A1) */
+const threadMemoryMb = 1_024;
 
 export interface ArgumentValidator {
   readonly validate: ValidateArguments;
