@@ -46,3 +46,41 @@ it('P3 P4 P5 those of a membership are in place', () => {
   for (const name of ['heartbeat', 'fetch', 'joinAndSync'])
     expect(() => methodOf(group, name), `${name} is still the one of kafkajs`).toThrow(/patches must be looked at/);
 });
+
+it('P6 a fetch waits after a crowd of its own broker, and of no other', async () => {
+  vi.useFakeTimers();
+  try {
+    const asked: string[] = [];
+    const messages = (count: number) => Array.from({ length: count }, (_, nth) => ({ offset: String(nth) }));
+    const brings: Readonly<Record<string, number>> = { busy: 6, quiet: 1 };
+    const findBroker = async ({ nodeId }: { readonly nodeId: string }) => ({
+      fetch: async () => {
+        asked.push(nodeId);
+        const partitions = [{ partition: 0, highWatermark: '9', messages: messages(brings[nodeId] ?? 0) }];
+        return { responses: [{ topicName: 'inputs', partitions }] };
+      },
+    });
+    const topicPartitions = [{ topic: 'inputs', partitions: [0] }];
+    const membership = {
+      cluster: { refreshMetadataIfNecessary: async () => {}, findBroker },
+      subscriptionState: { assigned: () => topicPartitions, isPaused: () => false },
+      offsetManager: { committedOffsets: () => ({ inputs: { 0: '0' } }), nextOffset: () => '0' },
+      seekOffset: { has: () => false },
+      preferredReadReplicasPerTopicPartition: {},
+      checkForStaleAssignment: () => {},
+      filterPartitionsByNode: () => topicPartitions,
+      seekOffsets: async () => {},
+      getActiveTopicPartitions: () => ({ inputs: new Set([0]) }),
+    };
+    const fetchFrom = (broker: string) => group['fetch']?.call(membership, broker);
+    await Promise.all([fetchFrom('busy'), fetchFrom('quiet')]);
+    const second = [fetchFrom('busy'), fetchFrom('quiet')];
+    await vi.advanceTimersByTimeAsync(0);
+    expect(asked).toEqual(['busy', 'quiet', 'quiet']);
+    await vi.advanceTimersByTimeAsync(6);
+    await Promise.all(second);
+    expect(asked).toEqual(['busy', 'quiet', 'quiet', 'busy']);
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,6 +1,6 @@
 // Any endpoint that speaks the OpenAI chat wire format. Owns the request: address, key, prompt; the conversions and the
-// provider's objects live beside it. Uses the AI SDK's provider object directly, never its orchestration: a prompt with a call that was answered
-// by a placeholder is our normal case there, and its retries are not durable.
+// provider's objects live beside it. Uses the AI SDK's provider object directly, never its orchestration: a prompt with a
+// call that was answered by a placeholder is our normal case there, and its retries are not durable.
 //
 // Invariants:
 //   O1. One completion is one HTTP request. (M1)

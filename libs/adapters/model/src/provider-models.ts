@@ -1,4 +1,5 @@
-// The AI SDK's model objects, kept: making one builds a tree of schemas, which takes as long as the completion itself.
+// The AI SDK's model objects, kept: making one builds a tree of schemas, a sixth of what a processor did when it took over
+// 500 completions.
 //
 // Invariants:
 //   K1. One object for one endpoint, model and set of parameters, and none for anything else.
