@@ -9,9 +9,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { recipe } from '../services/kafka/recipe.ts';
 import { withServices } from '../services/needed-services.ts';
+import type { Started } from '../services/service.ts';
 import { serviceCache } from '../services/service-cache.ts';
 
 const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
@@ -140,6 +141,15 @@ withServices(['kafka'], ({ kafka }) => {
       await work(admin);
       await admin.disconnect();
     };
+    /** Of our three topics; nothing while the broker does not know them yet. */
+    const partitionsOf = async (admin: Admin, prefix: string): Promise<readonly number[]> => {
+      try {
+        const topics = ['inputs', 'dispatches', 'notices'].map((topic) => prefix + topic);
+        return (await admin.fetchTopicMetadata({ topics })).topics.map(({ partitions }) => partitions.length);
+      } catch {
+        return [];
+      }
+    };
     const madeWith = async (settings: Readonly<Record<string, string>>): Promise<string> => {
       const prefix = freshPrefix();
       const topics = ['inputs', 'dispatches', 'notices'].map((topic) => ({
@@ -147,7 +157,10 @@ withServices(['kafka'], ({ kafka }) => {
         numPartitions: 6,
         configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
       }));
-      await byHand((admin) => admin.createTopics({ topics }));
+      await byHand(async (admin) => {
+        await admin.createTopics({ topics, timeout: 20_000, waitForLeaders: false });
+        await expect.poll(() => partitionsOf(admin, prefix), { timeout: 20_000 }).toEqual([6, 6, 6]);
+      });
       return prefix;
     };
 
@@ -190,7 +203,10 @@ withServices(['kafka'], ({ kafka }) => {
     it('one of which was given more partitions by hand are refused', async () => {
       const prefix = freshPrefix();
       await openBus(prefix);
-      await byHand((admin) => admin.createPartitions({ topicPartitions: [{ topic: `${prefix}inputs`, count: 8 }] }));
+      await byHand(async (admin) => {
+        await admin.createPartitions({ topicPartitions: [{ topic: `${prefix}inputs`, count: 8 }], timeout: 20_000 });
+        await expect.poll(() => partitionsOf(admin, prefix), { timeout: 20_000 }).toContain(8);
+      });
       await expect(openBus(prefix, kafka, null)).rejects.toMatchObject({
         code: 'TOPICS_UNFIT',
         message: expect.stringContaining(`${prefix}inputs 8, ${prefix}notices 6. Somebody changed one by hand`),
@@ -230,39 +246,53 @@ withServices(['kafka'], ({ kafka }) => {
     await expect.poll(() => recorder.ids(), { timeout: 10_000 }).toEqual(['after']);
   });
 
-  it('a broker that is killed and started again: what was accepted arrives, and the consumer goes on', async (context) => {
+  describe('a broker of its own', () => {
     const directory = mkdtempSync(join(tmpdir(), 'dormouse-kafka-'));
-    const started = await recipe.start({ directory, cache: serviceCache, own: true, say: () => {} });
-    if (!started.available) return context.skip(`${started.reason} ${started.remedy}`);
-    try {
-      const bus = await openBus(freshPrefix(), started.service.url);
+    let started: Started;
+    beforeAll(async () => {
+      started = await recipe.start({ directory, cache: serviceCache, own: true, say: () => {} });
+    });
+    afterAll(async () => {
+      if (started.available) await started.service.stop();
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    it('that is busy and knows new topics late: they are made, and waited for', async (context) => {
+      if (!started.available) return context.skip(`${started.reason} ${started.remedy}`);
+      const brokers = started.service.url;
+      const admin = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING }).admin();
+      await admin.connect();
+      await admin.createTopics({ topics: [{ topic: 'busy', numPartitions: 800 }], waitForLeaders: false });
+      const prefix = freshPrefix();
+      const bus = await openBus(prefix, brokers);
+      await bus.mark('ours');
+      expect(await bus.marks()).toEqual(['ours']);
+      expect(bus.partitions.count).toBe(plan.partitions);
+      await admin.disconnect();
+    });
+
+    it('that is killed and started again: what was accepted arrives, and the consumer goes on', async (context) => {
+      if (!started.available) return context.skip(`${started.reason} ${started.remedy}`);
+      const { service } = started;
+      const bus = await openBus(freshPrefix(), service.url);
       const recorder = createInputRecorder(release);
       await consume(bus, recorder);
       const key = freshKey();
       await bus.inputs.publish(key, messageOf('before'));
-      started.service.kill('SIGKILL');
+      service.kill('SIGKILL');
       await expect(bus.inputs.publish(key, messageOf('lost?'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-      await started.service.restart();
-      await expect
-        .poll(
-          async () => {
-            try {
-              await bus.inputs.publish(key, messageOf('after'));
-              return true;
-            } catch {
-              return false; // not yet
-            }
-          },
-          { timeout: 30_000 },
-        )
-        .toBe(true);
+      await service.restart();
+      const isAccepted = async (): Promise<boolean> => {
+        try {
+          await bus.inputs.publish(key, messageOf('after'));
+          return true;
+        } catch {
+          return false; // not yet
+        }
+      };
+      await expect.poll(isAccepted, { timeout: 30_000 }).toBe(true);
       await expect.poll(() => recorder.ids(key), { timeout: 30_000 }).toContain('after');
       expect(recorder.ids(key)).toContain('before');
-      for (const subscription of subscriptions.splice(0)) await subscription.close(100);
-      for (const each of open.splice(0)) await each.close();
-    } finally {
-      await started.service.stop();
-      rmSync(directory, { recursive: true, force: true });
-    }
+    });
   });
 });

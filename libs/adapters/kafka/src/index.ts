@@ -1,3 +1,3 @@
 export type { BusIdentity } from './installation-mark.ts';
 export { type KafkaBus, type KafkaOptions, openKafka } from './open-kafka.ts';
-export { ensureTopics, type TopicPlan } from './topics.ts';
+export type { TopicPlan } from './topics.ts';

@@ -3,13 +3,21 @@
 //
 // Invariants:
 //   M1. Marks are only added; one prefix with two of them belongs to nobody for certain, and nobody may use it.
+import type { Logger } from '@dormouse/ports';
 import type { Admin } from 'kafkajs';
+import { makeTopics } from './topic-making.ts';
 
 export interface BusIdentity {
   /** Kafka's own name of the cluster. */
   readonly cluster: string;
   readonly prefix: string;
   readonly partitions: number;
+}
+
+export interface Mark {
+  readonly prefix: string;
+  readonly installation: string;
+  readonly replication: number;
 }
 
 const markOf = (prefix: string): string => `${prefix}installation-`;
@@ -22,9 +30,9 @@ export async function marksUnder(admin: Admin, prefix: string): Promise<readonly
 }
 
 /** (M1) */
-export async function putMark(admin: Admin, prefix: string, installation: string, replication: number): Promise<void> {
-  const topic = markOf(prefix) + installation;
-  await admin.createTopics({ topics: [{ topic, numPartitions: 1, replicationFactor: replication }] });
+export async function putMark(admin: Admin, mark: Mark, logger: Logger): Promise<void> {
+  const topic = markOf(mark.prefix) + mark.installation;
+  await makeTopics(admin, [{ topic, numPartitions: 1, replicationFactor: mark.replication }], logger);
 }
 
 export async function clusterName(admin: Admin): Promise<string> {

@@ -61,7 +61,7 @@ function partitionGiven({ message }: PartitionerArgs): number {
 
 /** @throws Fault UNAVAILABLE, TOPICS_UNFIT. */
 export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
-  const { prefix, logger } = options;
+  const { prefix, logger, makeTopics: { replication } = { replication: 1 } } = options;
   const kafka = createClient(options);
   const {
     cluster,
@@ -124,8 +124,7 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
     },
     identity: { cluster, prefix, partitions: count },
     marks: () => withAdmin(kafka, (admin) => marksUnder(admin, prefix)),
-    mark: (installation) =>
-      withAdmin(kafka, (admin) => putMark(admin, prefix, installation, options.makeTopics?.replication ?? 1)),
+    mark: (installation) => withAdmin(kafka, (admin) => putMark(admin, { prefix, installation, replication }, logger)),
     problem: () => firstOf((consumer) => consumer.problem()),
     stalled: () => firstOf((consumer) => consumer.stalled()),
     close: async () => {
@@ -135,10 +134,8 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
   };
 }
 
-async function preparedTopics({ prefix, makeTopics, logger }: KafkaOptions, admin: Admin): Promise<CheckedTopics> {
-  if (makeTopics !== undefined) await ensureTopics(admin, prefix, logger, makeTopics);
-  return checkTopics(admin, prefix, logger);
-}
+const preparedTopics = ({ prefix, makeTopics, logger }: KafkaOptions, admin: Admin): Promise<CheckedTopics> =>
+  makeTopics === undefined ? checkTopics(admin, prefix, logger) : ensureTopics(admin, prefix, logger, makeTopics);
 
 async function withAdmin<Result>(kafka: Kafka, work: (admin: Admin) => Promise<Result>): Promise<Result> {
   const admin = kafka.admin();

@@ -7,8 +7,9 @@
 //       was away begin at the beginning. A broker that does not tell us its settings is believed, and that is said.
 //   T4. Every record that may be published fits: tool arguments of 1 MiB and what goes with them.
 import { Fault, type Logger } from '@dormouse/ports';
-import kafkajs, { type Admin } from 'kafkajs';
+import kafkajs, { type Admin, type ITopicMetadata } from 'kafkajs';
 import { faultOf } from './kafka-client.ts';
+import { makeTopics, patiently } from './topic-making.ts';
 
 export const topicNames = ['inputs', 'dispatches', 'notices'] as const;
 export type TopicName = (typeof topicNames)[number];
@@ -24,61 +25,45 @@ const messageBytesMin = 2_097_152;
 const aroundValueBytes = 65_536;
 const retentionMsMin = 14 * 86_400_000;
 
-export const defaultPlan: TopicPlan = { partitions: 12, replication: 1, retentionMs: retentionMsMin };
-
-/** Makes what is missing, then checks all. @throws Fault TOPICS_UNFIT, UNAVAILABLE. */
-export async function ensureTopics(
-  admin: Admin,
-  prefix: string,
-  logger: Logger,
-  plan: TopicPlan = defaultPlan,
-): Promise<void> {
-  try {
-    const there = new Set(await admin.listTopics());
-    const missing = topicNames.map((name) => prefix + name).filter((topic) => !there.has(topic));
-    await admin.createTopics({
-      waitForLeaders: true,
-      topics: missing.map((topic) => ({
-        topic,
-        numPartitions: plan.partitions,
-        replicationFactor: plan.replication,
-        configEntries: [
-          { name: 'retention.ms', value: String(plan.retentionMs) },
-          { name: 'cleanup.policy', value: 'delete' },
-          { name: 'max.message.bytes', value: String(messageBytesMin) },
-          ...(plan.replication >= 3 ? [{ name: 'min.insync.replicas', value: '2' }] : []),
-        ],
-      })),
-    });
-  } catch (error) {
-    throw faultOf(error);
-  }
-  const { partitions: count } = await checkTopics(admin, prefix, logger);
-  if (count !== plan.partitions)
-    throw unfit(
-      `The topics have ${count} partitions, and ${plan.partitions} are wanted. A count is never changed: use ${count}, or another prefix.`,
-    ); // (T1)
-}
-
 export interface CheckedTopics {
   readonly partitions: number;
   /** The largest value that all of them take. */
   readonly recordBytesMax: number;
 }
 
+/** Makes what is missing, then checks all. @throws Fault TOPICS_UNFIT, UNAVAILABLE. */
+export async function ensureTopics(
+  admin: Admin,
+  prefix: string,
+  logger: Logger,
+  plan: TopicPlan,
+): Promise<CheckedTopics> {
+  const configEntries = [
+    { name: 'retention.ms', value: String(plan.retentionMs) },
+    { name: 'cleanup.policy', value: 'delete' },
+    { name: 'max.message.bytes', value: String(messageBytesMin) },
+    ...(plan.replication >= 3 ? [{ name: 'min.insync.replicas', value: '2' }] : []),
+  ];
+  const { partitions: numPartitions, replication: replicationFactor } = plan;
+  const topics = topicNames.map((name) => ({ topic: prefix + name, numPartitions, replicationFactor, configEntries }));
+  await makeTopics(admin, topics, logger);
+  const checked = await patiently(logger, () => checkTopics(admin, prefix, logger)); // another broker may know them later
+  if (checked.partitions !== plan.partitions)
+    throw unfit(
+      `The topics have ${checked.partitions} partitions, and ${plan.partitions} are wanted. A count is never changed: use ${checked.partitions}, or another prefix.`,
+    ); // (T1)
+  return checked;
+}
+
 /** @throws Fault TOPICS_UNFIT with what mends it, UNAVAILABLE. */
 export async function checkTopics(admin: Admin, prefix: string, logger: Logger): Promise<CheckedTopics> {
   const topics = topicNames.map((name) => prefix + name);
   try {
-    const there = new Set(await admin.listTopics());
-    const missing = topics.filter((topic) => !there.has(topic));
-    if (missing.length > 0)
-      throw unfit(`These topics are missing: ${missing.join(', ')}. Make them with: npm run setup`);
-    const metadata = await admin.fetchTopicMetadata({ topics });
-    const counts = new Set(metadata.topics.map(({ partitions }) => partitions.length));
+    const described = await describedTopics(admin, topics);
+    const counts = new Set(described.map(({ partitions }) => partitions.length));
     const [count] = counts;
     if (counts.size !== 1 || count === undefined) {
-      const each = metadata.topics.map(({ name, partitions }) => `${name} ${partitions.length}`).toSorted();
+      const each = described.map(({ name, partitions }) => `${name} ${partitions.length}`).toSorted();
       throw unfit(
         `The topics of one prefix must have one number of partitions; these have: ${each.join(', ')}. Somebody changed one by hand: make new topics under another DORMOUSE_KAFKA_PREFIX.`,
       );
@@ -88,6 +73,17 @@ export async function checkTopics(admin: Admin, prefix: string, logger: Logger):
     return { partitions: count, recordBytesMax };
   } catch (error) {
     throw error instanceof Fault ? error : faultOf(error);
+  }
+}
+
+async function describedTopics(admin: Admin, names: readonly string[]): Promise<readonly ITopicMetadata[]> {
+  try {
+    return (await admin.fetchTopicMetadata({ topics: [...names] })).topics;
+  } catch (error) {
+    if ((error as { readonly type?: string }).type !== 'UNKNOWN_TOPIC_OR_PARTITION') throw error;
+    const there = new Set(await admin.listTopics());
+    const missing = names.filter((name) => !there.has(name));
+    throw unfit(`These topics are missing: ${missing.join(', ')}. Make them with: npm run setup`, error);
   }
 }
 
@@ -158,4 +154,4 @@ async function brokerSetting(admin: Admin, setting: string): Promise<string | nu
   }
 }
 
-const unfit = (detail: string): Fault => new Fault('TOPICS_UNFIT', detail);
+const unfit = (detail: string, cause?: unknown): Fault => new Fault('TOPICS_UNFIT', detail, { cause });

@@ -309,8 +309,8 @@ const startCodes = {
   TOPICS_UNFIT: entry(
     null,
     'The topics are not as they must be',
-    'A topic of the cluster is missing, has another number of partitions, forgets too early, takes too small messages, or belongs to another installation; or the brokers forget too early what a group has finished.',
-    'Do what the message says. Missing topics are made by `npm run setup`; what is there it does not change: set `retention.ms` and `max.message.bytes` of the topics and `offsets.retention.minutes` of the brokers yourself. A number of partitions is never changed. One installation has one prefix of topics and one database.',
+    'A topic of the cluster is missing or cannot be made, has another number of partitions, forgets too early, takes too small messages, or belongs to another installation; or the brokers forget too early what a group has finished.',
+    'Do what the message says. Missing topics are made by `npm run setup`, which waits half a minute for brokers that are busy or still starting; what is there it does not change: set `retention.ms` and `max.message.bytes` of the topics and `offsets.retention.minutes` of the brokers yourself. A number of partitions is never changed. One installation has one prefix of topics and one database.',
   ),
   INDEX_MISSING: entry(
     null,
