@@ -1,13 +1,14 @@
 // A real cluster as `npm run cluster` starts it: over servers that are there already, with a prefix and a database of its own,
 // or over servers that it starts itself.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { System } from '../e2e/conversation.ts';
 import { request } from '../e2e/standalone-process.ts';
+import { freeStretch } from '../services/free-ports.ts';
 
 const launcher = fileURLToPath(new URL('../../tools/cluster/cluster.ts', import.meta.url));
 const startWithinMs = 180_000;
@@ -40,8 +41,7 @@ export async function startCluster(
   const name = randomBytes(5).toString('hex');
   const [prefix, database] = [`e2e-${name}.`, `e2e_${name}`];
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('DORMOUSE_')));
-  // A stretch of ports of its own, below those that the system gives away.
-  const port = 10_000 + randomInt(1_000) * 20;
+  const port = await freeStretch(20);
   const child = spawn(process.execPath, [launcher, '--data', directory, '--port', String(port), '--json'], {
     env: {
       ...inherited,

@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /** Linux gives from 32768 on, others from 49152. */
+const lowestOfStretches = 10_000;
 const lowest = 22_000;
 const highest = 32_000;
 const triesMax = 200;
@@ -15,18 +16,38 @@ const triesMax = 200;
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < triesMax; tries++) {
     const port = randomInt(lowest, highest);
-    const server = createServer();
-    try {
-      server.listen(port, '127.0.0.1');
-      await once(server, 'listening');
-      return port;
-    } catch {
-      // taken: another
-    } finally {
-      server.close();
-    }
+    if (await isFree(port)) return port;
   }
   throw new Error(`no free port from ${lowest} to ${highest}`);
+}
+
+/** The first of so many ports in a row, all of them free, below those that single servers get. */
+export async function freeStretch(length: number): Promise<number> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const first = randomInt(lowestOfStretches, lowest - length);
+    const taken = await takenPorts(Array.from({ length }, (_, nth) => first + nth));
+    if (taken.length === 0) return first;
+  }
+  throw new Error(`no ${length} free ports in a row from ${lowestOfStretches} to ${lowest}`);
+}
+
+/** Those on which nobody else could listen now. */
+export async function takenPorts(ports: readonly number[]): Promise<readonly number[]> {
+  const free = await Promise.all(ports.map(isFree));
+  return ports.filter((_, nth) => free[nth] === false);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
 }
 
 /** All different. */

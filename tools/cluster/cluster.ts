@@ -9,12 +9,14 @@
 //       only that, ends with Ctrl-C: doors first, stores last, exit code 0.
 //   C3. Everything listens on loopback.
 //   C4. It ends in order also when nobody reads what it says any more, or when the process that started it with a channel dies.
+//   C5. It starts on ports that nobody listens on, or not at all.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { takenPorts } from '../../test/services/free-ports.ts';
 import { recipe as kafka } from '../../test/services/kafka/recipe.ts';
 import { recipe as mongo } from '../../test/services/mongo/recipe.ts';
 import { recipe as redis } from '../../test/services/redis/recipe.ts';
@@ -88,6 +90,7 @@ try {
 }
 
 async function start(): Promise<void> {
+  await refuseTakenPorts();
   mkdirSync(directory, { recursive: true });
   say('starting Kafka, a MongoDB-compatible server and Redis');
   const [brokers, database, hints] = await Promise.all([kafka, mongo, redis].map(startServer));
@@ -114,6 +117,16 @@ async function start(): Promise<void> {
   await Promise.all(serviceNames.map(untilReady));
   await seedExamples(url, key, `http://${host}:${toolsPort}`);
   if (!stopping) process.stdout.write(values.json ? asJson(brokers, database, hints) : banner());
+}
+
+/** Who answers there would be taken for ours. (C5) */
+async function refuseTakenPorts(): Promise<void> {
+  const ours = [...Object.values(ports).flatMap(({ port, health }) => [port, health]), toolsPort];
+  const taken = await takenPorts(ours);
+  if (taken.length > 0)
+    throw new Error(
+      `somebody listens on ${taken.join(', ')} already, perhaps another cluster. Stop it, or choose with --port: this needs the ports from there to ${Math.max(...ours) - firstPort} above.`,
+    );
 }
 
 async function startServer(recipe: ServiceRecipe): Promise<string> {

@@ -16,7 +16,7 @@ const refusal = (type: string, retriable: boolean, topic?: string): Error =>
   Object.assign(new Error(`refused with ${type}`), { type, retriable, topic });
 const each = (...errors: readonly Error[]): Error => Object.assign(new Error('Topic creation errors'), { errors });
 
-/** Brokers that have `there`, refuse what is made with `refusals` in turn, and then list it `lag` questions later. */
+/** Brokers that have `there`, refuse what is made with `refusals` in turn, and then lead it `lag` questions later. */
 function brokers({ there = ['b'], refusals = [] as Error[], lag = 0 }) {
   const made: (readonly string[])[] = [];
   const known = new Set(there);
@@ -34,10 +34,10 @@ function brokers({ there = ['b'], refusals = [] as Error[], lag = 0 }) {
       late = topics.map(({ topic }) => topic);
       return true;
     },
-    fetchTopicMetadata: async ({ topics }: { readonly topics: readonly string[] }) => {
+    fetchTopicOffsets: async (topic: string) => {
       settle();
-      if (topics.some((topic) => !known.has(topic))) throw refusal('UNKNOWN_TOPIC_OR_PARTITION', true);
-      return { topics: [] };
+      if (!known.has(topic)) throw refusal('NOT_LEADER_FOR_PARTITION', true);
+      return [];
     },
   };
 }
@@ -57,11 +57,11 @@ describe('makeTopics', () => {
     expect(admin.made).toEqual([['a']]);
   });
 
-  it('I2 waits until the brokers know them, and says so once', async () => {
+  it('I2 waits until the brokers lead them, and says so once', async () => {
     const admin = brokers({ lag: 50 });
     expect(await making(admin)).toBeUndefined();
     expect(warn.mock.calls).toEqual([
-      ['topics_awaited', { because: 'refused with UNKNOWN_TOPIC_OR_PARTITION (UNKNOWN_TOPIC_OR_PARTITION)' }],
+      ['topics_awaited', { because: 'refused with NOT_LEADER_FOR_PARTITION (NOT_LEADER_FOR_PARTITION)' }],
     ]);
   });
 

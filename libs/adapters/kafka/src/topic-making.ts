@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   I1. Idempotent: what is there, or was made by somebody else in the meantime, is left as it is.
-//   I2. Every topic is listed with a leader for each partition when this returns.
+//   I2. When this returns, every broker that leads one of their partitions answers for it: the first records find their place.
 //   I3. Patience has an end, and then the topics are named with what the brokers said.
 import { Fault, type Logger } from '@dormouse/ports';
 import type { Admin, ITopicConfig } from 'kafkajs';
@@ -27,10 +27,15 @@ export async function makeTopics(admin: Admin, topics: readonly ITopicConfig[], 
   await patiently(logger, async () => {
     const there = new Set(await admin.listTopics());
     const missing = topics.filter(({ topic }) => !there.has(topic));
-    if (missing.length > 0) await admin.createTopics({ topics: missing, timeout: 10_000, waitForLeaders: false }); // (I1)
-    await admin.fetchTopicMetadata({ topics: names }); // (I2)
+    if (missing.length > 0) {
+      await admin.createTopics({ topics: missing, timeout: 10_000, waitForLeaders: false }); // (I1)
+      await pause(); // it is seldom sooner
+    }
+    await Promise.all(names.map((name) => admin.fetchTopicOffsets(name))); // (I2) by then they are listed, too
   });
 }
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pauseMs));
 
 /** Does it again for as long as it fails with what passes. (I3) */
 export async function patiently<Result>(logger: Logger, work: () => Promise<Result>): Promise<Result> {
@@ -45,13 +50,14 @@ export async function patiently<Result>(logger: Logger, work: () => Promise<Resu
       if (waitedMs > patienceMs) throw namedRefusal(error, refusals);
       if (!said && waitedMs > saidAfterMs) logger.warn('topics_awaited', { because: describe(refusals) });
       said ||= waitedMs > saidAfterMs;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await pause();
     }
   }
 }
 
 function refusalsIn(error: unknown): readonly Refusal[] {
-  const refusal = (error instanceof Fault ? (error.cause ?? error) : error) as Refusal;
+  const { cause = error } = error as { readonly cause?: unknown }; // of a Fault, or of a request that kafkajs gave up
+  const refusal = cause as Refusal;
   return refusal.errors ?? [refusal];
 }
 

@@ -18,9 +18,9 @@ export interface Caller {
   /** For the record of a decision: the key's name, or the token's user. */
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Set for a thread token: that thread alone, and what may be done there. */
   /** What the tenant is told of its rate. */
   readonly rate: RateHeaders;
+  /** Set for a thread token: that thread alone, and what may be done there. */
   readonly only: { readonly thread: string; readonly can: readonly ThreadAbility[] } | null;
 }
 
