@@ -12,6 +12,7 @@ export * from './live-feed.ts';
 export * from './logger.ts';
 export * from './logins.ts';
 export * from './model.ts';
+export * from './on-abort.ts';
 export * from './page-cursor.ts';
 export * from './parked-threads.ts';
 export * from './rate-limits.ts';

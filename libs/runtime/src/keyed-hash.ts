@@ -3,21 +3,38 @@ import { hash } from 'node:crypto';
 
 const blockBytes = 64;
 
-/** A key with its pads laid out. */
+/** A key with its pads laid out, each with room behind it for what is hashed: nothing is joined on the hot path. */
 export interface HashKey {
-  readonly inner: Uint8Array;
-  readonly outer: Uint8Array;
+  readonly inner: Buffer;
+  readonly outer: Buffer;
 }
+
+const digestBytes = 32;
+const roomBytes = 960;
 
 export function hashKeyOf(secret: Uint8Array): HashKey {
   const block = new Uint8Array(blockBytes);
   block.set(secret.length > blockBytes ? hash('sha256', secret, 'buffer') : secret);
-  return { inner: block.map((byte) => byte ^ 0x36), outer: block.map((byte) => byte ^ 0x5c) };
+  const padded = (pad: number, room: number): Buffer => {
+    const bytes = Buffer.alloc(blockBytes + room);
+    bytes.set(block.map((byte) => byte ^ pad));
+    return bytes;
+  };
+  return { inner: padded(0x36, roomBytes), outer: padded(0x5c, digestBytes) };
 }
 
 /** 32 bytes. */
 export function keyedHash({ inner, outer }: HashKey, data: string | Uint8Array): Buffer {
-  const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-  const within = hash('sha256', Buffer.concat([inner, bytes]), 'buffer');
-  return hash('sha256', Buffer.concat([outer, within]), 'buffer');
+  outer.set(hash('sha256', behind(inner, data), 'buffer'), blockBytes);
+  return hash('sha256', outer, 'buffer');
+}
+
+/** The inner pad and the data. */
+function behind(inner: Buffer, data: string | Uint8Array): Uint8Array {
+  const length = typeof data === 'string' ? Buffer.byteLength(data) : data.length;
+  if (length > roomBytes)
+    return Buffer.concat([inner.subarray(0, blockBytes), typeof data === 'string' ? Buffer.from(data) : data]);
+  if (typeof data === 'string') inner.write(data, blockBytes);
+  else inner.set(data, blockBytes);
+  return inner.subarray(0, blockBytes + length);
 }

@@ -5,6 +5,7 @@
 //   X1. `reached` is true from the moment the request was given to a connected socket; before that nothing was sent.
 //   X2. With `keepBytesMax` 0 the answer is its status: the body is thrown away unread and may not keep a socket busy.
 //   X3. Never throws for the network; settles exactly once, at the latest at the deadline.
+import { onAbort } from '@dormouse/ports';
 import type { Dispatcher, Pool } from 'undici';
 import { errorCode } from './outbound-guard.ts';
 
@@ -51,12 +52,12 @@ export function exchange(pool: Pool, request: ExchangeRequest): Promise<Exchange
     const chunks: Buffer[] = [];
 
     const timer = setTimeout(() => end(new Ended('TIMEOUT', `no answer within ${timeoutMs} ms`)), timeoutMs);
-    const onAbort = (): void => end(new Ended('ABORTED', 'the request was given up'));
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const giveUp = (): void => end(new Ended('ABORTED', 'the request was given up'));
+    const stay = signal === undefined ? null : onAbort(signal, giveUp);
 
     function finish(): void {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
+      stay?.();
     }
     function end(why: Ended): void {
       ended = why;
@@ -65,7 +66,7 @@ export function exchange(pool: Pool, request: ExchangeRequest): Promise<Exchange
       finish();
     }
 
-    if (signal?.aborted === true) return onAbort();
+    if (signal?.aborted === true) return giveUp();
     pool.dispatch(
       { method, path, headers, body },
       {

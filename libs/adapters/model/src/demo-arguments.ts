@@ -8,24 +8,29 @@ const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What is left of the facts while arguments are filled: each is used once. */
-interface Remaining {
+class Remaining {
   readonly text: string;
-  readonly quoted: string[];
-  readonly places: string[];
-  readonly numbers: number[];
-  readonly durationsMs: number[];
+  readonly #facts: MessageFacts;
+  readonly #used = { quoted: 0, places: 0, numbers: 0, durationsMs: 0 };
+
+  constructor(facts: MessageFacts) {
+    this.text = facts.text;
+    this.#facts = facts;
+  }
+
+  next<Kind extends 'quoted' | 'places' | 'numbers' | 'durationsMs'>(
+    kind: Kind,
+  ): MessageFacts[Kind][number] | undefined {
+    const fact = this.#facts[kind][this.#used[kind]];
+    if (fact !== undefined) this.#used[kind] += 1;
+    return fact;
+  }
 }
 
 export function fillArguments(inputSchema: Schema, facts: MessageFacts): Readonly<Record<string, unknown>> {
   const properties = isSchema(inputSchema['properties']) ? inputSchema['properties'] : {};
   const required: readonly unknown[] = Array.isArray(inputSchema['required']) ? inputSchema['required'] : [];
-  const left: Remaining = {
-    text: facts.text,
-    quoted: [...facts.quoted],
-    places: [...facts.places],
-    numbers: [...facts.numbers],
-    durationsMs: [...facts.durationsMs],
-  };
+  const left = new Remaining(facts);
   const filled: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(properties)) {
     const property = isSchema(schema) ? schema : {};
@@ -49,7 +54,7 @@ function said(name: string, schema: Schema, left: Remaining): unknown {
     case 'array':
       return list(name, schema, left);
     case 'string':
-      return isPlace(name, schema) ? (left.places.shift() ?? left.quoted.shift()) : left.quoted.shift();
+      return isPlace(name, schema) ? (left.next('places') ?? left.next('quoted')) : left.next('quoted');
     default:
       return undefined;
   }
@@ -57,9 +62,9 @@ function said(name: string, schema: Schema, left: Remaining): unknown {
 
 function amount(name: string, schema: Schema, left: Remaining): number | undefined {
   const unit = unitOf(name, schema);
-  if (unit === null) return left.numbers.shift();
-  const duration = left.durationsMs.shift();
-  return duration === undefined ? left.numbers.shift() : duration / unit;
+  if (unit === null) return left.next('numbers');
+  const duration = left.next('durationsMs');
+  return duration === undefined ? left.next('numbers') : duration / unit;
 }
 
 function list(name: string, schema: Schema, left: Remaining): unknown {

@@ -6,7 +6,7 @@
 import type { ToolDefinition } from '@dormouse/ports';
 import { isBuiltInToolName } from '@dormouse/protocol';
 import { fillArguments } from './demo-arguments.ts';
-import { findFacts, type MessageFacts } from './demo-facts.ts';
+import { factsFoundBy, findFacts, type MessageFacts } from './demo-facts.ts';
 import { contentWords, nameWords } from './demo-words.ts';
 
 export interface DemoCall {
@@ -78,18 +78,27 @@ function score(words: readonly string[], candidate: ToolWords, index: readonly T
 
 /** One call per place where a tool takes one place and the message names several. */
 function variants(clause: MessageFacts, message: MessageFacts, tool: ToolDefinition): readonly MessageFacts[] {
-  const facts: MessageFacts = {
-    text: clause.text,
-    quoted: clause.quoted.length > 0 ? clause.quoted : message.quoted,
-    places: clause.places.length > 0 ? clause.places : message.places,
-    numbers: clause.numbers.length > 0 ? clause.numbers : message.numbers,
-    durationsMs: clause.durationsMs.length > 0 ? clause.durationsMs : message.durationsMs,
-  };
-  const takesPlace = JSON.stringify(fillArguments(tool.inputSchema, { ...facts, places: ['\u0000'] })).includes(
-    '\\u0000',
-  );
-  return takesPlace && facts.places.length > 1 ? facts.places.map((place) => ({ ...facts, places: [place] })) : [facts];
+  const facts = factsFoundBy(clause.text, {
+    quoted: () => orElse(clause.quoted, message.quoted),
+    places: () => orElse(clause.places, message.places),
+    numbers: () => orElse(clause.numbers, message.numbers),
+    durationsMs: () => orElse(clause.durationsMs, message.durationsMs),
+  });
+  const sample = JSON.stringify(fillArguments(tool.inputSchema, withPlaces(facts, ['\u0000'])));
+  const takesPlace = sample.includes('\\u0000');
+  return takesPlace && facts.places.length > 1 ? facts.places.map((place) => withPlaces(facts, [place])) : [facts];
 }
+
+const orElse = <Item>(ours: readonly Item[], others: readonly Item[]): readonly Item[] =>
+  ours.length > 0 ? ours : others;
+
+const withPlaces = (facts: MessageFacts, places: readonly string[]): MessageFacts =>
+  factsFoundBy(facts.text, {
+    quoted: () => facts.quoted,
+    places: () => places,
+    numbers: () => facts.numbers,
+    durationsMs: () => facts.durationsMs,
+  });
 
 const sameCall = (one: DemoCall, other: DemoCall): boolean =>
   one.operation === other.operation && JSON.stringify(one.arguments) === JSON.stringify(other.arguments);

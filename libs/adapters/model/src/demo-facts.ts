@@ -70,18 +70,39 @@ const numberWords = [
 ];
 const numberWord = new RegExp(`(?<![\\p{L}\\p{N}])(?:${numberWords.join('|')})(?![\\p{L}\\p{N}])`, 'giu');
 
-export function findFacts(text: string): MessageFacts {
-  const withoutQuotes = text
-    .replaceAll(quotedText, ' ')
-    .replaceAll(numberWord, (word) => String(numberWords.indexOf(word.toLowerCase())));
-  const withoutDurations = withoutQuotes.replaceAll(duration, ' ');
+type FactFinders = { readonly [Name in Exclude<keyof MessageFacts, 'text'>]: () => MessageFacts[Name] };
+
+/** Facts that are looked for when somebody asks for them: most tools want one kind of the four. */
+export function factsFoundBy(text: string, find: FactFinders): MessageFacts {
+  const found: { -readonly [Name in keyof FactFinders]?: MessageFacts[Name] } = {};
   return {
-    text: text.trim(),
-    quoted: [...text.matchAll(quotedText)].map((match) => match[1] ?? match[2] ?? match[3] ?? ''),
-    places: findPlaces(withoutDurations),
-    numbers: [...withoutDurations.matchAll(number)].map((match) => Number(match[0])),
-    durationsMs: [...withoutQuotes.matchAll(duration)].map((match) => durationMs(match[1] ?? '', match[2] ?? '')),
+    text,
+    get quoted() {
+      return (found.quoted ??= find.quoted());
+    },
+    get places() {
+      return (found.places ??= find.places());
+    },
+    get numbers() {
+      return (found.numbers ??= find.numbers());
+    },
+    get durationsMs() {
+      return (found.durationsMs ??= find.durationsMs());
+    },
   };
+}
+
+export function findFacts(text: string): MessageFacts {
+  const withoutQuotes = (): string =>
+    text.replaceAll(quotedText, ' ').replaceAll(numberWord, (word) => String(numberWords.indexOf(word.toLowerCase())));
+  const withoutDurations = (): string => withoutQuotes().replaceAll(duration, ' ');
+  return factsFoundBy(text.trim(), {
+    quoted: () => [...text.matchAll(quotedText)].map((match) => match[1] ?? match[2] ?? match[3] ?? ''),
+    places: () => findPlaces(withoutDurations()),
+    numbers: () => [...withoutDurations().matchAll(number)].map((match) => Number(match[0])),
+    durationsMs: () =>
+      [...withoutQuotes().matchAll(duration)].map((match) => durationMs(match[1] ?? '', match[2] ?? '')),
+  });
 }
 
 function durationMs(amount: string, unit: string): number {

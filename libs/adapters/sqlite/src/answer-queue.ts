@@ -30,7 +30,7 @@ export function createAnswerQueue(): AnswerQueue {
       for (const answer of answers) {
         const next = places[settled];
         settled += 1;
-        if (answer.did === 'fail') next?.reject(faultOf(answer.failure));
+        if (typeof answer === 'object' && 'failure' in answer) next?.reject(faultOf(answer.failure));
         else next?.resolve(answer);
       }
       if (settled < places.length && settled < settledMax) return;

@@ -6,10 +6,10 @@
 //       inputs, and what the commit had inserted until then is taken out again (L2). Neither leaves a trace.
 import type { AppendOutcome } from '@dormouse/ports';
 import type { DatabaseSync } from 'node:sqlite';
-import type { AppendOperation } from './write-operation.ts';
+import type { AppendRow } from './write-operation.ts';
 
 export interface CommitAppender {
-  append(operation: AppendOperation): AppendOutcome;
+  append(row: AppendRow): AppendOutcome;
   /** The transaction was rolled back: what was remembered of it is wrong. (A1) */
   forget(): void;
 }
@@ -72,7 +72,7 @@ export function createCommitAppender(database: DatabaseSync): CommitAppender {
   }
 
   return {
-    append: ({ row: [owes, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body] }) => {
+    append: ([owes, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body]) => {
       const head = headOf(tenant, thread);
       const { number } = head;
       if (version !== head.version) return 'conflict';

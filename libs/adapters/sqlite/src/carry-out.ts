@@ -1,10 +1,12 @@
 // Carries out one operation inside the writer's transaction. Failing, it throws what SQLite throws.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CommitAppender } from './append-commit.ts';
-import type { Statement, WriteAnswer, WriteOperation } from './write-operation.ts';
+import type { AppendRow, Statement, WriteAnswer, WriteOperation } from './write-operation.ts';
 
 /** What SQLite takes for "no limit". */
 const pagesUnlimited = 0xff_ff_ff_fe;
+
+export const isAppend = (operation: WriteOperation): operation is AppendRow => Array.isArray(operation);
 
 export function createCarryOut(
   database: DatabaseSync,
@@ -30,21 +32,20 @@ export function createCarryOut(
   }
 
   return (operation) => {
+    if (isAppend(operation)) return appender.append(operation);
     switch (operation.do) {
-      case 'append':
-        return { did: 'append', outcome: appender.append(operation) };
       case 'rows': {
         let changes = 0;
         for (const parameters of operation.rows) changes += change({ sql: operation.sql, parameters });
-        return { did: 'change', changes };
+        return changes;
       }
       case 'steps':
-        return { did: 'change', changes: changeAll(operation.steps) };
+        return changeAll(operation.steps);
       case 'ask':
-        return { did: 'ask', row: prepared(operation.sql).all(...operation.parameters)[0] ?? null };
+        return { row: prepared(operation.sql).all(...operation.parameters)[0] ?? null };
       case 'limit':
         database.exec(`PRAGMA max_page_count = ${operation.pagesMax ?? pagesUnlimited}`);
-        return { did: 'change', changes: 0 };
+        return 0;
     }
   };
 }

@@ -22,11 +22,11 @@ import type {
   Statement,
   WriteAnswer,
   WriteOperation,
-  WriterAnswers,
-  WriterCounters,
   WriterMessage,
+  WriterReply,
   WriterSetup,
 } from './write-operation.ts';
+import { countersBytes, readCounters, type WriterCounters } from './writer-counters.ts';
 
 export interface GroupWriter {
   append(append: Append): Promise<AppendOutcome>;
@@ -50,24 +50,14 @@ export interface WriterOptions {
   readonly lazyFlushMs: number;
 }
 
-const noCounters: WriterCounters = {
-  transactions: 0,
-  syncs: 0,
-  checkpoints: 0,
-  appended: 0,
-  conflicts: 0,
-  duplicates: 0,
-  otherWrites: 0,
-  failures: 0,
-  walFrames: 0,
-};
-
 export function startGroupWriter(options: WriterOptions): GroupWriter {
   const signal = new Int32Array(new SharedArrayBuffer(4));
+  const counters = new SharedArrayBuffer(countersBytes);
   const { port1: port, port2 } = new MessageChannel();
   const worker = startWorker({
     file: options.file,
     signal: signal.buffer,
+    counters,
     port: port2,
     walFramesMax: options.walFramesMax,
     pagesMax: options.pagesMax,
@@ -75,16 +65,14 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   const answers = createAnswerQueue();
   const outbox = createOutbox(options.lazyFlushMs, (operations, waiting) => {
     answers.add(waiting);
-    post({ operations });
+    post(operations);
   });
-  let counters = noCounters;
   let gone: Error | null = null;
 
   const ended = Promise.withResolvers<void>();
-  port.on('message', (message: WriterAnswers | 'closed') => {
-    if (message === 'closed') return port.close();
-    counters = message.counters;
-    answers.settle(message.answers);
+  port.on('message', (message: WriterReply) => {
+    if (message === 'closed') port.close();
+    else answers.settle(message);
   });
   worker.on('error', (error) => {
     stop(unavailable('The writer of the database has died.'));
@@ -119,29 +107,29 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
 
   async function change(urgency: Urgency, operation: WriteOperation): Promise<number> {
     const answer = await write(urgency, operation);
-    return answer.did === 'change' ? answer.changes : wrongAnswer(answer);
+    return typeof answer === 'number' ? answer : wrongAnswer(answer);
   }
 
   return {
     append: async (append) => {
-      const answer = await write('prompt', { do: 'append', row: rowOf(append) });
-      return answer.did === 'append' ? answer.outcome : wrongAnswer(answer);
+      const answer = await write('prompt', rowOf(append));
+      return typeof answer === 'string' ? answer : wrongAnswer(answer);
     },
     rows: (urgency, sql, rows) => (rows.length === 0 ? Promise.resolve(0) : change(urgency, { do: 'rows', sql, rows })),
     steps: (urgency, steps) => change(urgency, { do: 'steps', steps }),
     ask: async (urgency, sql, parameters) => {
       const answer = await write(urgency, { do: 'ask', sql, parameters });
-      return answer.did === 'ask' ? answer.row : wrongAnswer(answer);
+      return typeof answer === 'object' && 'row' in answer ? answer.row : wrongAnswer(answer);
     },
     limitPages: async (pagesMax) => {
       await change('prompt', { do: 'limit', pagesMax });
     },
-    counters: () => counters,
+    counters: () => readCounters(counters),
     close: () => {
       if (gone) return ended.promise;
       outbox.leave();
       gone = unavailable('The stores are closed.');
-      post({ close: true });
+      post('close');
       return ended.promise;
     },
   };
@@ -163,5 +151,5 @@ function startWorker(setup: WriterSetup): Worker {
 }
 
 function wrongAnswer(answer: WriteAnswer): never {
-  throw new Error(`the writer answered ${answer.did} to something else`);
+  throw new Error(`the writer answered ${JSON.stringify(answer)} to something else`);
 }

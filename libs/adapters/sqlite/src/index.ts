@@ -1,2 +1,2 @@
 export { openSqlite, type SqliteOptions, type SqliteStores } from './open-sqlite.ts';
-export type { WriterCounters } from './write-operation.ts';
+export type { WriterCounters } from './writer-counters.ts';

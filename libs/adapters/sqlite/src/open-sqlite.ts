@@ -47,7 +47,7 @@ import { createTimers } from './timers.ts';
 import { createToolServers } from './tool-servers.ts';
 import { createToolsets } from './toolsets.ts';
 import { createLogins, createViews } from './views.ts';
-import type { WriterCounters } from './write-operation.ts';
+import type { WriterCounters } from './writer-counters.ts';
 
 export interface SqliteOptions {
   /** The data directory; made if missing. One process at a time. */

@@ -7,7 +7,7 @@
 //   X3. When COMMIT itself fails other than by a full disk, appends are `unknown`: their frames may be on disk. (L5)
 import type { DatabaseSync } from 'node:sqlite';
 import type { CommitAppender } from './append-commit.ts';
-import { createCarryOut } from './carry-out.ts';
+import { createCarryOut, isAppend } from './carry-out.ts';
 import { failureOf, type SqliteFailure, troubleOf } from './sqlite-failure.ts';
 import type { WriteAnswer, WriteOperation } from './write-operation.ts';
 
@@ -61,7 +61,7 @@ export function createTransactions(database: DatabaseSync, appender: CommitAppen
       if (troubleOf(failure) !== 'own') throw error;
       appender.forget();
       database.exec('ROLLBACK TO operation');
-      return { did: 'fail', failure };
+      return { failure };
     } finally {
       if (database.isTransaction) database.exec('RELEASE operation');
     }
@@ -78,6 +78,4 @@ export function createTransactions(database: DatabaseSync, appender: CommitAppen
 
 /** (X3) */
 const failed = (group: readonly WriteOperation[], failure: SqliteFailure, uncertain: boolean): WriteAnswer[] =>
-  group.map((operation) =>
-    uncertain && operation.do === 'append' ? { did: 'append', outcome: 'unknown' } : { did: 'fail', failure },
-  );
+  group.map((operation) => (uncertain && isAppend(operation) ? 'unknown' : { failure }));

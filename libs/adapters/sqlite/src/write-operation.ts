@@ -1,4 +1,5 @@
-// What crosses between the event loop and the writer's thread. Types only: nothing here runs.
+// What crosses between the event loop and the writer's thread. Types only: nothing here runs. What crosses most often is
+// barest: names of members would be written and read again with every commit.
 import type { AppendOutcome } from '@dormouse/ports';
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { MessagePort } from 'node:worker_threads';
@@ -9,7 +10,7 @@ export interface Statement {
   readonly parameters: readonly SQLInputValue[];
 }
 
-/** A commit without its keys, in this order: names would be written and read once per commit, four times the cost. */
+/** Stores one commit, its inputs, and its owed row. */
 export type AppendRow = readonly [
   owes: boolean,
   tenant: string,
@@ -25,12 +26,6 @@ export type AppendRow = readonly [
   hash: string,
   body: string,
 ];
-
-/** Stores one commit, its inputs, and its owed row. */
-export interface AppendOperation {
-  readonly do: 'append';
-  readonly row: AppendRow;
-}
 
 /** One statement, once per row of parameters. Answers the number of rows changed. */
 export interface RowsOperation {
@@ -56,48 +51,25 @@ export interface LimitOperation {
   readonly pagesMax: number | null;
 }
 
-export type WriteOperation = AppendOperation | RowsOperation | StepsOperation | AskOperation | LimitOperation;
+export type WriteOperation = AppendRow | RowsOperation | StepsOperation | AskOperation | LimitOperation;
 
 export type Row = Readonly<Record<string, SQLOutputValue>>;
 
-export type WriteAnswer =
-  | { readonly did: 'append'; readonly outcome: AppendOutcome }
-  | { readonly did: 'change'; readonly changes: number }
-  | { readonly did: 'ask'; readonly row: Row | null }
-  | { readonly did: 'fail'; readonly failure: SqliteFailure };
-
-/** What the writer has done since it was opened. */
-export interface WriterCounters {
-  /** Transactions that changed something and are on disk. */
-  readonly transactions: number;
-  /** Syncs of files that SQLite was asked for: one per transaction, and those of new WAL rounds and checkpoints. */
-  readonly syncs: number;
-  readonly checkpoints: number;
-  /** Commits of threads that were stored. */
-  readonly appended: number;
-  readonly conflicts: number;
-  readonly duplicates: number;
-  /** Operations other than appends that were carried out. */
-  readonly otherWrites: number;
-  /** Transactions that were rolled back because something failed. */
-  readonly failures: number;
-  /** Frames in the write-ahead log when it was last looked at. */
-  readonly walFrames: number;
-}
-
-export interface WriterAnswers {
-  readonly answers: readonly WriteAnswer[];
-  readonly counters: WriterCounters;
-}
+/** Of an append its outcome, of changes the number of rows, of a question its row; or why none of it was stored. */
+export type WriteAnswer = AppendOutcome | number | { readonly row: Row | null } | { readonly failure: SqliteFailure };
 
 /** `workerData` of the writer's thread. */
 export interface WriterSetup {
   readonly file: string;
   /** One Int32: raised and notified after each message. */
   readonly signal: SharedArrayBuffer;
+  /** See `writer-counters.ts`. */
+  readonly counters: SharedArrayBuffer;
   readonly port: MessagePort;
   readonly walFramesMax: number;
   readonly pagesMax: number | null;
 }
 
-export type WriterMessage = { readonly operations: readonly WriteOperation[] } | { readonly close: true };
+export type WriterMessage = readonly WriteOperation[] | 'close';
+
+export type WriterReply = readonly WriteAnswer[] | 'closed';

@@ -13,14 +13,8 @@ import { createCommitAppender } from './append-commit.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
 import { createTransactions } from './transaction.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
-import type {
-  WriteAnswer,
-  WriteOperation,
-  WriterAnswers,
-  WriterCounters,
-  WriterMessage,
-  WriterSetup,
-} from './write-operation.ts';
+import { createCounterPen } from './writer-counters.ts';
+import type { WriteAnswer, WriteOperation, WriterMessage, WriterReply, WriterSetup } from './write-operation.ts';
 
 const operationsPerTransactionMax = 2_048;
 const idleBeforeCheckpointMs = 250;
@@ -36,8 +30,8 @@ database.exec(
 if (setup.pagesMax !== null) database.exec(`PRAGMA max_page_count = ${setup.pagesMax}`);
 const appender = createCommitAppender(database);
 const transactions = createTransactions(database, appender);
-const wal = createWriteAheadLog(database, setup.walFramesMax);
-const counted = { transactions: 0, appended: 0, conflicts: 0, duplicates: 0, otherWrites: 0, failures: 0 };
+const counters = createCounterPen(setup.counters);
+const wal = createWriteAheadLog(database, setup.walFramesMax, counters);
 serve();
 
 function serve(): void {
@@ -59,27 +53,37 @@ function takeAll(): { readonly operations: readonly WriteOperation[]; readonly c
   const operations: WriteOperation[] = [];
   for (let got = receiveMessageOnPort(port); got; got = receiveMessageOnPort(port)) {
     const message = got.message as WriterMessage;
-    if ('close' in message) return { operations, close: true };
-    operations.push(...message.operations);
+    if (message === 'close') return { operations, close: true };
+    operations.push(...message);
   }
   return { operations, close: false };
 }
 
 function answer(group: readonly WriteOperation[]): void {
   const { answers, stored } = transactions.run(group);
-  if (!stored) counted.failures += 1;
-  else if (wal.wrote()) counted.transactions += 1;
   for (const each of answers) count(each);
-  const counters: WriterCounters = { ...counted, ...wal.counters() };
-  port.postMessage({ answers, counters } satisfies WriterAnswers);
+  if (!stored) counters.add('failures', 1);
+  else if (answers.some(isChange)) {
+    counters.add('transactions', 1);
+    wal.wrote();
+  }
+  reply(answers);
 }
 
-function count(each: WriteAnswer): void {
-  if (each.did === 'change' || each.did === 'ask') counted.otherWrites += 1;
-  if (each.did !== 'append') return;
-  if (each.outcome === 'appended') counted.appended += 1;
-  else if (each.outcome === 'conflict') counted.conflicts += 1;
-  else if (each.outcome === 'duplicate') counted.duplicates += 1;
+function isChange(answer: WriteAnswer): boolean {
+  if (typeof answer === 'object') return 'row' in answer && answer.row !== null;
+  return typeof answer === 'number' ? answer > 0 : answer === 'appended';
+}
+
+function count(answer: WriteAnswer): void {
+  if (typeof answer === 'number' || (typeof answer === 'object' && 'row' in answer)) counters.add('otherWrites', 1);
+  else if (answer === 'appended') counters.add('appended', 1);
+  else if (answer === 'conflict') counters.add('conflicts', 1);
+  else if (answer === 'duplicate') counters.add('duplicates', 1);
+}
+
+function reply(message: WriterReply): void {
+  port.postMessage(message);
 }
 
 /** A checkpoint that fails (the disk is full) is tried again later; the log holds everything until then. */
@@ -94,6 +98,6 @@ function checkpoint(mode: 'PASSIVE' | 'TRUNCATE' = 'PASSIVE'): void {
 function finish(): void {
   checkpoint('TRUNCATE');
   database.close();
-  port.postMessage('closed');
+  reply('closed');
   port.close();
 }

@@ -7,7 +7,7 @@
 //   Y3. A thread that was waited for before is known up to there; another is read once, before the message is posted. What is
 //       newer comes with the hints, and nothing more is read.
 //   Y4. A hint that brings the thread spares folding it again; then only the commits that say something to the client are read.
-import type { Commit, Snapshots, ThreadKey } from '@dormouse/ports';
+import { type Commit, onAbort, type Snapshots, type ThreadKey } from '@dormouse/ports';
 import {
   evolve,
   isAtRest,
@@ -58,10 +58,10 @@ export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
   return async (key, withinMs, signal) => {
     const stop = new AbortController();
     const end = (): void => stop.abort('over'); // a reason of our own: the standard one collects a stack
-    signal.addEventListener('abort', end, { once: true });
+    const stay = onAbort(signal, end);
     void ports.clock.sleep(withinMs, stop.signal).then(end);
     const drop = (): void => {
-      signal.removeEventListener('abort', end);
+      stay();
       end();
     };
     const begun = await begin(key, stop.signal).catch((error: unknown) => {
@@ -156,7 +156,8 @@ class KnownThreads {
 
 /** As `JSON.stringify` writes them; inside a string their quotes would be escaped. */
 const says = ({ body }: Commit): boolean =>
-  body.includes('"type":"CompletionRecorded"') || body.includes('"type":"MessageRefused"');
+  (body.includes('"type":"CompletionRecorded"') && body.includes('"final":true')) ||
+  body.includes('"type":"MessageRefused"');
 
 /** What is known of the turn so far. */
 class WatchedTurn {

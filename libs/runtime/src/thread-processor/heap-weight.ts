@@ -14,6 +14,7 @@ export function heapBytesOf(value: unknown): number {
     for (const item of value) bytes += 8 + heapBytesOf(item);
     return bytes;
   }
-  for (const member of Object.values(value)) bytes += memberBytes + heapBytesOf(member);
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name in members) bytes += memberBytes + heapBytesOf(members[name]);
   return bytes;
 }

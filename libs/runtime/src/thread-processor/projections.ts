@@ -24,7 +24,8 @@ export interface Projections {
 
 /** What is to be written of a thread. Times in milliseconds since the epoch. */
 interface Changed {
-  readonly projection: ThreadProjection;
+  readonly key: ThreadKey;
+  readonly thread: Thread;
   /** Of the newest change, and of the first that was not written. */
   readonly at: number;
   readonly since: number;
@@ -67,7 +68,7 @@ export function createProjections(deps: {
     const batch = ready.slice(0, projectionsPerBatchMax);
     if (batch.length === 0) return true;
     try {
-      await deps.directory.project(batch.map(([, { projection }]) => projection));
+      await deps.directory.project(batch.map(([, change]) => projectionOf(change)));
     } catch (error) {
       deps.logger.warn('projection_failed', {
         rows: batch.length,
@@ -86,11 +87,9 @@ export function createProjections(deps: {
 
   return {
     changed: (key, thread) => {
-      const { title, titledAt, updatedAt, position } = thread;
       const id = `${key.tenant}:${key.thread}`;
       const at = deps.clock.now();
-      const projection = { ...key, status: statusOf(thread), title, titledAt, updatedAt, position };
-      changed.set(id, { projection, at, since: changed.get(id)?.since ?? at });
+      changed.set(id, { key, thread, at, since: changed.get(id)?.since ?? at });
       if (writing) return;
       writing = true;
       void writeAll();
@@ -102,4 +101,9 @@ export function createProjections(deps: {
       return changed.size;
     },
   };
+}
+
+function projectionOf({ key, thread }: Changed): ThreadProjection {
+  const { title, titledAt, updatedAt, position } = thread;
+  return { ...key, status: statusOf(thread), title, titledAt, updatedAt, position };
 }

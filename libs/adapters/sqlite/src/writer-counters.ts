@@ -1,0 +1,45 @@
+// Exact counts of what the writer has done since it was opened, in memory that both threads see.
+//
+// Invariant:
+//   N1. Only the writer's thread writes them, before it answers: whoever has an answer sees what it counted.
+
+const names = [
+  /** Transactions that changed something and are on disk. */
+  'transactions',
+  /** Syncs of files that SQLite was asked for: one per transaction, and those of new WAL rounds and checkpoints. */
+  'syncs',
+  'checkpoints',
+  /** Commits of threads that were stored. */
+  'appended',
+  'conflicts',
+  'duplicates',
+  /** Operations other than appends that were carried out. */
+  'otherWrites',
+  /** Transactions that were rolled back because something failed. */
+  'failures',
+  /** Frames in the write-ahead log when it was last looked at. */
+  'walFrames',
+] as const;
+
+type Counter = (typeof names)[number];
+export type WriterCounters = Readonly<Record<Counter, number>>;
+
+export interface CounterPen {
+  add(counter: Counter, count: number): void;
+  set(counter: Counter, value: number): void;
+}
+
+export const countersBytes = names.length * Float64Array.BYTES_PER_ELEMENT;
+
+export function createCounterPen(memory: SharedArrayBuffer): CounterPen {
+  const values = new Float64Array(memory);
+  const set = (counter: Counter, value: number): void => {
+    values[names.indexOf(counter)] = value;
+  };
+  return { set, add: (counter, count) => set(counter, (values[names.indexOf(counter)] ?? 0) + count) };
+}
+
+export function readCounters(memory: SharedArrayBuffer): WriterCounters {
+  const values = new Float64Array(memory);
+  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? 0])) as Record<Counter, number>;
+}

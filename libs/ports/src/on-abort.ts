@@ -1,0 +1,26 @@
+// Who ends with a signal that many others end with, too.
+//
+// Invariant:
+//   O1. One listener per signal, however many wait: a signal walks through all of its listeners for each that comes or goes.
+const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls `end`, which must not throw, when the signal aborts, unless what is returned was called before. A signal that has
+ * aborted already calls nobody.
+ */
+export function onAbort(signal: AbortSignal, end: () => void): () => void {
+  const all = waiting.get(signal) ?? listenTo(signal);
+  all.add(end);
+  return () => void all.delete(end);
+}
+
+function listenTo(signal: AbortSignal): Set<() => void> {
+  const all = new Set<() => void>();
+  waiting.set(signal, all);
+  const endAll = (): void => {
+    for (const end of all) end();
+    all.clear();
+  };
+  signal.addEventListener('abort', endAll, { once: true });
+  return all;
+}
