@@ -1,6 +1,6 @@
 // Hints for people who watch: something was committed, the model says something. Losing one costs time, never correctness:
 // a stream subscribes, reads the log, then forwards what is newer.
-import type { Thread } from '@dormouse/thread';
+import type { RecordedEvent, Thread } from '@dormouse/thread';
 import type { Commit } from './thread-log.ts';
 import type { View } from './views.ts';
 import type { ThreadKey } from './thread-key.ts';
@@ -16,9 +16,15 @@ export interface Delta {
   readonly text: string;
 }
 
+/** What a commit says, and its thread as it is afterwards. */
+export interface FoldedCommit {
+  readonly events: readonly RecordedEvent[];
+  readonly thread: Thread;
+}
+
 export type Hint =
-  /** `thread`: the thread after this commit, where both ends are in one process; it spares the listener folding it again. */
-  | { readonly hint: 'committed'; readonly commit: Commit; readonly thread?: Thread }
+  /** `after`: where both ends are in one process; it spares the listener reading and folding the commit again. */
+  | { readonly hint: 'committed'; readonly commit: Commit; readonly after?: FoldedCommit }
   | { readonly hint: 'delta'; readonly delta: Delta }
   | { readonly hint: 'view'; readonly view: View };
 

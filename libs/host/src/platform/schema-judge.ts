@@ -3,12 +3,16 @@
 import { type OutputUnit, Validator } from '@cfworker/json-schema';
 
 const problemsShownMax = 3;
+/** Its references are followed once: a schema is offered again and again as the same object. */
+const known = new WeakMap<object, Validator>();
 
 /** What is wrong with `value`, in a sentence that names the fields; null when nothing is, or the schema cannot be read. */
 export function judgeBySchema(schema: Readonly<Record<string, unknown>>, value: unknown): string | null {
   let errors: readonly OutputUnit[];
   try {
-    errors = new Validator(schema, draftOf(schema), false).validate(value).errors;
+    const validator = known.get(schema) ?? new Validator(schema, draftOf(schema), false);
+    known.set(schema, validator);
+    errors = validator.validate(value).errors;
   } catch {
     return null; // an unresolved reference, a pattern that is none: a fault of the schema's, and not of the arguments
   }

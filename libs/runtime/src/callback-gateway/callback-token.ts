@@ -55,6 +55,8 @@ const expiryBytes = 6;
 const tokenCharactersMax = 4_096;
 const secretBytesMin = 32;
 const purpose = Buffer.from('dormouse callback\n');
+/** Of one UTF-16 unit. */
+const utf8BytesMax = 3;
 
 /** @throws RangeError when there is no usable key. */
 export function createCallbackTokens(options: {
@@ -82,19 +84,20 @@ export function createCallbackTokens(options: {
 }
 
 function sign(scope: CallbackScope, key: ReadyKey): string {
-  const payload = encode(scope, key.id);
-  return Buffer.concat([payload, mac(payload, key)]).toString('base64url');
+  const covered = encode(scope, key.id);
+  return Buffer.concat([covered.subarray(purpose.length), keyedHash(key.secret, covered)]).toString('base64url');
 }
 
 function verify(token: string, now: number, keys: ReadonlyMap<string, ReadyKey>): TokenVerdict {
   if (token.length > tokenCharactersMax) return forged;
   const bytes = Buffer.from(token, 'base64url');
   if (bytes.length <= macBytes || bytes.toString('base64url') !== token) return forged; // (K4)
-  const payload = bytes.subarray(0, -macBytes);
+  const covered = Buffer.concat([purpose, bytes.subarray(0, -macBytes)]);
+  const payload = covered.subarray(purpose.length);
   const read = decode(payload);
   const key = read === null ? undefined : keys.get(read.keyId);
   if (read === null || key === undefined) return forged;
-  if (!timingSafeEqual(mac(payload, key), bytes.subarray(-macBytes))) return forged; // (K1)
+  if (!timingSafeEqual(keyedHash(key.secret, covered), bytes.subarray(-macBytes))) return forged; // (K1)
   if (key.revoked) return gone('the key of this callback URL was revoked'); // (K3)
   const { expiresAt } = read.scope;
   if (expiresAt !== null && now >= expiresAt) return gone('this callback URL has expired');
@@ -109,23 +112,21 @@ const forged: TokenVerdict = {
 };
 const gone = (detail: string): TokenVerdict => ({ ok: false, status: 410, code: 'CALLBACK_EXPIRED', detail });
 
-function mac(payload: Uint8Array, key: ReadyKey): Buffer {
-  return keyedHash(key.secret, Buffer.concat([purpose, payload]));
-}
-
-/** Version, expiry, then each field with its length in front: no field can reach into the next. */
+/** What the MAC covers: its purpose, version, expiry, then each field with its length in front: no field can reach into the next. */
 function encode(scope: CallbackScope, keyId: string): Buffer {
-  const head = Buffer.alloc(1 + expiryBytes);
-  head[0] = formatVersion;
-  head.writeUIntBE(scope.expiresAt === null ? 0 : scope.expiresAt + 1, 1, expiryBytes);
-  const parts: Buffer[] = [head];
-  for (const field of [keyId, scope.tenant, scope.thread, scope.toolCallId, scope.toolServer]) {
-    const bytes = Buffer.from(field, 'utf8');
-    const length = Buffer.alloc(2);
-    length.writeUInt16BE(bytes.length);
-    parts.push(length, bytes);
+  const fields = [keyId, scope.tenant, scope.thread, scope.toolCallId, scope.toolServer];
+  const head = purpose.length + 1 + expiryBytes;
+  const bytes = Buffer.allocUnsafe(fields.reduce((size, field) => size + 2 + field.length * utf8BytesMax, head));
+  bytes.set(purpose);
+  bytes[purpose.length] = formatVersion;
+  bytes.writeUIntBE(scope.expiresAt === null ? 0 : scope.expiresAt + 1, purpose.length + 1, expiryBytes);
+  let end = head;
+  for (const field of fields) {
+    const length = bytes.write(field, end + 2, 'utf8');
+    bytes.writeUInt16BE(length, end);
+    end += 2 + length;
   }
-  return Buffer.concat(parts);
+  return bytes.subarray(0, end);
 }
 
 function decode(payload: Buffer): { readonly scope: CallbackScope; readonly keyId: string } | null {

@@ -5,13 +5,12 @@
 //   F2. The feed is a hint: a commit that does not join the last one makes us read the log, and without any hint the log is
 //       read again every `pollMs`. Losing hints costs time, never correctness.
 //   F3. What waits for a slow reader is bounded; past that the stream says `lagged` and ends.
-import type { Clock, Commit, Delta, Hint, LiveFeed, ThreadKey, ThreadLog, View } from '@dormouse/ports';
-import type { Thread } from '@dormouse/thread';
+import type { Clock, Commit, Delta, FoldedCommit, Hint, LiveFeed, ThreadKey, ThreadLog, View } from '@dormouse/ports';
 import { commitsAfter } from './log-scan.ts';
 
 export type Followed =
-  /** `thread`: as it is after this commit, where the hint brought it. */
-  | { readonly what: 'commit'; readonly commit: Commit; readonly thread?: Thread | undefined }
+  /** `after`: where the hint brought it. */
+  | { readonly what: 'commit'; readonly commit: Commit; readonly after?: FoldedCommit | undefined }
   | { readonly what: 'delta'; readonly delta: Delta }
   | { readonly what: 'view'; readonly view: View }
   /** Everything that was stored when the stream began has been given. */
@@ -33,10 +32,17 @@ export interface HintStream {
   take(): Promise<Hint | 'nothing' | 'lagged'>;
 }
 
-/** Subscribes until the signal aborts. Resolves when the subscription is in force. (F1) */
-export async function holdHints(ports: FollowPorts, key: ThreadKey, signal: AbortSignal): Promise<HintStream> {
+/** Subscribes until the signal aborts, to all hints or to those of commits. Resolves when the subscription is in force. (F1) */
+export async function holdHints(
+  ports: FollowPorts,
+  key: ThreadKey,
+  signal: AbortSignal,
+  wanted: 'all' | 'commits' = 'all',
+): Promise<HintStream> {
   const inbox = new HintInbox();
-  const unsubscribe = await ports.feed.subscribe(key, (hint) => inbox.put(hint));
+  const unsubscribe = await ports.feed.subscribe(key, (hint) => {
+    if (wanted === 'all' || hint.hint === 'committed') inbox.put(hint);
+  });
   void tick(ports.clock, inbox, signal).finally(unsubscribe);
   return inbox;
 }
@@ -81,7 +87,7 @@ export async function* followHints(
     } else if (hint !== 'nothing' && hint.hint === 'view') {
       yield { what: 'view', view: hint.view };
     } else if (hint !== 'nothing' && joins(hint.commit, position)) {
-      yield { what: 'commit', commit: hint.commit, thread: hint.thread };
+      yield { what: 'commit', commit: hint.commit, after: hint.after };
       position = endOf(hint.commit);
     } else if (hint === 'nothing' || hint.commit.version > position) {
       for await (const commit of commitsAfter(ports.log, key, position)) {

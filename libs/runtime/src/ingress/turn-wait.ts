@@ -6,8 +6,8 @@
 //       at once. Waiting longer than asked answers null, and nothing is lost: the message is in the log.
 //   Y3. A thread that was waited for before is known up to there; another is read once, before the message is posted. What is
 //       newer comes with the hints, and nothing more is read.
-//   Y4. A hint that brings the thread spares folding it again; then only the commits that say something to the client are read.
-import { type Commit, onAbort, type Snapshots, type ThreadKey } from '@dormouse/ports';
+//   Y4. A hint that brings the events and the thread spares reading and folding them again.
+import { type Commit, type FoldedCommit, onAbort, type Snapshots, type ThreadKey } from '@dormouse/ports';
 import {
   evolve,
   isAtRest,
@@ -51,7 +51,7 @@ export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
 
   /** The hints, and after them the thread where it is not known. (Y3) */
   async function begin(key: ThreadKey, signal: AbortSignal): Promise<Pick<Watch, 'hints'> & { thread: Thread | null }> {
-    const hints = await holdHints(ports, key, signal);
+    const hints = await holdHints(ports, key, signal, 'commits');
     return { hints, thread: known.has(key) ? null : (await loadThread(ports, key)).thread };
   }
 
@@ -104,7 +104,7 @@ async function turnEnd(
     if (turn.isOver()) return turn.answer();
     for await (const item of followHints(ports, key, turn.position, hints, signal)) {
       if (item.what === 'lagged') return null;
-      if (item.what === 'commit') turn.see(item.commit, item.thread);
+      if (item.what === 'commit') turn.see(item.commit, item.after);
       if (item.what === 'commit' && turn.isOver()) return turn.answer();
     }
     return null;
@@ -154,11 +154,6 @@ class KnownThreads {
   }
 }
 
-/** As `JSON.stringify` writes them; inside a string their quotes would be escaped. */
-const says = ({ body }: Commit): boolean =>
-  (body.includes('"type":"CompletionRecorded"') && body.includes('"final":true')) ||
-  body.includes('"type":"MessageRefused"');
-
 /** What is known of the turn so far. */
 class WatchedTurn {
   private readonly message: PostedMessage;
@@ -180,14 +175,18 @@ class WatchedTurn {
     return this.thread;
   }
 
-  see(commit: Commit, after?: Thread): void {
+  see(commit: Commit, after?: FoldedCommit): void {
     this.decided ||= commit.inputs.includes(this.message.inputId); // (Y1)
-    if (after === undefined || (this.decided && says(commit)))
-      for (const { event, at } of placedEvents(commit, this.thread.position)) {
-        if (after === undefined) this.thread = evolve(this.thread, event, at);
-        if (this.decided) this.hear(event);
-      }
-    this.thread = after ?? this.thread; // (Y4)
+    if (after === undefined) return this.read(commit);
+    if (this.decided) for (const event of after.events) this.hear(event);
+    this.thread = after.thread; // (Y4)
+  }
+
+  private read(commit: Commit): void {
+    for (const { event, at } of placedEvents(commit, this.thread.position)) {
+      this.thread = evolve(this.thread, event, at);
+      if (this.decided) this.hear(event);
+    }
   }
 
   private hear(event: RecordedEvent): void {

@@ -29,7 +29,7 @@ export async function commitSlice(
   const outcome = await deps.protocol.inOrder({
     append: async () => {
       const answer = await append(deps, lane, slice, commit);
-      if (answer === 'appended') publishCommit(deps, lane, afterCommit(before, slice, commit), commit, items);
+      if (answer === 'appended') publishCommit(deps, lane, afterCommit(before, slice, commit), commit, slice);
       return answer;
     },
     pay: () => payCommit(deps, lane, before, slice, commit), // (A1)
@@ -79,11 +79,11 @@ function publishCommit(
   lane: LaneMemory,
   state: ThreadState,
   commit: Commit,
-  items: readonly InputItem[],
+  { items, events }: DecidedSlice,
 ): void {
   deps.cache.put(lane.cacheKey, deps.snapshots.consider(lane.key, state));
   for (const item of items) tell(item, commit.version);
-  deps.feed.publish(lane.key, { hint: 'committed', commit, thread: state.thread });
+  deps.feed.publish(lane.key, { hint: 'committed', commit, after: { events, thread: state.thread } });
   deps.projections.changed(lane.key, state.thread);
 }
 
