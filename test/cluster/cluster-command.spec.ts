@@ -11,6 +11,18 @@ import { freeStretch } from '../services/free-ports.ts';
 
 const launcher = fileURLToPath(new URL('../../tools/cluster/cluster.ts', import.meta.url));
 
+const launched = (...args: readonly string[]): Promise<{ readonly code: unknown; readonly said: string }> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [launcher, ...args], (error, out, err) =>
+      resolve({ code: error?.code, said: out + err }),
+    );
+  });
+
+it('a port that is none is refused', async () => {
+  for (const port of ['abc', '0', '65530'])
+    expect(await launched('--port', port)).toMatchObject({ code: 1, said: expect.stringContaining('--port takes') });
+});
+
 it('C5 a port on which somebody else answers is named, and nothing is started', async () => {
   const directory = join(mkdtempSync(join(tmpdir(), 'dormouse-cluster-')), 'data');
   const first = await freeStretch(20);
@@ -18,11 +30,7 @@ it('C5 a port on which somebody else answers is named, and nothing is started', 
   somebody.listen(first + 10, '127.0.0.1');
   await once(somebody, 'listening');
   try {
-    const { code, said } = await new Promise<{ readonly code: unknown; readonly said: string }>((resolve) => {
-      execFile(process.execPath, [launcher, '--data', directory, '--port', String(first)], (error, out, err) =>
-        resolve({ code: error?.code, said: out + err }),
-      );
-    });
+    const { code, said } = await launched('--data', directory, '--port', String(first));
     expect(code).toBe(1);
     expect(said).toContain(`somebody listens on ${first + 10} already`);
     expect(said).toContain('--port');

@@ -247,18 +247,19 @@ withServices(['kafka'], ({ kafka }) => {
   });
 
   describe('a broker of its own', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'dormouse-kafka-'));
-    let started: Started;
+    let directory: string;
+    let started: Started | undefined;
     beforeAll(async () => {
+      directory = mkdtempSync(join(tmpdir(), 'dormouse-kafka-'));
       started = await recipe.start({ directory, cache: serviceCache, own: true, say: () => {} });
     });
     afterAll(async () => {
-      if (started.available) await started.service.stop();
+      if (started?.available) await started.service.stop();
       rmSync(directory, { recursive: true, force: true });
     });
 
     it('that is busy and knows new topics late: they are made, and waited for', async (context) => {
-      if (!started.available) return context.skip(`${started.reason} ${started.remedy}`);
+      if (!started?.available) return context.skip(`${started?.reason} ${started?.remedy}`);
       const brokers = started.service.url;
       const admin = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING }).admin();
       await admin.connect();
@@ -272,7 +273,7 @@ withServices(['kafka'], ({ kafka }) => {
     });
 
     it('that is killed and started again: what was accepted arrives, and the consumer goes on', async (context) => {
-      if (!started.available) return context.skip(`${started.reason} ${started.remedy}`);
+      if (!started?.available) return context.skip(`${started?.reason} ${started?.remedy}`);
       const { service } = started;
       const bus = await openBus(freshPrefix(), service.url);
       const recorder = createInputRecorder(release);

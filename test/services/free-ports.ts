@@ -43,8 +43,9 @@ async function isFree(port: number): Promise<boolean> {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
   } finally {
     server.close();
   }

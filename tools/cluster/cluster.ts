@@ -56,6 +56,8 @@ const toolsPort = firstPort + 5;
 const url = `http://${host}:${firstPort}`;
 const restartAfterMs = 1_000;
 const readyWithinMs = 90_000;
+/** The last of its ports is fourteen above. */
+const highestFirstPort = 65_521;
 
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {}); // (C4)
 
@@ -121,6 +123,8 @@ async function start(): Promise<void> {
 
 /** Who answers there would be taken for ours. (C5) */
 async function refuseTakenPorts(): Promise<void> {
+  if (!(firstPort >= 1 && firstPort <= highestFirstPort))
+    throw new Error(`--port takes a number from 1 to ${highestFirstPort}, and not ${values.port}`);
   const ours = [...Object.values(ports).flatMap(({ port, health }) => [port, health]), toolsPort];
   const taken = await takenPorts(ours);
   if (taken.length > 0)

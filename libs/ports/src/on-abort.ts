@@ -2,6 +2,7 @@
 //
 // Invariant:
 //   O1. One listener per signal, however many wait: a signal walks through all of its listeners for each that comes or goes.
+//       It stays for as long as its signal: this is for signals that live as long as their process, not for composed ones.
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**

@@ -61,7 +61,7 @@ describe('makeTopics', () => {
     const admin = brokers({ lag: 50 });
     expect(await making(admin)).toBeUndefined();
     expect(warn.mock.calls).toEqual([
-      ['topics_awaited', { because: 'refused with NOT_LEADER_FOR_PARTITION (NOT_LEADER_FOR_PARTITION)' }],
+      ['topics_awaited', { because: 'a: refused with NOT_LEADER_FOR_PARTITION (NOT_LEADER_FOR_PARTITION)' }],
     ]);
   });
 
@@ -80,9 +80,32 @@ describe('makeTopics', () => {
     const refusals = Array.from({ length: 1_000 }, () => each(refusal('INVALID_REPLICATION_FACTOR', false, 'a')));
     expect(await making(brokers({ refusals }))).toMatchObject({
       code: 'TOPICS_UNFIT',
-      message: expect.stringMatching(/cannot be made: a: .*DORMOUSE_KAFKA_REPLICATION/),
+      message: expect.stringMatching(/cannot be made, or have no leader: a: .*DORMOUSE_KAFKA_REPLICATION/),
     });
     expect(refusals.length).toBeGreaterThan(600);
+  });
+
+  it('I3 names the topic that gets no leader', async () => {
+    expect(await making(brokers({ lag: Number.POSITIVE_INFINITY }))).toMatchObject({
+      code: 'TOPICS_UNFIT',
+      message: expect.stringContaining('no leader: a: refused with NOT_LEADER_FOR_PARTITION'),
+    });
+  });
+
+  it('I3 asks again where no broker listed its topics, and where a request was given up', async () => {
+    const admin = brokers({});
+    const failures: Error[] = [
+      new TypeError("Cannot destructure property 'topicMetadata'"),
+      Object.assign(new Error('given up', { cause: refusal('LEADER_NOT_AVAILABLE', true) }), { retriable: false }),
+      Object.assign(new Error('Request Metadata timed out'), { retriable: true }),
+    ];
+    const listTopics = async (): Promise<string[]> => {
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+      return admin.listTopics();
+    };
+    expect(await making({ ...admin, listTopics })).toBeUndefined();
+    expect(failures).toEqual([]);
   });
 
   it('I3 does not ask again after what does not pass', async () => {

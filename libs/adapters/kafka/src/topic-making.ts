@@ -14,11 +14,11 @@ const saidAfterMs = 2_000;
 
 /** What kafkajs throws for topics that could not be made, for each of them or for all. */
 interface Refusal {
-  readonly type?: string;
-  readonly topic?: string;
-  readonly retriable?: boolean;
+  readonly type?: string | undefined;
+  readonly topic?: string | undefined;
+  readonly retriable?: boolean | undefined;
   readonly message: string;
-  readonly errors?: readonly Refusal[];
+  readonly errors?: readonly Refusal[] | undefined;
 }
 
 /** @throws Fault TOPICS_UNFIT; what kafkajs throws. */
@@ -31,8 +31,17 @@ export async function makeTopics(admin: Admin, topics: readonly ITopicConfig[], 
       await admin.createTopics({ topics: missing, timeout: 10_000, waitForLeaders: false }); // (I1)
       await pause(); // it is seldom sooner
     }
-    await Promise.all(names.map((name) => admin.fetchTopicOffsets(name))); // (I2) by then they are listed, too
+    for (const name of names) await fetchOffsets(admin, name); // (I2) by then they are listed, too
   });
+}
+
+async function fetchOffsets(admin: Admin, topic: string): Promise<void> {
+  try {
+    await admin.fetchTopicOffsets(topic);
+  } catch (error) {
+    const { type, retriable, message } = innermost(error);
+    throw Object.assign(new Error(message, { cause: error }), { topic, type, retriable });
+  }
 }
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -55,20 +64,30 @@ export async function patiently<Result>(logger: Logger, work: () => Promise<Resu
   }
 }
 
-function refusalsIn(error: unknown): readonly Refusal[] {
-  const { cause = error } = error as { readonly cause?: unknown }; // of a Fault, or of a request that kafkajs gave up
-  const refusal = cause as Refusal;
+const refusalsIn = (error: unknown): readonly Refusal[] => {
+  const refusal = innermost(error);
   return refusal.errors ?? [refusal];
+};
+
+/** What a broker said, in a Fault, or in a request that kafkajs gave up. */
+function innermost(error: unknown): Refusal {
+  const { type, errors, cause } = error as Refusal & { readonly cause?: unknown };
+  return type === undefined && errors === undefined && cause instanceof Error ? innermost(cause) : (error as Refusal);
 }
 
 /** Too few brokers is what a cluster says whose brokers are still starting; a topic that is there was made by somebody else. */
 const passing = new Set(['INVALID_REPLICATION_FACTOR', 'TOPIC_ALREADY_EXISTS']);
 
-const passes = ({ type = '', retriable = false }: Refusal): boolean => type !== '' && (retriable || passing.has(type));
+/** Where a broker gave no answer, kafkajs reads one all the same, and trips over it. */
+const passes = (refusal: Refusal): boolean =>
+  refusal instanceof TypeError || refusal.retriable === true || passing.has(refusal.type ?? '');
 
 const describe = (refusals: readonly Refusal[]): string =>
   refusals
-    .map(({ topic, type, message }) => `${topic === undefined ? '' : `${topic}: `}${message} (${type})`)
+    .map(
+      ({ topic, type, message }) =>
+        `${topic === undefined ? '' : `${topic}: `}${message}${type === undefined ? '' : ` (${type})`}`,
+    )
     .join('; ');
 
 function namedRefusal(error: unknown, refusals: readonly Refusal[]): unknown {
@@ -76,5 +95,7 @@ function namedRefusal(error: unknown, refusals: readonly Refusal[]): unknown {
   const copies = refusals.some(({ type }) => type === 'INVALID_REPLICATION_FACTOR')
     ? ' As many brokers as DORMOUSE_KAFKA_REPLICATION says must be there.'
     : '';
-  return new Fault('TOPICS_UNFIT', `The topics cannot be made: ${describe(refusals)}.${copies}`, { cause: error });
+  return new Fault('TOPICS_UNFIT', `The topics cannot be made, or have no leader: ${describe(refusals)}.${copies}`, {
+    cause: error,
+  });
 }

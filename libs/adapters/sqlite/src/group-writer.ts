@@ -151,5 +151,5 @@ function startWorker(setup: WriterSetup): Worker {
 }
 
 function wrongAnswer(answer: WriteAnswer): never {
-  throw new Error(`the writer answered ${JSON.stringify(answer)} to something else`);
+  throw new Error(`the writer answered a ${typeof answer} to something else`);
 }

@@ -1,4 +1,4 @@
-// Exact counts of what the writer has done since it was opened, in memory that both threads see.
+// Counts of what the writer has done since it was opened, exact as far as its answers tell, in memory that both threads see.
 //
 // Invariant:
 //   N1. Only the writer's thread writes them, before it answers: whoever has an answer sees what it counted.

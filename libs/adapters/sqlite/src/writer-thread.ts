@@ -6,7 +6,8 @@
 // Invariants:
 //   W1. Order of arrival is order of execution.
 //   W2. A checkpoint never delays a commit while the write-ahead log is below `walFramesMax`; above it, each checkpoint is
-//       made between two transactions, so the log stays bounded. (stack.md: auto-checkpoints stall the path)
+//       made between two transactions, so the log stays bounded. Its length is looked at every 16 operations. (stack.md:
+//       auto-checkpoints stall the path)
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
@@ -65,7 +66,7 @@ function answer(group: readonly WriteOperation[]): void {
   if (!stored) counters.add('failures', 1);
   else if (answers.some(isChange)) {
     counters.add('transactions', 1);
-    wal.wrote();
+    wal.wrote(group.length);
   }
   reply(answers);
 }

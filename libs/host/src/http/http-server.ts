@@ -6,7 +6,6 @@
 //   H2. Every answer carries X-Request-Id; every answer that is not 2xx is a problem document (callbacks have their own).
 //   H3. Closing takes no new connection, ends streams and waits, lets requests finish, and then resolves.
 import 'reflect-metadata';
-import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from '@dormouse/ports';
 import type { CallbackGateway } from '@dormouse/runtime';
@@ -52,7 +51,6 @@ const requestsFinishWithinMs = 10_000;
 
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const stopping = new AbortController();
-  setMaxListeners(0, stopping.signal); // everyone who waits listens to it
   const server = createFastify(options.logger);
   await registerPlainRoutes(server, options, stopping.signal); // (H1)
   const app = await createNest(server, options);

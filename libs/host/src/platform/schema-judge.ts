@@ -3,7 +3,7 @@
 import { type OutputUnit, Validator } from '@cfworker/json-schema';
 
 const problemsShownMax = 3;
-/** Its references are followed once: a schema is offered again and again as the same object. */
+/** Its references are followed once: on the event loop a schema is asked about again and again as the same object. */
 const known = new WeakMap<object, Validator>();
 
 /** What is wrong with `value`, in a sentence that names the fields; null when nothing is, or the schema cannot be read. */

@@ -59,6 +59,7 @@ export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
     const stop = new AbortController();
     const end = (): void => stop.abort('over'); // a reason of our own: the standard one collects a stack
     const stay = onAbort(signal, end);
+    if (signal.aborted) end(); // it calls nobody any more
     void ports.clock.sleep(withinMs, stop.signal).then(end);
     const drop = (): void => {
       stay();

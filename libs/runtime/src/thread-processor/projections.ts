@@ -24,8 +24,7 @@ export interface Projections {
 
 /** What is to be written of a thread. Times in milliseconds since the epoch. */
 interface Changed {
-  readonly key: ThreadKey;
-  readonly thread: Thread;
+  readonly projection: ThreadProjection;
   /** Of the newest change, and of the first that was not written. */
   readonly at: number;
   readonly since: number;
@@ -68,7 +67,7 @@ export function createProjections(deps: {
     const batch = ready.slice(0, projectionsPerBatchMax);
     if (batch.length === 0) return true;
     try {
-      await deps.directory.project(batch.map(([, change]) => projectionOf(change)));
+      await deps.directory.project(batch.map(([, { projection }]) => projection));
     } catch (error) {
       deps.logger.warn('projection_failed', {
         rows: batch.length,
@@ -87,9 +86,11 @@ export function createProjections(deps: {
 
   return {
     changed: (key, thread) => {
+      const { title, titledAt, updatedAt, position } = thread;
       const id = `${key.tenant}:${key.thread}`;
       const at = deps.clock.now();
-      changed.set(id, { key, thread, at, since: changed.get(id)?.since ?? at });
+      const projection = { ...key, status: statusOf(thread), title, titledAt, updatedAt, position };
+      changed.set(id, { projection, at, since: changed.get(id)?.since ?? at });
       if (writing) return;
       writing = true;
       void writeAll();
@@ -101,9 +102,4 @@ export function createProjections(deps: {
       return changed.size;
     },
   };
-}
-
-function projectionOf({ key, thread }: Changed): ThreadProjection {
-  const { title, titledAt, updatedAt, position } = thread;
-  return { ...key, status: statusOf(thread), title, titledAt, updatedAt, position };
 }
