@@ -9,10 +9,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { recipe } from '../services/kafka/recipe.ts';
 import { withServices } from '../services/needed-services.ts';
-import type { Started } from '../services/service.ts';
+import type { RunningService, Started } from '../services/service.ts';
 import { serviceCache } from '../services/service-cache.ts';
 
 const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
@@ -141,19 +141,21 @@ withServices(['kafka'], ({ kafka }) => {
       await work(admin);
       await admin.disconnect();
     };
+    const topicsOf = (prefix: string): string[] => ['inputs', 'dispatches', 'notices'].map((topic) => prefix + topic);
     /** Of our three topics; nothing while the broker does not know them yet. */
     const partitionsOf = async (admin: Admin, prefix: string): Promise<readonly number[]> => {
       try {
-        const topics = ['inputs', 'dispatches', 'notices'].map((topic) => prefix + topic);
-        return (await admin.fetchTopicMetadata({ topics })).topics.map(({ partitions }) => partitions.length);
+        return (await admin.fetchTopicMetadata({ topics: topicsOf(prefix) })).topics.map(
+          ({ partitions }) => partitions.length,
+        );
       } catch {
         return [];
       }
     };
     const madeWith = async (settings: Readonly<Record<string, string>>): Promise<string> => {
       const prefix = freshPrefix();
-      const topics = ['inputs', 'dispatches', 'notices'].map((topic) => ({
-        topic: prefix + topic,
+      const topics = topicsOf(prefix).map((topic) => ({
+        topic,
         numPartitions: 6,
         configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
       }));
@@ -258,9 +260,11 @@ withServices(['kafka'], ({ kafka }) => {
       rmSync(directory, { recursive: true, force: true });
     });
 
+    const running = (context: TestContext): RunningService =>
+      started?.available ? started.service : context.skip(`${started?.reason} ${started?.remedy}`);
+
     it('that is busy and knows new topics late: they are made, and waited for', async (context) => {
-      if (!started?.available) return context.skip(`${started?.reason} ${started?.remedy}`);
-      const brokers = started.service.url;
+      const brokers = running(context).url;
       const admin = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING }).admin();
       await admin.connect();
       await admin.createTopics({ topics: [{ topic: 'busy', numPartitions: 800 }], waitForLeaders: false });
@@ -273,8 +277,7 @@ withServices(['kafka'], ({ kafka }) => {
     });
 
     it('that is killed and started again: what was accepted arrives, and the consumer goes on', async (context) => {
-      if (!started?.available) return context.skip(`${started?.reason} ${started?.remedy}`);
-      const { service } = started;
+      const service = running(context);
       const bus = await openBus(freshPrefix(), service.url);
       const recorder = createInputRecorder(release);
       await consume(bus, recorder);

@@ -61,7 +61,8 @@ function partitionGiven({ message }: PartitionerArgs): number {
 
 /** @throws Fault UNAVAILABLE, TOPICS_UNFIT. */
 export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
-  const { prefix, logger, makeTopics: { replication } = { replication: 1 } } = options;
+  const { prefix, logger } = options;
+  const replication = options.makeTopics?.replication ?? 1;
   const kafka = createClient(options);
   const {
     cluster,

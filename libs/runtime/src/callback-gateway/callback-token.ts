@@ -112,7 +112,7 @@ const forged: TokenVerdict = {
 };
 const gone = (detail: string): TokenVerdict => ({ ok: false, status: 410, code: 'CALLBACK_EXPIRED', detail });
 
-/** What the MAC covers: its purpose, version, expiry, then each field with its length in front: no field can reach into the next. */
+/** What the MAC covers: purpose, version, expiry, then each field with its length in front, so that none reaches into the next. */
 function encode(scope: CallbackScope, keyId: string): Buffer {
   const fields = [keyId, scope.tenant, scope.thread, scope.toolCallId, scope.toolServer];
   const head = purpose.length + 1 + expiryBytes;

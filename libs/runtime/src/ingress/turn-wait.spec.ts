@@ -2,6 +2,8 @@ import type { ThreadLog } from '@dormouse/ports';
 import { settle } from '@dormouse/adapter-memory';
 import type { ThreadEvent } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
+import { openCommit } from '../envelope.ts';
+import { loadThread } from '../thread-reader.ts';
 import { key, spoken, stage, type Stage } from './spec/stage.ts';
 import { createTurnWait } from './turn-wait.ts';
 
@@ -79,5 +81,24 @@ describe('waiting for a turn', () => {
     const ended = waiting.end({ ...posted, inputId: 'c:later' });
     await turnAtOnce(at, 'c:later', saying('later'));
     expect(await ended).toMatchObject({ message: { text: 'later' } });
+  });
+
+  it('Y4 reads nothing of a commit whose hint brings its events and its thread', async () => {
+    const at = stage();
+    const watch = createTurnWait({ ...at.ports, clock: at.clock });
+    const waiting = await watch(key, 30_000, new AbortController().signal);
+    const said = { ...spoken('hi'), messageId: posted.id } as ThreadEvent;
+    const commit = await at.commit(key, [said, answer], [posted.inputId], true);
+    const after = { events: openCommit(commit).events, thread: (await loadThread(at.ports, key)).thread };
+    const ended = waiting.end(posted);
+    at.ports.feed.publish(key, { hint: 'committed', commit: { ...commit, body: 'unreadable' }, after });
+    expect(await ended).toMatchObject({ message: { text: 'hello' } });
+  });
+
+  it('ends at once when its process is stopping already', async () => {
+    const at = stage();
+    const watch = createTurnWait({ ...at.ports, clock: at.clock });
+    const waiting = await watch(key, 30_000, AbortSignal.abort());
+    expect(await waiting.end(posted)).toBeNull();
   });
 });

@@ -14,7 +14,6 @@ export function heapBytesOf(value: unknown): number {
     for (const item of value) bytes += 8 + heapBytesOf(item);
     return bytes;
   }
-  const members = value as Readonly<Record<string, unknown>>;
-  for (const name in members) bytes += memberBytes + heapBytesOf(members[name]);
+  for (const member of Object.values(value)) bytes += memberBytes + heapBytesOf(member);
   return bytes;
 }
