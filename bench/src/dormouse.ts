@@ -8,6 +8,8 @@ import type { Target } from './driver-job.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const app = join(root, 'apps', 'standalone', 'dist', 'main.js');
+/** Node's flags as `npm start` gives them. */
+const startFlags = flagsOf(readFileSync(join(root, 'package.json'), 'utf8'));
 const waitSeconds = 60;
 const openingsAtOnce = 32;
 
@@ -49,6 +51,7 @@ export async function startDormouse(options: DormouseOptions): Promise<RunningDo
   const probeFile = join(options.directory, 'writer-statements.json');
   mkdirSync(dataDirectory, { recursive: true });
   const nodeFlags = [
+    ...startFlags,
     ...(options.nodeFlags ?? []),
     ...(options.probe !== undefined ? ['--import', join(import.meta.dirname, 'probe.ts')] : []),
   ];
@@ -89,6 +92,14 @@ export async function startDormouse(options: DormouseOptions): Promise<RunningDo
       await child.stop();
     },
   };
+}
+
+function flagsOf(packageJson: string): readonly string[] {
+  const { scripts } = JSON.parse(packageJson) as { readonly scripts: Readonly<Record<string, string>> };
+  const command = scripts['start']?.split(' -- node ')[1]?.split(' ') ?? [];
+  const main = command.indexOf('apps/standalone/dist/main.js');
+  if (main < 0) throw new Error('`npm start` in package.json does not run apps/standalone/dist/main.js');
+  return command.slice(0, main);
 }
 
 interface ApiClient {

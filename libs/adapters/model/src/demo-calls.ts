@@ -53,7 +53,7 @@ function clauses(message: string): readonly string[] {
 }
 
 function best(clause: string, index: readonly ToolWords[]): ToolDefinition | null {
-  const words = contentWords(clause);
+  const words = new Set(contentWords(clause));
   let winner: ToolDefinition | null = null;
   let highest = 0;
   for (const candidate of index) {
@@ -63,12 +63,12 @@ function best(clause: string, index: readonly ToolWords[]): ToolDefinition | nul
   return highest >= scoreMin ? winner : null;
 }
 
-function score(words: readonly string[], candidate: ToolWords, index: readonly ToolWords[]): number {
+function score(words: ReadonlySet<string>, candidate: ToolWords, index: readonly ToolWords[]): number {
   // The runtime's own tools are called when they are named, never because a description happens to fit.
-  const isNamed = candidate.spoken.every((word) => words.includes(word));
+  const isNamed = candidate.spoken.every((word) => words.has(word));
   if (isBuiltInToolName(candidate.tool.name) && !isNamed) return 0;
   let points = 0;
-  for (const word of new Set(words)) {
+  for (const word of words) {
     if (candidate.name.has(word)) points += nameWeight;
     else if (candidate.description.has(word))
       points += descriptionWeight / index.filter((other) => other.description.has(word)).length; // (D4)

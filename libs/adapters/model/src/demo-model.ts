@@ -19,18 +19,20 @@ const wordsPerChunk = 4;
 export async function* completeDemo(request: ModelRequest): AsyncIterable<ModelPart> {
   const seen = await request.prompt.last(messagesSeenMax); // (D1)
   request.signal.throwIfAborted();
+  // Not `yield*`, which makes three promises of each part of something that is not asynchronous.
+  for (const part of partsAfter(seen, request)) yield part;
+}
+
+function partsAfter(seen: readonly ModelMessage[], request: ModelRequest): Iterable<ModelPart> {
   const inputTokens =
     approximateTokens(request.instructions.length) + seen.reduce((sum, message) => sum + tokensOf(message), 0);
   const last = seen.at(-1);
-  if (last?.role === 'tool') {
-    yield* say(sentenceFor(last.results), inputTokens); // (D3)
-    return;
-  }
+  if (last?.role === 'tool') return say(sentenceFor(last.results), inputTokens); // (D3)
   const asked = trailingUserText(seen);
-  if (isNote(asked)) return yield* say(noteOf(seen, asked), inputTokens);
+  if (isNote(asked)) return say(noteOf(seen, asked), inputTokens);
   const calls = chooseCalls(asked, request.tools);
-  if (calls.length === 0) yield* say(whatItCanDo(request.tools), inputTokens);
-  else yield* ask(calls, request.completionId, inputTokens);
+  if (calls.length === 0) return say(whatItCanDo(request.tools), inputTokens);
+  return ask(calls, request.completionId, inputTokens);
 }
 
 function* ask(calls: readonly DemoCall[], completionId: string, inputTokens: number): Iterable<ModelPart> {

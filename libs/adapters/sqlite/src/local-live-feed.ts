@@ -4,7 +4,7 @@
 //   H1. A listener that throws harms nobody else.
 //   H2. What the running completion has said is kept for late clients, at most `soFarCharactersMax` per thread and
 //       `threadsMax` threads; it is dropped when a commit shows that the completion is over, or another one begins.
-import type { Delta, Hint, LiveFeed, ThreadKey } from '@dormouse/ports';
+import { type Delta, type Hint, type LiveFeed, type ThreadKey, ThreadMap } from '@dormouse/ports';
 
 export interface LiveFeedOptions {
   readonly soFarCharactersMax: number;
@@ -19,12 +19,11 @@ interface Said {
 }
 
 export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
-  const listeners = new Map<string, Set<(hint: Hint) => void>>();
-  const said = new Map<string, Said>();
-  const nameOf = (key: ThreadKey): string => `${key.tenant} ${key.thread}`;
+  const listeners = new ThreadMap<Set<(hint: Hint) => void>>();
+  const said = new ThreadMap<Said>();
 
-  function keep(name: string, delta: Delta): void {
-    const now = said.get(name);
+  function keep(key: ThreadKey, delta: Delta): void {
+    const now = said.get(key);
     const same = now?.completionId === delta.completionId && now.attempt === delta.attempt;
     // A late delta of an attempt that was replaced says nothing any more.
     if (now?.completionId === delta.completionId && now.attempt > delta.attempt) return;
@@ -35,36 +34,35 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
     running.characters += delta.text.length;
     append(running.deltas, delta);
     if (same) return;
-    if (said.size >= options.threadsMax && !said.has(name)) said.delete(said.keys().next().value ?? '');
-    said.set(name, running);
+    const oldest = said.size >= options.threadsMax && !said.has(key) ? said.oldest(key.tenant) : undefined;
+    if (oldest !== undefined) said.delete(oldest);
+    said.set(key, running);
   }
 
   /** (H1) One that throws is told nothing more: its client reads the log again, as after any lost hint. */
-  function tell(name: string, listener: (hint: Hint) => void, hint: Hint): void {
+  function tell(key: ThreadKey, listener: (hint: Hint) => void, hint: Hint): void {
     try {
       listener(hint);
     } catch {
-      listeners.get(name)?.delete(listener);
+      listeners.get(key)?.delete(listener);
     }
   }
 
   return {
     publish: (key, hint) => {
-      const name = nameOf(key);
-      if (hint.hint === 'delta') keep(name, hint.delta);
-      else if (hint.hint === 'committed' && endsCompletion(said.get(name), hint.commit.body)) said.delete(name);
-      for (const listener of listeners.get(name) ?? []) tell(name, listener, hint);
+      if (hint.hint === 'delta') keep(key, hint.delta);
+      else if (hint.hint === 'committed' && endsCompletion(said.get(key), hint.commit.body)) said.delete(key);
+      for (const listener of listeners.get(key) ?? []) tell(key, listener, hint);
     },
     subscribe: async (key, listener) => {
-      const name = nameOf(key);
-      const ours = listeners.get(name) ?? new Set();
-      listeners.set(name, ours.add(listener));
+      const ours = listeners.get(key) ?? new Set();
+      listeners.set(key, ours.add(listener));
       return () => {
         ours.delete(listener);
-        if (ours.size === 0 && listeners.get(name) === ours) listeners.delete(name);
+        if (ours.size === 0 && listeners.get(key) === ours) listeners.delete(key);
       };
     },
-    soFar: async (key) => [...(said.get(nameOf(key))?.deltas ?? [])],
+    soFar: async (key) => [...(said.get(key)?.deltas ?? [])],
   };
 }
 

@@ -1,5 +1,5 @@
 // Inputs on their way to their decision: who waits for each, how long, and how many there may be. (Q1, Q4, Q5 of the local bus)
-import type { BusInput, ThreadKey } from '@dormouse/ports';
+import { type BusInput, type ThreadKey, ThreadMap } from '@dormouse/ports';
 import { unavailable } from './fault-of.ts';
 
 export interface UndecidedInput extends ThreadKey {
@@ -33,33 +33,42 @@ export function createUndecidedInputs(limits: {
   readonly perThreadMax: number;
 }): UndecidedInputs {
   const waiting = new Map<UndecidedInput, (why: Error) => void>();
-  const ofThread = new Map<string, number>();
+  const ofThread = new ThreadMap<number>();
+  const told: (() => void)[] = [];
 
-  function change(name: string, by: 1 | -1): void {
-    const count = (ofThread.get(name) ?? 0) + by;
-    if (count === 0) ofThread.delete(name);
-    else ofThread.set(name, count);
+  /** At the end of this turn of the event loop: what the decision leads to goes to the disk first. */
+  function tellLater(tell: () => void): void {
+    if (told.push(tell) > 1) return;
+    setImmediate(() => {
+      for (const one of told.splice(0)) one();
+    });
+  }
+
+  function change(key: ThreadKey, by: 1 | -1): void {
+    const count = (ofThread.get(key) ?? 0) + by;
+    if (count === 0) ofThread.delete(key);
+    else ofThread.set(key, count);
   }
 
   return {
-    add: ({ tenant, thread }, input, trace) => {
-      const name = `${tenant} ${thread}`;
+    add: (key, input, trace) => {
+      const { tenant, thread } = key;
       if (waiting.size >= limits.max) throw unavailable('Too many inputs are waiting.');
-      if ((ofThread.get(name) ?? 0) >= limits.perThreadMax)
+      if ((ofThread.get(key) ?? 0) >= limits.perThreadMax)
         throw unavailable('Too many inputs of this thread are waiting.');
       const { promise: done, resolve, reject } = Promise.withResolvers<void>();
       const leave = (settle: () => void): void => {
         if (!waiting.delete(undecided)) return;
-        change(name, -1);
+        change(key, -1);
         settle();
       };
-      const decided = (): void => leave(resolve);
+      const decided = (): void => leave(() => tellLater(resolve));
       const undecided = { tenant, thread, input, trace, since: performance.now(), isWithdrawn: false, decided };
       waiting.set(undecided, (why) => {
         undecided.isWithdrawn = true;
         leave(() => reject(why));
       });
-      change(name, 1);
+      change(key, 1);
       return { undecided, done };
     },
     all: () => waiting.keys(),

@@ -15,7 +15,7 @@ export async function decidedCommit(
   const over = new AbortController();
   void ports.clock.sleep(withinMs, over.signal).then(() => over.abort('over'));
   try {
-    const hints = await holdHints(ports, key, over.signal, 'commits');
+    const hints = await holdHints(ports, key, over.signal, ({ hint }) => (hint === 'committed' ? 'wakes' : 'unwanted'));
     for (;;) {
       const isLast = over.signal.aborted;
       const found = await look();

@@ -23,7 +23,12 @@ export interface FollowPorts {
   readonly clock: Clock;
 }
 
+/** What a reader makes of a hint: it wakes him, it may wait for one that does, or he does not want it. */
+export type HintCare = 'wakes' | 'waits' | 'unwanted';
+
 const waitingHintsMax = 5_000;
+/** So many do not wait any longer. */
+const patientHintsMax = 64;
 const pollMs = 15_000;
 
 /** A subscription that holds its hints until they are read. */
@@ -32,16 +37,17 @@ export interface HintStream {
   take(): Promise<Hint | 'nothing' | 'lagged'>;
 }
 
-/** Subscribes until the signal aborts, to all hints or to those of commits. Resolves when the subscription is in force. (F1) */
+/** Subscribes until the signal aborts. Resolves when the subscription is in force. (F1) */
 export async function holdHints(
   ports: FollowPorts,
   key: ThreadKey,
   signal: AbortSignal,
-  wanted: 'all' | 'commits' = 'all',
+  careFor: (hint: Hint) => HintCare = () => 'wakes',
 ): Promise<HintStream> {
   const inbox = new HintInbox();
   const unsubscribe = await ports.feed.subscribe(key, (hint) => {
-    if (wanted === 'all' || hint.hint === 'committed') inbox.put(hint);
+    const care = careFor(hint);
+    if (care !== 'unwanted') inbox.put(hint, care);
   });
   void tick(ports.clock, inbox, signal).finally(unsubscribe);
   return inbox;
@@ -115,10 +121,10 @@ class HintInbox implements HintStream {
   private lagged = false;
   private poked = false;
 
-  put(hint: Hint): void {
+  put(hint: Hint, care: 'wakes' | 'waits'): void {
     if (this.hints.length >= waitingHintsMax) this.lagged = true;
     else this.hints.push(hint);
-    this.wake?.();
+    if (care === 'wakes' || this.hints.length >= patientHintsMax) this.wake?.();
   }
 
   poke(): void {

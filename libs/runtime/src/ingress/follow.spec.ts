@@ -19,6 +19,45 @@ function reading(at: Stage, after: number): { readonly seen: Followed[]; readonl
 const versions = (seen: readonly Followed[]): number[] =>
   seen.flatMap((item) => (item.what === 'commit' ? [item.commit.version] : []));
 
+describe('hints that are held', () => {
+  it('may wait for one that wakes: then all come, in order', async () => {
+    const at = stage();
+    const stop = new AbortController();
+    const hints = await holdHints({ ...at.ports, clock: at.clock }, key, stop.signal, (hint) =>
+      hint.hint === 'committed' ? (hint.commit.version === 2 ? 'wakes' : 'waits') : 'unwanted',
+    );
+    const taken: unknown[] = [];
+    const take = async (): Promise<void> => {
+      for (;;) {
+        const hint = await hints.take();
+        if (typeof hint === 'string') return;
+        taken.push(hint.hint === 'committed' && hint.commit.version);
+      }
+    };
+    void take();
+    await settle();
+    await at.commit(key, [spoken('a')]);
+    await at.commit(key, [spoken('b')]);
+    await settle();
+    expect(taken).toEqual([]);
+    await at.commit(key, [spoken('c')]);
+    await settle();
+    expect(taken).toEqual([0, 1, 2]);
+    stop.abort();
+  });
+
+  it('do not wait when there are many', async () => {
+    const at = stage();
+    const stop = new AbortController();
+    const hints = await holdHints({ ...at.ports, clock: at.clock }, key, stop.signal, () => 'waits');
+    const first = hints.take();
+    await settle();
+    for (let nth = 0; nth < 64; nth++) await at.commit(key, [spoken(`${nth}`)]);
+    expect(await first).toMatchObject({ hint: 'committed', commit: { version: 0 } });
+    stop.abort();
+  });
+});
+
 describe('following a log', () => {
   it('I-19 gives what is stored, then what comes, each once and in order', async () => {
     const at = stage();

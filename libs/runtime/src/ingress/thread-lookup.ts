@@ -4,7 +4,7 @@
 // Invariant:
 //   W1. A thread whose row still carries its opening is opened before anything else is sent to it: after a 201 posting
 //       works at once, also when the process died between the row and the opening. design §4
-import type { InputBus, ThreadDirectory, ThreadKey } from '@dormouse/ports';
+import { type InputBus, type ThreadDirectory, type ThreadKey, ThreadMap } from '@dormouse/ports';
 import { answered, type Answered, notFound } from './refusal.ts';
 
 const rememberedMax = 100_000;
@@ -20,16 +20,15 @@ export function createThreadLookup(deps: {
   readonly directory: ThreadDirectory;
   readonly bus: InputBus;
 }): ThreadLookup {
-  const known = new Set<string>();
-  const nameOf = (key: ThreadKey): string => `${key.tenant}:${key.thread}`;
+  const known = new ThreadMap<true>();
   function remember(key: ThreadKey): void {
     if (known.size >= rememberedMax) known.clear();
-    known.add(nameOf(key));
+    known.set(key, true);
   }
   return {
     remember,
     async find(key) {
-      if (known.has(nameOf(key))) return answered(key);
+      if (known.has(key)) return answered(key);
       const row = await deps.directory.get(key);
       if (row === null) return notFound('thread');
       if (row.opening !== null) await deps.bus.publish(key, row.opening); // (W1) twice is once: it has one input id

@@ -7,7 +7,15 @@
 //   Y3. A thread that was waited for before is known up to there; another is read once, before the message is posted. What is
 //       newer comes with the hints, and nothing more is read.
 //   Y4. A hint that brings the events and the thread spares reading and folding them again.
-import { type Commit, type FoldedCommit, onAbort, type Snapshots, type ThreadKey } from '@dormouse/ports';
+import {
+  type Commit,
+  type FoldedCommit,
+  type Hint,
+  onAbort,
+  type Snapshots,
+  type ThreadKey,
+  ThreadMap,
+} from '@dormouse/ports';
 import {
   evolve,
   isAtRest,
@@ -19,7 +27,7 @@ import {
   waitingOn,
 } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
-import { followHints, type FollowPorts, holdHints, type HintStream } from './follow-commits.ts';
+import { followHints, type FollowPorts, type HintCare, holdHints, type HintStream } from './follow-commits.ts';
 import { commitsAfter, placedEvents } from './log-scan.ts';
 import type { PostedMessage } from './messages.ts';
 
@@ -51,7 +59,7 @@ export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
 
   /** The hints, and after them the thread where it is not known. (Y3) */
   async function begin(key: ThreadKey, signal: AbortSignal): Promise<Pick<Watch, 'hints'> & { thread: Thread | null }> {
-    const hints = await holdHints(ports, key, signal, 'commits');
+    const hints = await holdHints(ports, key, signal, careFor);
     return { hints, thread: known.has(key) ? null : (await loadThread(ports, key)).thread };
   }
 
@@ -82,6 +90,16 @@ export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
     };
   };
 }
+
+/** Commits, and nobody is woken before one that may end a turn. */
+function careFor(hint: Hint): HintCare {
+  if (hint.hint !== 'committed') return 'unwanted';
+  const { after } = hint;
+  return after === undefined || mayEndTurn(after) ? 'wakes' : 'waits';
+}
+
+const mayEndTurn = ({ thread, events }: FoldedCommit): boolean =>
+  thread.status === 'closed' || isAtRest(thread) || events.some(({ type }) => type === 'MessageRefused');
 
 interface Watch {
   readonly key: ThreadKey;
@@ -132,26 +150,25 @@ async function threadBefore(
 
 /** Threads that were waited for lately, as far as they were seen. */
 class KnownThreads {
-  private readonly threads = new Map<string, Thread>();
+  private readonly threads = new ThreadMap<Thread>();
   private static readonly threadsMax = 1_000;
   private static readonly callsMax = 16;
 
-  has({ tenant, thread }: ThreadKey): boolean {
-    return this.threads.has(`${tenant}:${thread}`);
+  has(key: ThreadKey): boolean {
+    return this.threads.has(key);
   }
 
-  take({ tenant, thread }: ThreadKey): Thread | null {
-    const name = `${tenant}:${thread}`;
-    const known = this.threads.get(name) ?? null;
-    this.threads.delete(name);
+  take(key: ThreadKey): Thread | null {
+    const known = this.threads.get(key) ?? null;
+    this.threads.delete(key);
     return known;
   }
 
-  keep({ tenant, thread }: ThreadKey, state: Thread): void {
+  keep(key: ThreadKey, state: Thread): void {
     if (state.queue.length > 0 || Object.keys(state.calls).length > KnownThreads.callsMax) return; // rare, and large
-    const oldest = this.threads.size >= KnownThreads.threadsMax ? this.threads.keys().next().value : undefined;
+    const oldest = this.threads.size >= KnownThreads.threadsMax ? this.threads.oldest(key.tenant) : undefined;
     if (oldest !== undefined) this.threads.delete(oldest);
-    this.threads.set(`${tenant}:${thread}`, state);
+    this.threads.set(key, state);
   }
 }
 

@@ -4,7 +4,7 @@
 //   A1. After a rebalance everything starts from nothing, also for a partition that came back. (V6) Only a completion that
 //       still runs goes on, for the lane that owes it again (left-completions.ts).
 //   A2. When `revoke` resolves, nothing of this assignment touches a store again.
-import type { ThreadDelivery } from '@dormouse/ports';
+import { type ThreadDelivery, ThreadMap } from '@dormouse/ports';
 import { Lane, type LaneHome } from './lane.ts';
 import type { StateCache } from './state-cache.ts';
 
@@ -18,21 +18,20 @@ export interface LiveAssignment {
 export type AssignmentHome = Omit<LaneHome, 'revoked' | 'retire'>;
 
 export function createAssignment(id: string, home: AssignmentHome, cache: StateCache): LiveAssignment {
-  const lanes = new Map<string, Lane>();
+  const lanes = new ThreadMap<Lane>();
   const revocation = new AbortController();
   const laneHome: LaneHome = { ...home, revoked: revocation.signal, retire };
 
   function retire(lane: Lane): void {
-    if (lanes.get(lane.cacheKey) === lane) lanes.delete(lane.cacheKey);
+    if (lanes.get(lane.key) === lane) lanes.delete(lane.key);
   }
 
   function laneOf(delivery: ThreadDelivery): Lane {
-    const { tenant, thread } = delivery;
-    const name = `${id}|${tenant}:${thread}`;
-    const known = lanes.get(name);
+    const known = lanes.get(delivery);
     if (known !== undefined) return known;
-    const lane = new Lane(laneHome, { tenant, thread }, name);
-    lanes.set(name, lane);
+    const { tenant, thread } = delivery;
+    const lane = new Lane(laneHome, { tenant, thread }, `${id}|${tenant}:${thread}`);
+    lanes.set(lane.key, lane);
     return lane;
   }
 

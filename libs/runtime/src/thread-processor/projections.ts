@@ -11,6 +11,7 @@ import {
   type Logger,
   type ThreadDirectory,
   type ThreadKey,
+  ThreadMap,
   type ThreadProjection,
 } from '@dormouse/ports';
 import { statusOf, type Thread } from '@dormouse/thread';
@@ -30,7 +31,7 @@ interface Changed {
   readonly since: number;
 }
 
-type Entry = readonly [string, Changed];
+type Entry = readonly [ThreadKey, Changed];
 
 export function createProjections(deps: {
   readonly directory: ThreadDirectory;
@@ -44,7 +45,7 @@ export function createProjections(deps: {
   };
 }): Projections {
   const { projectionDelayMs, projectionDelayMsMax, projectionsPerBatchMax, retryDelayMsMax } = deps.settings;
-  const changed = new Map<string, Changed>();
+  const changed = new ThreadMap<Changed>();
   let writing = false;
 
   async function writeAll(): Promise<void> {
@@ -60,7 +61,7 @@ export function createProjections(deps: {
     const now = deps.clock.now();
     const isDue = ({ at, since }: Changed): boolean =>
       now - at >= projectionDelayMs || now - since >= projectionDelayMsMax || now < at; // a clock may jump
-    return [...changed].filter(([, change]) => isDue(change));
+    return [...changed.entries()].filter(([, change]) => isDue(change));
   }
 
   async function writeBatch(ready: readonly Entry[]): Promise<boolean> {
@@ -76,10 +77,10 @@ export function createProjections(deps: {
       return false;
     }
     // A newer one may have come meanwhile: only what was written is done.
-    for (const [id, written] of batch) {
-      const newest = changed.get(id);
-      if (newest === written) changed.delete(id);
-      else if (newest !== undefined) changed.set(id, { ...newest, since: newest.at });
+    for (const [key, written] of batch) {
+      const newest = changed.get(key);
+      if (newest === written) changed.delete(key);
+      else if (newest !== undefined) changed.set(key, { ...newest, since: newest.at });
     }
     return true;
   }
@@ -87,16 +88,15 @@ export function createProjections(deps: {
   return {
     changed: (key, thread) => {
       const { title, titledAt, updatedAt, position } = thread;
-      const id = `${key.tenant}:${key.thread}`;
       const at = deps.clock.now();
       const projection = { ...key, status: statusOf(thread), title, titledAt, updatedAt, position };
-      changed.set(id, { projection, at, since: changed.get(id)?.since ?? at });
+      changed.set(key, { projection, at, since: changed.get(key)?.since ?? at });
       if (writing) return;
       writing = true;
       void writeAll();
     },
     flush: async () => {
-      while (changed.size > 0) if (!(await writeBatch([...changed]))) return;
+      while (changed.size > 0) if (!(await writeBatch([...changed.entries()]))) return;
     },
     get waiting() {
       return changed.size;

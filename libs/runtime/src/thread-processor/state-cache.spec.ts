@@ -4,6 +4,8 @@ import { StateCache } from './state-cache.ts';
 import type { ThreadState } from './thread-state.ts';
 import { TranscriptWindow } from './transcript-window.ts';
 
+const toolsets = unopenedThread('acme', 'a').toolsets;
+
 /** A thread that weighs a little more than `characters`. */
 function state(name: string, characters: number): ThreadState {
   const messages = new TranscriptWindow(0, 10_000_000);
@@ -54,6 +56,21 @@ describe('the state cache', () => {
     };
     const queued = { messageId: 'm', content: [text('x'.repeat(50_000))] };
     expect(weigh({ queue: [queued] }) - weigh({})).toBeGreaterThan(50_000);
+  });
+
+  it('weighs a state again once much was committed, and counts what was committed until then', () => {
+    const cache = new StateCache(10_000_000);
+    const putAfter = (bytesSince: number, queued: number): number => {
+      const plain = state('a', 0);
+      const queue = [{ messageId: 'm', content: [text('x'.repeat(queued))] }];
+      cache.put('a', { ...plain, thread: { ...plain.thread, toolsets, queue }, snapshot: { version: 0, bytesSince } });
+      return cache.bytes;
+    };
+    const light = putAfter(100, 0);
+    expect(putAfter(1_100, 50_000) - light).toBe(4_000); // not weighed: four times what was committed
+    expect(putAfter(4_300, 50_000) - light).toBe(50_000);
+    expect(putAfter(4_400, 0) - light).toBe(50_400);
+    expect(putAfter(0, 0)).toBe(light); // a snapshot was taken
   });
 
   it('V6 forgets everything of one assignment', () => {

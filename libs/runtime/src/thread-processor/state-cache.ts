@@ -3,7 +3,8 @@
 // Invariants:
 //   C1. Losing an entry costs a read, never correctness. I-17
 //   C2. Entries belong to one assignment; it takes them along when it ends. (V6)
-//   C3. The estimate covers state and messages; one entry larger than the whole budget is not kept.
+//   C3. The estimate covers state and messages; one entry larger than the whole budget is not kept. A state is weighed now
+//       and then: until then what was committed since counts, several times, as if all of it had stayed.
 import type { LoadedToolset } from '@dormouse/thread';
 import { heapBytesOf } from './heap-weight.ts';
 import type { ThreadState } from './thread-state.ts';
@@ -11,9 +12,15 @@ import type { ThreadState } from './thread-state.ts';
 /** A thread without calls, queue and tools. */
 const threadBytes = 3_072;
 
+/** Committed bytes after which a state is weighed again, and what one of them may weigh on the heap. */
+const unweighedBytesMax = 4_096;
+const heapPerCommittedByte = 4;
+
 interface Entry {
-  state: ThreadState;
-  bytes: number;
+  readonly state: ThreadState;
+  readonly bytes: number;
+  /** All but its messages, when it was weighed, and how much had been committed then. */
+  readonly weighed: { readonly bytes: number; readonly at: number };
 }
 
 export class StateCache {
@@ -48,10 +55,15 @@ export class StateCache {
   }
 
   put(key: string, state: ThreadState): void {
+    const before = this.#entries.get(key);
     this.drop(key);
-    const bytes = this.#weigh(state);
+    const at = state.snapshot.bytesSince;
+    const grown = before?.state.thread.toolsets === state.thread.toolsets ? at - before.weighed.at : -1;
+    const isKnown = before !== undefined && grown >= 0 && grown <= unweighedBytesMax;
+    const weighed = isKnown ? before.weighed : { bytes: this.#weigh(state), at };
+    const bytes = state.messages.bytes + weighed.bytes + (isKnown ? grown * heapPerCommittedByte : 0);
     if (bytes > this.#bytesMax) return; // (C3)
-    this.#entries.set(key, { state, bytes });
+    this.#entries.set(key, { state, bytes, weighed });
     this.#bytes += bytes;
     this.#evict();
   }
@@ -69,14 +81,9 @@ export class StateCache {
   }
 
   /** Only what grows is looked at. */
-  #weigh({ thread, tail, messages }: ThreadState): number {
+  #weigh({ thread, tail }: ThreadState): number {
     const { calls, choices, queue, problems } = thread;
-    return (
-      threadBytes +
-      messages.bytes +
-      this.#toolsetBytes(thread.toolsets) +
-      heapBytesOf([calls, choices, queue, problems, tail])
-    );
+    return threadBytes + this.#toolsetBytes(thread.toolsets) + heapBytesOf([calls, choices, queue, problems, tail]);
   }
 
   #toolsetBytes(toolsets: readonly LoadedToolset[]): number {

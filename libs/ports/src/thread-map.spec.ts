@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ThreadKey } from './thread-key.ts';
+import { ThreadMap } from './thread-map.ts';
+
+const keys = fc.record({ tenant: fc.constantFrom('a', 'a b', ''), thread: fc.constantFrom('b', 'b c', '') });
+const steps = fc.array(fc.tuple(fc.constantFrom('set', 'delete', 'get'), keys, fc.nat(9)));
+const nameOf = ({ tenant, thread }: ThreadKey): string => JSON.stringify([tenant, thread]);
+
+describe('a map by thread', () => {
+  it('is a map whose keys are pairs, whatever the names hold', () => {
+    fc.assert(
+      fc.property(steps, (taken) => {
+        const model = new Map<string, number>();
+        const map = new ThreadMap<number>();
+        for (const [step, key, value] of taken) {
+          if (step === 'set') {
+            model.set(nameOf(key), value);
+            map.set(key, value);
+          } else if (step === 'delete') expect(map.delete(key)).toBe(model.delete(nameOf(key)));
+          expect([map.get(key), map.has(key), map.size]).toEqual([
+            model.get(nameOf(key)),
+            model.has(nameOf(key)),
+            model.size,
+          ]);
+        }
+        const held = [...map.entries()].map(([key, value]) => [nameOf(key), value] as const);
+        expect(new Map(held)).toEqual(model);
+        expect([...map.values()].length).toBe(model.size);
+        expect([...map.values()].every((value) => [...model.values()].includes(value))).toBe(true);
+      }),
+    );
+  });
+
+  it('lets a tenant make room for its own threads, and another only where it has none', () => {
+    const map = new ThreadMap<number>();
+    for (const thread of ['1', '2']) {
+      map.set({ tenant: 'a', thread }, 0);
+      map.set({ tenant: 'b', thread }, 0);
+    }
+    map.set({ tenant: 'b', thread: '1' }, 1);
+    expect(map.oldest('b')).toEqual({ tenant: 'b', thread: '1' });
+    map.delete({ tenant: 'b', thread: '1' });
+    expect([map.oldest('b')?.thread, map.oldest('c')]).toEqual(['2', { tenant: 'a', thread: '1' }]);
+    map.clear();
+    expect(map.oldest('a')).toBeUndefined();
+  });
+
+  it('holds nothing of a tenant whose last thread is gone', () => {
+    const map = new ThreadMap<number>();
+    map.set({ tenant: 'a', thread: 'b' }, 1);
+    map.delete({ tenant: 'a', thread: 'b' });
+    expect([map.size, [...map.entries()]]).toEqual([0, []]);
+    map.set({ tenant: 'a', thread: 'b' }, 1);
+    map.clear();
+    expect([map.size, map.get({ tenant: 'a', thread: 'b' })]).toEqual([0, undefined]);
+  });
+});
