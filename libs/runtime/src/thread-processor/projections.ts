@@ -25,7 +25,8 @@ export interface Projections {
 
 /** What is to be written of a thread. Times in milliseconds since the epoch. */
 interface Changed {
-  readonly projection: ThreadProjection;
+  /** The newest state: its row is made when it is written, for most are replaced before. */
+  readonly thread: Thread;
   /** Of the newest change, and of the first that was not written. */
   readonly at: number;
   readonly since: number;
@@ -68,7 +69,7 @@ export function createProjections(deps: {
     const batch = ready.slice(0, projectionsPerBatchMax);
     if (batch.length === 0) return true;
     try {
-      await deps.directory.project(batch.map(([, { projection }]) => projection));
+      await deps.directory.project(batch.map(([key, { thread }]) => projectionOf(key, thread)));
     } catch (error) {
       deps.logger.warn('projection_failed', {
         rows: batch.length,
@@ -87,10 +88,8 @@ export function createProjections(deps: {
 
   return {
     changed: (key, thread) => {
-      const { title, titledAt, updatedAt, position } = thread;
       const at = deps.clock.now();
-      const projection = { ...key, status: statusOf(thread), title, titledAt, updatedAt, position };
-      changed.set(key, { projection, at, since: changed.get(key)?.since ?? at });
+      changed.set(key, { thread, at, since: changed.get(key)?.since ?? at });
       if (writing) return;
       writing = true;
       void writeAll();
@@ -102,4 +101,9 @@ export function createProjections(deps: {
       return changed.size;
     },
   };
+}
+
+function projectionOf(key: ThreadKey, thread: Thread): ThreadProjection {
+  const { title, titledAt, updatedAt, position } = thread;
+  return { ...key, status: statusOf(thread), title, titledAt, updatedAt, position };
 }
