@@ -3,5 +3,4 @@
 set -eu
 service=$1
 shift
-# Node's own code on large pages, where the kernel gives them.
-exec node --use-largepages=silent "apps/$service/dist/main.js" "$@"
+exec node "apps/$service/dist/main.js" "$@"

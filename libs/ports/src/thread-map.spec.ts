@@ -32,21 +32,23 @@ describe('a map by thread', () => {
     );
   });
 
-  it('lets a tenant make room for its own threads, and another only where it has none', () => {
+  it('M2 lets the tenant that has most make room, with its oldest', () => {
     const map = new ThreadMap<number>();
-    for (const thread of ['1', '2']) {
-      map.set({ tenant: 'a', thread }, 0);
-      map.set({ tenant: 'b', thread }, 0);
-    }
-    map.set({ tenant: 'b', thread: '1' }, 1);
-    expect(map.oldest('b')).toEqual({ tenant: 'b', thread: '1' });
-    map.delete({ tenant: 'b', thread: '1' });
-    expect([map.oldest('b')?.thread, map.oldest('c')]).toEqual(['2', { tenant: 'a', thread: '1' }]);
-    map.clear();
-    expect(map.oldest('a')).toBeUndefined();
+    for (const thread of ['1', '2', '3']) map.set({ tenant: 'gone', thread }, 0);
+    map.set({ tenant: 'busy', thread: '1' }, 0);
+    map.set({ tenant: 'gone', thread: '1' }, 1); // it stays the oldest
+    const left = (): string[] => [...map.entries()].map(([{ tenant, thread }]) => `${tenant} ${thread}`);
+    map.makeRoom();
+    expect(left()).toEqual(['gone 2', 'gone 3', 'busy 1']);
+    map.set({ tenant: 'busy', thread: '2' }, 0);
+    map.set({ tenant: 'busy', thread: '3' }, 0);
+    map.makeRoom();
+    expect(left()).toEqual(['gone 2', 'gone 3', 'busy 2', 'busy 3']);
+    for (let rounds = 0; rounds < 6; rounds++) map.makeRoom();
+    expect([map.size, left()]).toEqual([0, []]);
   });
 
-  it('holds nothing of a tenant whose last thread is gone', () => {
+  it('M1 holds nothing of a tenant whose last thread is gone', () => {
     const map = new ThreadMap<number>();
     map.set({ tenant: 'a', thread: 'b' }, 1);
     map.delete({ tenant: 'a', thread: 'b' });

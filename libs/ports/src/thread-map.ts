@@ -1,5 +1,9 @@
 // Values by thread, for whoever looks one up with every commit: a map of maps, because a name joined from tenant and thread
 // would be a new string each time, made and hashed anew.
+//
+// Invariants:
+//   M1. A tenant without threads is not held.
+//   M2. Room is made by the tenant that has most: one that is gone holds no place that others need.
 import type { ThreadKey } from './thread-key.ts';
 
 export class ThreadMap<Value> {
@@ -29,7 +33,7 @@ export class ThreadMap<Value> {
   delete({ tenant, thread }: ThreadKey): boolean {
     const threads = this.#tenants.get(tenant);
     if (threads?.delete(thread) !== true) return false;
-    if (threads.size === 0) this.#tenants.delete(tenant);
+    if (threads.size === 0) this.#tenants.delete(tenant); // (M1)
     this.#size -= 1;
     return true;
   }
@@ -39,11 +43,13 @@ export class ThreadMap<Value> {
     this.#size = 0;
   }
 
-  /** Who makes room for a thread of this tenant: its own oldest; another's, if it has none. */
-  oldest(tenant: string): ThreadKey | undefined {
-    for (const thread of this.#tenants.get(tenant)?.keys() ?? []) return { tenant, thread };
-    for (const [key] of this.entries()) return key;
-    return undefined;
+  /** Drops one: the oldest of the tenant that has most. Looks at each tenant. (M2) */
+  makeRoom(): void {
+    let largest: readonly [string, Map<string, Value>] | undefined;
+    for (const entry of this.#tenants) if (entry[1].size > (largest?.[1].size ?? 0)) largest = entry;
+    if (largest === undefined) return;
+    const [tenant, threads] = largest;
+    for (const thread of threads.keys()) return void this.delete({ tenant, thread });
   }
 
   /** A tenant's threads in the order in which they came; tenants likewise. */

@@ -34,8 +34,7 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
     running.characters += delta.text.length;
     append(running.deltas, delta);
     if (same) return;
-    const oldest = said.size >= options.threadsMax && !said.has(key) ? said.oldest(key.tenant) : undefined;
-    if (oldest !== undefined) said.delete(oldest);
+    if (said.size >= options.threadsMax && !said.has(key)) said.makeRoom();
     said.set(key, running);
   }
 

@@ -9,7 +9,7 @@ export interface UndecidedInput extends ThreadKey {
   readonly since: number;
   /** Its publisher was refused. */
   readonly isWithdrawn: boolean;
-  /** Its publisher is answered. */
+  /** Its publisher is answered, at the end of this turn of the event loop. */
   decided(): void;
 }
 

@@ -33,7 +33,7 @@ const pollMs = 15_000;
 
 /** A subscription that holds its hints until they are read. */
 export interface HintStream {
-  /** The next hint; 'nothing' when it is time to look at the log, or when the signal has aborted. */
+  /** The next hint, once one has come that wakes; 'nothing' when it is time to look at the log, or when the signal has aborted. */
   take(): Promise<Hint | 'nothing' | 'lagged'>;
 }
 

@@ -95,6 +95,62 @@ describe('waiting for a turn', () => {
     expect(await ended).toMatchObject({ message: { text: 'hello' } });
   });
 
+  /** A commit whose hint brings what it made of the thread, as in one process. */
+  async function fold(at: Stage, events: readonly ThreadEvent[], input: string): Promise<void> {
+    const commit = await at.commit(key, events, [input], true);
+    const after = { events: openCommit(commit).events, thread: (await loadThread(at.ports, key)).thread };
+    at.ports.feed.publish(key, { hint: 'committed', commit, after });
+    await settle();
+  }
+  const accepted = { ...spoken('hi'), messageId: posted.id } as ThreadEvent;
+  const requested = { type: 'CompletionRequested', completionId: 'cmp_1', model: 'demo' } as ThreadEvent;
+
+  it('Y5 sleeps through what cannot end a turn, and has seen it when the turn ends', async () => {
+    const at = stage();
+    const watch = createTurnWait({ ...at.ports, clock: at.clock });
+    const waiting = await watch(key, 30_000, new AbortController().signal);
+    let ended = false;
+    const end = waiting.end(posted).finally(() => (ended = true));
+    await settle();
+    await fold(at, [accepted, requested], posted.inputId);
+    expect(ended).toBe(false);
+    await fold(at, [answer], 'm:cmp_1');
+    expect(await end).toMatchObject({ message: { text: 'hello' } });
+  });
+
+  it('Y5 is told at once of a refusal while the thread is at work', async () => {
+    const at = stage();
+    const watch = createTurnWait({ ...at.ports, clock: at.clock });
+    await fold(at, [spoken('before'), requested], 'c:before');
+    const waiting = await watch(key, 30_000, new AbortController().signal);
+    const refusal = { type: 'MessageRefused', messageId: posted.id, code: 'CALLS_PENDING', detail: 'busy' };
+    const end = waiting.end(posted);
+    await settle();
+    await fold(at, [refusal as ThreadEvent], posted.inputId);
+    expect(await end).toMatchObject({ lastError: { code: 'CALLS_PENDING' } });
+  });
+
+  it('Y5 is told at once of what is too large to wait', async () => {
+    const at = stage();
+    const reads: number[] = [];
+    const log: ThreadLog = {
+      ...at.ports.log,
+      read: (of, from, limit) => {
+        reads.push(from);
+        return at.ports.log.read(of, from, limit);
+      },
+    };
+    const watch = createTurnWait({ ...at.ports, log, clock: at.clock });
+    const waiting = await watch(key, 30_000, new AbortController().signal);
+    void waiting.end({ ...posted, inputId: 'c:other' });
+    await settle();
+    const before = reads.length;
+    await at.commit(key, [accepted], ['c:lost'], true);
+    await fold(at, [{ ...spoken('x'.repeat(70_000)), messageId: 'msg_large' } as ThreadEvent, requested], 'c:large');
+    expect(reads.length).toBeGreaterThan(before); // awake, and it has missed one
+    waiting.drop();
+  });
+
   it('ends at once when its process is stopping already', async () => {
     const at = stage();
     const watch = createTurnWait({ ...at.ports, clock: at.clock });

@@ -7,6 +7,7 @@
 //   Y3. A thread that was waited for before is known up to there; another is read once, before the message is posted. What is
 //       newer comes with the hints, and nothing more is read.
 //   Y4. A hint that brings the events and the thread spares reading and folding them again.
+//   Y5. Whoever waits is woken by a commit that may end a turn; the hints of others before it are looked at then.
 import {
   type Commit,
   type FoldedCommit,
@@ -91,11 +92,15 @@ export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
   };
 }
 
-/** Commits, and nobody is woken before one that may end a turn. */
+/** What may wait is kept until then, so it is no more than this. */
+const patientCharactersMax = 65_536;
+
+/** (Y5) */
 function careFor(hint: Hint): HintCare {
   if (hint.hint !== 'committed') return 'unwanted';
-  const { after } = hint;
-  return after === undefined || mayEndTurn(after) ? 'wakes' : 'waits';
+  const { after, commit } = hint;
+  if (after === undefined || commit.body.length > patientCharactersMax) return 'wakes';
+  return mayEndTurn(after) ? 'wakes' : 'waits';
 }
 
 const mayEndTurn = ({ thread, events }: FoldedCommit): boolean =>
@@ -166,8 +171,7 @@ class KnownThreads {
 
   keep(key: ThreadKey, state: Thread): void {
     if (state.queue.length > 0 || Object.keys(state.calls).length > KnownThreads.callsMax) return; // rare, and large
-    const oldest = this.threads.size >= KnownThreads.threadsMax ? this.threads.oldest(key.tenant) : undefined;
-    if (oldest !== undefined) this.threads.delete(oldest);
+    if (this.threads.size >= KnownThreads.threadsMax && !this.threads.has(key)) this.threads.makeRoom();
     this.threads.set(key, state);
   }
 }

@@ -25,8 +25,7 @@ export interface Projections {
 
 /** What is to be written of a thread. Times in milliseconds since the epoch. */
 interface Changed {
-  /** The newest state: its row is made when it is written, for most are replaced before. */
-  readonly thread: Thread;
+  readonly projection: ThreadProjection;
   /** Of the newest change, and of the first that was not written. */
   readonly at: number;
   readonly since: number;
@@ -62,14 +61,18 @@ export function createProjections(deps: {
     const now = deps.clock.now();
     const isDue = ({ at, since }: Changed): boolean =>
       now - at >= projectionDelayMs || now - since >= projectionDelayMsMax || now < at; // a clock may jump
-    return [...changed.entries()].filter(([, change]) => isDue(change));
+    const ready = [...changed.entries()].filter(([, change]) => isDue(change));
+    // No tenant goes first because it was there first.
+    return ready.length > projectionsPerBatchMax
+      ? ready.toSorted(([, one], [, other]) => one.since - other.since)
+      : ready;
   }
 
   async function writeBatch(ready: readonly Entry[]): Promise<boolean> {
     const batch = ready.slice(0, projectionsPerBatchMax);
     if (batch.length === 0) return true;
     try {
-      await deps.directory.project(batch.map(([key, { thread }]) => projectionOf(key, thread)));
+      await deps.directory.project(batch.map(([, { projection }]) => projection));
     } catch (error) {
       deps.logger.warn('projection_failed', {
         rows: batch.length,
@@ -88,8 +91,10 @@ export function createProjections(deps: {
 
   return {
     changed: (key, thread) => {
+      const { title, titledAt, updatedAt, position } = thread;
       const at = deps.clock.now();
-      changed.set(key, { thread, at, since: changed.get(key)?.since ?? at });
+      const projection = { ...key, status: statusOf(thread), title, titledAt, updatedAt, position };
+      changed.set(key, { projection, at, since: changed.get(key)?.since ?? at });
       if (writing) return;
       writing = true;
       void writeAll();
@@ -101,9 +106,4 @@ export function createProjections(deps: {
       return changed.size;
     },
   };
-}
-
-function projectionOf(key: ThreadKey, thread: Thread): ThreadProjection {
-  const { title, titledAt, updatedAt, position } = thread;
-  return { ...key, status: statusOf(thread), title, titledAt, updatedAt, position };
 }

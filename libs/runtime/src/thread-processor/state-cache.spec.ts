@@ -60,17 +60,18 @@ describe('the state cache', () => {
 
   it('weighs a state again once much was committed, and counts what was committed until then', () => {
     const cache = new StateCache(10_000_000);
-    const putAfter = (bytesSince: number, queued: number): number => {
+    const putAfter = (bytesSince: number, queued: number, version = 0): number => {
       const plain = state('a', 0);
       const queue = [{ messageId: 'm', content: [text('x'.repeat(queued))] }];
-      cache.put('a', { ...plain, thread: { ...plain.thread, toolsets, queue }, snapshot: { version: 0, bytesSince } });
+      cache.put('a', { ...plain, thread: { ...plain.thread, toolsets, queue }, snapshot: { version, bytesSince } });
       return cache.bytes;
     };
     const light = putAfter(100, 0);
     expect(putAfter(1_100, 50_000) - light).toBe(4_000); // not weighed: four times what was committed
     expect(putAfter(4_300, 50_000) - light).toBe(50_000);
     expect(putAfter(4_400, 0) - light).toBe(50_400);
-    expect(putAfter(0, 0)).toBe(light); // a snapshot was taken
+    expect(putAfter(0, 0, 1)).toBe(light); // a snapshot was taken
+    expect(putAfter(0, 1_000_000, 2) - light).toBe(1_000_000); // and another, by a large commit
   });
 
   it('V6 forgets everything of one assignment', () => {

@@ -3,8 +3,8 @@
 // Invariants:
 //   C1. Losing an entry costs a read, never correctness. I-17
 //   C2. Entries belong to one assignment; it takes them along when it ends. (V6)
-//   C3. The estimate covers state and messages; one entry larger than the whole budget is not kept. A state is weighed now
-//       and then: until then what was committed since counts, several times, as if all of it had stayed.
+//   C3. The estimate covers state and messages; one entry larger than the whole budget is not kept. A state is weighed again
+//       after a few KiB of commits; until then each byte of them counts as several.
 import type { LoadedToolset } from '@dormouse/thread';
 import { heapBytesOf } from './heap-weight.ts';
 import type { ThreadState } from './thread-state.ts';
@@ -19,8 +19,21 @@ const heapPerCommittedByte = 4;
 interface Entry {
   readonly state: ThreadState;
   readonly bytes: number;
-  /** All but its messages, when it was weighed, and how much had been committed then. */
-  readonly weighed: { readonly bytes: number; readonly at: number };
+  readonly weighed: Weight;
+}
+
+interface Weight {
+  /** Of all but the messages. */
+  readonly bytes: number;
+  /** How much had been committed since the snapshot. */
+  readonly at: number;
+}
+
+/** Whether so little was committed since the entry was weighed that its weight is still of use. */
+function isNearly({ state: before, weighed }: Entry, state: ThreadState): boolean {
+  if (before.snapshot.version !== state.snapshot.version) return false; // what was committed is counted from there
+  const grown = state.snapshot.bytesSince - weighed.at;
+  return before.thread.toolsets === state.thread.toolsets && grown >= 0 && grown <= unweighedBytesMax;
 }
 
 export class StateCache {
@@ -57,11 +70,9 @@ export class StateCache {
   put(key: string, state: ThreadState): void {
     const before = this.#entries.get(key);
     this.drop(key);
-    const at = state.snapshot.bytesSince;
-    const grown = before?.state.thread.toolsets === state.thread.toolsets ? at - before.weighed.at : -1;
-    const isKnown = before !== undefined && grown >= 0 && grown <= unweighedBytesMax;
-    const weighed = isKnown ? before.weighed : { bytes: this.#weigh(state), at };
-    const bytes = state.messages.bytes + weighed.bytes + (isKnown ? grown * heapPerCommittedByte : 0);
+    const weighed = before !== undefined && isNearly(before, state) ? before.weighed : this.#weigh(state);
+    const grown = state.snapshot.bytesSince - weighed.at;
+    const bytes = state.messages.bytes + weighed.bytes + grown * heapPerCommittedByte;
     if (bytes > this.#bytesMax) return; // (C3)
     this.#entries.set(key, { state, bytes, weighed });
     this.#bytes += bytes;
@@ -81,9 +92,10 @@ export class StateCache {
   }
 
   /** Only what grows is looked at. */
-  #weigh({ thread, tail }: ThreadState): number {
+  #weigh({ thread, tail, snapshot }: ThreadState): Weight {
     const { calls, choices, queue, problems } = thread;
-    return threadBytes + this.#toolsetBytes(thread.toolsets) + heapBytesOf([calls, choices, queue, problems, tail]);
+    const grows = heapBytesOf([calls, choices, queue, problems, tail]);
+    return { bytes: threadBytes + this.#toolsetBytes(thread.toolsets) + grows, at: snapshot.bytesSince };
   }
 
   #toolsetBytes(toolsets: readonly LoadedToolset[]): number {
