@@ -41,13 +41,3 @@ export async function isInstalled(command: string): Promise<boolean> {
     return false; // that is the answer
   }
 }
-
-/** Installs packages of Debian where this is Debian and we are root. */
-export async function aptInstall(packages: readonly string[]): Promise<void> {
-  const environment = { DEBIAN_FRONTEND: 'noninteractive' };
-  await runCommand('apt-get', ['update'], { withinMs: 300_000, environment });
-  await runCommand('apt-get', ['install', '-y', '--no-install-recommends', ...packages], {
-    withinMs: 600_000,
-    environment,
-  });
-}

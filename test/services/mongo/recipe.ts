@@ -7,7 +7,8 @@
 import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtOnce } from '../built-once.ts';
-import { aptInstall, isInstalled, runCommand } from '../run-command.ts';
+import { aptInstall } from '../apt.ts';
+import { isInstalled, runCommand } from '../run-command.ts';
 import { type ServerProcess, startServer } from '../server-process.ts';
 import { freePorts } from '../free-ports.ts';
 import { type Guard, type RunningService, type ServiceRecipe, type Started, type StartOptions } from '../service.ts';
