@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { underLock } from './file-lock.ts';
 import { runCommand } from './run-command.ts';
 
-export interface AptOptions {
+interface AptOptions {
   readonly withinMs: number;
   readonly cwd?: string;
   readonly environment?: Readonly<Record<string, string>>;

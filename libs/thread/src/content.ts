@@ -43,8 +43,6 @@ export const text = (value: string): TextItem => ({ type: 'text', text: value })
 
 /** The text of some content as one string: images and references become short placeholders. */
 export function plainText(content: Content): string {
-  const [only] = content;
-  if (content.length === 1 && only !== undefined) return itemText(only);
   return content.map(itemText).join('\n');
 }
 
