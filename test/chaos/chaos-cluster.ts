@@ -10,11 +10,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Answer, request, type Sent } from '../e2e/standalone-process.ts';
-import { recipe as kafka } from '../services/kafka/recipe.ts';
-import { recipe as mongo } from '../services/mongo/recipe.ts';
-import { recipe as redis } from '../services/redis/recipe.ts';
 import { freePorts } from '../services/free-ports.ts';
-import { type RunningService, ServerMissing, type ServiceRecipe } from '../services/service.ts';
+import { startOwnServers } from '../services/own-servers.ts';
+import { type RunningService, ServerMissing } from '../services/service.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -57,13 +55,13 @@ export async function startChaosCluster(
   say: (line: string) => void,
 ): Promise<ChaosCluster> {
   const before = { kafka: await startFaultProxy(), mongo: await startFaultProxy(), redis: await startFaultProxy() };
-  const started = async (recipe: ServiceRecipe): Promise<RunningService> => {
-    const where = { directory: join(directory, recipe.name), cache, say, own: true } as const;
-    const answer = await recipe.start({ ...where, advertisedPort: before[recipe.name].port });
-    if (!answer.available) throw new ServerMissing(`${answer.reason} ${answer.remedy}`);
-    return answer.service;
-  };
-  const [brokers, database, hints] = await Promise.all([started(kafka), started(mongo), started(redis)]);
+  const own = await startOwnServers(directory, (name) => ({ cache, say, advertisedPort: before[name].port }));
+  const [brokers, database, hints] = [own.servers.get('kafka'), own.servers.get('mongo'), own.servers.get('redis')];
+  if (brokers === undefined || database === undefined || hints === undefined) {
+    for (const each of own.servers.values()) await each.stop();
+    for (const proxy of Object.values(before)) await proxy.close();
+    throw new ServerMissing(own.missing ?? undefined);
+  }
   const servers = { kafka: brokers, mongo: database, redis: hints };
   for (const name of ['kafka', 'mongo', 'redis'] as const) before[name].targets = [portOf(servers[name].url)];
   const ports = await freePorts(serviceNames.length * instances * 2);

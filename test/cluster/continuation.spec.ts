@@ -126,7 +126,7 @@ withServices(['kafka', 'mongo', 'redis'], () => {
 /** Why this machine cannot build the servers that a cluster starts. */
 async function whatCannotBeBuilt(): Promise<string | null> {
   const directory = mkdtempSync(join(tmpdir(), 'dormouse-continuation-'));
-  const { servers, missing } = await startOwnServers(directory, { built: true });
+  const { servers, missing } = await startOwnServers(directory, () => ({ built: true }));
   for (const server of servers.values()) await server.stop();
   rmSync(directory, { recursive: true, force: true });
   return missing;

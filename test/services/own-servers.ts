@@ -11,16 +11,19 @@ export interface OwnServers {
   readonly missing: string | null;
 }
 
-export async function startOwnServers(directory: string, more: Pick<StartOptions, 'built'> = {}): Promise<OwnServers> {
+export async function startOwnServers(
+  directory: string,
+  optionsOf: (name: ServiceRecipe['name']) => Partial<StartOptions> = () => ({}),
+): Promise<OwnServers> {
   const servers = new Map<ServiceRecipe['name'], RunningService>();
-  const reasons: string[] = [];
-  await Promise.all(
+  const reasons = await Promise.all(
     recipes.map(async (recipe) => {
       const where = { directory: join(directory, recipe.name), cache: serviceCache, say: () => {} };
-      const started = await recipe.start({ ...where, ...more, own: true });
-      if (started.available) servers.set(recipe.name, started.service);
-      else reasons.push(`${started.reason} ${started.remedy}`);
+      const started = await recipe.start({ ...where, ...optionsOf(recipe.name), own: true });
+      if (!started.available) return [`${started.reason} ${started.remedy}`];
+      servers.set(recipe.name, started.service);
+      return [];
     }),
   );
-  return { servers, missing: reasons.length === 0 ? null : reasons.join(' ') };
+  return { servers, missing: reasons.flat().join(' ') || null };
 }
