@@ -5,8 +5,7 @@
 // but the event loop is free meanwhile, also when a disk takes 20 ms.
 //
 // Invariants:
-//   G1. Prompt operations leave with the present turn of the event loop; lazy ones before the next prompt ones, or alone
-//       `lazyFlushMs` after the first of them. Everything is carried out in the order in which it left.
+//   G1. Everything is carried out in the order in which it left. When that is, `outbox.ts` says.
 //   G2. An operation's promise settles after its transaction: on disk, or rolled back.
 //   G3. At most `queuedMax` operations wait; then UNAVAILABLE, and nothing was accepted.
 //   G4. A writer that dies takes the process with it.
@@ -28,14 +27,16 @@ import type {
 } from './write-operation.ts';
 import { countersBytes, readCounters, type WriterCounters } from './writer-counters.ts';
 
+type StatementUrgency = Exclude<Urgency, 'commit'>;
+
 export interface GroupWriter {
   append(append: Append): Promise<AppendOutcome>;
   /** One statement, once per row of parameters; answers how many rows changed. */
-  rows(urgency: Urgency, sql: string, rows: readonly (readonly SQLInputValue[])[]): Promise<number>;
+  rows(urgency: StatementUrgency, sql: string, rows: readonly (readonly SQLInputValue[])[]): Promise<number>;
   /** Several statements, the others only if the first changes something; answers how many rows the first changed. */
-  steps(urgency: Urgency, steps: readonly Statement[]): Promise<number>;
+  steps(urgency: StatementUrgency, steps: readonly Statement[]): Promise<number>;
   /** One statement with RETURNING; its row or null. */
-  ask(urgency: Urgency, sql: string, parameters: readonly SQLInputValue[]): Promise<Row | null>;
+  ask(urgency: StatementUrgency, sql: string, parameters: readonly SQLInputValue[]): Promise<Row | null>;
   limitPages(pagesMax: number | null): Promise<void>;
   counters(): WriterCounters;
   /** Stores what is queued, then ends the thread. */
@@ -47,6 +48,7 @@ export interface WriterOptions {
   readonly walFramesMax: number;
   readonly pagesMax: number | null;
   readonly queuedMax: number;
+  readonly lazyMax: number;
   readonly lazyFlushMs: number;
 }
 
@@ -63,7 +65,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     pagesMax: options.pagesMax,
   });
   const answers = createAnswerQueue();
-  const outbox = createOutbox(options.lazyFlushMs, (operations, waiting) => {
+  const outbox = createOutbox(options, (operations, waiting) => {
     answers.add(waiting);
     post(operations);
   });
@@ -112,7 +114,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
 
   return {
     append: async (append) => {
-      const answer = await write('prompt', rowOf(append));
+      const answer = await write('commit', rowOf(append));
       return typeof answer === 'string' ? answer : wrongAnswer(answer);
     },
     rows: (urgency, sql, rows) => (rows.length === 0 ? Promise.resolve(0) : change(urgency, { do: 'rows', sql, rows })),
