@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 const add = (urgency: Urgency, sql: string): void => outbox.add(urgency, { do: 'rows', sql, rows: [] }, waiting);
-const turnOfTheLoop = async (): Promise<void> => vi.advanceTimersByTimeAsync(0);
+const turnOfTheLoop = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
 
 describe('what has not left yet', () => {
   it('U1 leaves together with the turn of the event loop when somebody waits', async () => {
