@@ -4,6 +4,7 @@
 //   B14. CPU time is the kernel's for the whole process over the whole time watched; nobody asks it anything meanwhile.
 //   B18. Timers per thread are those that came with the second half of the threads: what connections and pools have for
 //        themselves is there already when the first half sleeps.
+//   B33. What nothing costs is measured on a process of its own without the probe, whose loading takes 20 MiB.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDormouse, type RunningDormouse } from './dormouse.ts';
 import type { ProbeAnswer } from './probe-answer.ts';
@@ -26,15 +27,22 @@ export interface SleepersResult {
   readonly timersPerThread: number;
 }
 
-export interface Resting {
+/** What the kernel says. */
+interface AtRest {
   readonly cpuPercent: number | null;
   /** As it stands; the operating system is given back nothing for the measurement. */
   readonly rssMib: number | null;
+}
+
+/** What the process says of itself. */
+interface Probed {
   /** After a collection. */
   readonly heapMib: number;
   /** Timers alive, unreferenced ones included. */
   readonly timers: number;
 }
+
+export type Resting = AtRest & Probed;
 
 const concurrency = 64;
 const settleMs = 3_000;
@@ -43,10 +51,11 @@ const restMs = 20_000;
 const hourSeconds = 3_600;
 
 export async function measureSleepers(stage: Stage, plan: SleepersPlan): Promise<SleepersResult> {
+  const nothing = await restOfNothing(stage, Math.min(plan.seconds, 10));
   const running = await startDormouse({ tools: stage.tools, directory: stage.room('sleepers'), probe: 'timers' });
   try {
     await sleep(settleMs);
-    const idle = await rest(running, Math.min(plan.seconds, 10));
+    const idle = { ...nothing, ...(await probed(running)) };
     const began = performance.now();
     const firstHalf = Math.ceil(plan.threads / 2);
     await putToSleep(stage, running, firstHalf);
@@ -56,7 +65,7 @@ export async function measureSleepers(stage: Stage, plan: SleepersPlan): Promise
     const createdPerSecond = (plan.threads * 1_000) / (performance.now() - began - settleMs);
     stage.say(`${plan.threads} threads asleep, ${createdPerSecond.toFixed(0)} per second`);
     await sleep(restMs);
-    const asleep = await rest(running, plan.seconds);
+    const asleep = { ...(await rest(running, plan.seconds)), ...(await probed(running)) };
     const timersPerThread = Math.max(
       0,
       Math.round(((asleep.timers - halfWay) * 100) / (plan.threads - firstHalf)) / 100,
@@ -83,20 +92,33 @@ async function putToSleep(stage: Stage, running: RunningDormouse, count: number)
   for (let held = 0; held < count; held = (await stage.toolCounts()).held - heldBefore) await sleep(100);
 }
 
+/** (B33) */
+async function restOfNothing(stage: Stage, seconds: number): Promise<AtRest> {
+  const running = await startDormouse({ tools: stage.tools, directory: stage.room('nothing') });
+  try {
+    await sleep(settleMs);
+    return await rest(running, seconds);
+  } finally {
+    await running.stop();
+  }
+}
+
 /** (B14) */
-async function rest(running: RunningDormouse, seconds: number): Promise<Resting> {
+async function rest(running: RunningDormouse, seconds: number): Promise<AtRest> {
   const before = figuresOf(running.pids);
   const began = performance.now();
   await sleep(seconds * 1_000);
   const after = figuresOf(running.pids);
   const elapsed = (performance.now() - began) / 1_000;
-  const probe = await askProbe(running);
   return {
     cpuPercent: before && after ? ((after.cpuSeconds - before.cpuSeconds) * 100) / elapsed : null,
     rssMib: after?.rssMib ?? null,
-    heapMib: probe.memory.heapUsed / 1_048_576,
-    timers: probe.timersAlive,
   };
+}
+
+async function probed(running: RunningDormouse): Promise<Probed> {
+  const { memory, timersAlive } = await askProbe(running);
+  return { heapMib: memory.heapUsed / 1_048_576, timers: timersAlive };
 }
 
 const askProbe = async (running: RunningDormouse): Promise<ProbeAnswer> =>
