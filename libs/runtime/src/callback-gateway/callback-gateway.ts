@@ -12,7 +12,7 @@
 //       retry a 4xx; a `tool_result` that is too large or unreadable settles its call.
 //   C4. The token is in no log line and in no answer; nor is the URL of a login or of a choice's answer, which is sealed here.
 //   C5. An event is accepted once under its sender's event id; without one it is at least once, under an id of ours. I-13
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   answerOwner,
   type Blobs,
@@ -398,7 +398,7 @@ function unreadable(why: string, type: string | null): Refused {
 const aboutType = (type: Callback['type'] | undefined): string | undefined =>
   type === 'tool_result' ? undefined : type;
 
-const hashOf = (body: Uint8Array | string): string => createHash('sha256').update(body).digest('hex').slice(0, 32);
+const hashOf = (body: Uint8Array | string): string => hash('sha256', body).slice(0, 32);
 
 /** The sender's own id for an event, in the headers that webhooks use. Not in RAP: see SPEC.md. */
 function eventIdOf({ headers }: CallbackRequest): string | null {

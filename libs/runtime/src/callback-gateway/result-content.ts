@@ -4,7 +4,7 @@
 //   S1. At most `inlineBytesMax` bytes of one result are inline, all its texts and segments together.
 //   S2. A blob is durable before the input that refers to it exists.
 //   S3. Display is cosmetic: a segment that does not fit is left out, and people see the text instead.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ContentItem as WireItem, DisplaySegment as WireSegment } from '@dormouse/protocol';
 import type { Blobs } from '@dormouse/ports';
 import type { ContentItem, DisplaySegment } from '@dormouse/thread';
@@ -91,7 +91,7 @@ function putBase64(
 }
 
 function put(bytes: Buffer, mediaType: string, checking: Checking): string {
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const sha256 = hash('sha256', bytes);
   checking.puts.push(checking.blobs.put(checking.tenant, sha256, bytes, mediaType));
   return sha256;
 }

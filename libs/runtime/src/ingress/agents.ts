@@ -4,7 +4,7 @@
 //   G1. Identical content is the same version; other content makes the next one; no version ever changes.
 //   G2. `id` belongs to the name, not to the version.
 //   G3. An agent holds its tool servers by name: given once by name and once by id, one is still one.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson, type Problem } from '@dormouse/protocol';
 import type {
   Agent,
@@ -80,7 +80,7 @@ async function insertVersion(
   name: string,
   content: AgentContent,
 ): Promise<{ readonly agent: Agent; readonly created: boolean }> {
-  const contentSha256 = createHash('sha256').update(canonicalJson(content)).digest('hex');
+  const contentSha256 = hash('sha256', canonicalJson(content));
   for (let attempt = 0; attempt < insertAttemptsMax; attempt++) {
     const latest = await ports.agents.latest(tenant, name);
     if (latest?.contentSha256 === contentSha256) return { agent: latest, created: false }; // (G1)

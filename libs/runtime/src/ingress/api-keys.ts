@@ -4,7 +4,7 @@
 //   A1. The key itself is never stored, logged or compared; its SHA-256 is.
 //   A2. What is remembered here is forgotten after `rememberedMs`, so that a revoked key stops working everywhere soon.
 //       "No such key" is never remembered, and a store that fails is a fault, not a "no". R54
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope } from '@dormouse/ports';
 import { createSharedReads } from '../shared-reads.ts';
 import { publicId, timeSortedName } from './client-id.ts';
@@ -53,13 +53,13 @@ export function createKeyDesk(deps: {
 
   return {
     async authenticate(key) {
-      const hash = sha256(key);
+      const keySha256 = sha256(key);
       const now = clock.now();
-      const known = remembered.get(hash);
+      const known = remembered.get(keySha256);
       const isFresh = known !== undefined && known.until > now;
-      const record = isFresh ? known.record : await shared(hash, () => apiKeys.bySha256(hash));
+      const record = isFresh ? known.record : await shared(keySha256, () => apiKeys.bySha256(keySha256));
       if (record === null || (record.expiresAt !== null && record.expiresAt <= now)) return null;
-      if (record !== known?.record) remember(hash, record, now + rememberedMs);
+      if (record !== known?.record) remember(keySha256, record, now + rememberedMs);
       return record;
     },
     async create(tenant, wanted) {
@@ -96,4 +96,4 @@ export function createKeyDesk(deps: {
 /** The text of a fresh key. */
 export const newKey = (entropy: Entropy): string => `dmk_${sha256(entropy.nonce() + entropy.nonce())}`;
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const sha256 = (text: string): string => hash('sha256', text);

@@ -5,7 +5,7 @@
 //       any process and at any time, is the same input, and the log dedups it for ever. design §2.
 //   K2. Without one the id is ULID-like: ten characters of time, sixteen of randomness; it sorts by time.
 //   K3. The public ids of one request (`msg_`, `req_`, `thr_`) carry the same 26 characters as its input id `c:`.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Clock, Entropy } from '@dormouse/ports';
 
 /** Where a request came in, and under which key, if any. */
@@ -36,11 +36,11 @@ export function requestNames(deps: { readonly clock: Clock; readonly entropy: En
 }
 
 /** The same name for the same text, for ever. */
-export const nameOfText = (text: string): RequestName => base32(createHash('sha256').update(text).digest(), 26);
+export const nameOfText = (text: string): RequestName => base32(hash('sha256', text, 'buffer'), 26);
 
 /** A ULID-like name from a time and a fresh nonce. */
 export function timeSortedName(now: number, nonce: string): string {
-  return timePart(now) + base32(createHash('sha256').update(nonce).digest(), 16);
+  return timePart(now) + base32(hash('sha256', nonce, 'buffer'), 16);
 }
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

@@ -5,7 +5,7 @@
 //   P2. The claim is taken before anything is done and finished after it was done; what happens twice because a process
 //       died between is caught by the ids, which are functions of the key. (K1)
 //   P3. An answer that holds a credential is kept sealed: no store has what was shown once.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Clock, IdempotencyKeys, KeptAnswer, Sealer, SealOwner } from '@dormouse/ports';
 import { answered, type Answered, refused } from './refusal.ts';
 
@@ -37,7 +37,7 @@ export interface OncePorts {
 export function onceByKey({ idempotencyKeys, clock, sealer }: OncePorts): Once {
   return async ({ tenant, route, key, body, isSecret = false }, run) => {
     const owner: SealOwner = { tenant, name: `kept:${route}:${key}` };
-    const bodySha256 = createHash('sha256').update(body).digest('hex');
+    const bodySha256 = hash('sha256', body);
     const claim = await idempotencyKeys.claim(tenant, route, key, bodySha256, clock.now(), claimLeaseMs);
     if (claim.claim === 'done') {
       const { status, body: kept } = claim.answer;

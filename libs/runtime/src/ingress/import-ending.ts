@@ -4,7 +4,7 @@
 //   E1. Every log is closed before the first row is written; rows are written the oldest first, so that whoever sees a thread
 //       can read all that goes before it. Ending twice is ending once.
 //   E2. The closing is decided like any other; but nobody is told, because nobody here ever heard of the thread.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type Clock,
   type Commit,
@@ -75,7 +75,7 @@ function sealedClosing(ports: ImportEndingPorts, key: ThreadKey, { thread, lastH
 const momentOf = (key: ThreadKey, now: number): Moment => ({
   now,
   streamed: null,
-  sha256: (text) => createHash('sha256').update(text).digest('hex'),
+  sha256: (text) => hash('sha256', text),
   nextTime: () => null,
   mint: (prefix, position) => `${prefix}_${nameOfText(JSON.stringify([key.thread, prefix, position]))}`,
 });

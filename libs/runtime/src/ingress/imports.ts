@@ -13,7 +13,7 @@
 //       a fork the imported thread that its history begins in, to its end: so no history goes round in a circle.
 //   M5. A file whose hashes hold may still be forged: every commit is read here as it will be read later, before it is stored.
 //       Each part leaves a snapshot, so that the next one begins where it ended.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type Agents,
   type Blobs,
@@ -72,7 +72,7 @@ export function createImportDesk(ports: ImportPorts): ImportDesk {
   const { log, blobs } = ports;
   return {
     async takeBlob(tenant, { sha256, mediaType, bytes }) {
-      if (createHash('sha256').update(bytes).digest('hex') !== sha256)
+      if (hash('sha256', bytes) !== sha256)
         return invalid([{ pointer: '/data', detail: 'does not have the hash that it says' }]);
       await blobs.put(tenant, sha256, bytes, mediaType);
       return answered(null);

@@ -3,7 +3,7 @@
 // Invariants:
 //   M1. A payload over `inlineBytesMax` is durable in the blob store before the input that names it exists. guarantees §3
 //   M2. A reference to text keeps a preview, so that a log reads without the blob store. (C2)
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { fitsBytes } from '@dormouse/protocol';
 import type { Blobs } from '@dormouse/ports';
 import type { Content, ContentItem } from '@dormouse/thread';
@@ -40,7 +40,7 @@ async function storeItem(blobs: Blobs, tenant: string, item: MessageItem): Promi
 }
 
 async function put(blobs: Blobs, tenant: string, bytes: Uint8Array, mediaType: string): Promise<string> {
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const sha256 = hash('sha256', bytes);
   await blobs.put(tenant, sha256, bytes, mediaType);
   return sha256;
 }

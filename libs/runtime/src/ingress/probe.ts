@@ -1,5 +1,5 @@
 // Looks at a tool server now: is it there, is its manifest valid, is it the pinned one. Changes nothing.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson, checkJson, manifestBytesMax, parseToolset, toolServerUrl } from '@dormouse/protocol';
 import type { Clock, ToolServer, ToolTransport } from '@dormouse/ports';
 
@@ -39,7 +39,7 @@ function judge(server: ToolServer, body: string): Omit<ProbeReport, 'latencyMs'>
   const json = checkJson(body);
   if (!json.ok)
     return { ok: false, toolset: null, sha256: null, problems: [`${json.problem.pointer}: ${json.problem.detail}`] };
-  const sha256 = createHash('sha256').update(canonicalJson(json.value)).digest('hex');
+  const sha256 = hash('sha256', canonicalJson(json.value));
   const parsed = parseToolset(json.value);
   const problems = parsed.ok ? [] : parsed.problems.map(({ pointer, detail }) => `${pointer}: ${detail}`);
   if (server.pinnedSha256 !== null && server.pinnedSha256 !== sha256)

@@ -85,7 +85,7 @@ export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
         try {
           return await turnEnd(ports, known, watch, message, stop.signal);
         } finally {
-          drop();
+          setImmediate(drop); // the answer leaves first
         }
       },
     };

@@ -8,7 +8,7 @@
 //   M4. "Last good" moves only after the manifest it names is stored.
 //   M5. However many calls a server answers 409 at once, it is asked for its manifest once; the loads that follow use it. R107
 //       Everybody else asks anew: a new family gets what there is now. R24
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Clock, Logger, Toolsets, ToolServer, ToolTransport } from '@dormouse/ports';
 import { canonicalJson, checkJson, parseToolset, type Problem, toolServerUrl, type Toolset } from '@dormouse/protocol';
 import type { RejectedToolset } from '@dormouse/thread';
@@ -147,4 +147,4 @@ function rejected(code: Rejection['code'], ...problems: readonly string[]): Extr
   return { ok: false, rejection: { code, problems } };
 }
 
-const sha256Of = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+const sha256Of = (text: string): string => hash('sha256', text);
