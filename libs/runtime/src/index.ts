@@ -9,6 +9,7 @@ export { inputIdOf, publicId, type RequestOrigin, requestNames } from './ingress
 export type { Frame } from './ingress/follow.ts';
 export { createIngress, type Ingress, type IngressPorts } from './ingress/ingress.ts';
 export type { MessageItem } from './ingress/message-content.ts';
+export type { PostedMessage } from './ingress/messages.ts';
 export { createOpeningSweeper } from './ingress/opening-sweeper.ts';
 export type { Answered, Refusal, RefusalCode } from './ingress/refusal.ts';
 export { type ThreadAbility, type ThreadGrant, threadTokenPrefix, threadTokenTtlSMax } from './ingress/thread-token.ts';

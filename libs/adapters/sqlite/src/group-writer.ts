@@ -14,7 +14,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { createAnswerQueue } from './answer-queue.ts';
 import { unavailable } from './fault-of.ts';
-import { createOutbox, type Urgency } from './outbox.ts';
+import { createOutbox, type OutboxOptions, type Urgency } from './outbox.ts';
 import type {
   AppendRow,
   Row,
@@ -43,13 +43,11 @@ export interface GroupWriter {
   close(): Promise<void>;
 }
 
-export interface WriterOptions {
+export interface WriterOptions extends OutboxOptions {
   readonly file: string;
   readonly walFramesMax: number;
   readonly pagesMax: number | null;
   readonly queuedMax: number;
-  readonly lazyMax: number;
-  readonly lazyFlushMs: number;
 }
 
 export function startGroupWriter(options: WriterOptions): GroupWriter {

@@ -4,7 +4,7 @@
 //   I1. A claim is won by the one statement that inserts it, or that takes over one whose lease has run out.
 //   I2. A key belongs to the body it was first used with until it is abandoned or swept.
 //   I3. A claim ends with the process that held it: the next one may take it over at once, with the same body.
-//   I4. How a claim ended is written ahead of whatever is asked next, and nobody waits for it: whoever claims later sees it.
+//   I4. How a claim ended is written ahead of the next claim, and nobody waits for it: whoever claims later sees it.
 //       Losing it in a crash costs a repetition, which the ids of the inputs make harmless.
 import type { ClaimAnswer, IdempotencyKeys } from '@dormouse/ports';
 import type { Reader } from './database.ts';

@@ -110,8 +110,9 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStores> 
       walFramesMax: options.walFramesMax ?? 8_192,
       pagesMax: pagesOf(options.sizeBytesMax ?? null),
       queuedMax: 100_000,
-      lazyMax: 64,
-      lazyFlushMs: 50,
+      lazyRideMs: 25,
+      lazyRideCount: 64,
+      lazyLeaveMs: 50,
     });
     return assemble(options, held, reader, writer);
   } catch (error) {

@@ -1,77 +1,128 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Waiting } from './answer-queue.ts';
 import { createOutbox, type Outbox, type Urgency } from './outbox.ts';
+import type { WriteOperation } from './write-operation.ts';
 
-const waiting = { resolve: () => {}, reject: () => {} };
-
-let left: string[][];
+let left: string[];
+let names: Map<WriteOperation | Waiting, string>;
 let outbox: Outbox;
 beforeEach(() => {
   vi.useFakeTimers();
   left = [];
-  outbox = createOutbox(
-    { lazyMax: 3, lazyFlushMs: 50 },
-    (operations) => void left.push(operations.map((operation) => ('sql' in operation ? operation.sql : '?'))),
-  );
+  names = new Map();
+  const listOf = (all: readonly (WriteOperation | Waiting)[]): string => all.map((each) => names.get(each)).join(' ');
+  outbox = createOutbox({ lazyRideMs: 20, lazyRideCount: 3, lazyLeaveMs: 50 }, (operations, waiting) => {
+    expect(listOf(waiting)).toBe(listOf(operations));
+    left.push(listOf(operations));
+  });
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
-const add = (urgency: Urgency, sql: string): void => outbox.add(urgency, { do: 'rows', sql, rows: [] }, waiting);
-const turnOfTheLoop = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
+function add(urgency: Urgency, ...all: readonly string[]): void {
+  for (const name of all) {
+    const operation: WriteOperation = { do: 'rows', sql: name, rows: [] };
+    const waiting: Waiting = { resolve: () => {}, reject: () => {} };
+    names.set(operation, name).set(waiting, name);
+    outbox.add(urgency, operation, waiting);
+  }
+}
 
-describe('what has not left yet', () => {
-  it('U1 leaves together with the turn of the event loop when somebody waits', async () => {
+const endOfTurn = (): Promise<void> => Promise.resolve();
+const pass = (ms: number): unknown => vi.advanceTimersByTime(ms);
+
+describe('what somebody waits for', () => {
+  it('U1 leaves together, with the turn of the event loop', async () => {
     add('commit', 'a');
     add('prompt', 'b');
     add('commit', 'c');
     expect([left, outbox.length]).toEqual([[], 3]);
-    await turnOfTheLoop();
-    expect([left, outbox.length]).toEqual([[['a', 'b', 'c']], 0]);
+    await endOfTurn();
+    expect([left, outbox.length]).toEqual([['a b c'], 0]);
+    add('commit', 'd');
+    await endOfTurn();
+    expect(left).toEqual(['a b c', 'd']);
+  });
+});
+
+describe('lazy writes', () => {
+  it('U2 are overtaken by a commit while they are young', async () => {
+    add('lazy', 'a', 'b');
+    pass(19);
+    add('commit', 'c');
+    await endOfTurn();
+    expect([left, outbox.length]).toEqual([['c'], 2]);
   });
 
-  it('U1 leaves after a while when nobody waits, counted from the first', async () => {
+  it('U2 go with a commit when they are older, counted from the first', async () => {
     add('lazy', 'a');
-    await vi.advanceTimersByTimeAsync(49);
+    pass(19);
+    add('lazy', 'b');
+    pass(1);
+    expect(left).toEqual([]);
+    add('commit', 'c', 'd');
+    await endOfTurn();
+    expect([left, outbox.length]).toEqual([['a b c d'], 0]);
+  });
+
+  it('U2 go with a commit when there are many', async () => {
+    add('lazy', 'a', 'b', 'c', 'd');
+    await endOfTurn();
+    expect(left).toEqual([]);
+    add('commit', 'e');
+    await endOfTurn();
+    expect([left, outbox.length]).toEqual([['a b c d e'], 0]);
+  });
+
+  it('U2 are young again after the earlier ones have left', async () => {
+    add('lazy', 'a');
+    pass(20);
+    add('commit', 'b');
+    await endOfTurn();
+    add('lazy', 'c');
+    pass(19);
+    add('commit', 'd');
+    await endOfTurn();
+    expect([left, outbox.length]).toEqual([['a b', 'd'], 1]);
+  });
+
+  it('U3 leave alone after a while, counted from the first', () => {
+    add('lazy', 'a');
+    pass(49);
     add('lazy', 'b');
     expect(left).toEqual([]);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(left).toEqual([['a', 'b']]);
-    await vi.advanceTimersByTimeAsync(100);
+    pass(1);
+    expect(left).toEqual(['a b']);
+    add('lazy', 'c');
+    pass(49);
     expect(left).toHaveLength(1);
+    pass(1);
+    expect(left).toEqual(['a b', 'c']);
   });
 
-  it('U1 leaves when enough of it waits', () => {
-    for (const each of ['a', 'b', 'c', 'd']) add('lazy', each);
-    expect([left, outbox.length]).toEqual([[['a', 'b', 'c']], 1]);
-  });
-
-  it('U2 is overtaken by a commit when nobody waits for it', async () => {
-    add('lazy', 'a');
-    add('commit', 'b');
-    await turnOfTheLoop();
-    expect([left, outbox.length]).toEqual([[['b']], 1]);
-    await vi.advanceTimersByTimeAsync(50);
-    expect(left).toEqual([['b'], ['a']]);
-  });
-
-  it('U2 is not overtaken by anything else', async () => {
+  it('U4 are not overtaken by anything but a commit', async () => {
     add('lazy', 'a');
     add('commit', 'b');
     add('lazy', 'c');
     add('prompt', 'd');
     add('lazy', 'e');
-    await turnOfTheLoop();
-    expect([left, outbox.length]).toEqual([[['b', 'a', 'c', 'd']], 1]);
-  });
-
-  it('leaves at once when it is told to', async () => {
-    add('lazy', 'a');
-    add('prompt', 'b');
-    add('lazy', 'c');
-    outbox.leave();
-    expect([left, outbox.length]).toEqual([[['a', 'b', 'c']], 0]);
-    await vi.advanceTimersByTimeAsync(100);
+    await endOfTurn();
+    expect([left, outbox.length]).toEqual([['b a c d'], 1]);
+    pass(49);
     expect(left).toHaveLength(1);
+    pass(1);
+    expect(left).toEqual(['b a c d', 'e']);
   });
+});
+
+it('everything leaves at once when it is told to, and nothing twice', async () => {
+  add('lazy', 'a');
+  add('prompt', 'b');
+  add('lazy', 'c');
+  outbox.leave();
+  expect([left, outbox.length]).toEqual([['a b c'], 0]);
+  await endOfTurn();
+  pass(100);
+  expect(left).toHaveLength(1);
 });

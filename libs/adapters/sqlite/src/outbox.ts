@@ -1,16 +1,15 @@
 // Operations that have not left yet, and when they leave.
 //
 // Invariants:
-//   U1. What somebody waits for leaves with the present turn of the event loop; what nobody waits for, when `lazyMax` of it
-//       wait or `lazyFlushMs` after the first.
-//   U2. A commit takes nothing along that nobody waits for, and overtakes it; everything else keeps the order it came in.
+//   U1. What somebody waits for leaves with the present turn of the event loop.
+//   U2. A commit overtakes lazy writes while they are young: it would be longer on its way to the disk with them. Older ones, and
+//       those of whom there are many, go with the next commit, so that they cost no sync of their own while commits flow.
+//   U3. Lazy writes leave alone when nothing has taken them along for `lazyLeaveMs`.
+//   U4. Nothing else is overtaken: whoever asks finds what was written before.
 import type { Waiting } from './answer-queue.ts';
 import type { WriteOperation } from './write-operation.ts';
 
-/**
- * Commit: an append, which a thread waits for. Prompt: somebody waits, and wants to find what was written before.
- * Lazy: nobody waits.
- */
+/** Commit: a thread waits for it. Prompt: somebody waits for it. Lazy: nobody notices when it is on disk `lazyLeaveMs` later. */
 export type Urgency = 'commit' | 'prompt' | 'lazy';
 
 export interface Outbox {
@@ -20,9 +19,11 @@ export interface Outbox {
   leave(): void;
 }
 
-interface OutboxOptions {
-  readonly lazyMax: number;
-  readonly lazyFlushMs: number;
+export interface OutboxOptions {
+  /** How old the first lazy write must be, or how many there must be, for a commit to take them along. */
+  readonly lazyRideMs: number;
+  readonly lazyRideCount: number;
+  readonly lazyLeaveMs: number;
 }
 
 interface Lot {
@@ -31,18 +32,20 @@ interface Lot {
 }
 
 export function createOutbox(
-  { lazyMax, lazyFlushMs }: OutboxOptions,
+  { lazyRideMs, lazyRideCount, lazyLeaveMs }: OutboxOptions,
   send: (operations: readonly WriteOperation[], waiting: readonly Waiting[]) => void,
 ): Outbox {
   let leaving: Lot = { operations: [], waiting: [] };
   let lazy: Lot = { operations: [], waiting: [] };
   let lazyTimer: NodeJS.Timeout | null = null;
-  let going = false;
+  let isOld = false;
+  let isScheduled = false;
 
-  /** What nobody waits for joins those who leave. */
+  /** Lazy writes join those who leave. */
   function join(): void {
     if (lazyTimer !== null) clearTimeout(lazyTimer);
     lazyTimer = null;
+    isOld = false;
     if (lazy.operations.length === 0) return;
     leaving.operations.push(...lazy.operations);
     leaving.waiting.push(...lazy.waiting);
@@ -50,7 +53,7 @@ export function createOutbox(
   }
 
   function go(): void {
-    going = false;
+    isScheduled = false;
     const { operations, waiting } = leaving;
     if (operations.length === 0) return;
     leaving = { operations: [], waiting: [] };
@@ -62,11 +65,15 @@ export function createOutbox(
     go();
   }
 
+  function age(): void {
+    isOld = true;
+    lazyTimer = setTimeout(leave, lazyLeaveMs - lazyRideMs); // (U3)
+  }
+
   function addLazy(operation: WriteOperation, waiting: Waiting): void {
     lazy.operations.push(operation);
     lazy.waiting.push(waiting);
-    if (lazy.operations.length >= lazyMax) leave();
-    else lazyTimer ??= setTimeout(leave, lazyFlushMs);
+    lazyTimer ??= setTimeout(age, lazyRideMs);
   }
 
   return {
@@ -75,11 +82,11 @@ export function createOutbox(
     },
     add: (urgency, operation, waiting) => {
       if (urgency === 'lazy') return addLazy(operation, waiting);
-      if (urgency === 'prompt') join(); // (U2)
+      if (urgency === 'prompt' || isOld || lazy.operations.length >= lazyRideCount) join(); // (U2, U4)
       leaving.operations.push(operation);
       leaving.waiting.push(waiting);
-      if (going) return;
-      going = true;
+      if (isScheduled) return;
+      isScheduled = true;
       queueMicrotask(go);
     },
     leave,

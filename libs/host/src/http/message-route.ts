@@ -3,7 +3,7 @@
 //
 // Invariant:
 //   M1. What the guard and the interceptor do for other routes is done here too, by the same functions.
-import type { Ingress, MessageItem, RequestOrigin } from '@dormouse/runtime';
+import type { Ingress, MessageItem, PostedMessage, RequestOrigin } from '@dormouse/runtime';
 import { apiCodec } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -55,13 +55,15 @@ async function post({ ingress, stopping }: MessageRouteDeps, posting: Posting): 
   const items = itemsOf(readBody(posting.bytes, bodySchema));
   if (waitMs === null) return accepted(unwrap(await ingress.messages.post(key, items, origin)).id);
   const turn = await ingress.watchTurn(key, waitMs, stopping);
+  let posted: PostedMessage;
   try {
-    const posted = unwrap(await ingress.messages.post(key, items, origin));
-    const ended = await turn.end(posted);
-    return ended === null ? accepted(posted.id) : jsonReply(200, ended);
-  } finally {
+    posted = unwrap(await ingress.messages.post(key, items, origin));
+  } catch (error) {
     turn.drop();
+    throw error;
   }
+  const ended = await turn.end(posted);
+  return ended === null ? accepted(posted.id) : jsonReply(200, ended);
 }
 
 const accepted = (id: string): Reply => ({ status: 202, json: `{"id":"${id}"}` });

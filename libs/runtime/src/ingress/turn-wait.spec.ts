@@ -73,6 +73,27 @@ describe('waiting for a turn', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it('Y6 answers before it lets go of the hints, and lets go of them once', async () => {
+    const at = stage();
+    let watching = 0;
+    const subscribe: typeof at.ports.feed.subscribe = async (of, listener) => {
+      watching += 1;
+      const unsubscribe = await at.ports.feed.subscribe(of, listener);
+      return () => {
+        watching -= 1;
+        unsubscribe();
+      };
+    };
+    const watch = createTurnWait({ ...at.ports, feed: { ...at.ports.feed, subscribe }, clock: at.clock });
+    const waiting = await watch(key, 30_000, new AbortController().signal);
+    const ended = waiting.end(posted);
+    await turnAtOnce(at, posted.inputId, answer);
+    await ended;
+    expect(watching).toBe(1);
+    await new Promise(setImmediate);
+    expect(watching).toBe(0);
+  });
+
   it('Y1 takes nothing that was said before for the answer', async () => {
     const at = stage();
     await turn(at);

@@ -8,6 +8,7 @@
 //       newer comes with the hints, and nothing more is read.
 //   Y4. A hint that brings the events and the thread spares reading and folding them again.
 //   Y5. Whoever waits is woken by a commit that may end a turn; the hints of others before it are looked at then.
+//   Y6. The answer is on its way before the watch is taken down.
 import {
   type Commit,
   type FoldedCommit,
@@ -42,7 +43,7 @@ export interface TurnAnswer {
 }
 
 export interface TurnWatch {
-  /** Once, after the message was posted. Null when the turn does not end in time. */
+  /** Once, after the message was posted, and then there is nothing to drop. Null when the turn does not end in time. */
   end(message: PostedMessage): Promise<TurnAnswer | null>;
   /** The message was not posted after all. */
   drop(): void;
@@ -85,7 +86,7 @@ export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
         try {
           return await turnEnd(ports, known, watch, message, stop.signal);
         } finally {
-          setImmediate(drop); // the answer leaves first
+          setImmediate(drop); // (Y6)
         }
       },
     };
