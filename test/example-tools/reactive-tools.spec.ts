@@ -147,13 +147,10 @@ describe('run_build', () => {
   });
 
   it('T30 T37 stops when its thread closes', async () => {
-    await resultOf(await invoke('run_build', { seconds: 2.5 }));
+    await resultOf(await invoke('run_build', { seconds: 10 }));
     await post('/close_thread', { thread_id: 'thr_1' });
-    await quiet(); // what was on its way has come
-    const before = sink.messages.length;
-    await quiet(700); // longer than a stage takes
-    expect(sink.messages.length).toBe(before);
-    expect(before).toBeLessThan(6);
+    await quiet(2_500); // its first stage would have ended after two seconds
+    expect(sink.messages.length).toBe(1);
   });
 });
 
