@@ -25,7 +25,7 @@ const model = createModel({
     sha256 === 'b10b'
       ? { bytes: new TextEncoder().encode('a long text from the blob store'), mediaType: 'text/plain' }
       : null,
-  clock: { now: () => 0, sleep: async () => {} },
+  clock: { now: () => 0, sleep: async () => {}, alarm: () => () => {} },
 });
 
 interface Asked {
@@ -444,7 +444,7 @@ describe('a failure of the endpoint', () => {
       },
       secret: async () => key,
       blob: async () => null,
-      clock: { now: () => 0, sleep: async () => {} },
+      clock: { now: () => 0, sleep: async () => {}, alarm: () => () => {} },
     });
     await expect(async () => {
       for await (const _part of guarded.complete(request())) break;

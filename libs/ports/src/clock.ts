@@ -4,4 +4,6 @@ export interface Clock {
   now(): number;
   /** Resolves after `ms`, or at once when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `ring`, which must not throw, once after `ms`, unless what is returned was called before: cheaper than a sleep. */
+  alarm(ms: number, ring: () => void): () => void;
 }

@@ -27,6 +27,16 @@ export function createManualClock(startsAt = 1_764_000_000_000): ManualClock {
         }
       });
     },
+    alarm(ms, ring) {
+      const sleeper = {
+        due: now + ms,
+        wake: () => {
+          if (sleepers.delete(sleeper)) ring();
+        },
+      };
+      sleepers.add(sleeper);
+      return () => void sleepers.delete(sleeper);
+    },
     async advance(ms) {
       const until = now + ms;
       for (;;) {

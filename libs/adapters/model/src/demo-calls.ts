@@ -25,6 +25,8 @@ interface ToolWords {
   readonly spoken: readonly string[];
   readonly name: ReadonlySet<string>;
   readonly description: ReadonlySet<string>;
+  /** One of its arguments is a place, or a list of them. */
+  readonly takesPlace: boolean;
 }
 
 export function chooseCalls(message: string, tools: readonly ToolDefinition[]): readonly DemoCall[] {
@@ -37,7 +39,8 @@ export function chooseCalls(message: string, tools: readonly ToolDefinition[]): 
     // Facts are looked for in the clause first: "roll 3 dice and tell me the weather in Oslo" has two of them.
     const ofClause = clause === message ? ofMessage : findFacts(clause);
     for (const facts of variants(ofClause, ofMessage, chosen)) {
-      const call = { operation: chosen.name, arguments: fillArguments(chosen.inputSchema, facts) };
+      const { name, inputSchema } = chosen.tool;
+      const call = { operation: name, arguments: fillArguments(inputSchema, facts) };
       if (!calls.some((other) => sameCall(other, call))) calls.push(call);
     }
   }
@@ -52,13 +55,13 @@ function clauses(message: string): readonly string[] {
     .filter((clause) => clause !== '');
 }
 
-function best(clause: string, index: readonly ToolWords[]): ToolDefinition | null {
+function best(clause: string, index: readonly ToolWords[]): ToolWords | null {
   const words = new Set(contentWords(clause));
-  let winner: ToolDefinition | null = null;
+  let winner: ToolWords | null = null;
   let highest = 0;
   for (const candidate of index) {
     const points = score(words, candidate, index);
-    if (points > highest) [winner, highest] = [candidate.tool, points];
+    if (points > highest) [winner, highest] = [candidate, points];
   }
   return highest >= scoreMin ? winner : null;
 }
@@ -77,16 +80,15 @@ function score(words: ReadonlySet<string>, candidate: ToolWords, index: readonly
 }
 
 /** One call per place where a tool takes one place and the message names several. */
-function variants(clause: MessageFacts, message: MessageFacts, tool: ToolDefinition): readonly MessageFacts[] {
+function variants(clause: MessageFacts, message: MessageFacts, chosen: ToolWords): readonly MessageFacts[] {
   const facts = factsFoundBy(clause.text, {
     quoted: () => orElse(clause.quoted, message.quoted),
     places: () => orElse(clause.places, message.places),
     numbers: () => orElse(clause.numbers, message.numbers),
     durationsMs: () => orElse(clause.durationsMs, message.durationsMs),
   });
-  const sample = JSON.stringify(fillArguments(tool.inputSchema, withPlaces(facts, ['\u0000'])));
-  const takesPlace = sample.includes('\\u0000');
-  return takesPlace && facts.places.length > 1 ? facts.places.map((place) => withPlaces(facts, [place])) : [facts];
+  if (!chosen.takesPlace || facts.places.length < 2) return [facts];
+  return facts.places.map((place) => withPlaces(facts, [place]));
 }
 
 const orElse = <Item>(ours: readonly Item[], others: readonly Item[]): readonly Item[] =>
@@ -102,6 +104,9 @@ const withPlaces = (facts: MessageFacts, places: readonly string[]): MessageFact
 
 const sameCall = (one: DemoCall, other: DemoCall): boolean =>
   one.operation === other.operation && JSON.stringify(one.arguments) === JSON.stringify(other.arguments);
+
+const someplace = 'Someplace';
+const aPlace: MessageFacts = { text: '', quoted: [], places: [someplace], numbers: [], durationsMs: [] };
 
 /** A manifest's tools are offered again and again as the same objects. */
 const known = new WeakMap<ToolDefinition, ToolWords>();
@@ -119,5 +124,6 @@ function toolWords(tool: ToolDefinition): ToolWords {
     spoken: contentWords(tool.name.replaceAll('_', ' ')),
     name: new Set(nameWords(tool.name)),
     description: new Set(contentWords(described)),
+    takesPlace: JSON.stringify(fillArguments(tool.inputSchema, aPlace)).includes(JSON.stringify(someplace)),
   };
 }

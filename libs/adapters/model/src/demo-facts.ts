@@ -73,23 +73,34 @@ const numberWord = new RegExp(`(?<![\\p{L}\\p{N}])(?:${numberWords.join('|')})(?
 type FactFinders = { readonly [Name in Exclude<keyof MessageFacts, 'text'>]: () => MessageFacts[Name] };
 
 /** Facts that are looked for when somebody asks for them: most tools want one kind of the four. */
-export function factsFoundBy(text: string, find: FactFinders): MessageFacts {
-  const found: { -readonly [Name in keyof FactFinders]?: MessageFacts[Name] } = {};
-  return {
-    text,
-    get quoted() {
-      return (found.quoted ??= find.quoted());
-    },
-    get places() {
-      return (found.places ??= find.places());
-    },
-    get numbers() {
-      return (found.numbers ??= find.numbers());
-    },
-    get durationsMs() {
-      return (found.durationsMs ??= find.durationsMs());
-    },
-  };
+export const factsFoundBy = (text: string, find: FactFinders): MessageFacts => new FoundFacts(text, find);
+
+/** Its getters are the class's own: those of an object literal are made anew for each. */
+class FoundFacts implements MessageFacts {
+  readonly text: string;
+  readonly #find: FactFinders;
+  readonly #found: { -readonly [Name in keyof FactFinders]?: MessageFacts[Name] } = {};
+
+  constructor(text: string, find: FactFinders) {
+    this.text = text;
+    this.#find = find;
+  }
+
+  get quoted(): MessageFacts['quoted'] {
+    return (this.#found.quoted ??= this.#find.quoted());
+  }
+
+  get places(): MessageFacts['places'] {
+    return (this.#found.places ??= this.#find.places());
+  }
+
+  get numbers(): MessageFacts['numbers'] {
+    return (this.#found.numbers ??= this.#find.numbers());
+  }
+
+  get durationsMs(): MessageFacts['durationsMs'] {
+    return (this.#found.durationsMs ??= this.#find.durationsMs());
+  }
 }
 
 export function findFacts(text: string): MessageFacts {

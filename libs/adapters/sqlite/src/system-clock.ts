@@ -10,4 +10,8 @@ export const systemClock: Clock = {
       if (!signal?.aborted) throw error;
     });
   },
+  alarm: (ms, ring) => {
+    const timer = setTimeout(ring, ms);
+    return () => clearTimeout(timer);
+  },
 };

@@ -39,21 +39,36 @@ export function createDevelopmentClock(machineNow: () => number = Date.now): Dev
     else sleeper.timer = timerFor(sleeper.due, () => look(sleeper));
   }
 
+  function alarm(ms: number, ring: () => void): () => void {
+    const due = now() + ms;
+    const stop = (): void => {
+      clearTimeout(sleeper.timer);
+      sleepers.delete(sleeper);
+    };
+    const wake = (): void => {
+      stop();
+      ring();
+    };
+    const sleeper: Sleeper = { due, wake, timer: timerFor(due, () => look(sleeper)) };
+    sleepers.add(sleeper);
+    return stop;
+  }
+
   return {
     now,
+    alarm,
     sleep(ms, signal) {
       if (signal?.aborted) return Promise.resolve();
       return new Promise((resolve) => {
-        const wake = (): void => {
-          clearTimeout(sleeper.timer);
-          sleepers.delete(sleeper);
-          signal?.removeEventListener('abort', wake);
+        const stop = alarm(ms, () => {
+          signal?.removeEventListener('abort', end);
+          resolve();
+        });
+        const end = (): void => {
+          stop();
           resolve();
         };
-        const due = now() + ms;
-        const sleeper: Sleeper = { due, wake, timer: timerFor(due, () => look(sleeper)) };
-        sleepers.add(sleeper);
-        signal?.addEventListener('abort', wake, { once: true });
+        signal?.addEventListener('abort', end, { once: true });
       });
     },
     async advance(ms) {

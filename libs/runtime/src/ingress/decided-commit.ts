@@ -1,6 +1,6 @@
 // Waiting for what becomes of an input. Where the bus is durable by itself, `publish` says only that it will be decided.
 import type { Commit, ThreadKey } from '@dormouse/ports';
-import { type FollowPorts, holdHints } from './follow-commits.ts';
+import { type FollowPorts, openHints } from './follow-commits.ts';
 
 /** The commit that decided the input, as soon as it is there; null when that takes longer than `withinMs`. */
 export async function decidedCommit(
@@ -12,17 +12,13 @@ export async function decidedCommit(
   const look = async (): Promise<Commit | null> => (await ports.log.findByInputs(key, [inputId]))[0] ?? null;
   const already = await look();
   if (already !== null) return already;
-  const over = new AbortController();
-  void ports.clock.sleep(withinMs, over.signal).then(() => over.abort('over'));
+  const hints = await openHints(ports, key, withinMs, ({ hint }) => (hint === 'committed' ? 'wakes' : 'unwanted'));
   try {
-    const hints = await holdHints(ports, key, over.signal, ({ hint }) => (hint === 'committed' ? 'wakes' : 'unwanted'));
-    for (;;) {
-      const isLast = over.signal.aborted;
+    for (let hint: unknown = null; ; hint = await hints.take()) {
       const found = await look();
-      if (found !== null || isLast) return found;
-      await hints.take();
+      if (found !== null || hint === 'over') return found;
     }
   } finally {
-    over.abort('over');
+    hints.close();
   }
 }

@@ -5,12 +5,11 @@
 //   F2. The feed is a hint: a commit that does not join the last one makes us read the log, and without any hint the log is
 //       read again every `pollMs`. Losing hints costs time, never correctness.
 //   F3. What waits for a slow reader is bounded; past that the stream says `lagged` and ends.
-import type { Clock, Commit, Delta, FoldedCommit, Hint, LiveFeed, ThreadKey, ThreadLog, View } from '@dormouse/ports';
+import type { Clock, Commit, Delta, Hint, LiveFeed, ThreadKey, ThreadLog, View } from '@dormouse/ports';
 import { commitsAfter } from './log-scan.ts';
 
 export type Followed =
-  /** `after`: where the hint brought it. */
-  | { readonly what: 'commit'; readonly commit: Commit; readonly after?: FoldedCommit | undefined }
+  | { readonly what: 'commit'; readonly commit: Commit }
   | { readonly what: 'delta'; readonly delta: Delta }
   | { readonly what: 'view'; readonly view: View }
   /** Everything that was stored when the stream began has been given. */
@@ -33,8 +32,13 @@ const pollMs = 15_000;
 
 /** A subscription that holds its hints until they are read. */
 export interface HintStream {
-  /** The next hint, once one has come that wakes; 'nothing' when it is time to look at the log, or when the signal has aborted. */
-  take(): Promise<Hint | 'nothing' | 'lagged'>;
+  /** The next hint, once one has come that wakes; 'nothing' when it is time to look at the log; 'over' for good, once it was closed. */
+  take(): Promise<Hint | 'nothing' | 'lagged' | 'over'>;
+}
+
+/** Whoever holds it lets go of it. */
+export interface OpenHints extends HintStream {
+  close(): void;
 }
 
 /** Subscribes until the signal aborts. Resolves when the subscription is in force. (F1) */
@@ -44,25 +48,34 @@ export async function holdHints(
   signal: AbortSignal,
   careFor: (hint: Hint) => HintCare = () => 'wakes',
 ): Promise<HintStream> {
+  const hints = await openHints(ports, key, Number.POSITIVE_INFINITY, careFor);
+  if (signal.aborted) hints.close();
+  else signal.addEventListener('abort', () => hints.close(), { once: true });
+  return hints;
+}
+
+/** Subscribes until closed, which it does by itself after `withinMs`. Resolves when the subscription is in force. (F1) */
+export async function openHints(
+  { feed, clock }: FollowPorts,
+  key: ThreadKey,
+  withinMs: number,
+  careFor: (hint: Hint) => HintCare,
+): Promise<OpenHints> {
   const inbox = new HintInbox();
-  const unsubscribe = await ports.feed.subscribe(key, (hint) => {
+  const unsubscribe = await feed.subscribe(key, (hint) => {
     const care = careFor(hint);
     if (care !== 'unwanted') inbox.put(hint, care);
   });
-  void tick(ports.clock, inbox, signal).finally(unsubscribe);
+  inbox.open(clock, withinMs, unsubscribe);
   return inbox;
 }
 
-/**
- * Follows from the commit that holds the event after `after` until the signal aborts; whoever stops earlier aborts it too.
- * The hints are held since before anything else was read.
- */
+/** Follows from the commit that holds the event after `after` until the hints, held since before anything else was read, are closed. */
 export async function* followCommits(
   ports: FollowPorts,
   key: ThreadKey,
   after: number,
   hints: HintStream,
-  signal: AbortSignal,
 ): AsyncGenerator<Followed> {
   let position = after;
   for await (const commit of commitsAfter(ports.log, key, position)) {
@@ -70,32 +83,16 @@ export async function* followCommits(
     position = commit.version + commit.count;
   }
   yield { what: 'caught_up', soFar: await ports.feed.soFar(key) };
-  for await (const item of followHints(ports, key, position, hints, signal)) yield item;
-}
-
-/** Goes on from a position up to which everything is known, with hints that were held since before that was so. */
-export async function* followHints(
-  ports: FollowPorts,
-  key: ThreadKey,
-  after: number,
-  hints: HintStream,
-  signal: AbortSignal,
-): AsyncGenerator<Exclude<Followed, { readonly what: 'caught_up' }>> {
-  let position = after;
-  while (!signal.aborted) {
+  for (;;) {
     const hint = await hints.take();
-    if (hint === 'lagged') {
-      yield { what: 'lagged' }; // (F3)
-      return;
-    }
-    if (hint !== 'nothing' && hint.hint === 'delta') {
-      yield { what: 'delta', delta: hint.delta };
-    } else if (hint !== 'nothing' && hint.hint === 'view') {
-      yield { what: 'view', view: hint.view };
-    } else if (hint !== 'nothing' && joins(hint.commit, position)) {
-      yield { what: 'commit', commit: hint.commit, after: hint.after };
+    if (hint === 'over') return;
+    if (hint === 'lagged') return yield { what: 'lagged' }; // (F3)
+    if (hint !== 'nothing' && hint.hint === 'delta') yield { what: 'delta', delta: hint.delta };
+    else if (hint !== 'nothing' && hint.hint === 'view') yield { what: 'view', view: hint.view };
+    else if (hint !== 'nothing' && joins(hint.commit, position)) {
+      yield { what: 'commit', commit: hint.commit };
       position = endOf(hint.commit);
-    } else if (hint === 'nothing' || hint.commit.version > position) {
+    } else if (hint === 'nothing' || isBeyond(hint.commit, position)) {
       for await (const commit of commitsAfter(ports.log, key, position)) {
         yield { what: 'commit', commit }; // (F2)
         position = endOf(commit);
@@ -105,21 +102,47 @@ export async function* followHints(
 }
 
 const endOf = (commit: Commit): number => commit.version + commit.count;
-const joins = (commit: Commit, position: number): boolean => commit.version <= position && endOf(commit) > position;
 
-async function tick(clock: Clock, inbox: HintInbox, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await clock.sleep(pollMs, signal);
-    inbox.poke();
-  }
-}
+/** It goes on where everything is known up to `position`. */
+export const joins = (commit: Commit, position: number): boolean =>
+  commit.version <= position && endOf(commit) > position;
+
+/** Something between `position` and it was missed. (F2) */
+export const isBeyond = (commit: Commit, position: number): boolean => commit.version > position;
 
 /** Hints that wait for the reader, in order. */
-class HintInbox implements HintStream {
+class HintInbox implements OpenHints {
   private readonly hints: Hint[] = [];
   private wake: (() => void) | null = null;
   private lagged = false;
   private poked = false;
+  private closed = false;
+  private stopAlarm: () => void = () => {};
+  private unsubscribe: () => void = () => {};
+
+  /** Once, when the subscription is in force. */
+  open(clock: Clock, withinMs: number, unsubscribe: () => void): void {
+    this.unsubscribe = unsubscribe;
+    this.wait(clock, withinMs);
+  }
+
+  private wait(clock: Clock, leftMs: number): void {
+    const waitMs = Math.min(pollMs, leftMs);
+    this.stopAlarm = clock.alarm(waitMs, () => {
+      if (leftMs <= waitMs) return this.close();
+      this.wait(clock, leftMs - waitMs);
+      this.poked = true; // (F2)
+      this.wake?.();
+    });
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.stopAlarm();
+    this.unsubscribe();
+    this.wake?.();
+  }
 
   put(hint: Hint, care: 'wakes' | 'waits'): void {
     if (this.hints.length >= waitingHintsMax) this.lagged = true;
@@ -127,16 +150,12 @@ class HintInbox implements HintStream {
     if (care === 'wakes' || this.hints.length >= patientHintsMax) this.wake?.();
   }
 
-  poke(): void {
-    this.poked = true;
-    this.wake?.();
-  }
-
-  async take(): Promise<Hint | 'nothing' | 'lagged'> {
-    if (this.hints.length === 0 && !this.poked && !this.lagged) {
+  async take(): Promise<Hint | 'nothing' | 'lagged' | 'over'> {
+    if (this.hints.length === 0 && !this.poked && !this.lagged && !this.closed) {
       await new Promise<void>((resolve) => (this.wake = resolve));
       this.wake = null;
     }
+    if (this.closed) return 'over';
     if (this.lagged) return 'lagged';
     const next = this.hints.shift();
     if (next !== undefined) return next;

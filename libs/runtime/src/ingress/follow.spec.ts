@@ -11,7 +11,7 @@ function reading(at: Stage, after: number): { readonly seen: Followed[]; readonl
   void (async () => {
     const ports = { ...at.ports, clock: at.clock };
     const hints = await holdHints(ports, key, stop.signal);
-    for await (const item of followCommits(ports, key, after, hints, stop.signal)) seen.push(item);
+    for await (const item of followCommits(ports, key, after, hints)) seen.push(item);
   })();
   return { seen, stop: () => stop.abort() };
 }
@@ -120,7 +120,7 @@ describe('following a log', () => {
     const at = stage();
     const stop = new AbortController();
     const ports = { ...at.ports, clock: at.clock };
-    const stream = followCommits(ports, key, 0, await holdHints(ports, key, stop.signal), stop.signal);
+    const stream = followCommits(ports, key, 0, await holdHints(ports, key, stop.signal));
     await stream.next();
     const text = { completionId: 'cmp_1', attempt: 1, offset: 0, kind: 'text', index: 0, text: 'x' } as const;
     for (let count = 0; count <= 5_000; count++) at.ports.feed.publish(key, { hint: 'delta', delta: text });

@@ -78,7 +78,7 @@ async function* frames(
   for (const choice of await openChoices(ports.log, key, thread)) yield { frame: 'choice', data: choice };
   for (const login of await openLogins(ports, key, thread)) yield { frame: 'oauth', data: login };
   for (const view of await ports.views.list(key)) yield { frame: 'view', data: view }; // R97
-  for await (const item of followCommits(ports, key, after, hints, signal)) {
+  for await (const item of followCommits(ports, key, after, hints)) {
     if (item.what === 'lagged') return yield { frame: 'lagged' };
     if (item.what === 'delta') yield* cutDeltas(deltas, [item.delta]);
     if (item.what === 'view') yield { frame: 'view', data: item.view }; // R96

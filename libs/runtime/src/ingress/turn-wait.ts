@@ -16,6 +16,7 @@ import {
   onAbort,
   type Snapshots,
   type ThreadKey,
+  type ThreadLog,
   ThreadMap,
 } from '@dormouse/ports';
 import {
@@ -29,7 +30,7 @@ import {
   waitingOn,
 } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
-import { followHints, type FollowPorts, type HintCare, holdHints, type HintStream } from './follow-commits.ts';
+import { type FollowPorts, type HintCare, type HintStream, isBeyond, joins, openHints } from './follow-commits.ts';
 import { commitsAfter, placedEvents } from './log-scan.ts';
 import type { PostedMessage } from './messages.ts';
 
@@ -59,32 +60,27 @@ export interface TurnWaitPorts extends FollowPorts {
 export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
   const known = new KnownThreads();
 
-  /** The hints, and after them the thread where it is not known. (Y3) */
-  async function begin(key: ThreadKey, signal: AbortSignal): Promise<Pick<Watch, 'hints'> & { thread: Thread | null }> {
-    const hints = await holdHints(ports, key, signal, careFor);
-    return { hints, thread: known.has(key) ? null : (await loadThread(ports, key)).thread };
-  }
+  /** The thread, where it is not known. (Y3) */
+  const unknown = async (key: ThreadKey): Promise<Thread | null> =>
+    known.has(key) ? null : (await loadThread(ports, key)).thread;
 
   return async (key, withinMs, signal) => {
-    const stop = new AbortController();
-    const end = (): void => stop.abort('over'); // a reason of our own: the standard one collects a stack
-    const stay = onAbort(signal, end);
-    if (signal.aborted) end(); // it calls nobody any more
-    void ports.clock.sleep(withinMs, stop.signal).then(end);
+    const hints = await openHints(ports, key, withinMs, careFor);
+    if (signal.aborted) hints.close(); // it calls nobody any more
+    const stay = onAbort(signal, () => hints.close());
     const drop = (): void => {
       stay();
-      end();
+      hints.close();
     };
-    const begun = await begin(key, stop.signal).catch((error: unknown) => {
+    const begun = await unknown(key).catch((error: unknown) => {
       drop();
       throw error;
     });
     return {
       drop,
       async end(message) {
-        const watch = { key, hints: begun.hints, before: known.take(key) ?? begun.thread };
         try {
-          return await turnEnd(ports, known, watch, message, stop.signal);
+          return await turnEnd(ports, known, { key, hints, before: known.take(key) ?? begun }, message);
         } finally {
           setImmediate(drop); // (Y6)
         }
@@ -120,21 +116,29 @@ async function turnEnd(
   known: KnownThreads,
   { key, hints, before }: Watch,
   message: PostedMessage,
-  signal: AbortSignal,
 ): Promise<TurnAnswer | null> {
   const isNew = before !== null && !message.mayBeOld;
   const turn = new WatchedTurn(isNew ? before : await threadBefore(ports, key, message, before), message);
   try {
     if (!isNew) for await (const commit of commitsAfter(ports.log, key, turn.position)) turn.see(commit);
-    if (turn.isOver()) return turn.answer();
-    for await (const item of followHints(ports, key, turn.position, hints, signal)) {
-      if (item.what === 'lagged') return null;
-      if (item.what === 'commit') turn.see(item.commit, item.after);
-      if (item.what === 'commit' && turn.isOver()) return turn.answer();
+    while (!turn.isOver()) {
+      const hint = await hints.take();
+      if (hint === 'lagged' || hint === 'over') return null;
+      if (hint !== 'nothing' && hint.hint !== 'committed') continue;
+      if (hint !== 'nothing' && joins(hint.commit, turn.position)) turn.see(hint.commit, hint.after);
+      else if (hint === 'nothing' || isBeyond(hint.commit, turn.position)) await readOn(ports.log, key, turn);
     }
-    return null;
+    return turn.answer();
   } finally {
     known.keep(key, turn.state);
+  }
+}
+
+/** What the hints have not said: up to the end of the turn, if it is there. (Y2) */
+async function readOn(log: ThreadLog, key: ThreadKey, turn: WatchedTurn): Promise<void> {
+  for await (const commit of commitsAfter(log, key, turn.position)) {
+    turn.see(commit);
+    if (turn.isOver()) return;
   }
 }
 

@@ -28,7 +28,7 @@ beforeEach(() => {
   };
   projections = createProjections({
     directory: { project } as ThreadDirectory,
-    clock: { now: () => clock.now() + jumpedMs, sleep: (ms, signal) => clock.sleep(ms, signal) },
+    clock: { ...clock, now: () => clock.now() + jumpedMs },
     logger: { info: () => {}, warn: () => {}, error: () => {} },
     settings,
   });

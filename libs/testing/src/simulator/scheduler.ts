@@ -155,6 +155,29 @@ export function createScheduler(
     });
   }
 
+  function alarm(process: Process, ms: number, ring: () => void): () => void {
+    let isOver = !process.alive;
+    const apply = (): void => {
+      if (!isOver) ring();
+      isOver = true;
+    };
+    if (isOver) return () => {};
+    const step = push({
+      at: now + Math.max(0, ms),
+      process,
+      life: process.life,
+      operation: sleeping,
+      leaves: false,
+      apply,
+      resolve: () => {},
+      reject: () => {},
+    });
+    return () => {
+      isOver = true;
+      step.cancelled = true;
+    };
+  }
+
   /** What becomes of a step whose process is alive. */
   function happen(step: Step): void {
     const { process, operation } = step;
@@ -243,6 +266,7 @@ export function createScheduler(
     clockOf: (process) => ({
       now: () => beginningMs + Math.floor(now) + process.skewMs,
       sleep: (ms, signal) => sleep(process, ms, signal),
+      alarm: (ms, ring) => alarm(process, ms, ring),
     }),
     after: (delayMs, what, apply) => {
       push({
