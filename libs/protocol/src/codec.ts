@@ -69,10 +69,17 @@ export function wireName(name: string): string {
 function rename(value: unknown, nameOf: (name: string) => string, opaque: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) return value.map((item) => rename(item, nameOf, opaque));
   if (typeof value !== 'object' || value === null) return value;
-  const members: [string, unknown][] = [];
-  for (const [name, member] of Object.entries(value)) {
+  const renamed: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const member = (value as Readonly<Record<string, unknown>>)[name];
     if (member === undefined) continue;
-    members.push([nameOf(name), opaque.has(name) ? member : rename(member, nameOf, opaque)]); // (2)
+    give(renamed, nameOf(name), opaque.has(name) ? member : rename(member, nameOf, opaque)); // (2)
   }
-  return Object.fromEntries(members); // defines own members, so no name can reach a prototype
+  return renamed;
+}
+
+/** Gives an own member, whatever its name. */
+function give(to: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') to[name] = value;
+  else Object.defineProperty(to, name, { value, enumerable: true, configurable: true, writable: true });
 }

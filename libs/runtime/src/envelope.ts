@@ -5,7 +5,7 @@
 //       this order, a line feed, and the stored body: the chain covers the stored bytes, so contents may be made unreadable
 //       without breaking it.
 //   V2. `body` is JSON of `{events, effects}`; whoever re-seals the same decision gets the same body.
-import { hash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';
 import type { RecordedEvent, ThreadEffect } from '@dormouse/thread';
@@ -30,20 +30,10 @@ export interface Unsealed extends CommitBody {
 export function sealCommit(decision: Unsealed): Commit {
   const { key, version, inputs, at, nonce, trace, prev } = decision;
   const body = JSON.stringify({ events: decision.events, effects: decision.effects });
-  const fields = {
-    tenant: key.tenant,
-    thread: key.thread,
-    version,
-    count: decision.events.length,
-    inputs,
-    at,
-    nonce,
-    trace,
-    kid: null,
-    prev,
-    body,
-  };
-  return { v: 1, ...fields, hash: chainHash(fields) };
+  const { tenant, thread } = key;
+  const count = decision.events.length;
+  const hash = chainHash({ tenant, thread, version, count, inputs, at, nonce, trace, kid: null, prev, body });
+  return { v: 1, tenant, thread, version, count, inputs, at, nonce, trace, kid: null, prev, hash, body };
 }
 
 export function openCommit(commit: Commit): CommitBody {
@@ -52,7 +42,7 @@ export function openCommit(commit: Commit): CommitBody {
 
 export function chainHash(commit: Omit<Commit, 'v' | 'hash'>): string {
   const { prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body } = commit;
-  return hash(
+  return digest(
     'sha256',
     `${JSON.stringify([prev, tenant, thread, version, count, inputs, at, nonce, trace, kid])}\n${body}`,
   );

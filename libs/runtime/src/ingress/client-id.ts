@@ -36,12 +36,15 @@ export function requestNames(deps: { readonly clock: Clock; readonly entropy: En
 }
 
 /** The same name for the same text, for ever. */
-export const nameOfText = (text: string): RequestName => base32(hash('sha256', text, 'buffer'), 26);
+export const nameOfText = (text: string): RequestName => base32(sha256(text), 26);
 
 /** A ULID-like name from a time and a fresh nonce. */
 export function timeSortedName(now: number, nonce: string): string {
-  return timePart(now) + base32(hash('sha256', nonce, 'buffer'), 16);
+  return timePart(now) + base32(sha256(nonce), 16);
 }
+
+/** The digest comes as text, a byte per character: faster than as a buffer. */
+const sha256 = (text: string): Buffer => Buffer.from(hash('sha256', text, 'binary'), 'binary');
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
