@@ -46,5 +46,6 @@ export function isTooLarge(error: z.ZodError): boolean {
  * Tolerance for servers that write `null` for "absent" in any optional field; a required one is then reported as absent.
  */
 export function withoutNulls(object: JsonObject): JsonObject {
+  if (!Object.values(object).includes(null)) return object;
   return Object.fromEntries(Object.entries(object).filter(([, member]) => member !== null));
 }

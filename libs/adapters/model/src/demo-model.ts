@@ -16,11 +16,17 @@ import { chooseCalls, type DemoCall } from './demo-calls.ts';
 const messagesSeenMax = 8;
 const wordsPerChunk = 4;
 
-export async function* completeDemo(request: ModelRequest): AsyncIterable<ModelPart> {
-  const seen = await request.prompt.last(messagesSeenMax); // (D1)
-  request.signal.throwIfAborted();
-  // Not `yield*`, which makes three promises of each part of something that is not asynchronous.
-  for (const part of partsAfter(seen, request)) yield part;
+/** Not an async generator: only the first part is waited for, and that would make four promises of each. */
+export function completeDemo(request: ModelRequest): AsyncIterable<ModelPart> {
+  let parts: Iterator<ModelPart> | null = null;
+  const begin = async (): Promise<IteratorResult<ModelPart>> => {
+    const seen = await request.prompt.last(messagesSeenMax); // (D1)
+    request.signal.throwIfAborted();
+    parts = partsAfter(seen, request)[Symbol.iterator]();
+    return parts.next();
+  };
+  const next = (): Promise<IteratorResult<ModelPart>> => (parts === null ? begin() : Promise.resolve(parts.next()));
+  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
 function partsAfter(seen: readonly ModelMessage[], request: ModelRequest): Iterable<ModelPart> {

@@ -30,7 +30,11 @@ import { countersBytes, readCounters, type WriterCounters } from './writer-count
 type StatementUrgency = Exclude<Urgency, 'commit'>;
 
 export interface GroupWriter {
-  append(append: Append): Promise<AppendOutcome>;
+  /** Settles when all of them are decided; `decided` is told of each, also when another one fails. */
+  append(
+    group: readonly Append[],
+    decided: (append: Append, outcome: AppendOutcome) => void,
+  ): Promise<readonly AppendOutcome[]>;
   /** One statement, once per row of parameters; answers how many rows changed. */
   rows(urgency: StatementUrgency, sql: string, rows: readonly (readonly SQLInputValue[])[]): Promise<number>;
   /** Several statements, the others only if the first changes something; answers how many rows the first changed. */
@@ -96,30 +100,45 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     Atomics.notify(signal, 0);
   }
 
+  /** Why nothing more is taken. (G3) */
+  const refusal = (): Error | null =>
+    gone ??
+    (answers.length + outbox.length >= options.queuedMax ? unavailable('Too much is waiting for the disk.') : null);
+
   function write(urgency: Urgency, operation: WriteOperation): Promise<WriteAnswer> {
-    if (gone) return Promise.reject(gone);
-    // (G3)
-    if (answers.length + outbox.length >= options.queuedMax) {
-      return Promise.reject(unavailable('Too much is waiting for the disk.'));
-    }
+    const full = refusal();
+    if (full) return Promise.reject(full);
     return new Promise((resolve, reject) => outbox.add(urgency, operation, { resolve, reject }));
   }
 
   async function change(urgency: Urgency, operation: WriteOperation): Promise<number> {
     const answer = await write(urgency, operation);
-    return typeof answer === 'number' ? answer : wrongAnswer(answer);
+    if (typeof answer !== 'number') throw wrongAnswer(answer);
+    return answer;
   }
 
   return {
-    append: async (append) => {
-      const answer = await write('commit', rowOf(append));
-      return typeof answer === 'string' ? answer : wrongAnswer(answer);
+    append: (group, decided) => {
+      const full = refusal();
+      if (full) return Promise.reject(full);
+      if (group.length === 0) return Promise.resolve([]);
+      return new Promise((resolve, reject) => {
+        const outcomes: AppendOutcome[] = [];
+        const take = (append: Append, answer: WriteAnswer): void => {
+          if (typeof answer !== 'string') return reject(wrongAnswer(answer));
+          decided(append, answer);
+          if (outcomes.push(answer) === group.length) resolve(outcomes); // in the order of the group (G1)
+        };
+        for (const append of group)
+          outbox.add('commit', rowOf(append), { resolve: (answer) => take(append, answer), reject });
+      });
     },
     rows: (urgency, sql, rows) => (rows.length === 0 ? Promise.resolve(0) : change(urgency, { do: 'rows', sql, rows })),
     steps: (urgency, steps) => change(urgency, { do: 'steps', steps }),
     ask: async (urgency, sql, parameters) => {
       const answer = await write(urgency, { do: 'ask', sql, parameters });
-      return typeof answer === 'object' && 'row' in answer ? answer.row : wrongAnswer(answer);
+      if (typeof answer !== 'object' || !('row' in answer)) throw wrongAnswer(answer);
+      return answer.row;
     },
     limitPages: async (pagesMax) => {
       await change('prompt', { do: 'limit', pagesMax });
@@ -150,6 +169,5 @@ function startWorker(setup: WriterSetup): Worker {
   });
 }
 
-function wrongAnswer(answer: WriteAnswer): never {
-  throw new Error(`the writer answered a ${typeof answer} to something else`);
-}
+const wrongAnswer = (answer: WriteAnswer): Error =>
+  new Error(`the writer answered a ${typeof answer} to something else`);

@@ -1,5 +1,5 @@
 // The log of every thread, in one table. Contract: ports/thread-log.ts (L1..L6).
-import type { Append, AppendOutcome, Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { OwedCommits } from './owed-commits.ts';
@@ -30,15 +30,11 @@ const selectByInput =
   `(SELECT version FROM inputs WHERE number = ${number} AND input = ?)`;
 
 export function createThreadLog(writer: GroupWriter, reader: Reader, owed: OwedCommits): ThreadLog {
-  async function appendOne(append: Append): Promise<AppendOutcome> {
-    const outcome = await writer.append(append);
-    if (append.owes && (outcome === 'appended' || outcome === 'unknown'))
-      owed.appended(append.commit, append.commit.version);
-    return outcome;
-  }
-
   return {
-    append: (group) => Promise.all(group.map((append) => appendOne(append))),
+    append: (group) =>
+      writer.append(group, ({ commit, owes }, outcome) => {
+        if (owes && (outcome === 'appended' || outcome === 'unknown')) owed.appended(commit, commit.version);
+      }),
     read: async (key, from, limit = Number.MAX_SAFE_INTEGER) => {
       const commits: Commit[] = [];
       let next = from;

@@ -23,7 +23,8 @@ export function apiJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(apiJson);
   if (typeof value !== 'object' || value === null) return value;
   const members: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const member = (value as Readonly<Record<string, unknown>>)[name];
     if (member === undefined) continue;
     members[wireNameOf(name)] = opaqueInCode.has(name)
       ? member

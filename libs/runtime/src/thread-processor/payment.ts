@@ -56,7 +56,8 @@ export async function pay(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promis
   const { protocol } = deps;
   const ended = endedRun(debtor, bill.state);
   ended?.abort();
-  await protocol.passOn(bill.hold, ended?.hold ?? null, () => handOver(deps, debtor, bill)); // (P3)
+  const passedOn = protocol.passOn(bill.hold, ended?.hold ?? null, () => handOver(deps, debtor, bill)); // (P3)
+  if (passedOn !== null) await passedOn;
   if (ended !== null && debtor.run === ended) debtor.run = null;
   const requested = requestedCompletion(protocol, bill);
   if (requested !== null) startCompletion(deps, debtor, bill, requested); // (P4)
@@ -68,7 +69,8 @@ function endedRun(debtor: Debtor, state: BilledState): CompletionRun | null {
   return run !== null && run.completionId !== state.thread.completion?.completionId ? run : null;
 }
 
-async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> {
+/** Null when there is nothing to wait for. */
+function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> | null {
   const orders: Promise<void>[] = [];
   const timers: DueTimer[] = [];
   for (const debt of bill.debts) {
@@ -110,7 +112,7 @@ async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<
     }
   }
   if (timers.length > 0) orders.push(setTimers(deps, timers));
-  if (orders.length > 0) await everyOne(orders);
+  return orders.length > 0 ? everyOne(orders) : null;
 }
 
 async function publish(

@@ -74,8 +74,9 @@ export interface ProcessorProtocol {
   readonly readThread: (sources: ThreadSources, key: ThreadKey, debtsFrom: number | null) => Promise<ReadThread>;
   /** Which of the debts read on a redelivery are paid. Broken: none, own commit only, new ids. */
   readonly repaidDebts: (debts: readonly Debt[], repayment: Repayment) => readonly Debt[];
-  /** Pays, then takes over what an ended completion held. Broken: its deliveries are released first. (V1) */
-  readonly passOn: (hold: Hold, ended: Hold | null, pay: () => Promise<void>) => Promise<void>;
+  /** Pays, then takes over what an ended completion held; null when there was nothing to wait for. Broken: its deliveries are
+   * released first. (V1) */
+  readonly passOn: (hold: Hold, ended: Hold | null, pay: () => Promise<void> | null) => Promise<void> | null;
   /** The completion keeps the deliveries that led to it. Broken: it does not. */
   readonly holdForCompletion: (completion: Hold, slice: Hold) => void;
   /** Input id of a completion's answer. Broken: random, or different for result and failure. (V2) */
@@ -111,9 +112,14 @@ export const soundProtocol: ProcessorProtocol = {
   },
   readThread,
   repaidDebts: (debts) => debts,
-  passOn: async (hold, ended, pay) => {
-    await pay();
-    if (ended !== null) hold.absorb(ended);
+  passOn: (hold, ended, pay) => {
+    const takeOver = (): void => {
+      if (ended !== null) hold.absorb(ended);
+    };
+    const paid = pay();
+    if (paid !== null) return paid.then(takeOver);
+    takeOver();
+    return null;
   },
   holdForCompletion: (completion, slice) => completion.absorb(slice.retain()),
   answerId: (completionId) => inputIds.completion(completionId),

@@ -9,7 +9,7 @@ import {
   type ToolDefinition,
   type Toolsets,
 } from '@dormouse/ports';
-import { inheritsFrom, type LoadedToolset, offeredBuiltIns, type Thread } from '@dormouse/thread';
+import { inheritsFrom, type LoadedToolset, offeredBuiltIns, type Thread, type ThreadPosition } from '@dormouse/thread';
 import type { TranscriptWindow } from '../transcript-window.ts';
 import { Histories } from './histories.ts';
 import { inheritedMessages } from './inherited.ts';
@@ -46,19 +46,21 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
     child: new WeakMap<readonly LoadedToolset[], readonly ToolDefinition[]>(),
   };
 
-  async function agentOf(thread: Thread): Promise<Agent> {
+  const agentKey = ({ tenant, agent }: Thread): string => `${tenant}:${agent.name}:${agent.version}`;
+
+  async function readAgent(thread: Thread): Promise<Agent> {
     const { name, version } = thread.agent;
-    return remembered(agents, `${thread.tenant}:${name}:${version}`, async () => {
+    return remembered(agents, agentKey(thread), async () => {
       const agent = await sources.agents.version(thread.tenant, name, version);
       if (agent === null) throw new Fault('STATE_UNAVAILABLE', `agent ${name} version ${version} is missing`);
       return agent;
     });
   }
 
-  async function definitionsOf(thread: Thread): Promise<readonly ToolDefinition[]> {
-    const kept = thread.parent === null ? offered.root : offered.child;
-    const known = kept.get(thread.toolsets);
-    if (known !== undefined) return known;
+  const offersOf = (thread: Thread): WeakMap<readonly LoadedToolset[], readonly ToolDefinition[]> =>
+    thread.parent === null ? offered.root : offered.child;
+
+  async function readDefinitions(thread: Thread): Promise<readonly ToolDefinition[]> {
     const definitions: ToolDefinition[] = [];
     for (const toolset of thread.toolsets) {
       const all = await remembered(manifests, `${thread.tenant}:${toolset.sha256}`, () =>
@@ -67,15 +69,12 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
       definitions.push(...all.filter((definition) => toolset.tools.includes(definition.name)));
     }
     definitions.push(...offeredBuiltIns(thread));
-    kept.set(thread.toolsets, definitions);
+    offersOf(thread).set(thread.toolsets, definitions);
     return definitions;
   }
 
-  async function wholePrompt({ thread, messages, promptLength }: CompletionOrder): Promise<Prompt> {
-    const { tenant, id } = thread;
-    const origin = inheritsFrom(thread);
-    const own = promptOf(sources, { tenant, thread: id }, messages, promptLength);
-    if (origin === null) return own;
+  async function withInherited(thread: Thread, origin: ThreadPosition, own: Prompt): Promise<Prompt> {
+    const { tenant } = thread;
     const by = thread.parent === null ? 'fork' : 'child';
     const inherited = await histories.get(`${tenant}:${by}:${origin.threadId}:${origin.position}`, () =>
       inheritedMessages(sources, tenant, origin, by),
@@ -84,8 +83,11 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
   }
 
   return async (order, signal) => {
-    const { thread } = order;
-    const agent = await agentOf(thread);
+    const { thread, messages, promptLength } = order;
+    const agent = agents.get(agentKey(thread)) ?? (await readAgent(thread));
+    const tools = offersOf(thread).get(thread.toolsets) ?? (await readDefinitions(thread));
+    const own = promptOf(sources, { tenant: thread.tenant, thread: thread.id }, messages, promptLength);
+    const origin = inheritsFrom(thread);
     return {
       tenant: thread.tenant,
       thread: thread.id,
@@ -93,8 +95,8 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
       ordinal: Math.max(0, thread.completions - 1),
       model: agent.model,
       instructions: agent.instructions,
-      prompt: await wholePrompt(order),
-      tools: await definitionsOf(thread),
+      prompt: origin === null ? own : await withInherited(thread, origin, own),
+      tools,
       signal,
     };
   };

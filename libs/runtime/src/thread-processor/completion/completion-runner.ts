@@ -17,7 +17,7 @@ import {
   type ThreadKey,
   type ToolDefinition,
 } from '@dormouse/ports';
-import type { CompletionFailure } from '@dormouse/thread';
+import type { CompletionFailure, RequestedCall } from '@dormouse/thread';
 import { backoffMs } from '../backoff.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import { judgeCall, type ValidateArguments } from './call-arguments.ts';
@@ -25,7 +25,7 @@ import type { BuildRequest, CompletionOrder } from './completion-request.ts';
 import type { CompletionAnswer, CompletionRun } from './completion-run.ts';
 import { createCompletionSlots } from './completion-slots.ts';
 import { LeftCompletions } from './left-completions.ts';
-import type { PartialAnswer } from './partial-answer.ts';
+import type { PartialAnswer, RawCall } from './partial-answer.ts';
 
 export interface CompletionRunnerDeps {
   readonly model: Model;
@@ -148,15 +148,13 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     const { answer, completionId } = run;
     const { finish } = answer;
     if (finish === null) throw new Error('a result without a finish');
-    const toolCalls = await Promise.all(
-      answer.calls.map((call) =>
-        judgeCall(
-          call,
-          tools.find((tool) => tool.name === call.operation),
-          deps.validateArguments,
-        ),
-      ),
-    );
+    const judge = (call: RawCall): Promise<RequestedCall> =>
+      judgeCall(
+        call,
+        tools.find((tool) => tool.name === call.operation),
+        deps.validateArguments,
+      );
+    const toolCalls = answer.calls.length === 0 ? [] : await Promise.all(answer.calls.map(judge));
     const id = deps.answerId(completionId, 'CompletionResult');
     const { text, reasoning } = answer;
     return {

@@ -37,7 +37,7 @@ export function promptOf(sources: PromptSources, key: ThreadKey, window: Transcr
   async function from(ordinal: number): Promise<readonly ModelMessage[]> {
     const kept = window.slice(ordinal, length);
     const messages = kept ?? (await readMessages(sources, key, window, length)).slice(ordinal);
-    return withPayloads(sources.blobs, key.tenant, messages);
+    return messages.some(hasReference) ? withPayloads(sources.blobs, key.tenant, messages) : messages;
   }
   return { length, last: (count) => from(Math.max(0, length - count)), all: () => from(0) };
 }
@@ -68,7 +68,6 @@ async function withPayloads(
   tenant: string,
   messages: readonly ModelMessage[],
 ): Promise<readonly ModelMessage[]> {
-  if (!messages.some(hasReference)) return messages;
   const resolved: ModelMessage[] = [];
   for (const message of messages)
     resolved.push(hasReference(message) ? await resolveMessage(blobs, tenant, message) : message);

@@ -28,7 +28,7 @@ export async function runSlice(
   const [head] = items;
   if (head === undefined) return [];
   if (head.what === 'recovery') return [await recover(deps, lane, head)];
-  const { state, first } = await currentState(deps, lane);
+  const { state, first } = cachedState(deps, lane) ?? (await readState(deps, lane));
   if (first !== null && head.what === 'input' && (await settleRead(deps, lane, head, first))) return [head];
   if (head.what === 'view') return [await showView(deps, lane, head, state.thread.status === 'open')];
   const inputs = leadingInputs(items);
@@ -53,13 +53,16 @@ interface CurrentState {
   readonly first: ReadThread | null;
 }
 
-async function currentState(deps: SliceDeps, lane: LaneMemory): Promise<CurrentState> {
+/** (F2) */
+function cachedState(deps: SliceDeps, lane: LaneMemory): CurrentState | null {
+  const state = deps.cache.get(lane.cacheKey);
+  if (state === null) return null;
+  lane.stretch ??= emptyStretch(state);
+  return { state, first: null };
+}
+
+async function readState(deps: SliceDeps, lane: LaneMemory): Promise<CurrentState> {
   const { stretch } = lane;
-  const cached = deps.cache.get(lane.cacheKey);
-  if (cached !== null) {
-    lane.stretch ??= emptyStretch(cached);
-    return { state: cached, first: null }; // (F2)
-  }
   const read = await deps.protocol.readThread(deps.sources, lane.key, stretch?.to ?? null);
   const { state, debts } = read;
   if (stretch === null) {
