@@ -32,6 +32,8 @@ const pollMs = 15_000;
 
 /** A subscription that holds its hints until they are read. */
 export interface HintStream {
+  /** What `take` would answer at once; null when there is nothing. */
+  held(): Hint | 'nothing' | 'lagged' | 'over' | null;
   /** The next hint, once one has come that wakes; 'nothing' when it is time to look at the log; 'over' for good, once it was closed. */
   take(): Promise<Hint | 'nothing' | 'lagged' | 'over'>;
 }
@@ -150,16 +152,22 @@ class HintInbox implements OpenHints {
     if (care === 'wakes' || this.hints.length >= patientHintsMax) this.wake?.();
   }
 
-  async take(): Promise<Hint | 'nothing' | 'lagged' | 'over'> {
-    if (this.hints.length === 0 && !this.poked && !this.lagged && !this.closed) {
-      await new Promise<void>((resolve) => (this.wake = resolve));
-      this.wake = null;
-    }
+  held(): Hint | 'nothing' | 'lagged' | 'over' | null {
     if (this.closed) return 'over';
     if (this.lagged) return 'lagged';
     const next = this.hints.shift();
     if (next !== undefined) return next;
+    if (!this.poked) return null;
     this.poked = false;
     return 'nothing';
+  }
+
+  async take(): Promise<Hint | 'nothing' | 'lagged' | 'over'> {
+    for (;;) {
+      const held = this.held();
+      if (held !== null) return held;
+      await new Promise<void>((resolve) => (this.wake = resolve));
+      this.wake = null;
+    }
   }
 }

@@ -60,10 +60,6 @@ export interface TurnWaitPorts extends FollowPorts {
 export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
   const known = new KnownThreads();
 
-  /** The thread, where it is not known. (Y3) */
-  const unknown = async (key: ThreadKey): Promise<Thread | null> =>
-    known.has(key) ? null : (await loadThread(ports, key)).thread;
-
   return async (key, withinMs, signal) => {
     const hints = await openHints(ports, key, withinMs, careFor);
     if (signal.aborted) hints.close(); // it calls nobody any more
@@ -72,15 +68,18 @@ export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
       stay();
       hints.close();
     };
-    const begun = await unknown(key).catch((error: unknown) => {
+    let read: Thread | null = null;
+    try {
+      if (!known.has(key)) read = (await loadThread(ports, key)).thread; // (Y3)
+    } catch (error) {
       drop();
       throw error;
-    });
+    }
     return {
       drop,
       async end(message) {
         try {
-          return await turnEnd(ports, known, { key, hints, before: known.take(key) ?? begun }, message);
+          return await turnEnd(ports, known, { key, hints, before: known.take(key) ?? read }, message);
         } finally {
           setImmediate(drop); // (Y6)
         }
@@ -122,7 +121,7 @@ async function turnEnd(
   try {
     if (!isNew) for await (const commit of commitsAfter(ports.log, key, turn.position)) turn.see(commit);
     while (!turn.isOver()) {
-      const hint = await hints.take();
+      const hint = hints.held() ?? (await hints.take());
       if (hint === 'lagged' || hint === 'over') return null;
       if (hint !== 'nothing' && hint.hint !== 'committed') continue;
       if (hint !== 'nothing' && joins(hint.commit, turn.position)) turn.see(hint.commit, hint.after);

@@ -24,9 +24,9 @@ export function createGroupCommit(
   let waiting: Waiting[] = [];
   let flushing = false;
 
-  async function flushAll(): Promise<void> {
-    while (waiting.length > 0) await flush(takeGroup());
-    flushing = false;
+  function flushNext(): void {
+    if (waiting.length === 0) flushing = false;
+    else flush(takeGroup());
   }
 
   function takeGroup(): readonly Waiting[] {
@@ -36,13 +36,16 @@ export function createGroupCommit(
     return group;
   }
 
-  async function flush(group: readonly Waiting[]): Promise<void> {
-    try {
-      const outcomes = await log.append(group.map((one) => one.append));
+  function flush(group: readonly Waiting[]): void {
+    const appended = (outcomes: readonly AppendOutcome[]): void => {
       group.forEach((one, index) => one.resolve(outcomes[index] ?? 'unknown'));
-    } catch (error) {
+      flushNext();
+    };
+    const failed = (error: unknown): void => {
       for (const one of group) one.reject(error); // (G3)
-    }
+      flushNext();
+    };
+    log.append(group.map((one) => one.append)).then(appended, failed);
   }
 
   return {
@@ -52,7 +55,7 @@ export function createGroupCommit(
         if (flushing) return; // (G1)
         flushing = true;
         // One microtask later: whoever became ready in this same turn of the loop rides along.
-        queueMicrotask(() => void flushAll());
+        queueMicrotask(flushNext);
       }),
   };
 }

@@ -102,7 +102,7 @@ export async function deliver(
   if (entry !== null && entry.nonce !== null) return waitForOther(deps, errand);
   if ('code' in invocation) return conclude(deps, errand, 'refused', invocation);
   const once = errand.call.effect.delivery === 'at_most_once';
-  return send(
+  return await send(
     deps,
     errand,
     invocation,

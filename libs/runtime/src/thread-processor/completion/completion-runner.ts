@@ -92,11 +92,9 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
 
   async function ask(run: CompletionRun, order: CompletionOrder): Promise<CompletionAnswer> {
     for (let attempt = 1; run.state === 'running'; attempt++) {
-      const end: Ended | Failure = await stream(run, order).catch((error: unknown) =>
-        run.state === 'running' ? failureOf(error) : brokenOff,
-      );
+      const end = await stream(run, order);
       if (run.state !== 'running') break;
-      if ('tools' in end) return resultOf(run, end.tools);
+      if ('tools' in end) return await resultOf(run, end.tools);
       const waitMs =
         end.retryAfterMs ?? backoffMs(attempt, settings.modelRetryDelayMsFirst, settings.modelRetryDelayMsMax, entropy);
       const triedMs = clock.now() - run.startedAt + waitMs;
@@ -114,15 +112,21 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
   }
 
   /** One attempt. Settles when the stream ends or when the run is broken off, whichever is first. */
-  async function stream(run: CompletionRun, order: CompletionOrder): Promise<Ended> {
-    try {
-      return await new Promise<Ended>((resolve, reject) => {
-        run.begin(clock.now(), reject);
-        consume(run, order, run.answer).then(resolve, reject);
-      });
-    } finally {
-      run.end();
-    }
+  function stream(run: CompletionRun, order: CompletionOrder): Promise<Ended | Failure> {
+    return new Promise((resolve) => {
+      let isOver = false;
+      const end = (as: Ended | Failure): void => {
+        if (isOver) return; // by now another attempt may have begun
+        isOver = true;
+        run.end();
+        resolve(as);
+      };
+      const fail = (error: unknown): void => {
+        if (!isOver) end(run.state === 'running' ? failureOf(error) : brokenOff);
+      };
+      run.begin(clock.now(), fail);
+      consume(run, order, run.answer).then(end, fail);
+    });
   }
 
   async function consume(run: CompletionRun, order: CompletionOrder, answer: PartialAnswer): Promise<Ended> {
@@ -229,12 +233,11 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
       runs.add(run);
       run.listen(answered);
       lookAfter();
-      void drive(run, order)
-        .catch((error: unknown) => failed(run, failureOf(error)))
-        .then((answer) => {
-          runs.delete(run);
-          run.answered(answer); // (A1)
-        });
+      const end = (answer: CompletionAnswer): void => {
+        runs.delete(run);
+        run.answered(answer); // (A1)
+      };
+      void drive(run, order).then(end, (error: unknown) => end(failed(run, failureOf(error))));
     },
     leave: (run) => {
       run.listen(null);

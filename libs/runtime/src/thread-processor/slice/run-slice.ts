@@ -35,7 +35,8 @@ export async function runSlice(
   const now = Math.max(deps.clock.now(), state.thread.updatedAt);
   const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null);
   const slice = decideSlice(deps.protocol, state, inputs, moment, deps.commitBytesMax);
-  return slice.outcome === 'refused' ? refuse(deps, lane, state, slice) : commitSlice(deps, lane, state, slice, now);
+  if (slice.outcome === 'refused') return await refuse(deps, lane, state, slice);
+  return await commitSlice(deps, lane, state, slice, now);
 }
 
 function leadingInputs(items: readonly SliceItem[]): readonly InputItem[] {
