@@ -106,7 +106,7 @@ export class Lane implements LaneMemory {
   }
 
   async #work(): Promise<void> {
-    await null; // what is delivered in this same turn of the loop is decided together
+    await Promise.resolve(); // what is delivered in this same turn of the loop is decided together
     while (this.#queue.length > 0 && !this.#home.revoked.aborted) await this.#workHead();
     this.#working = null;
     this.settled();
