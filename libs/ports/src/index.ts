@@ -23,6 +23,7 @@ export * from './thread-directory.ts';
 export * from './thread-key.ts';
 export * from './thread-log.ts';
 export * from './thread-map.ts';
+export * from './transient-map.ts';
 export * from './timers.ts';
 export * from './tool-transport.ts';
 export * from './unreachable.ts';

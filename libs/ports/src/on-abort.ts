@@ -3,7 +3,9 @@
 // Invariant:
 //   O1. One listener per signal, however many wait: a signal walks through all of its listeners for each that comes or goes.
 //       It stays for as long as its signal: this is for signals that live as long as their process, not for composed ones.
-const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+import { TransientSet } from './transient-map.ts';
+
+const waiting = new WeakMap<AbortSignal, TransientSet<() => void>>();
 
 /**
  * Calls `end`, which must not throw, when the signal aborts, unless what is returned was called before. A signal that has
@@ -11,15 +13,15 @@ const waiting = new WeakMap<AbortSignal, Set<() => void>>();
  */
 export function onAbort(signal: AbortSignal, end: () => void): () => void {
   const all = waiting.get(signal) ?? listenTo(signal);
-  all.add(end);
-  return () => void all.delete(end);
+  const ticket = all.add(end);
+  return () => void all.delete(ticket);
 }
 
-function listenTo(signal: AbortSignal): Set<() => void> {
-  const all = new Set<() => void>();
+function listenTo(signal: AbortSignal): TransientSet<() => void> {
+  const all = new TransientSet<() => void>();
   waiting.set(signal, all);
   const endAll = (): void => {
-    for (const end of all) end();
+    for (const end of all.values()) end();
     all.clear();
   };
   signal.addEventListener('abort', endAll, { once: true });

@@ -5,9 +5,10 @@
 //   M1. A tenant without threads is not held.
 //   M2. Room is made by the tenant that has most: one that is gone holds no place that others need.
 import type { ThreadKey } from './thread-key.ts';
+import { TransientMap } from './transient-map.ts';
 
-export class ThreadMap<Value> {
-  readonly #tenants = new Map<string, Map<string, Value>>();
+export class ThreadMap<Value extends NonNullable<unknown>> {
+  readonly #tenants = new Map<string, TransientMap<string, Value>>();
   #size = 0;
 
   get size(): number {
@@ -24,7 +25,7 @@ export class ThreadMap<Value> {
 
   set({ tenant, thread }: ThreadKey, value: Value): void {
     let threads = this.#tenants.get(tenant);
-    if (threads === undefined) this.#tenants.set(tenant, (threads = new Map()));
+    if (threads === undefined) this.#tenants.set(tenant, (threads = new TransientMap()));
     const before = threads.size;
     threads.set(thread, value);
     this.#size += threads.size - before;
@@ -39,13 +40,14 @@ export class ThreadMap<Value> {
   }
 
   clear(): void {
+    for (const threads of this.#tenants.values()) threads.clear();
     this.#tenants.clear();
     this.#size = 0;
   }
 
   /** Drops one: the oldest of the tenant that has most. Looks at each tenant. (M2) */
   makeRoom(): void {
-    let largest: readonly [string, Map<string, Value>] | undefined;
+    let largest: readonly [string, TransientMap<string, Value>] | undefined;
     for (const entry of this.#tenants) if (entry[1].size > (largest?.[1].size ?? 0)) largest = entry;
     if (largest === undefined) return;
     const [tenant, threads] = largest;
@@ -55,7 +57,7 @@ export class ThreadMap<Value> {
   /** A tenant's threads in the order in which they came; tenants likewise. */
   *entries(): IterableIterator<readonly [ThreadKey, Value]> {
     for (const [tenant, threads] of this.#tenants)
-      for (const [thread, value] of threads) yield [{ tenant, thread }, value];
+      for (const [thread, value] of threads.entries()) yield [{ tenant, thread }, value];
   }
 
   *values(): IterableIterator<Value> {

@@ -19,7 +19,7 @@ export interface AnswerQueue {
 const settledMax = 1_024;
 
 export function createAnswerQueue(): AnswerQueue {
-  let places: Waiting[] = [];
+  let places: (Waiting | null)[] = [];
   let settled = 0;
   return {
     get length() {
@@ -29,6 +29,7 @@ export function createAnswerQueue(): AnswerQueue {
     settle: (answers) => {
       for (const answer of answers) {
         const next = places[settled];
+        places[settled] = null; // nothing of it is kept
         settled += 1;
         if (typeof answer === 'object' && 'failure' in answer) next?.reject(faultOf(answer.failure));
         else next?.resolve(answer);
@@ -41,7 +42,7 @@ export function createAnswerQueue(): AnswerQueue {
       const left = places.slice(settled);
       places = [];
       settled = 0;
-      for (const waiting of left) waiting.reject(why);
+      for (const waiting of left) waiting?.reject(why);
     },
   };
 }

@@ -4,7 +4,14 @@
 // Invariants:
 //   K1. `Receipt.handled` resolves when the handler has resolved, never before and never by giving up.
 //   K2. A message that waits for its next attempt occupies nobody's place.
-import type { Clock, Receipt, Subscription, WorkBus, WorkTopics } from '@dormouse/ports';
+import {
+  type Clock,
+  type Receipt,
+  type Subscription,
+  TransientSet,
+  type WorkBus,
+  type WorkTopics,
+} from '@dormouse/ports';
 import { unavailable } from './fault-of.ts';
 
 export interface LocalWorkBusOptions {
@@ -23,6 +30,8 @@ export interface LocalWorkBus extends WorkBus {
 interface Job<Message> {
   readonly message: Message;
   readonly done: () => void;
+  /** Among those that are not finished. */
+  ticket: number;
   attempts: number;
 }
 
@@ -48,27 +57,28 @@ export function createLocalWorkBus(options: LocalWorkBusOptions): LocalWorkBus {
 
 function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => boolean): Topic<Message> {
   const { clock } = options;
-  const unfinished = new Set<Job<Message>>();
+  const unfinished = new TransientSet<Job<Message>>();
   let ready: Job<Message>[] = [];
   let owner: { readonly handle: (message: Message) => Promise<void>; readonly stopped: AbortController } | null = null;
-  const inFlight = new Set<Promise<void>>();
+  const inFlight = new TransientSet<Promise<void>>();
 
   function startReady(): void {
     while (owner && ready.length > 0 && inFlight.size < options.inFlightMax) {
       const job = ready.shift();
       if (!job) return;
-      const attempt: Promise<void> = handleOnce(owner, job).finally(() => {
-        inFlight.delete(attempt);
+      const attempt = handleOnce(owner, job);
+      const ticket = inFlight.add(attempt);
+      void attempt.then(() => {
+        inFlight.delete(ticket);
         startReady();
       });
-      inFlight.add(attempt);
     }
   }
 
   async function handleOnce(by: NonNullable<typeof owner>, job: Job<Message>): Promise<void> {
     try {
       await by.handle(job.message);
-      unfinished.delete(job);
+      unfinished.delete(job.ticket);
       job.done();
     } catch {
       // The handler reports its own failures; here it only means "again". (W2)
@@ -90,7 +100,7 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
     by.stopped.abort();
     if (owner === by) owner = null;
     const late = new AbortController();
-    await Promise.race([Promise.allSettled(inFlight), clock.sleep(withinMs, late.signal)]);
+    await Promise.race([Promise.allSettled(inFlight.values()), clock.sleep(withinMs, late.signal)]);
     late.abort();
   }
 
@@ -99,8 +109,8 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
       if (isClosed()) throw unavailable('The runtime is shutting down.');
       if (unfinished.size >= options.queuedMax) throw unavailable('Too much work is waiting.');
       const handled = new Promise<void>((resolve) => {
-        const job: Job<Message> = { message, done: resolve, attempts: 0 };
-        unfinished.add(job);
+        const job: Job<Message> = { message, done: resolve, ticket: 0, attempts: 0 };
+        job.ticket = unfinished.add(job);
         ready.push(job);
       });
       startReady();
@@ -111,7 +121,7 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
       const mine = { handle, stopped: new AbortController() };
       owner = mine;
       // Whatever the owner before did not finish begins again. (W1)
-      ready = [...unfinished];
+      ready = [...unfinished.values()];
       startReady();
       return { close: (withinMs) => stop(mine, withinMs) };
     },

@@ -6,7 +6,7 @@
 //       answer of its completion has no delivery of its own) lies above it and is paid before it is released.
 //   R2. While a delivery is undecided, rows above everything decided stay: one of them may be its commit.
 //   R3. A row that is not deleted before a crash costs a recovery, never a debt.
-import type { ThreadKey } from '@dormouse/ports';
+import { type ThreadKey, TransientMap } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
 
@@ -52,7 +52,7 @@ const deleteOwed =
   'DELETE FROM owed WHERE number = (SELECT number FROM thread_numbers WHERE tenant = ? AND thread = ?) AND version = ?';
 
 export function createOwedCommits(writer: GroupWriter, reader: Reader, flushMs: number): OwedCommits {
-  const threads = new Map<string, Owing>();
+  const threads = new TransientMap<string, Owing>();
   let paid: [string, string, number][] = [];
   let timer: NodeJS.Timeout | null = null;
   let flushing: Promise<void> = Promise.resolve();

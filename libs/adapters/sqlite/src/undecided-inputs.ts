@@ -1,5 +1,5 @@
 // Inputs on their way to their decision: who waits for each, how long, and how many there may be. (Q1, Q4, Q5 of the local bus)
-import { type BusInput, type ThreadKey, ThreadMap } from '@dormouse/ports';
+import { type BusInput, type ThreadKey, ThreadMap, TransientSet } from '@dormouse/ports';
 import { unavailable } from './fault-of.ts';
 
 export interface UndecidedInput extends ThreadKey {
@@ -28,11 +28,16 @@ export interface UndecidedInputs {
   readonly size: number;
 }
 
+interface Waiting {
+  readonly undecided: UndecidedInput;
+  refuse(why: Error): void;
+}
+
 export function createUndecidedInputs(limits: {
   readonly max: number;
   readonly perThreadMax: number;
 }): UndecidedInputs {
-  const waiting = new Map<UndecidedInput, (why: Error) => void>();
+  const waiting = new TransientSet<Waiting>();
   const ofThread = new ThreadMap<number>();
   const told: (() => void)[] = [];
 
@@ -58,23 +63,24 @@ export function createUndecidedInputs(limits: {
         throw unavailable('Too many inputs of this thread are waiting.');
       const { promise: done, resolve, reject } = Promise.withResolvers<void>();
       const leave = (settle: () => void): void => {
-        if (!waiting.delete(undecided)) return;
+        if (!waiting.delete(ticket)) return;
         change(key, -1);
         settle();
       };
       const decided = (): void => leave(() => tellLater(resolve));
       const undecided = { tenant, thread, input, trace, since: performance.now(), isWithdrawn: false, decided };
-      waiting.set(undecided, (why) => {
+      const refuse = (why: Error): void => {
         undecided.isWithdrawn = true;
         leave(() => reject(why));
-      });
+      };
+      const ticket = waiting.add({ undecided, refuse });
       change(key, 1);
       return { undecided, done };
     },
-    all: () => waiting.keys(),
+    all: () => [...waiting.values()].map(({ undecided }) => undecided),
     refuseOld: (since, why) => {
       let count = 0;
-      for (const [undecided, refuse] of waiting) {
+      for (const { undecided, refuse } of waiting.values()) {
         if (undecided.since >= since) break; // in order of arrival
         refuse(why);
         count += 1;
@@ -85,7 +91,7 @@ export function createUndecidedInputs(limits: {
       return waiting.size;
     },
     refuseAll: (why) => {
-      for (const refuse of waiting.values()) refuse(why);
+      for (const { refuse } of waiting.values()) refuse(why);
     },
   };
 }

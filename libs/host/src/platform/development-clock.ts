@@ -3,7 +3,7 @@
 // Invariants:
 //   D1. Time never goes back while the process runs, not even when the machine's clock does.
 //   D2. Moving it wakes every sleeper that is due by then.
-import type { Clock } from '@dormouse/ports';
+import { type Clock, TransientSet } from '@dormouse/ports';
 
 export interface DevelopmentClock extends Clock {
   /** Resolves when everyone who was due has been woken. */
@@ -20,7 +20,7 @@ interface Sleeper {
 const longestTimerMs = 2_000_000_000;
 
 export function createDevelopmentClock(machineNow: () => number = Date.now): DevelopmentClock {
-  const sleepers = new Set<Sleeper>();
+  const sleepers = new TransientSet<Sleeper>();
   let offset = 0;
   let latest = 0;
 
@@ -43,14 +43,14 @@ export function createDevelopmentClock(machineNow: () => number = Date.now): Dev
     const due = now() + ms;
     const stop = (): void => {
       clearTimeout(sleeper.timer);
-      sleepers.delete(sleeper);
+      sleepers.delete(ticket);
     };
     const wake = (): void => {
       stop();
       ring();
     };
     const sleeper: Sleeper = { due, wake, timer: timerFor(due, () => look(sleeper)) };
-    sleepers.add(sleeper);
+    const ticket = sleepers.add(sleeper);
     return stop;
   }
 
@@ -73,7 +73,7 @@ export function createDevelopmentClock(machineNow: () => number = Date.now): Dev
     },
     async advance(ms) {
       offset += ms;
-      for (const sleeper of [...sleepers]) look(sleeper); // (D2)
+      for (const sleeper of [...sleepers.values()]) look(sleeper); // (D2)
       await new Promise((resolve) => setImmediate(resolve));
     },
   };

@@ -1,10 +1,12 @@
-// The states of threads that were active lately, least recently used first out, within a budget of estimated bytes.
+// The states of threads that were active lately, those first out that were not used since room was made last, within a
+// budget of estimated bytes.
 //
 // Invariants:
 //   C1. Losing an entry costs a read, never correctness. I-17
 //   C2. Entries belong to one assignment; it takes them along when it ends. (V6)
 //   C3. The estimate covers state and messages; one entry larger than the whole budget is not kept. A state is weighed again
 //       after a few KiB of commits; until then each byte of them counts as several.
+//   C4. Using an entry moves nothing: a map whose members move all the time keeps its collector busy (`TransientMap`).
 import type { LoadedToolset } from '@dormouse/thread';
 import { heapBytesOf } from './heap-weight.ts';
 import type { ThreadState } from './thread-state.ts';
@@ -20,6 +22,8 @@ interface Entry {
   readonly state: ThreadState;
   readonly bytes: number;
   readonly weighed: Weight;
+  /** Since room was made last. */
+  isUsed: boolean;
 }
 
 interface Weight {
@@ -58,8 +62,7 @@ export class StateCache {
   get(key: string): ThreadState | null {
     const entry = this.#entries.get(key);
     if (entry === undefined) return null;
-    this.#entries.delete(key); // last in the map is the most recently used
-    this.#entries.set(key, entry);
+    entry.isUsed = true; // (C4)
     return entry.state;
   }
 
@@ -69,14 +72,13 @@ export class StateCache {
 
   put(key: string, state: ThreadState): void {
     const before = this.#entries.get(key);
-    this.drop(key);
     const weighed = before !== undefined && isNearly(before, state) ? before.weighed : this.#weigh(state);
     const grown = state.snapshot.bytesSince - weighed.at;
     const bytes = state.messages.bytes + weighed.bytes + grown * heapPerCommittedByte;
-    if (bytes > this.#bytesMax) return; // (C3)
-    this.#entries.set(key, { state, bytes, weighed });
-    this.#bytes += bytes;
-    this.#evict();
+    if (bytes > this.#bytesMax) return this.drop(key); // (C3)
+    this.#entries.set(key, { state, bytes, weighed, isUsed: before !== undefined });
+    this.#bytes += bytes - (before?.bytes ?? 0);
+    this.#makeRoomFor(key);
   }
 
   drop(key: string): void {
@@ -106,10 +108,19 @@ export class StateCache {
     return bytes;
   }
 
-  #evict(): void {
-    for (const key of this.#entries.keys()) {
+  /** Behind all others: it is met again when none of them could be dropped. */
+  #giveAnotherTurn(key: string, entry: Entry): void {
+    entry.isUsed = false;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+  }
+
+  #makeRoomFor(newcomer: string): void {
+    for (const [key, entry] of this.#entries) {
       if (this.#bytes <= this.#bytesMax) return;
-      this.drop(key);
+      if (key === newcomer) continue;
+      if (entry.isUsed) this.#giveAnotherTurn(key, entry);
+      else this.drop(key);
     }
   }
 }

@@ -7,17 +7,20 @@ export interface Kept<Value> {
 
 export function createKept<Value>(max: number): Kept<Value> {
   const values = new Map<string, Value>();
+  let newest: string | null = null;
   return {
     get(key) {
       const value = values.get(key);
-      if (value === undefined) return undefined;
+      if (value === undefined || key === newest) return value;
       values.delete(key);
       values.set(key, value);
+      newest = key;
       return value;
     },
     set(key, value) {
       values.delete(key);
       values.set(key, value);
+      newest = key;
       if (values.size > max)
         for (const oldest of values.keys()) {
           values.delete(oldest);

@@ -16,6 +16,7 @@ import {
   type Subscription,
   type ThreadLog,
   type Toolsets,
+  TransientMap,
   type ToolServers,
   type ToolTransport,
   type WorkBus,
@@ -74,7 +75,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     breaker: settings.breaker,
   });
   const delivery = { ...deps, gates, settings, hardStop: hardStop.signal };
-  const inHand = new Map<string, InHand>();
+  const inHand = new TransientMap<string, InHand>();
   const others = new Set<Promise<void>>();
   let subscription: Subscription | null = null;
   let isStopping = false;

@@ -16,6 +16,7 @@ import {
   ModelFault,
   type ThreadKey,
   type ToolDefinition,
+  TransientSet,
 } from '@dormouse/ports';
 import type { CompletionFailure, RequestedCall } from '@dormouse/thread';
 import { backoffMs } from '../backoff.ts';
@@ -75,7 +76,7 @@ const detailCharactersMax = 500;
 export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRunner {
   const { clock, entropy, settings } = deps;
   const slots = createCompletionSlots(settings.completionsInFlightMax);
-  const runs = new Set<CompletionRun>();
+  const runs = new TransientSet<CompletionRun>();
   const left = new LeftCompletions();
   const closed = new AbortController();
   let checking = false;
@@ -208,7 +209,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     while (runs.size + left.size > 0 && !closed.signal.aborted) {
       await clock.sleep(settings.completionCheckMs, closed.signal);
       const now = clock.now();
-      for (const run of runs) checkRun(run, now);
+      for (const run of runs.values()) checkRun(run, now);
       left.breakOff(now - settings.leftCompletionMsMax);
     }
     checking = false;
@@ -230,11 +231,11 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
 
   return {
     start: (run, order, answered) => {
-      runs.add(run);
+      const ticket = runs.add(run);
       run.listen(answered);
       lookAfter();
       const end = (answer: CompletionAnswer): void => {
-        runs.delete(run);
+        runs.delete(ticket);
         run.answered(answer); // (A1)
       };
       void drive(run, order).then(end, (error: unknown) => end(failed(run, failureOf(error))));
