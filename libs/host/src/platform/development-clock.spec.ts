@@ -26,6 +26,17 @@ describe('the clock of a process', () => {
     expect(clock.now()).toBe(6_000);
   });
 
+  it('rings an alarm once when it is moved past it, and not one that was stopped', async () => {
+    const clock = createDevelopmentClock(() => 1_000);
+    const rung: string[] = [];
+    const stops = ['one hour', 'stopped'].map((name) => clock.alarm(3_600_000, () => rung.push(name)));
+    stops[1]?.();
+    await clock.advance(7_200_000);
+    await clock.advance(7_200_000);
+    stops[0]?.();
+    expect(rung).toEqual(['one hour']);
+  });
+
   it('does not begin a sleep that is over already', async () => {
     await createDevelopmentClock().sleep(1_000_000, AbortSignal.abort());
   });

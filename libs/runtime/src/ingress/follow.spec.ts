@@ -1,7 +1,7 @@
 import { plainSealer, settle } from '@dormouse/adapter-memory';
 import { describe, expect, it } from 'vitest';
 import { createFollowDesk, type Frame } from './follow.ts';
-import { followCommits, holdHints, type Followed } from './follow-commits.ts';
+import { followCommits, holdHints, type Followed, openHints } from './follow-commits.ts';
 import { key, spoken, stage, type Stage } from './spec/stage.ts';
 
 /** Reads a stream in the background; `seen` grows. */
@@ -44,6 +44,17 @@ describe('hints that are held', () => {
     await settle();
     expect(taken).toEqual([0, 1, 2]);
     stop.abort();
+  });
+
+  it('say when it is time to look at the log, and are over after their time, for good', async () => {
+    const at = stage();
+    const hints = await openHints({ ...at.ports, clock: at.clock }, key, 20_000, () => 'wakes');
+    const taken = (async () => [await hints.take(), await hints.take(), await hints.take()])();
+    await at.clock.advance(15_000);
+    await at.clock.advance(5_000);
+    expect(await taken).toEqual(['nothing', 'over', 'over']);
+    await at.commit(key, [spoken('late')]);
+    expect(hints.held()).toBe('over');
   });
 
   it('do not wait when there are many', async () => {
