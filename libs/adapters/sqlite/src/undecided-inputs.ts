@@ -30,7 +30,7 @@ export interface UndecidedInputs {
 
 interface Waiting {
   readonly undecided: UndecidedInput;
-  refuse(why: Error): void;
+  readonly refuse: (why: Error) => void;
 }
 
 export function createUndecidedInputs(limits: {
