@@ -46,6 +46,9 @@ export interface LaneHome {
   retire(lane: Lane): void;
 }
 
+/** A microtask later. */
+const soon = Promise.resolve();
+
 export class Lane implements LaneMemory {
   readonly key: ThreadKey;
   readonly cacheKey: string;
@@ -106,7 +109,7 @@ export class Lane implements LaneMemory {
   }
 
   async #work(): Promise<void> {
-    await Promise.resolve(); // what is delivered in this same turn of the loop is decided together
+    await soon; // what is delivered in this same turn of the loop is decided together
     while (this.#queue.length > 0 && !this.#home.revoked.aborted) await this.#workHead();
     this.#working = null;
     this.settled();

@@ -16,15 +16,20 @@ let clock: ReturnType<typeof createManualClock>;
 let written: ThreadProjection[];
 let isAway: boolean;
 let jumpedMs: number;
+let meanwhile: () => void;
 let projections: Projections;
 beforeEach(() => {
   clock = createManualClock();
   written = [];
   isAway = false;
   jumpedMs = 0;
+  meanwhile = () => {};
   const project: ThreadDirectory['project'] = async (rows) => {
     if (isAway) throw new Fault('UNAVAILABLE', 'away');
     written.push(...rows);
+    const happens = meanwhile;
+    meanwhile = () => {};
+    happens();
   };
   projections = createProjections({
     directory: { project } as ThreadDirectory,
@@ -45,6 +50,14 @@ it('J1 J3 writes the newest state of a thread that rests, once', async () => {
   expect(projections.waiting).toBe(0);
   await clock.advance(5_000);
   expect(positions()).toEqual([3]);
+});
+
+it('J1 writes again what changed while it was written', async () => {
+  meanwhile = () => change('a', 2);
+  change('a', 1);
+  await clock.advance(5_000);
+  expect(positions()).toEqual([1, 2]);
+  expect(projections.waiting).toBe(0);
 });
 
 it('J3 writes a thread that changes all the time once a second, and what it came to at the end', async () => {
