@@ -6,7 +6,7 @@
 // collector's work is that. Here a table holds a cell for each member, and a member that leaves empties its cell.
 //
 // Invariants:
-//   T1. Nothing is reachable from here, nor from a table that was left, once it was deleted.
+//   T1. No value is reachable from here, nor from a table that was left, once it was deleted. Keys are: keep them small.
 //   T2. Members are visited in the order in which they came, as in a map; deleting and adding meanwhile is allowed.
 
 interface Cell<Value> {

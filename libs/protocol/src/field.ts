@@ -42,7 +42,7 @@ export function isTooLarge(error: z.ZodError): boolean {
 }
 
 /**
- * A copy of `object` without the members that are null.
+ * `object` without the members that are null: itself when it has none, else a copy.
  * Tolerance for servers that write `null` for "absent" in any optional field; a required one is then reported as absent.
  */
 export function withoutNulls(object: JsonObject): JsonObject {

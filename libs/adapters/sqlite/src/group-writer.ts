@@ -30,7 +30,7 @@ import { countersBytes, readCounters, type WriterCounters } from './writer-count
 type StatementUrgency = Exclude<Urgency, 'commit'>;
 
 export interface GroupWriter {
-  /** Settles when all of them are decided; `decided` is told of each, also when another one fails. */
+  /** Resolves when all of them are decided, rejects with the first that fails; `decided` is told of each of the others. */
   append(
     group: readonly Append[],
     decided: (append: Append, outcome: AppendOutcome) => void,
@@ -100,13 +100,15 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     Atomics.notify(signal, 0);
   }
 
-  /** Why nothing more is taken. (G3) */
-  const refusal = (): Error | null =>
+  /** Why so many more are not taken. (G3) */
+  const refusal = (count: number): Error | null =>
     gone ??
-    (answers.length + outbox.length >= options.queuedMax ? unavailable('Too much is waiting for the disk.') : null);
+    (answers.length + outbox.length + count > options.queuedMax
+      ? unavailable('Too much is waiting for the disk.')
+      : null);
 
   function write(urgency: Urgency, operation: WriteOperation): Promise<WriteAnswer> {
-    const full = refusal();
+    const full = refusal(1);
     if (full) return Promise.reject(full);
     return new Promise((resolve, reject) => outbox.add(urgency, operation, { resolve, reject }));
   }
@@ -119,7 +121,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
 
   return {
     append: (group, decided) => {
-      const full = refusal();
+      const full = refusal(group.length);
       if (full) return Promise.reject(full);
       if (group.length === 0) return Promise.resolve([]);
       return new Promise((resolve, reject) => {

@@ -2,6 +2,9 @@
 import type { Clock } from '@dormouse/ports';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** setTimeout counts in 32 bits. */
+const longestTimerMs = 2_147_483_647;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {
@@ -11,7 +14,7 @@ export const systemClock: Clock = {
     });
   },
   alarm: (ms, ring) => {
-    const timer = setTimeout(ring, ms);
+    const timer = setTimeout(ring, Math.min(ms, longestTimerMs));
     return () => clearTimeout(timer);
   },
 };

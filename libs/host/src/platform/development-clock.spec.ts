@@ -37,6 +37,21 @@ describe('the clock of a process', () => {
     expect(rung).toEqual(['one hour']);
   });
 
+  it('does not ring what another alarm has stopped, neither at once nor later', async () => {
+    const clock = createDevelopmentClock();
+    const rung: string[] = [];
+    const stops: (() => void)[] = [];
+    const stopAll = (): void => {
+      rung.push('first');
+      for (const stop of stops) stop();
+    };
+    clock.alarm(3_600_000, stopAll);
+    for (const ms of [3_600_000, 7_200_010]) stops.push(clock.alarm(ms, () => rung.push(`after ${ms}`)));
+    await clock.advance(7_200_000);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(rung).toEqual(['first']);
+  });
+
   it('does not begin a sleep that is over already', async () => {
     await createDevelopmentClock().sleep(1_000_000, AbortSignal.abort());
   });

@@ -73,7 +73,7 @@ export function createDevelopmentClock(machineNow: () => number = Date.now): Dev
     },
     async advance(ms) {
       offset += ms;
-      for (const sleeper of [...sleepers.values()]) look(sleeper); // (D2)
+      for (const sleeper of sleepers.values()) look(sleeper); // (D2) whoever was stopped by another is not met
       await new Promise((resolve) => setImmediate(resolve));
     },
   };

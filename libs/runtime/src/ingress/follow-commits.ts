@@ -63,12 +63,12 @@ export async function openHints(
   withinMs: number,
   careFor: (hint: Hint) => HintCare,
 ): Promise<OpenHints> {
-  const inbox = new HintInbox();
+  const inbox = new HintInbox(clock, clock.now() + withinMs);
   const unsubscribe = await feed.subscribe(key, (hint) => {
     const care = careFor(hint);
     if (care !== 'unwanted') inbox.put(hint, care);
   });
-  inbox.open(clock, withinMs, unsubscribe);
+  inbox.open(unsubscribe);
   return inbox;
 }
 
@@ -121,20 +121,27 @@ class HintInbox implements OpenHints {
   private closed = false;
   private stopAlarm: () => void = () => {};
   private unsubscribe: () => void = () => {};
+  private readonly clock: Clock;
+  private readonly until: number;
 
-  /** Once, when the subscription is in force. */
-  open(clock: Clock, withinMs: number, unsubscribe: () => void): void {
-    this.unsubscribe = unsubscribe;
-    this.wait(clock, withinMs);
+  constructor(clock: Clock, until: number) {
+    this.clock = clock;
+    this.until = until;
   }
 
-  private wait(clock: Clock, leftMs: number): void {
-    const waitMs = Math.min(pollMs, leftMs);
-    this.stopAlarm = clock.alarm(waitMs, () => {
-      if (leftMs <= waitMs) return this.close();
-      this.wait(clock, leftMs - waitMs);
+  /** Once, when the subscription is in force. */
+  open(unsubscribe: () => void): void {
+    this.unsubscribe = unsubscribe;
+    this.wait();
+  }
+
+  private wait(): void {
+    const leftMs = this.until - this.clock.now();
+    if (leftMs <= 0) return this.close();
+    this.stopAlarm = this.clock.alarm(Math.min(pollMs, leftMs), () => {
       this.poked = true; // (F2)
       this.wake?.();
+      this.wait();
     });
   }
 
@@ -142,8 +149,8 @@ class HintInbox implements OpenHints {
     if (this.closed) return;
     this.closed = true;
     this.stopAlarm();
-    this.unsubscribe();
     this.wake?.();
+    this.unsubscribe();
   }
 
   put(hint: Hint, care: 'wakes' | 'waits'): void {

@@ -57,6 +57,17 @@ describe('hints that are held', () => {
     expect(hints.held()).toBe('over');
   });
 
+  it('are over after their time also when the clock jumps over all of it', async () => {
+    const at = stage();
+    const clock = { ...at.clock, now: () => at.clock.now() + jumpedMs };
+    let jumpedMs = 0;
+    const hints = await openHints({ ...at.ports, clock }, key, 60_000, () => 'wakes');
+    const taken = (async () => [await hints.take(), await hints.take()])();
+    jumpedMs = 60_000;
+    await at.clock.advance(15_000);
+    expect((await taken).at(-1)).toBe('over');
+  });
+
   it('do not wait when there are many', async () => {
     const at = stage();
     const stop = new AbortController();

@@ -172,6 +172,17 @@ describe('waiting for a turn', () => {
     waiting.drop();
   });
 
+  it('F2 looks at the log once more when its time is up: a hint may have been lost', async () => {
+    const at = stage();
+    const watch = createTurnWait({ ...at.ports, clock: at.clock });
+    const waiting = await watch(key, 10_000, new AbortController().signal);
+    const end = waiting.end(posted);
+    await settle();
+    await at.commit(key, [{ ...spoken('hi'), messageId: posted.id } as ThreadEvent, answer], [posted.inputId], true);
+    await at.clock.advance(10_000);
+    expect(await end).toMatchObject({ message: { text: 'hello' } });
+  });
+
   it('ends at once when its process is stopping already', async () => {
     const at = stage();
     const watch = createTurnWait({ ...at.ports, clock: at.clock });

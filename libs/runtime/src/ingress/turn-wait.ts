@@ -122,7 +122,11 @@ async function turnEnd(
     if (!isNew) for await (const commit of commitsAfter(ports.log, key, turn.position)) turn.see(commit);
     while (!turn.isOver()) {
       const hint = hints.held() ?? (await hints.take());
-      if (hint === 'lagged' || hint === 'over') return null;
+      if (hint === 'lagged') return null;
+      if (hint === 'over') {
+        await readOn(ports.log, key, turn); // a hint may have been lost
+        return turn.isOver() ? turn.answer() : null;
+      }
       if (hint !== 'nothing' && hint.hint !== 'committed') continue;
       if (hint !== 'nothing' && joins(hint.commit, turn.position)) turn.see(hint.commit, hint.after);
       else if (hint === 'nothing' || isBeyond(hint.commit, turn.position)) await readOn(ports.log, key, turn);

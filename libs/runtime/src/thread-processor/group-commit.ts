@@ -45,7 +45,11 @@ export function createGroupCommit(
       for (const one of group) one.reject(error); // (G3)
       flushNext();
     };
-    log.append(group.map((one) => one.append)).then(appended, failed);
+    try {
+      log.append(group.map((one) => one.append)).then(appended, failed);
+    } catch (error) {
+      failed(error);
+    }
   }
 
   return {

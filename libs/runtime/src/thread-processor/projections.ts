@@ -25,10 +25,10 @@ export interface Projections {
 
 /** What is to be written of a thread. Times in milliseconds since the epoch. */
 interface Changed {
-  thread: Thread;
+  readonly projection: ThreadProjection;
   /** Of the newest change, and of the first that was not written. */
-  at: number;
-  since: number;
+  readonly at: number;
+  readonly since: number;
 }
 
 type Entry = readonly [ThreadKey, Changed];
@@ -71,9 +71,8 @@ export function createProjections(deps: {
   async function writeBatch(ready: readonly Entry[]): Promise<boolean> {
     const batch = ready.slice(0, projectionsPerBatchMax);
     if (batch.length === 0) return true;
-    const written = new Map(batch.map(([, entry]) => [entry, entry.thread]));
     try {
-      await deps.directory.project(batch.map(([key, { thread }]) => projectionOf(key, thread)));
+      await deps.directory.project(batch.map(([, { projection }]) => projection));
     } catch (error) {
       deps.logger.warn('projection_failed', {
         rows: batch.length,
@@ -82,22 +81,20 @@ export function createProjections(deps: {
       return false;
     }
     // A newer one may have come meanwhile: only what was written is done.
-    for (const [key, entry] of batch) {
-      if (entry.thread !== written.get(entry)) entry.since = entry.at;
-      else if (changed.get(key) === entry) changed.delete(key);
+    for (const [key, written] of batch) {
+      const newest = changed.get(key);
+      if (newest === written) changed.delete(key);
+      else if (newest !== undefined) changed.set(key, { ...newest, since: newest.at });
     }
     return true;
   }
 
   return {
     changed: (key, thread) => {
+      const { title, titledAt, updatedAt, position } = thread;
       const at = deps.clock.now();
-      const entry = changed.get(key);
-      if (entry === undefined) changed.set(key, { thread, at, since: at });
-      else {
-        entry.thread = thread;
-        entry.at = at;
-      }
+      const projection = { ...key, status: statusOf(thread), title, titledAt, updatedAt, position };
+      changed.set(key, { projection, at, since: changed.get(key)?.since ?? at });
       if (writing) return;
       writing = true;
       void writeAll();
@@ -109,9 +106,4 @@ export function createProjections(deps: {
       return changed.size;
     },
   };
-}
-
-function projectionOf({ tenant, thread: id }: ThreadKey, thread: Thread): ThreadProjection {
-  const { title, titledAt, updatedAt, position } = thread;
-  return { tenant, thread: id, status: statusOf(thread), title, titledAt, updatedAt, position };
 }

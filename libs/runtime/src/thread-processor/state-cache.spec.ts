@@ -20,7 +20,7 @@ function state(name: string, characters: number): ThreadState {
 }
 
 describe('the state cache', () => {
-  it('I-25 stays within its budget: least recently used goes first', () => {
+  it('I-25 stays within its budget: what was used stays longest', () => {
     const cache = new StateCache(400_000);
     for (const name of ['a', 'b', 'c']) cache.put(name, state(name, 100_000));
     cache.get('a');

@@ -1,12 +1,13 @@
-// The states of threads that were active lately, those first out that were not used since room was made last, within a
-// budget of estimated bytes.
+// The states of threads that were active lately, within a budget of estimated bytes. Who makes room passes by once what was
+// used, and drops what was not.
 //
 // Invariants:
 //   C1. Losing an entry costs a read, never correctness. I-17
 //   C2. Entries belong to one assignment; it takes them along when it ends. (V6)
 //   C3. The estimate covers state and messages; one entry larger than the whole budget is not kept. A state is weighed again
 //       after a few KiB of commits; until then each byte of them counts as several.
-//   C4. Using an entry moves nothing: a map whose members move all the time keeps its collector busy (`TransientMap`).
+//   C4. Using an entry moves nothing: a map whose members move all the time keeps its collector busy (`TransientMap`). Making
+//       room moves what it passes by.
 import type { LoadedToolset } from '@dormouse/thread';
 import { heapBytesOf } from './heap-weight.ts';
 import type { ThreadState } from './thread-state.ts';
@@ -22,7 +23,7 @@ interface Entry {
   readonly state: ThreadState;
   readonly bytes: number;
   readonly weighed: Weight;
-  /** Since room was made last. */
+  /** Since it was passed by last, when room was made. */
   isUsed: boolean;
 }
 

@@ -16,9 +16,9 @@ import {
   type Subscription,
   type ThreadLog,
   type Toolsets,
-  TransientMap,
   type ToolServers,
   type ToolTransport,
+  TransientMap,
   type WorkBus,
   type WorkTopics,
 } from '@dormouse/ports';

@@ -29,8 +29,8 @@ export async function commitSlice(
   const outcome = await deps.protocol.inOrder({
     append: async () => {
       const told = await deps.groupCommit.append({ commit, owes: owesDeliveries(slice) });
-      const answer =
-        told === 'unknown' || told === 'too_large' ? await readBack(deps, lane, slice, commit, told) : told;
+      if (told === 'too_large') throw new Error(tooLarge(commit)); // (A4)
+      const answer = told === 'unknown' ? await readBack(deps, lane, slice, commit) : told;
       if (answer === 'appended') publishCommit(deps, lane, afterCommit(before, slice, commit), commit, slice);
       return answer;
     },
@@ -62,15 +62,8 @@ function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: Dec
 const owesDeliveries = (slice: DecidedSlice): boolean =>
   slice.effects.length > 0 && slice.items.some((item) => item.deliveries.length > 0);
 
-/** What became of an append that nobody can say. (A3) */
-async function readBack(
-  deps: SliceDeps,
-  lane: LaneMemory,
-  slice: DecidedSlice,
-  commit: Commit,
-  told: 'unknown' | 'too_large',
-): Promise<KnownOutcome> {
-  if (told === 'too_large') throw new Error(tooLarge(commit)); // (A4)
+/** What became of an append with an unknown outcome. (A3) */
+async function readBack(deps: SliceDeps, lane: LaneMemory, slice: DecidedSlice, commit: Commit): Promise<KnownOutcome> {
   for (const item of slice.items) item.mayBeStored = true;
   const [next] = await deps.log.read(lane.key, commit.version, 1);
   const stored = next?.version === commit.version ? next : null;
