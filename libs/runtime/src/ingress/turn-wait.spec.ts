@@ -172,7 +172,7 @@ describe('waiting for a turn', () => {
     waiting.drop();
   });
 
-  it('F2 looks at the log once more when its time is up: a hint may have been lost', async () => {
+  it('Y3 looks at the log once more when its time is up: a hint may have been lost', async () => {
     const at = stage();
     const watch = createTurnWait({ ...at.ports, clock: at.clock });
     const waiting = await watch(key, 10_000, new AbortController().signal);

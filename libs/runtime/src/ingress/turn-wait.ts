@@ -5,7 +5,7 @@
 //   Y2. A turn has ended when the thread is at rest: idle, failed, closed, or waiting for a person; then the answer is given
 //       at once. Waiting longer than asked answers null, and nothing is lost: the message is in the log.
 //   Y3. A thread that was waited for before is known up to there; another is read once, before the message is posted. What is
-//       newer comes with the hints, and nothing more is read.
+//       newer comes with the hints. Nothing more is read until the time is up; then the log is, once, for a hint that was lost.
 //   Y4. A hint that brings the events and the thread spares reading and folding them again.
 //   Y5. Whoever waits is woken by a commit that may end a turn; the hints of others before it are looked at then.
 //   Y6. The answer is on its way before the watch is taken down.
@@ -124,7 +124,7 @@ async function turnEnd(
       const hint = hints.held() ?? (await hints.take());
       if (hint === 'lagged') return null;
       if (hint === 'over') {
-        await readOn(ports.log, key, turn); // a hint may have been lost
+        await readOn(ports.log, key, turn); // (Y3)
         return turn.isOver() ? turn.answer() : null;
       }
       if (hint !== 'nothing' && hint.hint !== 'committed') continue;
