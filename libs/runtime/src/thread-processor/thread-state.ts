@@ -98,16 +98,20 @@ async function startingPoint(sources: ThreadSources, key: ThreadKey): Promise<Th
   };
 }
 
-/** Commits from `from` to the head, read in pages. */
+/** Commits with `from <= version < to`, read in pages. */
 export async function* commitsFrom(
   sources: { readonly log: ThreadLog; readonly settings: { readonly loadPageCommits: number } },
   key: ThreadKey,
   from: number,
+  to = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Commit> {
-  const page = sources.settings.loadPageCommits;
-  for (let next = from; ;) {
+  for (let next = from; next < to;) {
+    const page = Math.min(sources.settings.loadPageCommits, to - next); // a commit has at least one event
     const commits = await sources.log.read(key, next, page);
-    yield* commits;
+    for (const commit of commits) {
+      if (commit.version >= to) return;
+      yield commit;
+    }
     const last = commits.at(-1);
     if (last === undefined || commits.length < page) return;
     next = last.version + last.count;

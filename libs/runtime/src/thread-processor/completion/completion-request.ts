@@ -9,11 +9,11 @@ import {
   type ToolDefinition,
   type Toolsets,
 } from '@dormouse/ports';
-import { inheritsFrom, type LoadedToolset, offeredBuiltIns, type Thread, type ThreadPosition } from '@dormouse/thread';
+import { inheritsFrom, type LoadedToolset, offeredBuiltIns, type Thread } from '@dormouse/thread';
 import type { TranscriptWindow } from '../transcript-window.ts';
 import { Histories } from './histories.ts';
-import { inheritedMessages } from './inherited.ts';
-import { childPromptOf, type PromptSources, promptOf } from './prompt.ts';
+import type { InheritedSources } from './inherited.ts';
+import { joinedPrompts, promptOf } from './prompt.ts';
 
 export interface CompletionOrder {
   readonly completionId: string;
@@ -24,8 +24,8 @@ export interface CompletionOrder {
   readonly promptLength: number;
 }
 
-export interface RequestSources extends PromptSources {
-  readonly settings: PromptSources['settings'] & { readonly historyBytesMax: number };
+export interface RequestSources extends InheritedSources {
+  readonly settings: InheritedSources['settings'] & { readonly historyBytesMax: number };
   readonly agents: Agents;
   readonly toolsets: Toolsets;
 }
@@ -38,7 +38,7 @@ const rememberedMax = 1_000;
 export function createRequestBuilder(sources: RequestSources): BuildRequest {
   const agents = new Map<string, Agent>();
   const manifests = new Map<string, readonly ToolDefinition[]>();
-  const histories = new Histories(sources.settings.historyBytesMax);
+  const histories = new Histories(sources, sources.settings.historyBytesMax);
   /** By the thread's own list, which is the same object for as long as the state is cached; a child, which is offered more, may
    * have that of its parent. */
   const offered = {
@@ -73,21 +73,13 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
     return definitions;
   }
 
-  async function withInherited(thread: Thread, origin: ThreadPosition, own: Prompt): Promise<Prompt> {
-    const { tenant } = thread;
-    const by = thread.parent === null ? 'fork' : 'child';
-    const inherited = await histories.get(`${tenant}:${by}:${origin.threadId}:${origin.position}`, () =>
-      inheritedMessages(sources, tenant, origin, by),
-    );
-    return childPromptOf(sources, tenant, inherited, own);
-  }
-
   return async (order, signal) => {
     const { thread, messages, promptLength } = order;
     const agent = agents.get(agentKey(thread)) ?? (await readAgent(thread));
     const tools = offersOf(thread).get(thread.toolsets) ?? (await readDefinitions(thread));
     const own = promptOf(sources, { tenant: thread.tenant, thread: thread.id }, messages, promptLength);
     const origin = inheritsFrom(thread);
+    const by = thread.parent === null ? 'fork' : 'child';
     return {
       tenant: thread.tenant,
       thread: thread.id,
@@ -95,7 +87,7 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
       ordinal: Math.max(0, thread.completions - 1),
       model: agent.model,
       instructions: agent.instructions,
-      prompt: origin === null ? own : await withInherited(thread, origin, own),
+      prompt: origin === null ? own : joinedPrompts(await histories.upTo(thread.tenant, { at: origin, by }), own),
       tools,
       signal,
     };

@@ -1,57 +1,240 @@
-import type { ModelMessage } from '@dormouse/thread';
+import { createManualClock, createMemoryWorld } from '@dormouse/adapter-memory';
+import { Fault, type ThreadLog } from '@dormouse/ports';
+import { extendTranscript, inherit, emptyTail, type ModelMessage, type RecordedEvent, text } from '@dormouse/thread';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { heapBytesOf } from '../heap-weight.ts';
+import { sealCommit } from '../../envelope.ts';
 import { Histories } from './histories.ts';
+import type { Origin } from './inherited.ts';
 
-const history = (characters: number): readonly ModelMessage[] => [
-  { role: 'user', content: [{ type: 'text', text: 'x'.repeat(characters) }] },
-];
-const size = heapBytesOf(history(1_000));
+const tenant = 'acme';
+const none = { turnId: 'trn_1', cause: 'c' } as unknown as Pick<RecordedEvent, 'turnId' | 'cause'>;
+const event = (fields: object): RecordedEvent => ({ ...none, ...fields }) as RecordedEvent;
 
-/** A budget for two of them, and what was read of it. */
-function threads(bytesMax = 2 * size): {
-  readonly ask: (name: string, characters?: number) => Promise<number>;
-  reads: string[];
-  kept: Histories;
-} {
-  const kept = new Histories(bytesMax);
-  const reads: string[] = [];
-  return {
-    reads,
-    kept,
-    ask: async (name, characters = 1_000) => {
-      const found = await kept.get(name, async () => {
-        reads.push(name);
-        return history(characters);
+type Act = 'say' | 'ask' | 'answer' | 'call' | 'settle' | 'spawn';
+
+/** A history that the transcript takes: a call is settled before the model is asked again. */
+function eventsOf(acts: readonly Act[], opening: readonly RecordedEvent[]): readonly RecordedEvent[] {
+  const events = [...opening];
+  let open: string | null = null;
+  let isRound = false;
+  const settle = (): void => {
+    if (open === null) return;
+    events.push(event({ type: 'ToolCallSettled', toolCallId: open, outcome: 'result', content: [text(`of ${open}`)] }));
+    open = null;
+  };
+  for (const [index, act] of acts.entries()) {
+    if (act === 'say')
+      events.push(event({ type: 'MessageAccepted', messageId: 'm', content: [text(`said ${index}`)] }));
+    if (act === 'spawn') events.push(event({ type: 'ChildSpawned', childId: 'c', reason: 'event' }));
+    if (act === 'settle') settle();
+    if (act === 'ask') {
+      settle();
+      isRound = false;
+      events.push(event({ type: 'CompletionRequested', completionId: 'q', model: 'm' }));
+    }
+    if (act === 'answer' && !isRound) {
+      isRound = true;
+      events.push(event({ type: 'CompletionRecorded', completionId: 'q', message: { text: `answer ${index}` } }));
+    }
+    if (act === 'call' && isRound && open === null) {
+      open = `call_${index}`;
+      events.push(event({ type: 'ToolCallRequested', toolCallId: open, operation: 'work', arguments: {} }));
+    }
+  }
+  return events;
+}
+
+const opened = (parent?: { threadId: string; position: number }): RecordedEvent =>
+  event({ type: 'ThreadOpened', policies: { eventStyle: 'kind' }, ...(parent === undefined ? {} : { parent }) });
+const forked = (threadId: string, position: number): RecordedEvent =>
+  event({ type: 'ThreadForked', from: { threadId, position }, askAgain: false });
+
+/** Threads by their ids. */
+type Family = Readonly<Record<string, readonly RecordedEvent[]>>;
+
+/** Straight from the definition. (M6) */
+function expected(family: Family, { at, by }: Origin): readonly ModelMessage[] {
+  const messages: ModelMessage[] = [];
+  let tail = emptyTail;
+  for (const each of (family[at.threadId] ?? []).slice(0, at.position)) {
+    if (each.type === 'ThreadOpened' && each.parent !== undefined)
+      messages.push(...expected(family, { at: each.parent, by: 'child' }));
+    if (each.type === 'ThreadForked') messages.push(...expected(family, { at: each.from, by: 'fork' }));
+    const step = extendTranscript(tail, each);
+    tail = step.tail;
+    messages.push(...step.messages);
+  }
+  return [...messages, ...inherit(tail, by)];
+}
+
+interface Kept {
+  readonly histories: Histories;
+  /** How many commits were read so far. */
+  readonly commitsRead: () => number;
+  /** The next reading fails. */
+  failNext(): void;
+}
+
+/** The threads are in a log, in commits of so many events. */
+async function keep(
+  family: Family,
+  { perCommit = 2, historyBytesMax = 10_000_000, transcriptBytesMax = 1_000_000 } = {},
+): Promise<Kept> {
+  const ports = createMemoryWorld({ clock: createManualClock() }).ports('p1');
+  for (const [thread, events] of Object.entries(family)) {
+    let prev = '';
+    for (let version = 0; version < events.length; version += perCommit) {
+      const commit = sealCommit({
+        ...{ key: { tenant, thread }, version, inputs: [`i${version}`], at: 0, nonce: 'n', trace: null, prev },
+        ...{ events: events.slice(version, version + perCommit), effects: [] },
       });
-      return found.length;
+      prev = commit.hash;
+      expect(await ports.log.append([{ commit, owes: false }])).toEqual(['appended']);
+    }
+  }
+  let commits = 0;
+  let fails = false;
+  const log: ThreadLog = {
+    ...ports.log,
+    read: async (...asked) => {
+      if (fails) {
+        fails = false;
+        throw new Fault('STATE_UNAVAILABLE', 'away');
+      }
+      const found = await ports.log.read(...asked);
+      commits += found.length;
+      return found;
+    },
+  };
+  const settings = { loadPageCommits: 3, transcriptBytesMax };
+  const sources = { log, blobs: ports.blobs, folds: { extendTranscript }, settings };
+  return {
+    histories: new Histories(sources, historyBytesMax),
+    commitsRead: () => commits,
+    failNext: () => {
+      fails = true;
     },
   };
 }
 
-describe('inherited histories', () => {
-  it('are read once, and those used least lately go when the budget is spent', async () => {
-    const { ask, reads, kept } = threads();
-    for (const name of ['a', 'b', 'a', 'c', 'a', 'b']) await ask(name);
-    expect(reads).toEqual(['a', 'b', 'c', 'b']);
-    expect(kept.bytes).toBe(2 * size);
+const childOf = (threadId: string, position: number): Origin => ({ at: { threadId, position }, by: 'child' });
+
+/** A parent that says something before each child that it spawns, and where they were spawned. */
+function spawning(children: number): { readonly family: Family; readonly places: readonly number[] } {
+  const acts = Array.from({ length: children }, (): Act[] => ['say', 'ask', 'answer', 'spawn']).flat();
+  const parent = eventsOf(acts, [opened()]);
+  const places = [...parent.keys()].filter((index) => parent[index]?.type === 'ChildSpawned').map((index) => index + 1);
+  return { family: { parent }, places };
+}
+
+describe('the history that a thread begins with', () => {
+  const act = fc.constantFrom<Act>('say', 'ask', 'answer', 'call', 'settle', 'spawn');
+  const acts = fc.array(act, { maxLength: 40 });
+  const place = fc.nat(100);
+
+  it('M6 is what was said before, by the definition: any threads, any places, in any order, within any memory', async () => {
+    const cases = fc.record({
+      ...{ parent: acts, child: acts, fork: acts, spawnedAt: place, forkedAt: place },
+      asked: fc.array(
+        fc.record({
+          threadId: fc.constantFrom('parent', 'child', 'fork'),
+          position: place,
+          by: fc.constantFrom<Origin['by']>('child', 'fork'),
+        }),
+        { minLength: 1, maxLength: 8 },
+      ),
+      perCommit: fc.integer({ min: 1, max: 5 }),
+      transcriptBytesMax: fc.constantFrom(1, 2_000, 1_000_000),
+      historyBytesMax: fc.constantFrom(1, 5_000, 10_000_000),
+      together: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ asked, together, spawnedAt, forkedAt, ...rest }) => {
+        const parent = eventsOf(rest.parent, [opened()]);
+        const spawned = { threadId: 'parent', position: spawnedAt % (parent.length + 1) };
+        const child = eventsOf(rest.child, [opened(spawned)]);
+        const from = forked('child', forkedAt % (child.length + 1));
+        const family: Family = { parent, child, fork: eventsOf(rest.fork, [opened(), from]) };
+        const { histories } = await keep(family, rest);
+        const check = async ({ threadId, position, by }: (typeof asked)[number]): Promise<void> => {
+          const origin = { at: { threadId, position: position % ((family[threadId]?.length ?? 0) + 1) }, by };
+          const prompt = await histories.upTo(tenant, origin);
+          const wanted = expected(family, origin);
+          expect(await prompt.all()).toEqual(wanted);
+          expect(prompt.length).toBe(wanted.length);
+          expect(await prompt.last(3)).toEqual(wanted.slice(-3));
+        };
+        if (together) await Promise.all(asked.map(check));
+        else for (const each of asked) await check(each);
+      }),
+      { numRuns: 300 },
+    );
   });
 
-  it('are not kept when one alone is above the budget, and drive nobody out', async () => {
-    const { ask, reads } = threads();
-    for (const name of ['a', 'huge', 'huge', 'a']) await ask(name, name === 'huge' ? 10_000 : 1_000);
-    expect(reads).toEqual(['a', 'huge', 'huge']);
+  it('N1 costs a hundred children of a thread one reading of it, whatever the order in which they ask', async () => {
+    const { family, places } = spawning(100);
+    const { histories, commitsRead } = await keep(family);
+    const events = family['parent']?.length ?? 0;
+    const [first = 0, ...others] = places;
+    for (const position of [...others.filter((_, index) => index % 2 === 0), first])
+      await histories.upTo(tenant, childOf('parent', position));
+    await Promise.all(others.map((position) => histories.upTo(tenant, childOf('parent', position))));
+    // Where a reading ended within a commit, that commit is read again.
+    expect(commitsRead()).toBeLessThan(events / 2 + places.length);
   });
 
-  it('are read once for all who ask at the same time', async () => {
-    const { ask, reads } = threads();
-    expect(await Promise.all([ask('a'), ask('a'), ask('a')])).toEqual([1, 1, 1]);
-    expect(reads).toEqual(['a']);
+  it('N2 is read apart for a fork that begins where nobody looked, once', async () => {
+    const { family } = spawning(10);
+    const { histories, commitsRead } = await keep(family);
+    await histories.upTo(tenant, childOf('parent', 41));
+    const before = commitsRead();
+    const fork: Origin = { at: { threadId: 'parent', position: 20 }, by: 'fork' };
+    expect(await (await histories.upTo(tenant, fork)).all()).toEqual(expected(family, fork));
+    const apart = commitsRead();
+    expect(apart).toBeGreaterThan(before);
+    await histories.upTo(tenant, fork);
+    expect(commitsRead()).toBe(apart);
   });
 
-  it('that could not be read are read again', async () => {
-    const kept = new Histories(2 * size);
-    await expect(kept.get('a', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
-    expect(await kept.get('a', () => Promise.resolve(history(1)))).toHaveLength(1);
+  it('N3, R54 is never shorter than it was: a log that ends before, or cannot be read, is an error, and then read on', async () => {
+    const { family } = spawning(2);
+    const { histories, failNext } = await keep(family);
+    const origin = childOf('parent', 5);
+    failNext();
+    await expect(histories.upTo(tenant, origin)).rejects.toThrow('away');
+    await expect(histories.upTo(tenant, childOf('parent', 100))).rejects.toThrow('ends before event 100');
+    await expect(histories.upTo(tenant, childOf('nobody', 1))).rejects.toThrow(Fault);
+    expect(await (await histories.upTo(tenant, origin)).all()).toEqual(expected(family, origin));
+  });
+
+  it('H1 is kept within the budget: of the threads, those used lately', async () => {
+    const { family, places } = spawning(20);
+    const threads = Object.fromEntries(['a', 'b', 'c'].map((thread) => [thread, family['parent'] ?? []]));
+    const position = places.at(-1) ?? 0;
+    const one = (await keep(threads)).histories;
+    await one.upTo(tenant, childOf('a', position));
+    const { histories, commitsRead } = await keep(threads, { historyBytesMax: 2 * one.bytes });
+    const read: string[] = [];
+    for (const thread of ['a', 'b', 'a', 'c', 'a', 'b']) {
+      const before = commitsRead();
+      await histories.upTo(tenant, childOf(thread, position));
+      if (commitsRead() > before) read.push(thread);
+    }
+    expect(read).toEqual(['a', 'b', 'c', 'b']);
+    expect(histories.bytes).toBe(2 * one.bytes);
+  });
+
+  it('H1 is not kept when it alone is above the budget, and drives nobody out', async () => {
+    const [small, huge] = [spawning(2), spawning(200)];
+    const threads = { small: small.family['parent'] ?? [], huge: huge.family['parent'] ?? [] };
+    const { histories, commitsRead } = await keep(threads, { historyBytesMax: 20_000 });
+    await histories.upTo(tenant, childOf('small', 5));
+    await histories.upTo(tenant, childOf('huge', huge.places.at(-1) ?? 0));
+    const before = commitsRead();
+    await histories.upTo(tenant, childOf('small', 5));
+    expect(commitsRead()).toBe(before);
+    await histories.upTo(tenant, childOf('huge', 5));
+    expect(commitsRead()).toBeGreaterThan(before);
   });
 });

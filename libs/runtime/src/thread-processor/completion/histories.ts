@@ -1,20 +1,31 @@
-// The histories that children and forks begin with, those used lately, within a budget of estimated bytes.
+// The histories that children and forks begin with, of the threads used lately, within a budget of estimated bytes.
 //
 // Invariants:
-//   H1. Losing one costs reading logs again, never correctness. One that is larger than the whole budget is not kept.
-//   H2. Who asks for one that is being read waits for that reading; a reading that fails is not remembered.
-import type { ModelMessage } from '@dormouse/thread';
-import { heapBytesOf } from '../heap-weight.ts';
+//   H1. Losing one costs reading its log again, never correctness. One that is larger than the whole budget is not kept.
+//   H2. Children of one thread share one reading of it, whatever the order in which they ask.
+import type { Prompt, ThreadKey } from '@dormouse/ports';
+import { inherit, type ThreadPosition } from '@dormouse/thread';
+import { type InheritedSources, InheritedTranscript, type Origin, type Place } from './inherited.ts';
+import { joinedPrompts, promptOf, promptOfMessages } from './prompt.ts';
 
-type History = readonly ModelMessage[];
+interface Entry {
+  readonly transcript: InheritedTranscript;
+  /** When it was last weighed. */
+  bytes: number;
+}
+
+interface Found extends Place {
+  readonly transcript: InheritedTranscript;
+}
 
 export class Histories {
-  readonly #kept = new Map<string, { readonly history: History; readonly bytes: number }>();
-  readonly #reading = new Map<string, Promise<History>>();
+  readonly #kept = new Map<string, Entry>();
+  readonly #sources: InheritedSources;
   readonly #bytesMax: number;
   #bytes = 0;
 
-  constructor(bytesMax: number) {
+  constructor(sources: InheritedSources, bytesMax: number) {
+    this.#sources = sources;
     this.#bytesMax = bytesMax;
   }
 
@@ -22,33 +33,52 @@ export class Histories {
     return this.#bytes;
   }
 
-  /** @throws what `read` throws. */
-  async get(name: string, read: () => Promise<History>): Promise<History> {
-    const kept = this.#kept.get(name);
-    if (kept === undefined) return this.#reading.get(name) ?? this.#read(name, read); // (H2)
+  /**
+   * All that was said before a thread that goes on from there: by that thread up to there, closed for whoever inherits it, and by
+   * those that it goes on from itself.
+   * @throws Fault when a log cannot be read.
+   */
+  async upTo(tenant: string, { at, by }: Origin): Promise<Prompt> {
+    // A fork may begin where nobody looked while passing: it has a reading of its own. (N2)
+    const found = (await this.#ask(tenant, at, '')) ?? (await this.#ask(tenant, at, `:${at.position}`));
+    if (found === null) throw new Error(`(N2) ${at.threadId} was read to event ${at.position} and is not known there`);
+    const { transcript, tail, origin } = found;
+    const said = promptOf(this.#sources, transcript.key, transcript.messages, tail.length);
+    const whole = joinedPrompts(said, promptOfMessages(this.#sources, tenant, inherit(tail, by)));
+    return origin === null ? whole : joinedPrompts(await this.upTo(tenant, origin), whole);
+  }
+
+  async #ask(tenant: string, { threadId, position }: ThreadPosition, aside: string): Promise<Found | null> {
+    const name = `${tenant}:${threadId}${aside}`;
+    const entry = this.#kept.get(name) ?? this.#begin({ tenant, thread: threadId });
+    const { transcript } = entry;
     this.#kept.delete(name); // last in the map is the most recently used
-    this.#kept.set(name, kept);
-    return kept.history;
-  }
-
-  #read(name: string, read: () => Promise<History>): Promise<History> {
-    const reading = read()
-      .then((history) => this.#keep(name, history))
-      .finally(() => this.#reading.delete(name));
-    this.#reading.set(name, reading);
-    return reading;
-  }
-
-  #keep(name: string, history: History): History {
-    const bytes = heapBytesOf(history);
-    if (bytes > this.#bytesMax) return history; // (H1)
-    this.#kept.set(name, { history, bytes });
-    this.#bytes += bytes;
-    for (const [oldest, entry] of this.#kept) {
-      if (this.#bytes <= this.#bytesMax) break;
-      this.#kept.delete(oldest);
-      this.#bytes -= entry.bytes;
+    this.#kept.set(name, entry);
+    try {
+      const place = await transcript.at(position); // (H2)
+      return place === null ? null : { transcript, ...place };
+    } finally {
+      if (this.#kept.get(name) === entry) this.#weigh(name, entry);
     }
-    return history;
+  }
+
+  #begin(key: ThreadKey): Entry {
+    return { transcript: new InheritedTranscript(this.#sources, key), bytes: 0 };
+  }
+
+  #weigh(name: string, entry: Entry): void {
+    const { bytes } = entry.transcript;
+    this.#bytes += bytes - entry.bytes;
+    entry.bytes = bytes;
+    if (bytes > this.#bytesMax) return this.#drop(name, entry); // (H1)
+    for (const [oldest, each] of this.#kept) {
+      if (this.#bytes <= this.#bytesMax) break;
+      this.#drop(oldest, each);
+    }
+  }
+
+  #drop(name: string, { bytes }: Entry): void {
+    this.#kept.delete(name);
+    this.#bytes -= bytes;
   }
 }

@@ -17,19 +17,19 @@ export interface PromptSources {
   readonly settings: { readonly loadPageCommits: number };
 }
 
-/** A child's prompt: what it inherited, then its own. (P1) */
-export function childPromptOf(
-  sources: PromptSources,
-  tenant: string,
-  inherited: readonly ModelMessage[],
-  own: Prompt,
-): Prompt {
-  async function last(count: number): Promise<readonly ModelMessage[]> {
-    if (count <= own.length) return own.last(count);
-    const before = inherited.slice(Math.max(0, inherited.length - (count - own.length)));
-    return [...(await withPayloads(sources.blobs, tenant, before)), ...(await own.all())];
-  }
-  const length = inherited.length + own.length;
+/** One after the other. (P1) */
+export function joinedPrompts(before: Prompt, own: Prompt): Prompt {
+  const last = async (count: number): Promise<readonly ModelMessage[]> =>
+    count <= own.length ? own.last(count) : [...(await before.last(count - own.length)), ...(await own.all())];
+  const length = before.length + own.length;
+  return { length, last, all: () => last(length) };
+}
+
+/** Of messages that are at hand. */
+export function promptOfMessages(sources: PromptSources, tenant: string, messages: readonly ModelMessage[]): Prompt {
+  const { length } = messages;
+  const last = (count: number): Promise<readonly ModelMessage[]> =>
+    withPayloads(sources.blobs, tenant, messages.slice(Math.max(0, length - count)));
   return { length, last, all: () => last(length) };
 }
 
