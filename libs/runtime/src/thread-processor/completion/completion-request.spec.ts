@@ -23,7 +23,7 @@ describe('what the model is offered', () => {
     const build = createRequestBuilder({
       ...ports,
       folds: { extendTranscript },
-      settings: { loadPageCommits: 10, historyBytesMax: 1_000_000, transcriptBytesMax: 1_000_000 },
+      settings: { loadPageCommits: 10, historyBytesMax: 1_000_000 },
     });
     const toolsets = [toolset];
     const parent = { ...unopenedThread('acme', 'thr_1'), agent: { name: 'a', version: 1 }, toolsets };

@@ -1,19 +1,10 @@
 // What the model is asked: the thread's agent version, its tools, and its prompt. Registrations are immutable by version and
 // by hash, so they are remembered; a warm completion reads nothing.
-import {
-  type Agent,
-  type Agents,
-  Fault,
-  type ModelRequest,
-  type Prompt,
-  type ToolDefinition,
-  type Toolsets,
-} from '@dormouse/ports';
+import { type Agent, type Agents, Fault, type ModelRequest, type ToolDefinition, type Toolsets } from '@dormouse/ports';
 import { inheritsFrom, type LoadedToolset, offeredBuiltIns, type Thread } from '@dormouse/thread';
 import type { TranscriptWindow } from '../transcript-window.ts';
 import { Histories } from './histories.ts';
-import type { InheritedSources } from './inherited.ts';
-import { joinedPrompts, promptOf } from './prompt.ts';
+import { joinedPrompts, type PromptSources, promptOf } from './prompt.ts';
 
 export interface CompletionOrder {
   readonly completionId: string;
@@ -24,8 +15,8 @@ export interface CompletionOrder {
   readonly promptLength: number;
 }
 
-export interface RequestSources extends InheritedSources {
-  readonly settings: InheritedSources['settings'] & { readonly historyBytesMax: number };
+export interface RequestSources extends PromptSources {
+  readonly settings: PromptSources['settings'] & { readonly historyBytesMax: number };
   readonly agents: Agents;
   readonly toolsets: Toolsets;
 }

@@ -5,8 +5,8 @@
 //   H2. Children of one thread share one reading of it, whatever the order in which they ask.
 import type { Prompt, ThreadKey } from '@dormouse/ports';
 import { inherit, type ThreadPosition } from '@dormouse/thread';
-import { type InheritedSources, InheritedTranscript, type Origin, type Place } from './inherited.ts';
-import { joinedPrompts, promptOf, promptOfMessages } from './prompt.ts';
+import { InheritedTranscript, type Origin, type Place } from './inherited.ts';
+import { joinedPrompts, promptOf, promptOfMessages, type PromptSources } from './prompt.ts';
 
 interface Entry {
   readonly transcript: InheritedTranscript;
@@ -20,11 +20,11 @@ interface Found extends Place {
 
 export class Histories {
   readonly #kept = new Map<string, Entry>();
-  readonly #sources: InheritedSources;
+  readonly #sources: PromptSources;
   readonly #bytesMax: number;
   #bytes = 0;
 
-  constructor(sources: InheritedSources, bytesMax: number) {
+  constructor(sources: PromptSources, bytesMax: number) {
     this.#sources = sources;
     this.#bytesMax = bytesMax;
   }
@@ -63,7 +63,7 @@ export class Histories {
   }
 
   #begin(key: ThreadKey): Entry {
-    return { transcript: new InheritedTranscript(this.#sources, key), bytes: 0 };
+    return { transcript: new InheritedTranscript(this.#sources, key, this.#bytesMax / 2), bytes: 0 };
   }
 
   #weigh(name: string, entry: Entry): void {

@@ -13,10 +13,6 @@ import { commitsFrom } from '../thread-state.ts';
 import { TranscriptWindow } from '../transcript-window.ts';
 import type { PromptSources } from './prompt.ts';
 
-export interface InheritedSources extends PromptSources {
-  readonly settings: PromptSources['settings'] & { readonly transcriptBytesMax: number };
-}
-
 /** Where a thread goes on from another one. */
 export interface Origin {
   readonly at: ThreadPosition;
@@ -38,7 +34,7 @@ export class InheritedTranscript {
   /** Messages of the thread itself, as far as it was read; shared by the prompts of all who begin with it. */
   readonly messages: TranscriptWindow;
   readonly key: ThreadKey;
-  readonly #sources: InheritedSources;
+  readonly #sources: PromptSources;
   readonly #places = new Map<number, Place>([[0, { tail: emptyTail, origin: null }]]);
   #placesBytes = 0;
   #tailBytes = 0;
@@ -49,10 +45,11 @@ export class InheritedTranscript {
   #tail = emptyTail;
   #reading: Promise<void> | null = null;
 
-  constructor(sources: InheritedSources, key: ThreadKey) {
+  /** More than `bytesMax` of messages are not kept in memory: the older ones are read by the prompts that want them. */
+  constructor(sources: PromptSources, key: ThreadKey, bytesMax: number) {
     this.#sources = sources;
     this.key = key;
-    this.messages = new TranscriptWindow(0, sources.settings.transcriptBytesMax);
+    this.messages = new TranscriptWindow(0, bytesMax);
   }
 
   /** Estimated heap bytes. */
