@@ -2,10 +2,10 @@
 //
 // Invariants:
 //   H1. Losing one costs reading its log again, never correctness. One that is larger than the whole budget is not kept.
-//   H2. Children of one thread share one reading of it, whatever the order in which they ask.
+//   H2. Children of one thread share one reading of it, whatever the order in which they ask; a fork may have its own.
 import type { Prompt, ThreadKey } from '@dormouse/ports';
 import { inherit, type ThreadPosition } from '@dormouse/thread';
-import { InheritedTranscript, type Origin, type Place } from './inherited.ts';
+import { InheritedTranscript, type Origin, type Place } from './inherited-transcript.ts';
 import { joinedPrompts, promptOf, promptOfMessages, type PromptSources } from './prompt.ts';
 
 interface Entry {
@@ -63,7 +63,7 @@ export class Histories {
   }
 
   #begin(key: ThreadKey): Entry {
-    return { transcript: new InheritedTranscript(this.#sources, key, this.#bytesMax / 2), bytes: 0 };
+    return { transcript: new InheritedTranscript(this.#sources, key), bytes: 0 };
   }
 
   #weigh(name: string, entry: Entry): void {

@@ -4,7 +4,7 @@ import { extendTranscript, text } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { createStage, key, message, opening, toolsLoaded } from '../spec/stage.ts';
 import { TranscriptWindow } from '../transcript-window.ts';
-import { promptOf } from './prompt.ts';
+import { joinedPrompts, promptOf, promptOfMessages } from './prompt.ts';
 
 const said = (words: string): ModelMessage => ({ role: 'user', content: [text(words)] });
 const settings = { loadPageCommits: 3 };
@@ -62,6 +62,24 @@ describe('a prompt', () => {
       role: 'user',
       content: [text('a long text'), { type: 'image', mediaType: 'image/png', data: 'AQID' }],
     });
+  });
+
+  it('P3 is of one kind, whatever it was joined from: no part shows a hash', async () => {
+    const ports = createMemoryWorld({ clock: createManualClock() }).ports('p1');
+    await ports.blobs.put(key.tenant, 'h1', new TextEncoder().encode('a long text'), 'text/plain');
+    const long: ModelMessage = {
+      role: 'user',
+      content: [{ type: 'text', blob: 'h1', bytes: 11, preview: 'a lo' }],
+    };
+    const window = new TranscriptWindow(0, 100_000);
+    window.append([said('own')]);
+    const sources = { ...ports, folds, settings };
+    const before = promptOfMessages(sources, key.tenant, [said('first'), long]);
+    const joined = joinedPrompts(before, promptOf(sources, key, window, 1));
+    expect(joined.length).toBe(3);
+    expect(wordsOf(await joined.all())).toEqual(['first', 'a long text', 'own']);
+    expect(wordsOf(await joined.last(2))).toEqual(['a long text', 'own']);
+    expect(wordsOf(await joined.last(1))).toEqual(['own']);
   });
 
   it('R54 fails when a payload is missing: it is never shown as empty', async () => {

@@ -2,9 +2,10 @@
 // the log, never copied. (M6)
 //
 // Invariants:
-//   N1. No event is read twice: who begins later reads on from where the one before began.
-//   N2. What was passed is known where children were spawned and where somebody asked, the newest such places; elsewhere it is not.
-//   N3. A log that ends before the place asked for throws: an unknown history is never an empty one. R54
+//   N1. No event is read twice: who begins later reads on from where the reading before ended.
+//   N2. What was passed is known where children were spawned and where somebody waited for it, the newest such places.
+//   N3. A log that ends before the place asked for throws, and so does one that does not go on where the reading ended: an unknown
+//       history is never an empty one. R54
 import { Fault, type ThreadKey } from '@dormouse/ports';
 import { emptyTail, type RecordedEvent, type ThreadPosition, type TranscriptTail } from '@dormouse/thread';
 import { openCommit } from '../../envelope.ts';
@@ -26,30 +27,28 @@ export interface Place {
 }
 
 const placesMax = 1_000;
-const placeBytes = 150;
+const placeBytes = 200;
 /** Of an empty one. */
 const baseBytes = 1_000;
 
 export class InheritedTranscript {
-  /** Messages of the thread itself, as far as it was read; shared by the prompts of all who begin with it. */
-  readonly messages: TranscriptWindow;
+  /** Messages of the thread itself, all that were read; shared by the prompts of those who begin with it. */
+  readonly messages = new TranscriptWindow(0, Number.POSITIVE_INFINITY);
   readonly key: ThreadKey;
   readonly #sources: PromptSources;
   readonly #places = new Map<number, Place>([[0, { tail: emptyTail, origin: null }]]);
+  /** Waited for by somebody, and not reached yet. */
+  readonly #wanted = new Set<number>();
   #placesBytes = 0;
   #tailBytes = 0;
   #origin: Origin | null = null;
   #position = 0;
-  /** Version of the commit that the next event is in. */
-  #commit = 0;
   #tail = emptyTail;
   #reading: Promise<void> | null = null;
 
-  /** More than `bytesMax` of messages are not kept in memory: the older ones are read by the prompts that want them. */
-  constructor(sources: PromptSources, key: ThreadKey, bytesMax: number) {
+  constructor(sources: PromptSources, key: ThreadKey) {
     this.#sources = sources;
     this.key = key;
-    this.messages = new TranscriptWindow(0, bytesMax);
   }
 
   /** Estimated heap bytes. */
@@ -66,27 +65,40 @@ export class InheritedTranscript {
       const place = this.#places.get(position);
       if (place !== undefined) return place;
       if (this.#reading === null && this.#position >= position) return null;
-      this.#reading ??= this.#readTo(position).finally(() => {
-        this.#tailBytes = heapBytesOf(this.#tail);
-        this.#reading = null;
-      });
-      await this.#reading;
+      this.#wanted.add(position);
+      this.#reading ??= this.#read();
+      try {
+        await this.#reading;
+      } catch (error) {
+        if (!this.#places.has(position)) throw error;
+      }
     }
   }
 
-  /** (N1) */
-  async #readTo(position: number): Promise<void> {
-    for await (const commit of commitsFrom(this.#sources, this.key, this.#commit, position)) {
-      this.#commit = commit.version;
-      for (const event of openCommit(commit).events.slice(this.#position - commit.version)) {
-        if (this.#position === position) return this.#remember();
-        this.#fold(event);
-      }
-      this.#commit = commit.version + commit.count;
+  /** As far as anybody waits for. */
+  async #read(): Promise<void> {
+    try {
+      await this.#readTo(Math.max(...this.#wanted));
+    } catch (error) {
+      this.#wanted.clear(); // whoever waits is told so
+      throw error;
+    } finally {
+      this.#reading = null;
+      this.#tailBytes = heapBytesOf(this.#tail);
     }
-    if (this.#position < position)
-      throw new Fault('STATE_UNAVAILABLE', `${this.key.thread} ends before event ${position}`); // (N3)
-    this.#remember();
+  }
+
+  /** To the end of the commit that holds the event. (N1) */
+  async #readTo(position: number): Promise<void> {
+    for await (const commit of commitsFrom(this.#sources, this.key, this.#position, position)) {
+      if (commit.version !== this.#position) throw this.#isMissing(this.#position + 1); // (N3)
+      for (const event of openCommit(commit).events) this.#fold(event);
+    }
+    if (this.#position < position) throw this.#isMissing(position);
+  }
+
+  #isMissing(position: number): Fault {
+    return new Fault('STATE_UNAVAILABLE', `event ${position} of ${this.key.thread} is missing`);
   }
 
   #fold(event: RecordedEvent): void {
@@ -96,12 +108,11 @@ export class InheritedTranscript {
     this.messages.append(messages);
     this.#tail = tail;
     this.#position += 1;
-    if (event.type === 'ChildSpawned') this.#remember();
+    if (this.#wanted.delete(this.#position) || event.type === 'ChildSpawned') this.#remember();
   }
 
   /** (N2) */
   #remember(): void {
-    if (this.#places.has(this.#position)) return;
     const place = { tail: this.#tail, origin: this.#origin };
     this.#places.set(this.#position, place);
     this.#placesBytes += bytesOf(place);
@@ -113,6 +124,6 @@ export class InheritedTranscript {
   }
 }
 
-/** What is not shared with the places beside it. */
+/** Its own lists; what they hold is the thread's. */
 const bytesOf = ({ tail: { behind, round } }: Place): number =>
-  placeBytes + 8 * (behind.length + (round?.calls.length ?? 0));
+  placeBytes + 8 * behind.length + 24 * (round?.calls.length ?? 0);
