@@ -26,6 +26,12 @@ export interface Attempt {
   readonly durationMs: number;
 }
 
+/** All that is known of one call. */
+export interface CallRecord {
+  readonly entry: LedgerEntry | null;
+  readonly attempts: readonly Attempt[];
+}
+
 /** `subject` is a call id, or `<notice id>:<tool server>` for notices. */
 export interface DispatchLedger {
   read(key: ThreadKey, subject: string): Promise<LedgerEntry | null>;
@@ -35,5 +41,7 @@ export interface DispatchLedger {
   settle(key: ThreadKey, subject: string, outcome: DispatchOutcome, detail: string | null): Promise<DispatchOutcome>;
   /** Batched; resolves when durable. */
   record(key: ThreadKey, attempt: Attempt): Promise<void>;
+  /** The entry and the attempts of a call in one question: what every call asks before it is sent. */
+  look(key: ThreadKey, toolCallId: string): Promise<CallRecord>;
   attempts(key: ThreadKey, toolCallIds: readonly string[]): Promise<readonly Attempt[]>;
 }

@@ -15,6 +15,11 @@ export function createDispatchLedger({ entries, attempts }: LedgerStore, passage
   const rowOf = (key: ThreadKey, subject: string): string => `${nameOf(key)}:${subject}`;
   return {
     read: (key, subject) => passage.read('ledger.read', subject, () => entries.get(rowOf(key, subject)) ?? null),
+    look: (key, toolCallId) =>
+      passage.read('ledger.read', toolCallId, () => {
+        const row = rowOf(key, toolCallId);
+        return { entry: entries.get(row) ?? null, attempts: attempts.get(row) ?? [] };
+      }),
     claim: (key, subject, nonce, at) =>
       passage.write('ledger.claim', subject, () => {
         const entry = entries.get(rowOf(key, subject)) ?? unknownSubject;

@@ -5,7 +5,7 @@
 //   G2. What is asked or written down at the same moment shares a round trip, and of one call a document; where one of a
 //       group was not the first, each is asked about alone.
 //   G3. What a first attempt says is inserted, which costs a third of an upsert; where a claim came before, it is an update.
-import type { Attempt, DispatchLedger, DispatchOutcome, ThreadKey } from '@dormouse/ports';
+import type { Attempt, DispatchLedger, DispatchOutcome, LedgerEntry, ThreadKey } from '@dormouse/ports';
 import { findById } from './find-by-id.ts';
 import { idOf } from './id-of.ts';
 import { duplicatePlaces, isDuplicate, type MongoServer } from './mongo-server.ts';
@@ -120,12 +120,10 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
   }, togetherMax);
 
   return {
-    read: async (key, subject) => {
-      const found = await find(claimId(key, subject));
-      // Attempts may be written down before anything else is.
-      if (found === null || (found.nonce === null && found.outcome === null)) return null;
-      const { nonce, outcome, detail, claimedAt } = found;
-      return { nonce, outcome, detail, claimedAt };
+    read: async (key, subject) => entryOf(await find(claimId(key, subject))),
+    look: async (key, toolCallId) => {
+      const found = await find(claimId(key, toolCallId));
+      return { entry: entryOf(found), attempts: attemptsOf(toolCallId, found?.attempts ?? []) };
     },
     claim: async (key, subject, nonce, at) => {
       const id = claimId(key, subject);
@@ -164,6 +162,13 @@ function updateOf({ id, made, ends: [end] }: CallChanges) {
       upsert: true,
     },
   };
+}
+
+/** Attempts may be written down before anything else is. */
+function entryOf(found: ClaimDocument | null): LedgerEntry | null {
+  if (found === null || (found.nonce === null && found.outcome === null)) return null;
+  const { nonce, outcome, detail, claimedAt } = found;
+  return { nonce, outcome, detail, claimedAt };
 }
 
 const attemptsOf = (toolCallId: string, made: readonly MadeAttempt[]): readonly Attempt[] =>

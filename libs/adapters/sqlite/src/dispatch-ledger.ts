@@ -1,5 +1,5 @@
 // The dispatcher's ledger. Contract: ports/dispatch-ledger.ts (D1..D3).
-import type { Attempt, DispatchLedger, DispatchOutcome, LedgerEntry } from '@dormouse/ports';
+import type { Attempt, CallRecord, DispatchLedger, DispatchOutcome, LedgerEntry } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
 
@@ -18,6 +18,8 @@ interface AttemptRow {
   readonly duration_ms: number;
 }
 
+type CallRow = ({ readonly number: null } & EntryRow) | (Omit<AttemptRow, 'tool_call'> & EntryRow);
+
 const selectEntry =
   'SELECT nonce, outcome, detail, claimed_at FROM ledger WHERE tenant = ? AND thread = ? AND subject = ?';
 // The first nonce stays. (D1)
@@ -34,11 +36,27 @@ const selectAttempts =
   'SELECT tool_call, number, at, status, duration_ms FROM attempts ' +
   'WHERE tenant = ? AND thread = ? AND tool_call = ? ORDER BY number, at';
 
+// Attempts have a number, the entry has none. A statement that is run costs more than what it finds.
+const selectCall =
+  'SELECT NULL AS number, NULL AS at, NULL AS status, NULL AS duration_ms, nonce, outcome, detail, claimed_at ' +
+  'FROM ledger WHERE tenant = ?1 AND thread = ?2 AND subject = ?3 ' +
+  'UNION ALL SELECT number, at, status, duration_ms, NULL, NULL, NULL, NULL ' +
+  'FROM attempts WHERE tenant = ?1 AND thread = ?2 AND tool_call = ?3 ORDER BY number, at';
+
 export function createDispatchLedger(writer: GroupWriter, reader: Reader): DispatchLedger {
   return {
     read: async (key, subject): Promise<LedgerEntry | null> => {
       const row = reader.one<EntryRow>(selectEntry, key.tenant, key.thread, subject);
-      return row && { nonce: row.nonce, outcome: row.outcome, detail: row.detail, claimedAt: row.claimed_at };
+      return row && entryOf(row);
+    },
+    look: async (key, toolCallId) => {
+      const rows = reader.all<CallRow>(selectCall, key.tenant, key.thread, toolCallId);
+      if (rows.length === 0) return nothingKnown;
+      const entry = rows.find((row) => row.number === null);
+      const attempts = rows.flatMap((row) =>
+        row.number === null ? [] : [attemptOf({ ...row, tool_call: toolCallId })],
+      );
+      return { entry: entry === undefined ? null : entryOf(entry), attempts };
     },
     claim: async (key, subject, nonce, at) => {
       const row = await writer.ask('prompt', claimEntry, [key.tenant, key.thread, subject, nonce, at]);
@@ -60,6 +78,15 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
       toolCallIds.flatMap((id) => reader.all<AttemptRow>(selectAttempts, key.tenant, key.thread, id).map(attemptOf)),
   };
 }
+
+const nothingKnown: CallRecord = { entry: null, attempts: [] };
+
+const entryOf = ({ nonce, outcome, detail, claimed_at: claimedAt }: EntryRow): LedgerEntry => ({
+  nonce,
+  outcome,
+  detail,
+  claimedAt,
+});
 
 const attemptOf = (row: AttemptRow): Attempt => ({
   toolCallId: row.tool_call,

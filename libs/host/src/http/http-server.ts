@@ -1,8 +1,9 @@
-// The one HTTP server of a process: Nest's routes, and beside them, in contexts of their own that none of Nest's hooks
-// reach, the plain Fastify routes (messages, events, callbacks, health and pages).
+// The one HTTP server of a process: Nest's routes, and beside them the plain Fastify routes (messages, events, callbacks, health
+// and pages).
 //
 // Invariants:
-//   H1. The plain routes are loaded before Nest touches the server; that is what keeps its hooks off them.
+//   H1. Nest has a context of its own, so none of its hooks reaches a plain route: what it adds to the server itself, Fastify
+//       would hand on to every context there is, those made before included.
 //   H2. Every answer carries X-Request-Id; every answer that is not 2xx is a problem document (callbacks have their own).
 //   H3. Closing takes no new connection, ends streams and waits, lets requests finish, and then resolves.
 import 'reflect-metadata';
@@ -52,7 +53,7 @@ const requestsFinishWithinMs = 10_000;
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const stopping = new AbortController();
   const server = createFastify(options.logger);
-  await registerPlainRoutes(server, options, stopping.signal); // (H1)
+  await registerPlainRoutes(server, options, stopping.signal);
   const app = await createNest(server, options);
   return {
     listen: (host, port) => server.listen({ host, port }),
@@ -126,9 +127,16 @@ async function registerPlainRoutes(
   });
 }
 
+/** (H1) */
 async function createNest(server: FastifyInstance, options: HttpServerOptions): Promise<NestFastifyApplication> {
+  const created = Promise.withResolvers<NestFastifyApplication>();
+  await server.register(async (context) => created.resolve(await startNest(context, options)));
+  return created.promise;
+}
+
+async function startNest(context: FastifyInstance, options: HttpServerOptions): Promise<NestFastifyApplication> {
   const { ingress, logger, hosts, gate } = options;
-  const app = await NestFactory.create<NestFastifyApplication>(ApiModule.over(options), new FastifyAdapter(server), {
+  const app = await NestFactory.create<NestFastifyApplication>(ApiModule.over(options), new FastifyAdapter(context), {
     bodyParser: false,
     logger: false,
     abortOnError: false,

@@ -144,6 +144,23 @@ export function dispatchLedgerContract(name: string, make: () => Promise<Dispatc
       expect([...(await ledger.attempts(key, ['call-2', 'call-1']))].sort(byCall)).toEqual([first, second, other]);
       expect(await ledger.attempts(key, ['call-3'])).toEqual([]);
       expect(await ledger.attempts(key, [])).toEqual([]);
+      const { entry, attempts } = await ledger.look(key, 'call-1');
+      expect([entry, [...attempts].sort(byCall)]).toEqual([null, [first, second]]);
+    });
+
+    it('one look at a call says what reading its entry and its attempts says', async () => {
+      const ledger = await open();
+      const key = freshKey();
+      const attempt: Attempt = { toolCallId: 'call-1', number: 1, at: 100, status: 503, durationMs: 12 };
+      expect(await ledger.look(key, 'call-1')).toEqual({ entry: null, attempts: [] });
+      await ledger.claim(key, 'call-1', 'mine', 99);
+      await ledger.record(key, attempt);
+      await ledger.settle(key, 'call-1', 'refused', 'it said 404');
+      await ledger.settle(key, 'call-2', 'cancelled', null);
+      const entry = { nonce: 'mine', outcome: 'refused', detail: 'it said 404', claimedAt: 99 };
+      expect(await ledger.look(key, 'call-1')).toEqual({ entry, attempts: [attempt] });
+      expect(await ledger.look(key, 'call-2')).toEqual({ entry: await ledger.read(key, 'call-2'), attempts: [] });
+      expect(await ledger.look(freshKey(), 'call-1')).toEqual({ entry: null, attempts: [] });
     });
   });
 }

@@ -123,7 +123,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
   async function publish(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<void> {
     const { tenant, thread } = scope;
     const known = `${thread}:${id}`;
-    if (await isKnown(tenant, known)) return;
+    if (await deps.dedup.seen(tenant, known).catch(notKnown)) return;
     await deps.inputs.publish({ tenant, thread }, await make(), null);
     try {
       await deps.dedup.remember(tenant, known);
@@ -132,13 +132,10 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     }
   }
 
-  async function isKnown(tenant: string, known: string): Promise<boolean> {
-    try {
-      return await deps.dedup.seen(tenant, known);
-    } catch (error) {
-      degraded(error);
-      return false; // the log dedups for ever, so "not known" is always a safe thing to believe (C2)
-    }
+  /** The log dedups for ever, so this is always a safe thing to believe. (C2) */
+  function notKnown(error: unknown): boolean {
+    degraded(error);
+    return false;
   }
 
   function degraded(error: unknown): void {
@@ -169,7 +166,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     return { status, code, detail };
   }
 
-  async function accept(scope: CallbackScope, read: Accepted, request: CallbackRequest): Promise<void> {
+  function accept(scope: CallbackScope, read: Accepted, request: CallbackRequest): Promise<void> {
     const { callback } = read;
     if (callback.groupId === undefined)
       deps.logger.info('callback_without_group_id', { tenant: scope.tenant, toolServer: scope.toolServer });
@@ -188,7 +185,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
   }
 
   /** (C5) */
-  async function takeEvent(
+  function takeEvent(
     scope: CallbackScope,
     event: Extract<Callback, { type: 'subscription_event' }>,
     request: CallbackRequest,
@@ -197,7 +194,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     const eventId = eventIdOf(request) ?? event.eventId ?? null;
     const id = inputIds.subscriptionEvent(toolCallId, eventId ?? deps.entropy.nonce());
     const { associative, final } = event;
-    await publish(scope, id, async () => {
+    return publish(scope, id, async () => {
       const items = [cleanItem({ type: 'text', text: event.text })];
       const { content } = await storeResult(storing, tenant, items, undefined);
       return { kind: 'SubscriptionEvent', id, toolCallId, toolServer, eventId, content, associative, final };
@@ -205,22 +202,22 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
   }
 
   /** (C4) The URL is sealed before the thread hears of it. */
-  async function takeLogin(scope: CallbackScope, login: Extract<Callback, { type: 'oauth' }>): Promise<void> {
+  function takeLogin(scope: CallbackScope, login: Extract<Callback, { type: 'oauth' }>): Promise<void> {
     const { tenant, thread, toolCallId, toolServer } = scope;
     const id = inputIds.login(toolCallId, hashOf(login.authUrl));
     const expiresAt = deps.clock.now() + settings.loginDeadlineMs;
-    await publish(scope, id, async () => {
+    return publish(scope, id, async () => {
       const sealed = deps.sealer.seal(loginOwner(tenant, thread, toolCallId), login.authUrl);
       await deps.logins.put({ tenant, thread }, { toolCallId, sealed, expiresAt });
       return { kind: 'LoginPrompt', id, toolCallId, toolServer, expiresAt };
     });
   }
 
-  async function takeChoice(scope: CallbackScope, choice: Extract<Callback, { type: 'user_choice' }>): Promise<void> {
+  function takeChoice(scope: CallbackScope, choice: Extract<Callback, { type: 'user_choice' }>): Promise<void> {
     const { tenant, thread, toolCallId, toolServer } = scope;
     const { prompt, choices, responseUrl } = choice;
     const id = inputIds.userChoice(toolCallId, hashOf(JSON.stringify([prompt, choices, choice.default, responseUrl])));
-    await publish(scope, id, () =>
+    return publish(scope, id, () =>
       Promise.resolve({
         kind: 'ChoicePrompt',
         id,
@@ -236,17 +233,17 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
   }
 
   /** R98: the content is handed on as it was written. Nothing here says whether the thread exists; its lane does. */
-  async function takeView({ tenant, thread }: CallbackScope, viewType: string, content: string): Promise<void> {
+  function takeView({ tenant, thread }: CallbackScope, viewType: string, content: string): Promise<void> {
     const update = { kind: 'ViewUpdate', id: `v:${deps.entropy.nonce()}`, viewType, content } as const;
-    await deps.inputs.publish({ tenant, thread }, update, null);
+    return deps.inputs.publish({ tenant, thread }, update, null);
   }
 
-  async function takeResult(scope: CallbackScope, callback: Extract<Callback, { type: 'tool_result' }>): Promise<void> {
+  function takeResult(scope: CallbackScope, callback: Extract<Callback, { type: 'tool_result' }>): Promise<void> {
     const { tenant, toolCallId, toolServer } = scope;
     const items = resultContent(callback).map(cleanItem); // R49
     const subscription = opensSubscription({ content: items, subscription: callback.subscription });
     const id = subscription ? inputIds.confirmation(toolCallId) : inputIds.result(toolCallId);
-    await publish(scope, id, async () => {
+    return publish(scope, id, async () => {
       const stored = await storeResult(storing, tenant, items, callback.displayAs);
       return { kind: 'ToolResult', id, toolCallId, toolServer, ...stored, subscription };
     });
@@ -254,8 +251,9 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
 
   async function judge(scope: CallbackScope, request: CallbackRequest): Promise<CallbackAnswer> {
     const { body } = request;
-    const read = await readBody(request, settings.bodyBytesMax);
-    if ('status' in read) return refuse(scope, read, body);
+    const text = textOf(request, settings.bodyBytesMax);
+    if (typeof text !== 'string') return refuse(scope, text, body);
+    const read = text.length > shortCharacters ? await inTurns(readingCallback(text)) : readCallback(text);
     if (!read.ok) return refuse(scope, refusalOf(read, body), body);
     const { callback } = read;
     if (!isAbout(scope, callback))
@@ -317,8 +315,8 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
 const contentOf = (view: Extract<Callback, { type: 'view_update' }>, { rawContent }: Accepted): string =>
   rawContent ?? JSON.stringify(view.content);
 
-/** The body as a callback, or the reason why it is not even read. */
-async function readBody(request: CallbackRequest, bytesMax: number): Promise<CallbackReading | Refused> {
+/** The body as text, or the reason why it is not even read. */
+function textOf(request: CallbackRequest, bytesMax: number): string | Refused {
   const { body } = request;
   const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   if (request.truncated === true || size > bytesMax)
@@ -331,10 +329,10 @@ async function readBody(request: CallbackRequest, bytesMax: number): Promise<Cal
       settles: false,
     };
   }
-  const text = decode(body);
-  if (text === null) return unreadable('not UTF-8', typeOf(body));
-  return text.length > shortCharacters ? inTurns(readingCallback(text)) : readCallback(text);
+  return decode(body) ?? unreadable('not UTF-8', typeOf(body));
 }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Servers exist that send no content type at all; whoever sends one means it. */
 function isJson(contentType: string | null | undefined): boolean {
@@ -349,7 +347,7 @@ function isJson(contentType: string | null | undefined): boolean {
 function decode(body: Uint8Array | string): string | null {
   if (typeof body === 'string') return body;
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(body);
+    return utf8.decode(body);
   } catch {
     return null;
   }

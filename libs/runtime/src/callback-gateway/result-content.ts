@@ -34,7 +34,7 @@ export async function storeResult(
   const checking: Checking = { blobs: deps.blobs, tenant, leftBytes: deps.inlineBytesMax, puts: [] };
   const content = items.map((item) => toItem(item, checking));
   const displayAs = segments === undefined ? null : segments.flatMap((segment) => toSegment(segment, checking) ?? []);
-  await Promise.all(checking.puts); // (S2)
+  if (checking.puts.length > 0) await Promise.all(checking.puts); // (S2)
   return { content, displayAs };
 }
 

@@ -4,6 +4,8 @@
 //   B1. At most `max` places are taken. A place that becomes free goes to whoever waits for longest, never to a newcomer.
 //   B2. Whoever stops waiting has taken no place.
 export interface Bulkhead {
+  /** True with a place, which must be given back; false when there is none. */
+  enterNow(): boolean;
   /** True with a place, which must be given back; false when the signal ended the wait. */
   enter(signal: AbortSignal): Promise<boolean>;
   leave(): void;
@@ -27,12 +29,17 @@ export function createBulkhead(max: number): Bulkhead {
     });
   }
 
+  function enterNow(): boolean {
+    if (taken >= max) return false;
+    taken += 1;
+    return true;
+  }
+
   return {
+    enterNow,
     enter(signal) {
       if (signal.aborted) return Promise.resolve(false);
-      if (taken >= max) return wait(signal);
-      taken += 1;
-      return Promise.resolve(true);
+      return enterNow() ? Promise.resolve(true) : wait(signal);
     },
     leave() {
       for (const end of waiting) return end(true); // (B1) the place changes hands

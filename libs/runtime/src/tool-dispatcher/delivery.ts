@@ -13,6 +13,7 @@
 //       count. Who finds the claim taken waits longer than a POST may take, and then a grace in which a result wins.
 import {
   Fault,
+  type Attempt,
   type Clock,
   type DispatchLedger,
   type DispatchOutcome,
@@ -78,8 +79,9 @@ interface Progress {
   firstAt: number;
 }
 
+type May = 'go' | 'lost' | Conclusion;
 /** Asked when the turn has come, right before a POST. */
-type Begin = () => Promise<'go' | 'lost' | Conclusion>;
+type Begin = () => May | Promise<May>;
 
 /** A ledger that was read this short a time ago is not read again. */
 const freshMs = 1_000;
@@ -88,19 +90,19 @@ const freshMs = 1_000;
 export async function deliver(
   deps: DeliveryDeps,
   errand: Errand,
-  build: () => Promise<Invocation | Failure>,
+  build: () => Invocation | Failure | Promise<Invocation | Failure>,
 ): Promise<Conclusion> {
   const readAt = deps.clock.now();
   // (D1) What is asked of the store goes out together: nearly every call is a new one, and then all of it is needed.
-  const [entry, invocation, progress] = await Promise.all([
-    deps.ledger.read(errand.key, errand.call.effect.toolCallId),
+  const [{ entry, attempts }, invocation] = await Promise.all([
+    deps.ledger.look(errand.key, errand.call.effect.toolCallId),
     build(),
-    earlierProgress(deps, errand),
   ]);
   const known = concluded(entry);
   if (known !== null) return known;
   if (entry !== null && entry.nonce !== null) return waitForOther(deps, errand);
   if ('code' in invocation) return conclude(deps, errand, 'refused', invocation);
+  const progress = progressOf(attempts, readAt);
   const once = errand.call.effect.delivery === 'at_most_once';
   return await send(
     deps,
@@ -157,12 +159,14 @@ async function attempt(
 ): Promise<Tried | 'lost' | Conclusion> {
   const { clock, hardStop, settings } = deps;
   const { tenant, effect } = errand.call;
-  const leave = await deps.gates.enter(tenant, effect.toolServer, errand.rest);
+  const entered = deps.gates.enter(tenant, effect.toolServer, errand.rest);
+  const leave = entered instanceof Promise ? await entered : entered;
   if (leave === null) throw new Interrupted();
   let outcome: SendOutcome | null = null;
   let at = 0;
   try {
-    const may = await begin();
+    const asked = begin();
+    const may = asked instanceof Promise ? await asked : asked;
     if (may !== 'go') return may;
     at = clock.now();
     outcome = await deps.transport.post({ ...invocation, timeoutMs: settings.ackTimeoutMs, signal: hardStop });
@@ -186,14 +190,16 @@ async function attempt(
 /** At least once: the ledger was read a moment ago, unless the turn came late; a repetition looks again. (D1, D4) */
 function lookAgain(deps: DeliveryDeps, errand: Errand, progress: Progress, readAt: number): Begin {
   const { toolCallId } = errand.call.effect;
-  return async () => {
-    const first = progress.made === 0;
-    if (first && deps.clock.now() - readAt <= freshMs) return 'go';
+  async function look(first: boolean): Promise<May> {
     const known = concluded(await readLedger(deps, errand));
     if (known !== null || first) return known ?? 'go';
     const results = [inputIds.result(toolCallId), inputIds.confirmation(toolCallId)];
     const found = await insist(deps, errand, () => deps.log.findByInputs(errand.key, results));
     return found.every((commit) => commit === null) ? 'go' : conclude(deps, errand, 'sent', null);
+  }
+  return () => {
+    const first = progress.made === 0;
+    return first && deps.clock.now() - readAt <= freshMs ? 'go' : look(first);
   };
 }
 
@@ -250,13 +256,10 @@ function delayAfter(
   );
 }
 
-async function earlierProgress({ ledger, clock }: DeliveryDeps, { key, call }: Errand): Promise<Progress> {
-  const earlier = await ledger.attempts(key, [call.effect.toolCallId]);
-  return {
-    made: earlier.reduce((most, { number }) => Math.max(most, number), 0),
-    firstAt: earlier.reduce((first, { at }) => Math.min(first, at), clock.now()),
-  };
-}
+const progressOf = (attempts: readonly Attempt[], now: number): Progress => ({
+  made: attempts.reduce((most, { number }) => Math.max(most, number), 0),
+  firstAt: attempts.reduce((first, { at }) => Math.min(first, at), now),
+});
 
 /** What the ledger says about the end of a call, null when it has not ended. */
 function concluded(entry: LedgerEntry | null): Conclusion | null {

@@ -10,7 +10,7 @@ import type { ToolServer, WorkTopics } from '@dormouse/ports';
 import type { InvokeTool } from '@dormouse/thread';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import type { Failure } from './dispatch-failure.ts';
-import type { Manifests } from './manifest.ts';
+import type { Manifest, Manifests } from './manifest.ts';
 import { atAddress, type Registrations } from './registrations.ts';
 import { traceHeaders } from './trace-headers.ts';
 
@@ -31,14 +31,29 @@ export interface InvocationDeps {
 
 const idCharactersMax = 200;
 
-/** The request, or why there will never be one. @throws Fault when a store fails. */
-export async function buildInvocation(deps: InvocationDeps, call: OwedCall): Promise<Invocation | Failure> {
+type Built = Invocation | Failure;
+
+/** The request, or why there will never be one; at once when nothing must be read. @throws Fault when a store fails. */
+export function buildInvocation(
+  { registrations, manifests, tokens }: InvocationDeps,
+  call: OwedCall,
+): Built | Promise<Built> {
   const { tenant, effect } = call;
+  const registered = registrations.get(tenant, effect.toolServer);
+  const manifest = manifests.stored(tenant, effect.toolsetSha256);
+  if (!(registered instanceof Promise) && !(manifest instanceof Promise))
+    return build(tokens, call, registered, manifest);
+  return Promise.all([registered, manifest]).then((read) => build(tokens, call, ...read));
+}
+
+function build(
+  tokens: CallbackTokens,
+  call: OwedCall,
+  registered: ToolServer | null,
+  manifest: Manifest | null,
+): Built {
+  const { effect } = call;
   const name = effect.toolServer;
-  const [registered, manifest] = await Promise.all([
-    deps.registrations.get(tenant, name),
-    deps.manifests.stored(tenant, effect.toolsetSha256),
-  ]);
   if (registered === null)
     return { code: 'DISPATCH_FAILED', detail: `tool server "${name}" is not registered any more` };
   const server = atAddress(registered, effect);
@@ -48,7 +63,7 @@ export async function buildInvocation(deps: InvocationDeps, call: OwedCall): Pro
       code: 'TOOLSET_INVALID',
       detail: `the tools of "${name}" that this call was decided on are not stored any more`,
     };
-  const body = bodyOf(deps.tokens, call, server, manifest.toolset.toolsetVersion);
+  const body = bodyOf(tokens, call, server, manifest.toolset.toolsetVersion);
   if (body === null)
     return { code: 'DISPATCH_FAILED', detail: 'the call breaks a limit of the protocol and cannot be sent' };
   return {

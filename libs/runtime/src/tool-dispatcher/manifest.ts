@@ -29,8 +29,8 @@ export interface Manifests {
   fetch(server: ToolServer): Promise<Fetched>;
   /** The same after a 409: asks once for all that were refused together. (M5) */
   fetchChanged(server: ToolServer): Promise<Fetched>;
-  /** The stored manifest with this hash, or null. */
-  stored(tenant: string, sha256: string): Promise<Manifest | null>;
+  /** The stored manifest with this hash, or null; at once when it is known. */
+  stored(tenant: string, sha256: string): Manifest | Promise<Manifest | null>;
   /** The last one that the server gave and that was good; null when there is none or it differs from the pin. */
   lastGood(server: ToolServer): Promise<Manifest | null>;
 }
@@ -65,9 +65,10 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
     logger.info('toolset_learned', { tenant, toolServer: name, sha256: manifest.sha256 });
   }
 
-  async function stored(tenant: string, sha256: string): Promise<Manifest | null> {
-    const known = bySha256.get(`${tenant} ${sha256}`);
-    if (known !== undefined) return known;
+  const stored = (tenant: string, sha256: string): Manifest | Promise<Manifest | null> =>
+    bySha256.get(`${tenant} ${sha256}`) ?? readStored(tenant, sha256);
+
+  async function readStored(tenant: string, sha256: string): Promise<Manifest | null> {
     const row = await toolsets.get(tenant, sha256);
     if (row === null) return null;
     const parsed = parseToolset(JSON.parse(row.manifest));

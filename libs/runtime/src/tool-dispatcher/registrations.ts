@@ -5,8 +5,8 @@ import { createSharedReads } from '../shared-reads.ts';
 import { createKept } from './kept.ts';
 
 export interface Registrations {
-  /** @throws Fault when the store fails; that is never "not registered". */
-  get(tenant: string, name: string): Promise<ToolServer | null>;
+  /** At once when it was read lately. @throws Fault when the store fails; that is never "not registered". */
+  get(tenant: string, name: string): ToolServer | Promise<ToolServer | null>;
 }
 
 /** The server where it is since its family was migrated; an override of the endpoint belonged to the old address. */
@@ -21,7 +21,7 @@ export function createRegistrations(toolServers: ToolServers, clock: Clock, ttlM
   const shared = createSharedReads<ToolServer | null>();
   const known = createKept<{ readonly server: ToolServer; readonly readAt: number }>(keptMax);
   return {
-    async get(tenant, name) {
+    get(tenant, name) {
       const key = `${tenant} ${name}`;
       const entry = known.get(key);
       const age = entry === undefined ? -1 : clock.now() - entry.readAt;

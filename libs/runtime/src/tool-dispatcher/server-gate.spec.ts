@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 
 async function come(name: string, signal = never, server = 'one'): Promise<void> {
-  void gates.enter('acme', server, signal).then((leave) => leave && entered.push({ name, leave }));
+  void Promise.resolve(gates.enter('acme', server, signal)).then((leave) => leave && entered.push({ name, leave }));
   await settle();
 }
 async function go(outcome: SendOutcome | null, index = 0): Promise<void> {

@@ -5,13 +5,13 @@
 //   S1. Whoever is told to stop waiting has not begun.
 //   S2. What is held here is forgotten when nobody waits and nothing has failed: one entry per server in use.
 import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
-import { createBreaker, type Breaker } from './breaker.ts';
+import { createBreaker, type Breaker, type Pass } from './breaker.ts';
 import { createBulkhead, type Bulkhead } from './bulkhead.ts';
 import type { BreakerSettings } from './settings.ts';
 
 export interface ServerGates {
-  /** Resolves when its turn has come, with what ends the turn; null when the signal ended the wait. */
-  enter(tenant: string, toolServer: string, signal: AbortSignal): Promise<Leave | null>;
+  /** What ends the turn, at once or when the turn has come; null when the signal ended the wait. */
+  enter(tenant: string, toolServer: string, signal: AbortSignal): Leave | null | Promise<Leave | null>;
 }
 
 /** Ends a turn, with what came of it; null when nothing was sent. */
@@ -43,24 +43,35 @@ export function createServerGates(options: GateOptions): ServerGates {
     return gate;
   }
 
-  return {
-    async enter(tenant, toolServer, signal) {
-      const name = `${tenant} ${toolServer}`;
-      const { breaker, bulkhead } = gateOf(name);
-      const pass = await breaker.wait(signal);
-      if (pass === null) return null;
-      if (!(await bulkhead.enter(signal))) {
-        breaker.learn(pass, null);
-        return null;
-      }
-      const leave: Leave = (outcome) => {
-        breaker.learn(pass, outcome);
-        bulkhead.leave();
-        if (breaker.isClosed && bulkhead.isEmpty) gates.delete(name); // (S2)
-      };
-      if (!signal.aborted) return leave;
-      leave(null); // (S1)
+  function begin(name: string, { breaker, bulkhead }: Gate, pass: Pass): Leave {
+    return (outcome) => {
+      breaker.learn(pass, outcome);
+      bulkhead.leave();
+      if (breaker.isClosed && bulkhead.isEmpty) gates.delete(name); // (S2)
+    };
+  }
+
+  async function wait(name: string, gate: Gate, signal: AbortSignal): Promise<Leave | null> {
+    const { breaker, bulkhead } = gate;
+    const pass = await breaker.wait(signal);
+    if (pass === null) return null;
+    if (!(await bulkhead.enter(signal))) {
+      breaker.learn(pass, null);
       return null;
+    }
+    const leave = begin(name, gate, pass);
+    if (!signal.aborted) return leave;
+    leave(null); // (S1)
+    return null;
+  }
+
+  return {
+    enter(tenant, toolServer, signal) {
+      if (signal.aborted) return null; // (S1)
+      const name = `${tenant} ${toolServer}`;
+      const gate = gateOf(name);
+      const isFree = gate.breaker.isClosed && gate.bulkhead.enterNow();
+      return isFree ? begin(name, gate, 'free') : wait(name, gate, signal);
     },
   };
 }

@@ -54,7 +54,7 @@ export interface ToolDispatcherDeps {
 interface InHand {
   readonly rest: AbortController;
   withdrawn: boolean;
-  readonly done: Promise<void>;
+  done: Promise<void>;
 }
 
 /** After the POSTs have been ended. */
@@ -123,6 +123,8 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
       if (!hand.withdrawn) throw new Fault('UNAVAILABLE', 'the dispatcher is stopping'); // (T1)
+    } finally {
+      inHand.delete(handOf(call, call.effect.toolCallId));
     }
   }
 
@@ -130,12 +132,9 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const id = handOf(call, call.effect.toolCallId);
     const known = inHand.get(id);
     if (known !== undefined) return known.done; // (T2)
-    const started = Promise.withResolvers<void>();
-    const hand: InHand = { rest: new AbortController(), withdrawn: false, done: started.promise };
+    const hand: InHand = { rest: new AbortController(), withdrawn: false, done: Promise.resolve() };
     inHand.set(id, hand);
-    invoke(call, hand)
-      .finally(() => inHand.delete(id))
-      .then(started.resolve, started.reject);
+    hand.done = invoke(call, hand);
     return hand.done;
   }
 

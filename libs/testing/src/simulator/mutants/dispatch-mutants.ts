@@ -15,6 +15,10 @@ export const dispatchMutants: Readonly<Record<string, Mutant>> = {
         const entry = await ports.ledger.read(key, subject);
         return entry === null ? null : { ...entry, outcome: null };
       },
+      look: async (key, toolCallId) => {
+        const { entry, attempts } = await ports.ledger.look(key, toolCallId);
+        return { attempts, entry: entry === null ? null : { ...entry, outcome: null } };
+      },
     })),
   },
   claimAlwaysWon: {

@@ -129,12 +129,12 @@ export const paymentMutants: Readonly<Record<string, Mutant>> = {
   timerDroppedFirst: {
     breaks: 'a due timer is dropped before its firing is published',
     topology: 'standalone', // elsewhere another processor fires it too
-    faults: { crash: 0.008 },
+    faults: { crash: 0.02 },
     seedsMax: 500,
     protocol: ({ clock }) => ({
       fireTimer: async (publish, drop) => {
         await drop();
-        await clock.sleep(400);
+        await clock.sleep(2_000);
         await publish();
       },
     }),
