@@ -52,15 +52,20 @@ export interface Bill {
   readonly hold: Hold;
 }
 
-export async function pay(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> {
+/** Null when there was nothing to wait for. */
+export function pay(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> | null {
   const { protocol } = deps;
   const ended = endedRun(debtor, bill.state);
   ended?.abort();
+  const goOn = (): void => {
+    if (ended !== null && debtor.run === ended) debtor.run = null;
+    const requested = requestedCompletion(protocol, bill);
+    if (requested !== null) startCompletion(deps, debtor, bill, requested); // (P4)
+  };
   const passedOn = protocol.passOn(bill.hold, ended?.hold ?? null, () => handOver(deps, debtor, bill)); // (P3)
-  if (passedOn !== null) await passedOn;
-  if (ended !== null && debtor.run === ended) debtor.run = null;
-  const requested = requestedCompletion(protocol, bill);
-  if (requested !== null) startCompletion(deps, debtor, bill, requested); // (P4)
+  if (passedOn !== null) return passedOn.then(goOn);
+  goOn();
+  return null;
 }
 
 /** The lane's completion, when the state no longer asks for it. */

@@ -99,7 +99,8 @@ async function payCommit(
   try {
     const debts =
       effects.length === 0 ? [] : [{ version: commit.version, at: commit.at, trace: commit.trace, effects }];
-    await pay(deps.payment, lane, { debts, state: { thread, tail, messages: before.messages }, hold });
+    const paid = pay(deps.payment, lane, { debts, state: { thread, tail, messages: before.messages }, hold });
+    if (paid !== null) await paid;
   } finally {
     hold.drop();
   }
