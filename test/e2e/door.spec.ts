@@ -100,8 +100,10 @@ describe('the door', () => {
   );
 
   it('finds nothing where an address cannot be one of ours', async () => {
-    for (const path of ['/v1/threads/%zz', '/v1/threads/%ff', `/v1/threads/${'x'.repeat(5_000)}`, '/v1/agents/', '/'])
-      expect((await at.request('GET', path)).json.code).toBe('NOT_FOUND');
+    for (const path of ['/v1/threads/%zz', '/v1/threads/%ff', `/v1/threads/${'x'.repeat(5_000)}`, '/v1/agents/', '/']) {
+      const { json, headers } = await at.request('GET', path);
+      expect([json.code, headers.get('x-request-id')]).toEqual(['NOT_FOUND', json.instance]);
+    }
     for (const method of ['PUT', 'DELETE', 'OPTIONS'])
       expect((await at.request(method, '/v1/agents')).json.code).toBe('NOT_FOUND');
   });

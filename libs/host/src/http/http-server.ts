@@ -4,7 +4,8 @@
 // Invariants:
 //   H1. Nest has a context of its own, so none of its hooks reaches a plain route: what it adds to the server itself, Fastify
 //       would hand on to every context there is, those made before included.
-//   H2. Every answer carries X-Request-Id; every answer that is not 2xx is a problem document (callbacks have their own).
+//   H2. Every answer carries X-Request-Id; every answer that is not 2xx is a problem document (callbacks have their own). Except
+//       Fastify's own 503 on a connection that is still open while the server closes.
 //   H3. Closing takes no new connection, ends streams and waits, lets requests finish, and then resolves.
 import 'reflect-metadata';
 import type { IncomingMessage } from 'node:http';
@@ -12,7 +13,7 @@ import type { Logger } from '@dormouse/ports';
 import type { CallbackGateway } from '@dormouse/runtime';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { fastify, type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AccessGuard } from './access-guard.ts';
 import { AnswerInterceptor } from './answer-interceptor.ts';
 import { ApiModule, type ApiParts } from './api-module.ts';
@@ -76,17 +77,26 @@ function createFastify(logger: Logger): FastifyInstance {
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, nextId()),
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
-    frameworkErrors: (error, request, reply) => sendProblem(reply, request, error, logger),
+    pluginTimeout: 0, // Nest starts inside one, and a slow machine may take its time
+    frameworkErrors: (error, request, reply) => {
+      mark(request, reply); // no hook has run
+      sendProblem(reply, request, error, logger);
+    },
   });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', bodyBytes);
   server.addContentTypeParser('*', noOtherBody);
   server.addHook('onRequest', (request, reply, done) => {
-    reply.raw.setHeader('x-request-id', request.id); // (H2)
-    reply.raw.setHeader('x-content-type-options', 'nosniff');
+    mark(request, reply);
     done();
   });
   return server;
+}
+
+/** (H2) */
+function mark(request: FastifyRequest, reply: FastifyReply): void {
+  reply.raw.setHeader('x-request-id', request.id);
+  reply.raw.setHeader('x-content-type-options', 'nosniff');
 }
 
 /** The body stays bytes until its schema is known; another charset than UTF-8 is another media type. */

@@ -18,6 +18,9 @@ export interface Breaker {
   wait(signal: AbortSignal): Promise<Pass | null>;
   /** What came of the attempt; null when nothing was sent. */
   learn(pass: Pass, outcome: SendOutcome | null): void;
+  /** Whether attempts are held back. */
+  readonly isHolding: boolean;
+  /** Whether there is nothing to remember. */
   readonly isClosed: boolean;
 }
 
@@ -72,6 +75,9 @@ export function createBreaker(
         if (pass === 'probe' || (holds === 0 && failures >= settings.failuresMax)) hold();
       }
       if (pass === 'probe') announce();
+    },
+    get isHolding() {
+      return holds > 0;
     },
     get isClosed() {
       return failures === 0 && holds === 0;

@@ -94,9 +94,9 @@ export async function deliver(
 ): Promise<Conclusion> {
   const readAt = deps.clock.now();
   // (D1) What is asked of the store goes out together: nearly every call is a new one, and then all of it is needed.
-  const [{ entry, attempts }, invocation] = await Promise.all([
-    deps.ledger.look(errand.key, errand.call.effect.toolCallId),
+  const [invocation, { entry, attempts }] = await Promise.all([
     build(),
+    deps.ledger.look(errand.key, errand.call.effect.toolCallId),
   ]);
   const known = concluded(entry);
   if (known !== null) return known;

@@ -70,6 +70,14 @@ describe('the bulkhead', () => {
     expect(inside()).toBe('ce');
   });
 
+  it('S3 gives a place that becomes free in the same moment to who came first', async () => {
+    for (const name of 'abc') await come(name);
+    const first = come('d');
+    entered.splice(0, 1)[0]?.leave(ok);
+    await Promise.all([first, come('e')]);
+    expect(inside()).toBe('bcd');
+  });
+
   it('is one for each server', async () => {
     for (const name of 'abcd') await come(name);
     await come('z', never, 'two');
@@ -86,6 +94,20 @@ describe('the breaker', () => {
     expect(inside()).toBe('a');
     await go(ok);
     expect(inside()).toBe('bc');
+  });
+
+  it('S2 is not forgotten while somebody waits: all of them find one bulkhead when it lets them go', async () => {
+    await fail(5);
+    for (const name of 'abcd') await come(name);
+    await clock.advance(1_000);
+    expect(inside()).toBe('a');
+    await go(ok);
+    for (const name of 'efg') await come(name);
+    expect(inside()).toBe('bcd');
+    for (const expected of ['cde', 'def', 'efg']) {
+      await go(ok);
+      expect(inside()).toBe(expected);
+    }
   });
 
   it('holds twice as long each time, up to the longest', async () => {

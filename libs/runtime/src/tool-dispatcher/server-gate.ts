@@ -3,7 +3,8 @@
 //
 // Invariants:
 //   S1. Whoever is told to stop waiting has not begun.
-//   S2. What is held here is forgotten when nobody waits and nothing has failed: one entry per server in use.
+//   S2. What is held here is forgotten when nobody waits and nothing has failed, not before: one entry per server in use.
+//   S3. Whoever has to wait does so from the moment he came: nobody who comes later is let in before.
 import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
 import { createBreaker, type Breaker, type Pass } from './breaker.ts';
 import { createBulkhead, type Bulkhead } from './bulkhead.ts';
@@ -27,6 +28,8 @@ export interface GateOptions {
 interface Gate {
   readonly breaker: Breaker;
   readonly bulkhead: Bulkhead;
+  /** Held by the breaker or queued for the bulkhead. */
+  waiting: number;
 }
 
 export function createServerGates(options: GateOptions): ServerGates {
@@ -38,22 +41,38 @@ export function createServerGates(options: GateOptions): ServerGates {
     const gate = {
       breaker: createBreaker(options, options.breaker),
       bulkhead: createBulkhead(options.concurrentMax),
+      waiting: 0,
     };
     gates.set(name, gate);
     return gate;
   }
 
-  function begin(name: string, { breaker, bulkhead }: Gate, pass: Pass): Leave {
+  /** (S2) */
+  function forgetUnused(name: string, { breaker, bulkhead, waiting }: Gate): void {
+    if (waiting === 0 && breaker.isClosed && bulkhead.isEmpty) gates.delete(name);
+  }
+
+  function begin(name: string, gate: Gate, pass: Pass): Leave {
     return (outcome) => {
-      breaker.learn(pass, outcome);
-      bulkhead.leave();
-      if (breaker.isClosed && bulkhead.isEmpty) gates.delete(name); // (S2)
+      gate.breaker.learn(pass, outcome);
+      gate.bulkhead.leave();
+      forgetUnused(name, gate);
     };
   }
 
   async function wait(name: string, gate: Gate, signal: AbortSignal): Promise<Leave | null> {
+    gate.waiting += 1;
+    try {
+      return await passThrough(name, gate, signal);
+    } finally {
+      gate.waiting -= 1;
+      forgetUnused(name, gate);
+    }
+  }
+
+  async function passThrough(name: string, gate: Gate, signal: AbortSignal): Promise<Leave | null> {
     const { breaker, bulkhead } = gate;
-    const pass = await breaker.wait(signal);
+    const pass = breaker.isHolding ? await breaker.wait(signal) : 'free'; // (S3)
     if (pass === null) return null;
     if (!(await bulkhead.enter(signal))) {
       breaker.learn(pass, null);
@@ -70,7 +89,7 @@ export function createServerGates(options: GateOptions): ServerGates {
       if (signal.aborted) return null; // (S1)
       const name = `${tenant} ${toolServer}`;
       const gate = gateOf(name);
-      const isFree = gate.breaker.isClosed && gate.bulkhead.enterNow();
+      const isFree = !gate.breaker.isHolding && gate.bulkhead.enterNow();
       return isFree ? begin(name, gate, 'free') : wait(name, gate, signal);
     },
   };

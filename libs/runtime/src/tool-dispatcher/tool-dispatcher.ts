@@ -134,7 +134,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     if (known !== undefined) return known.done; // (T2)
     const hand: InHand = { rest: new AbortController(), withdrawn: false, done: Promise.resolve() };
     inHand.set(id, hand);
-    hand.done = invoke(call, hand);
+    hand.done = invoke(call, hand); // nobody looks at a hand before this: what runs at once asks for no other call
     return hand.done;
   }
 
