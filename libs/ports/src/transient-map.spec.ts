@@ -42,7 +42,9 @@ describe('a map for what comes and goes', () => {
   });
 
   it('T1 leaves old collections nothing to keep: what came and went is collected young', () => {
-    // 64 in flight, each with a graph of its own. What a plain set held is promoted, dead or not.
+    // 64 in flight, each with a graph of its own. What a plain set held is promoted, dead or not. When it is collected, and by
+    // which thread, is said here, so that the same is counted every time.
+    const alike = ['--single-threaded', '--min-semi-space-size=16', '--max-semi-space-size=16', '--expose-gc'];
     const promoted = (module: string): number => {
       const script = `
         const { TransientSet } = await import(${JSON.stringify(new URL('./transient-map.ts', import.meta.url).href)});
@@ -52,14 +54,10 @@ describe('a map for what comes and goes', () => {
         for (let turn = 0; turn < 20_000; turn++) {
           inFlight.push(enter({ words: Array.from({ length: 200 }, (_, index) => ({ index })) }));
           if (inFlight.length > 64) leave(inFlight.shift());
+          if (turn % 200 === 0) gc({ type: 'minor' });
         }`;
-      const trace = execFileSync(
-        process.execPath,
-        ['--trace-gc-nvp', '--trace-gc', '--input-type=module', '-e', script],
-        {
-          encoding: 'utf8',
-        },
-      );
+      const flags = [...alike, '--trace-gc-nvp', '--trace-gc', '--input-type=module', '-e', script];
+      const trace = execFileSync(process.execPath, flags, { encoding: 'utf8' });
       return [...trace.matchAll(/ promoted=(\d+)/g)].reduce((sum, [, bytes]) => sum + Number(bytes), 0);
     };
     expect(promoted('own')).toBeLessThan(promoted('plain') / 3);
