@@ -2,7 +2,7 @@ export { checkers, type Checker, checkHistory } from './invariants/check-history
 export * from './invariants/history.ts';
 export { type Reading, readHistory } from './invariants/reading.ts';
 export { judgeSeed, type SeedOrder } from './simulator/judge-seed.ts';
-export type { Mutant, MutantContext } from './simulator/mutant.ts';
+export { type Mutant, type MutantContext, soundInstallation } from './simulator/mutant.ts';
 export { mutants } from './simulator/mutants.ts';
 export { type Topology, topologyOf } from './simulator/topology.ts';
 export { runUniverse, type UniverseOptions, type UniverseResult } from './simulator/universe.ts';
