@@ -1,5 +1,6 @@
 // Tool servers that attack: whatever they send, nothing happens outside their own calls, and the system goes on answering.
 // What one does wrong within its own call is in test/hostile.
+import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventsOf, eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
@@ -145,13 +146,24 @@ describe('a tool server that', () => {
     ['terminal sequences', (filled) => `"x":"${filled('\\u001b[31m')}"`],
     ['lists that never end', (filled) => `"x":[${filled('[],')}`],
     ['unknown items', (filled) => `"content":[${filled('{"type":"x"},')}{"type":"x"}]`],
+    ['as many keys as it may', () => `"x":{${members((index) => `k${index}`)}}`],
+    ['as many numbers for keys', () => `"x":{${members((index) => String(index * 7_919))}}`],
+    ['as many escaped keys', () => `"x":{${members((index) => `\\u006b${index}`)}}`],
+    ['as many escaped keys and a null', () => `${members((index) => `\\u006b${index}`)},"subscription":null`],
+    ['terminal sequences that the model is to see', () => `"text":"${'\\u001b]'.repeat(1_000_000)}"`],
+    ['letters of two bytes that the model is to see', () => `"text":"${'é'.repeat(2_000_000)}"`],
+    ['one image', () => `"content":[{"type":"image","mediaType":"image/png","data":"${'AAAA'.repeat(1_900_000)}"}]`],
   ];
+  const filled = (unit: string): string => unit.repeat(6_000_000 / unit.length);
+  const members = (key: (index: number) => string): string =>
+    Array.from({ length: 49_900 }, (_, index) => `"${key(index)}":1`).join();
   it.each(costly)('sends body after body full of %s holds nobody up', async (_what, fieldOf) => {
     const [attacker, other] = await Promise.all([pending(), pending()]);
     const { group_id, id, callback_url } = attacker.call;
-    const head = `{"type":"tool_result","group_id":"${group_id}","id":"${id}","text":"x",`;
-    const filled = (unit: string): string => unit.repeat(6_000_000 / unit.length);
-    const body = Buffer.from(`${head}${fieldOf(filled)}}`);
+    const field = fieldOf(filled);
+    const text = field.startsWith('"text"') ? '' : '"text":"x",';
+    const head = `{"type":"tool_result","group_id":"${group_id}","id":"${id}",${text}`;
+    const body = Buffer.from(`${head}${field}}`);
     for (let sent = 0; sent < 6; sent++) {
       const { status } = await postCallback(callback_url, body);
       expect([200, 400, 413, 422]).toContain(status);
@@ -215,6 +227,11 @@ const drips: Reply = (response) => {
   response.once('close', () => clearInterval(drip));
 };
 
+/** Another one each time, so that it is judged each time; and long, and wrong at its end. */
+const overfull = (): string => {
+  const keys = Array.from({ length: 32_000 }, (_, index) => `"\\u006b${index}":1`);
+  return `{"name":"n${randomBytes(8).toString('hex')}",${keys.join()},"tools":[]}`;
+};
 const anotherTool = `${JSON.stringify(tool('work'))},`.repeat(100);
 const discovery = '/.well-known/rap-toolset';
 
@@ -224,6 +241,7 @@ describe('a manifest that', () => {
     ['is an endless head of white space', endless('', ' '.repeat(65_536)), /TOOLSET/],
     ['drips for ever', drips, /TOOLSET_UNREACHABLE/],
     ['is no UTF-8', (response) => void response.end(Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x7d])), /TOOLSET/],
+    ['holds as many keys as it may', (response) => void response.end(overfull()), /TOOLSET_INVALID/],
     ['is nested without end', (response) => void response.end('{"tools":'.repeat(50_000)), /TOOLSET_INVALID/],
     [
       'redirects inside',

@@ -13,7 +13,7 @@ import { choiceBytesMax, choicesMax, promptBytesMax, textBytesMax } from './limi
 import { createCodec } from './codec.ts';
 import type { InCode } from './codec.ts';
 import { contentField, displayField } from './content.ts';
-import { idField, isTooLarge, opaqueObjectField, textField, urlField, withoutNulls } from './field.ts';
+import { idField, isTooLarge, membersOf, opaqueObjectField, textField, urlField } from './field.ts';
 import { checkingJson, isJsonObject } from './json.ts';
 import type { JsonProblem } from './json.ts';
 import { describeIssue, problemsOf } from './problem.ts';
@@ -87,6 +87,15 @@ const schemas = {
   view_update: viewUpdateSchema,
 };
 
+const fieldsOf = ({ shape }: { readonly shape: object }): readonly string[] => Object.keys(shape);
+const fields: Readonly<Record<CallbackType, readonly string[]>> = {
+  tool_result: fieldsOf(toolResultSchema),
+  subscription_event: fieldsOf(subscriptionEventSchema),
+  oauth: fieldsOf(oauthSchema),
+  user_choice: fieldsOf(userChoiceSchema),
+  view_update: fieldsOf(viewUpdateSchema),
+};
+
 /** `type` of a callback, as on the wire. */
 export type CallbackType = keyof typeof schemas;
 
@@ -132,7 +141,7 @@ export function parseCallback(json: unknown): CallbackParse {
     return refuse('INVALID_BODY', [{ pointer: '/type', detail }]);
   }
   const schema: z.ZodType<z.infer<(typeof schemas)[CallbackType]>> = schemas[type];
-  const parsed = schema.safeParse(withoutNulls(json), { error: describeIssue }); // (1)
+  const parsed = schema.safeParse(membersOf(json, fields[type]), { error: describeIssue }); // (1)
   if (parsed.success) return { ok: true, callback: codec.toCode(parsed.data) };
   return refuse(isTooLarge(parsed.error) ? 'BODY_TOO_LARGE' : 'INVALID_BODY', problemsOf(parsed.error), type);
 }
@@ -144,9 +153,11 @@ export const readCallback = (text: string): CallbackReading => resultOf(readingC
 export function* readingCallback(text: string): Steps<CallbackReading> {
   const reading = yield* checkingJson(text);
   if (!reading.ok) return { ok: false, code: reading.problem.code, problems: [reading.problem] };
+  yield;
   const parsed = parseCallback(reading.value);
   if (!parsed.ok || parsed.callback.type !== 'view_update') return parsed;
-  const rawContent = rawMember(text, 'content');
+  yield;
+  const rawContent = yield* rawMember(text, 'content');
   return rawContent === undefined ? parsed : { ...parsed, rawContent };
 }
 

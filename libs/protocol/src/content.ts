@@ -22,7 +22,7 @@ const mediaTypeField = z
 const base64Field = z
   .string()
   .min(1)
-  .refine((data) => !/[^A-Za-z0-9+/_=-]/.test(data), 'must be base64');
+  .refine((data) => /^[A-Za-z0-9+/_=-]*$/.test(data), 'must be base64');
 
 const textItem = z.object({ type: z.literal('text'), text: z.string() });
 const imageItem = z.object({ type: z.literal('image'), data: base64Field, mediaType: mediaTypeField });

@@ -49,3 +49,12 @@ export function withoutNulls(object: JsonObject): JsonObject {
   if (!Object.values(object).includes(null)) return object;
   return Object.fromEntries(Object.entries(object).filter(([, member]) => member !== null));
 }
+
+/** The same of some members; what it costs does not depend on how many others there are. */
+export function membersOf(object: JsonObject, names: readonly string[]): JsonObject {
+  const members: Record<string, unknown> = {};
+  for (const name of names) {
+    if (Object.hasOwn(object, name) && object[name] !== null) members[name] = object[name];
+  }
+  return members;
+}

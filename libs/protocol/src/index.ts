@@ -20,7 +20,7 @@ export type { Codec, CodeName, InCode, WireName } from './codec.ts';
 export type { ContentItem, DisplaySegment, ImageItem, TextItem } from './content.ts';
 export { encodeInvocation, parseInvocation, toolInvocationSchema } from './invocation.ts';
 export type { InvocationParse, ToolInvocation, WireToolInvocation } from './invocation.ts';
-export { checkJson, isJsonObject } from './json.ts';
+export { checkingJson, checkJson, isJsonObject, shortJsonCharacters } from './json.ts';
 export type { JsonObject, JsonProblem, JsonReading } from './json.ts';
 export * from './limits.ts';
 export {
@@ -37,7 +37,6 @@ export {
 export type { CancelToolCall, CloseThread, Migrate, NoticeParse } from './notice.ts';
 export { describeIssue, pointerTo, problemsOf } from './problem.ts';
 export type { Problem } from './problem.ts';
-export { rawMember } from './raw-member.ts';
 export { readJson } from './read-json.ts';
 export { builtInToolNames, injectedEventToolName, isBuiltInToolName } from './tool-name.ts';
 export type { BuiltInToolName } from './tool-name.ts';
@@ -50,6 +49,7 @@ export {
 } from './tool-result.ts';
 export { toolServerUrl } from './tool-server-url.ts';
 export type { ToolServerPath } from './tool-server-url.ts';
-export { parseToolset } from './toolset.ts';
+export { parseToolset, parsingToolset } from './toolset.ts';
 export type { Tool, ToolAnnotations, Toolset, ToolsetParse } from './toolset.ts';
+export { resultOf } from './steps.ts';
 export type { Steps } from './steps.ts';

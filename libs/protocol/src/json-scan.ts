@@ -1,9 +1,14 @@
 /**
- * Owns: the two passes over JSON text that `JSON.parse` cannot replace: counting (fast) and locating a fault (slow).
- * Not here: syntax; `JSON.parse` judges that. On broken JSON both passes end, and their answers mean nothing.
+ * Owns: the pass over JSON text that `JSON.parse` cannot replace, which counts; and where a string ends.
+ * Not here: syntax; whoever reads the text judges that. On broken JSON all of it ends, and its answers mean nothing.
  *
- * 1. Both are linear in the length of the text and recursion-free, whatever the text is.
+ * 1. Everything is linear in the length of the text and recursion-free, whatever the text is.
+ * 2. What may be asked of megabytes can be done in steps of `stepCharacters`.
  */
+import { resultOf, type Steps } from './steps.ts';
+
+/** As much as is looked at between two rests. (2) */
+export const stepCharacters = 131_072;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -16,11 +21,13 @@ const closeBrace = 0x7d;
 
 /** A string longer than this is searched for its end by `indexOf`, which is faster per character, slower per call. */
 const shortStringCharacters = 24;
-/** A string with more escaped quotes than this is read character by character to its end. */
+/** A string with more escaped quotes than this is read character by character to its end; */
 const escapedQuotesMax = 16;
+/** so is one with more backslashes in a row. */
+const backslashesMax = 1_024;
 /** What is neither a string nor structure, and longer than this, is skipped by a native search. */
 const shortGapCharacters = 32;
-const structure = /["{}[\],:]/g;
+const structure = /["{}[\],:]/;
 
 /** What one look at the text tells. */
 export interface JsonScan {
@@ -30,45 +37,68 @@ export interface JsonScan {
   readonly escapedKeys: boolean;
 }
 
+/** A container that is nested too deep, by the keys and indexes that lead to the one that holds it. */
+export interface TooDeep {
+  readonly tooDeep: readonly string[];
+}
+
+/** A container that is open: where the key of its current member stands, and which item of a list that is. */
+interface Level {
+  keyStart: number;
+  keyEnd: number;
+  item: number;
+}
+
 /**
- * Scans `text`, or says `'too deep'` at the first container nested more than `depthMax` deep, `'too many'` at the first value
- * beyond `valuesMax`: a few bytes each, and they cost a reader far more than the same bytes of a string.
+ * Scans `text` to the first container nested more than `depthMax` deep, or to the first value beyond `valuesMax` (`'too many'`): a
+ * few bytes each, and they cost a reader far more than the same bytes of a string.
  */
-export function scanJson(
+export function* scanningJson(
   text: string,
   depthMax: number,
-  valuesMax = Number.POSITIVE_INFINITY,
-): JsonScan | 'too deep' | 'too many' {
+  valuesMax: number,
+): Steps<JsonScan | TooDeep | 'too many'> {
   const escapes = text.includes('\\');
-  let depth = 0;
+  const levels: Level[] = [];
+  let level: Level | undefined;
   let values = 1;
   let gap = 0;
   let members = 0;
   let escapedKeys = false;
   let keyStart = 0;
   let keyEnd = 0;
+  let rest = stepCharacters;
   for (let index = 0; index < text.length; index++) {
+    if (index >= rest) {
+      rest = index + stepCharacters;
+      yield;
+    }
     switch (text.charCodeAt(index)) {
       case quote:
         keyStart = index;
-        index = endOfString(text, index);
+        index = nearEndOfString(text, index) ?? (yield* findingEndOfString(text, index));
         keyEnd = index;
         break;
       case colon:
         if (++members > valuesMax) return 'too many'; // more than commas only in what is no JSON
-        if (escapes && !escapedKeys) escapedKeys = holdsBackslash(text, keyStart, keyEnd);
+        if (escapes && !escapedKeys) escapedKeys = text.slice(keyStart, keyEnd).includes('\\');
+        if (level !== undefined) [level.keyStart, level.keyEnd] = [keyStart, keyEnd];
         break;
       case comma:
         if (++values > valuesMax) return 'too many';
+        if (level !== undefined) level.item++;
         break;
       case openBrace:
       case openBracket:
-        if (++depth > depthMax) return 'too deep';
+        if (levels.length === depthMax) return { tooDeep: levels.map((open) => segmentOf(text, open)) };
         if (++values > valuesMax) return 'too many';
+        level = { keyStart: -1, keyEnd: -1, item: 0 };
+        levels.push(level);
         break;
       case closeBrace:
       case closeBracket:
-        depth--;
+        levels.pop();
+        level = levels.at(-1);
         break;
       default:
         if (++gap <= shortGapCharacters) continue;
@@ -79,39 +109,62 @@ export function scanJson(
   return { members, escapedKeys };
 }
 
+const segmentOf = (text: string, { keyStart, keyEnd, item }: Level): string =>
+  keyStart === -1 ? String(item) : keyBetween(text, keyStart, keyEnd);
+
+/** Whether any key is spelled with a backslash. */
+export function hasEscapedKeys(text: string): boolean {
+  const scan = resultOf(scanningJson(text, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY));
+  return typeof scan === 'object' && 'escapedKeys' in scan && scan.escapedKeys;
+}
+
+/** Where structure goes on, or where the next step begins. */
 function nextStructure(text: string, from: number): number {
-  structure.lastIndex = from;
-  return structure.exec(text)?.index ?? text.length;
+  const step = text.slice(from, from + stepCharacters);
+  const found = step.search(structure);
+  return from + (found === -1 ? step.length : found);
 }
 
-function holdsBackslash(text: string, start: number, end: number): boolean {
-  for (let index = start; index < end; index++) if (text.charCodeAt(index) === backslash) return true;
-  return false;
-}
-
-/** Index of the quote that closes the string opened at `start`, or the length of the text if none does. */
-export function endOfString(text: string, start: number): number {
+/** Index of the quote that closes the string opened at `start`, when it is near. */
+export function nearEndOfString(text: string, start: number): number | undefined {
   const near = Math.min(text.length, start + shortStringCharacters);
-  let index = start + 1;
-  for (; index < near; index++) {
+  for (let index = start + 1; index < near; index++) {
     const unit = text.charCodeAt(index);
     if (unit === quote) return index;
     if (unit === backslash) index++;
   }
+  return undefined;
+}
+
+/** The same wherever it is, step by step; the length of the text if nothing closes the string. */
+export function* findingEndOfString(text: string, start: number): Steps<number> {
+  let index = start + 1;
   for (let escapedQuotes = 0; escapedQuotes < escapedQuotesMax; escapedQuotes++) {
     const end = text.indexOf('"', index);
     if (end === -1) return text.length;
-    let slashes = end;
-    while (slashes > index && text.charCodeAt(slashes - 1) === backslash) slashes--;
-    if ((end - slashes) % 2 === 0) return end;
+    const slashesMax = Math.min(end - index, backslashesMax);
+    const slashes = backslashesBefore(text, end, slashesMax);
+    if (slashes === backslashesMax) break; // there may be more
+    if (slashes % 2 === 0) return end;
     index = end + 1;
   }
-  for (; index < text.length; index++) {
+  for (let rest = index + stepCharacters; index < text.length; index++) {
+    if (index >= rest) {
+      rest = index + stepCharacters;
+      yield;
+    }
     const unit = text.charCodeAt(index);
     if (unit === quote) return index;
     if (unit === backslash) index++;
   }
   return text.length;
+}
+
+/** How many stand in a row before `end`, counted up to a maximum. */
+export function backslashesBefore(text: string, end: number, max: number): number {
+  let count = 0;
+  while (count < max && text.charCodeAt(end - count - 1) === backslash) count++;
+  return count;
 }
 
 /** The key between the quotes at `start` and `end`, unescaped; the raw characters if its escapes are broken. */
@@ -123,41 +176,4 @@ export function keyBetween(text: string, start: number, end: number): string {
   } catch {
     return raw;
   }
-}
-
-/** The path of the first container nested more than `depthMax` deep or the first repeated key, in textual order. */
-export function locateFault(text: string, depthMax: number): { fault: 'too deep' | 'repeated'; path: string[] } | null {
-  const frames: Frame[] = [];
-  const path = () => frames.map((frame) => (frame.keys ? frame.key : String(frame.index)));
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    const frame = frames.at(-1);
-    if (unit === quote) {
-      const end = endOfString(text, index);
-      if (frame?.keys && frame.awaitsKey) {
-        frame.key = keyBetween(text, index, end);
-        frame.awaitsKey = false;
-        if (frame.keys.has(frame.key)) return { fault: 'repeated', path: path() };
-        frame.keys.add(frame.key);
-      }
-      index = end;
-    } else if (unit === comma && frame) {
-      frame.index++;
-      frame.awaitsKey = true;
-    } else if (unit === openBrace || unit === openBracket) {
-      if (frames.length === depthMax) return { fault: 'too deep', path: path() };
-      frames.push({ keys: unit === openBrace ? new Set() : null, key: '', index: 0, awaitsKey: true });
-    } else if (unit === closeBrace || unit === closeBracket) {
-      frames.pop();
-    }
-  }
-  return null;
-}
-
-interface Frame {
-  /** Keys met so far; null in an array. */
-  readonly keys: Set<string> | null;
-  key: string;
-  index: number;
-  awaitsKey: boolean;
 }

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonDepthMax, jsonValuesMax, pointerCharactersMax } from './limits.ts';
-import { checkJson } from './json.ts';
+import { scanningJson } from './json-scan.ts';
+import { checkJson, shortJsonCharacters } from './json.ts';
+import { readingJson } from './read-json.ts';
+import type { Steps } from './steps.ts';
 
 /** JSON text with a chosen spelling: spaces between tokens, escapes in strings, members in a list so that keys may repeat. */
 interface Spelled {
@@ -52,6 +55,57 @@ describe('checkJson', () => {
     expect(repeated).toBeGreaterThan(20);
   });
 
+  it('R33 long text has the verdict and the value of short text', () => {
+    const long = ' '.repeat(shortJsonCharacters);
+    const hostile = fc.constantFrom(
+      '{"__proto__":1}',
+      '{"constructor":{"prototype":1}}',
+      '"\\ud800"',
+      '{"\\udc00":1}',
+      '{"a":1,"a":1}',
+    );
+    const some = fc.oneof(
+      spelled.map(({ text }) => text),
+      fc.tuple(spelled, hostile).map(([{ text }, one]) => `[${text},{"x":[${one},${one}]}]`),
+    );
+    let refused = 0;
+    fc.assert(
+      fc.property(some, (text) => {
+        const reading = checkJson(text);
+        if (!reading.ok) refused++;
+        expect(checkJson(long + text)).toStrictEqual(reading);
+        expect(checkJson(text + long)).toStrictEqual(reading);
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(refused).toBeGreaterThan(300);
+  });
+
+  it('whatever fills megabytes, they are read in many steps', () => {
+    const filled = (unit: string): string => unit.repeat(6_000_000 / unit.length);
+    const members = (key: (index: number) => string): string =>
+      Array.from({ length: jsonValuesMax - 10 }, (_, index) => `"${key(index)}":1`).join();
+    for (const text of [
+      ...['x', '\\"', '\\\\', '\\u0041', '😀'].flatMap((unit) => [`{"a":"${filled(unit)}"}`, `{"${filled(unit)}":1}`]),
+      `[${filled(' ')}1]`,
+      `[${filled('7')}]`,
+      `{${members((index) => `\\u006b${index}`)}}`,
+      `{${members(String)}}`,
+      `[${'[[]],'.repeat(12_000)}1]`,
+    ]) {
+      const passes: Steps<unknown>[] = [readingJson(text)];
+      if (!/x|😀|u0041/u.test(text)) passes.push(scanningJson(text, jsonDepthMax, jsonValuesMax)); // one native search
+      for (const steps of passes) {
+        let taken = 1;
+        while (steps.next().done !== true) taken++;
+        expect([text.slice(0, 12), taken]).toEqual([
+          text.slice(0, 12),
+          expect.toSatisfy((count) => count >= text.length / 300_000),
+        ]);
+      }
+    }
+  });
+
   it('R33 refuses what JSON.parse refuses, and never throws', () => {
     const broken = fc.tuple(spelled, fc.nat(), fc.constantFrom('', '"', '\\', '}', ']', ',', ':', '{', 'x', '\u0000'));
     fc.assert(
@@ -76,6 +130,7 @@ describe('checkJson', () => {
     expect(problemOf(nested(jsonDepthMax + 2))).toMatchObject({ code: 'BODY_TOO_DEEP', pointer: '/0/a'.repeat(16) });
     expect(problemOf('['.repeat(5_000_000))).toMatchObject({ code: 'BODY_TOO_DEEP' });
     expect(checkJson('[[]]', 1)).toMatchObject({ problem: { code: 'BODY_TOO_DEEP', pointer: '/0' } });
+    expect(problemOf(`[0,{"a":1,"b":[[0],1,${'['.repeat(jsonDepthMax)}`)?.pointer).toMatch(/^\/1\/b\/2\/0/);
     expect(checkJson('7', 0).ok).toBe(true);
   });
 
@@ -146,8 +201,10 @@ describe('checkJson', () => {
   });
 
   it('strings with any number of backslashes end where they should', () => {
-    for (let slashes = 0; slashes < 60; slashes++) {
+    const many = [1_022, 1_023, 1_024, 1_025, 1_026, 5_000, 5_001];
+    for (const slashes of [...Array(60).keys(), ...many]) {
       const text = JSON.stringify({
+        c: `${'x'.repeat(40)}${'\\'.repeat(slashes)}":{},"`,
         a: `${'x'.repeat(slashes % 30)}${'\\'.repeat(slashes)}`,
         b: `${'\\"'.repeat(slashes)}`,
       });

@@ -7,14 +7,15 @@
  * 3. Depth and number of values are checked before `JSON.parse` allocates anything: 8 MiB of tiny values would hold up a process
  *    for half a second, 8 MiB of text do not.
  * 4. Numbers are doubles, as `JSON.parse` makes them. Who must hand on a number exactly keeps the text: `rawMember`.
- * 5. Cost is one scan, one `JSON.parse` and one walk over the keys; paths are computed only for a refusal. For megabytes of
- *    escapes scan and parse take tens of milliseconds each: who serves others meanwhile takes `checkingJson`, step by step.
+ * 5. Cost is one scan, one `JSON.parse` and one walk over the keys; paths are made only for a refusal. `JSON.parse` cannot
+ *    be interrupted, and megabytes of escapes or thousands of keys take it long: text longer than `shortJsonCharacters` goes
+ *    through our own reader, and who serves others meanwhile takes `checkingJson`, step by step.
  */
 import { jsonDepthMax, jsonValuesMax } from './limits.ts';
-import { locateFault, scanJson } from './json-scan.ts';
+import { scanningJson } from './json-scan.ts';
 import { pointerTo } from './problem.ts';
 import type { Problem } from './problem.ts';
-import { readEscapedKeys } from './read-json.ts';
+import { readingJson, reachesPrototype, type JsonRead } from './read-json.ts';
 import { resultOf, type Steps } from './steps.ts';
 
 /** A JSON object whose members nobody here looks at. */
@@ -42,31 +43,35 @@ export function checkJson(
   return resultOf(checkingJson(text, depthMax, valuesMax));
 }
 
-/** The same, with a rest after the scan. (5) */
+/** What is no longer than this is read in one step. (5) */
+export const shortJsonCharacters = 65_536;
+
+/** The same, step by step. (5) */
 export function* checkingJson(
   text: string,
   depthMax: number = jsonDepthMax,
   valuesMax: number = jsonValuesMax,
 ): Steps<JsonReading> {
-  const scan = scanJson(text, depthMax, valuesMax); // (3)
+  const scan = yield* scanningJson(text, depthMax, valuesMax); // (3)
   if (scan === 'too many') return refuse('BODY_TOO_LARGE', [], `more than ${valuesMax} values`);
-  if (scan === 'too deep') {
-    const path = locateFault(text, depthMax)?.path ?? [];
-    return refuse('BODY_TOO_DEEP', path, `more than ${depthMax} levels of nesting`);
-  }
-  yield;
-  let value: unknown;
+  if ('tooDeep' in scan) return refuse('BODY_TOO_DEEP', scan.tooDeep, `more than ${depthMax} levels of nesting`);
+  let read: JsonRead;
   try {
-    value = scan.escapedKeys ? readEscapedKeys(text) : JSON.parse(text);
+    const stepwise = scan.escapedKeys || text.length > shortJsonCharacters;
+    read = stepwise ? yield* readingJson(text) : readAtOnce(text, scan.members);
   } catch (error) {
     return refuse('INVALID_JSON', [], syntaxDetail(error));
   }
+  const { value, fault } = read;
+  return fault === null ? { ok: true, value } : refuse('INVALID_JSON', fault.path, fault.detail);
+}
+
+/** As `readingJson` does, faster, and not to be interrupted. @throws SyntaxError */
+function readAtOnce(text: string, members: number): JsonRead {
+  const value: unknown = JSON.parse(text);
   const walk: Walk = { members: 0, surrogatesPossible: mayHoldLoneSurrogate(text), path: [], detail: '' };
-  if (!isSafe(value, walk)) return refuse('INVALID_JSON', walk.path.toReversed(), walk.detail);
-  if (walk.members !== scan.members) {
-    return refuse('INVALID_JSON', locateFault(text, depthMax)?.path ?? [], 'the same key twice in one object');
-  }
-  return { ok: true, value };
+  if (!isSafe(value, walk)) return { value, fault: { path: walk.path.toReversed(), detail: walk.detail } };
+  return walk.members === members ? { value, fault: null } : resultOf(readingJson(text)); // which tells the repeated key
 }
 
 /** Whether a value is a JSON object: neither null nor an array. */
@@ -122,9 +127,9 @@ function isSafeMember(member: unknown, walk: Walk): boolean {
 }
 
 function isSafeKey(key: string, member: unknown, walk: Walk): boolean {
-  if (key === '__proto__') return found(walk, 'a key that could reach a prototype');
+  if (key === '__proto__') return found(walk, reachesPrototype);
   if (key === 'constructor' && isJsonObject(member) && Object.hasOwn(member, 'prototype')) {
-    return found(walk, 'a key that could reach a prototype');
+    return found(walk, reachesPrototype);
   }
   return !walk.surrogatesPossible || key.isWellFormed() || found(walk, 'lone surrogate in a key');
 }

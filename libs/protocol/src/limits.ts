@@ -58,8 +58,10 @@ export function fitsBytes(text: string, bytesMax: number): boolean {
 
 /** Number of bytes of the UTF-8 encoding of `text`; a lone surrogate counts as U+FFFD, 3 bytes. */
 export function utf8Bytes(text: string): number {
+  const beyondAscii = text.search(/[^\0-\x7f]/); // native, and all that most texts need
+  if (beyondAscii === -1) return text.length;
   let bytes = text.length;
-  for (let index = 0; index < text.length; index++) {
+  for (let index = beyondAscii; index < text.length; index++) {
     const unit = text.charCodeAt(index);
     if (unit < 0x80) continue;
     if (unit < 0x800) bytes += 1;

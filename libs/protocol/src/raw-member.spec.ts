@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rawMember } from './raw-member.ts';
+import { rawMember as cuttingMember } from './raw-member.ts';
+import { resultOf } from './steps.ts';
+
+const rawMember = (text: string, name: string): string | undefined => resultOf(cuttingMember(text, name));
 
 describe('rawMember', () => {
   it('R98 cuts out exactly the text of the value', () => {

@@ -4,44 +4,47 @@
  *
  * 1. The slice holds every digit, escape and space as it was sent; only white space around it is left out.
  */
-import { endOfString, keyBetween } from './json-scan.ts';
+import { findingEndOfString, keyBetween, stepCharacters } from './json-scan.ts';
+import type { Steps } from './steps.ts';
 
 /**
- * The text of the value of top-level member `name`, or undefined if `text` is no object or lacks the member.
+ * The text of the value of top-level member `name`, or undefined if `text` is no object or lacks the member; step by step.
  * RAP view updates: content is stored and forwarded exactly as it was received. R98
  */
-export function rawMember(text: string, name: string): string | undefined {
+export function* rawMember(text: string, name: string): Steps<string | undefined> {
   let index = skipSpace(text, 0);
   if (text[index] !== '{') return undefined;
   while (text[index] === '{' || text[index] === ',') {
     const keyStart = skipSpace(text, index + 1);
     if (text[keyStart] !== '"') return undefined; // an empty object
-    const keyEnd = endOfString(text, keyStart);
+    const keyEnd = yield* findingEndOfString(text, keyStart);
     const valueStart = skipSpace(text, skipSpace(text, keyEnd + 1) + 1);
-    const valueEnd = endOfValue(text, valueStart);
+    const valueEnd = yield* findingEndOfValue(text, valueStart);
     if (keyBetween(text, keyStart, keyEnd) === name) return text.slice(valueStart, valueEnd);
     index = skipSpace(text, valueEnd);
   }
   return undefined;
 }
 
-function skipSpace(text: string, start: number): number {
-  let index = start;
-  while (isSpace(text[index])) index++;
-  return index;
-}
+const outsideSpace = /[^ \n\r\t]/g;
 
-function isSpace(character: string | undefined): boolean {
-  return character === ' ' || character === '\n' || character === '\r' || character === '\t';
+function skipSpace(text: string, start: number): number {
+  outsideSpace.lastIndex = start;
+  return outsideSpace.exec(text)?.index ?? text.length;
 }
 
 /** Index after the value that starts at `start`: its closing bracket, its closing quote, or its last letter or digit. */
-function endOfValue(text: string, start: number): number {
+function* findingEndOfValue(text: string, start: number): Steps<number> {
   let depth = 0;
+  let rest = start + stepCharacters;
   for (let index = start; index < text.length; index++) {
+    if (index >= rest) {
+      rest = index + stepCharacters;
+      yield;
+    }
     const character = text[index];
     if (character === '"') {
-      index = endOfString(text, index);
+      index = yield* findingEndOfString(text, index);
       if (depth === 0) return index + 1;
     } else if (character === '{' || character === '[') {
       depth++;
@@ -53,4 +56,8 @@ function endOfValue(text: string, start: number): number {
     }
   }
   return text.length;
+}
+
+function isSpace(character: string | undefined): boolean {
+  return character === ' ' || character === '\n' || character === '\r' || character === '\t';
 }

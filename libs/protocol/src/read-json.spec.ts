@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkJson } from './json.ts';
-import { readEscapedKeys, readJson } from './read-json.ts';
+import { readingJson, readJson } from './read-json.ts';
+import { stepCharacters } from './json-scan.ts';
+import { resultOf } from './steps.ts';
+
+const readEscapedKeys = (text: string): unknown => resultOf(readingJson(text)).value;
 
 /** After this, V8's own reader takes any escaped second key of an object that begins with `a` for a backslash. (1) */
 const poison = '{"a":1,"\\\\":2}';
@@ -40,6 +44,35 @@ describe('readJson', () => {
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(JSON.stringify(value)).toBe('{"__proto__":{"a":1}}');
   });
+
+  it('a string that is read in pieces is cut at no escape', () => {
+    const escapes = ['\\n', '\\\\', '\\"', '\\u00e9', '\\ud83d\\ude00', '😀', 'x'];
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...escapes), { minLength: 1, maxLength: 12 }),
+        fc.nat(30),
+        fc.nat(40_000),
+        (parts, before, more) => {
+          const text = JSON.stringify('y'.repeat(stepCharacters - before)).slice(0, -1) + parts.join('');
+          const whole = `["${parts.join('').repeat(more / 10)}",${text}${'z'.repeat(stepCharacters)}${parts.join('')}"]`;
+          expect(resultOf(readingJson(whole)).value).toStrictEqual(JSON.parse(whole));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each(['"\\', '"\\u12', '"\\x', '"\n', '1e', '-', '01', '"'])(
+    'refuses what is not JSON also beyond the first step: %j',
+    (end) => {
+      for (const before of [
+        ' '.repeat(stepCharacters + 3),
+        `"${'\\"'.repeat(stepCharacters)}",`,
+        `"${'\\\\'.repeat(stepCharacters)}",`,
+      ])
+        expect(() => readEscapedKeys(`[${before}${end}]`)).toThrow(SyntaxError);
+    },
+  );
 
   it.each([
     '',

@@ -6,107 +6,203 @@
  *    `JSON.parse('{"a":1,"\\u0061":2}')` answers a key `\` (nodejs/node#63785, still open for Node 24). A log that is read
  *    back must say what was written, so text with an escaped key goes through a reader of our own.
  * 2. Text without a backslash, which is nearly all of it, costs one native search more than `JSON.parse`.
- * 3. The reader recurses as deep as the text is nested; strangers' text is bounded before it gets here.
+ * 3. Our own reader works in steps of some thousand values or `stepCharacters`, whatever the text is, and is recursion-free.
+ * 4. It never fails for what a value means, only for syntax; the first thing that a stranger must not send is told beside the value.
  */
-import { endOfString, scanJson } from './json-scan.ts';
+import { backslashesBefore, findingEndOfString, hasEscapedKeys, nearEndOfString, stepCharacters } from './json-scan.ts';
+import { resultOf, type Steps } from './steps.ts';
 
 /** The value of JSON text. @throws SyntaxError as `JSON.parse` does. */
 export function readJson(text: string): unknown {
-  if (!text.includes('\\')) return JSON.parse(text); // (2)
-  const scan = scanJson(text, Number.POSITIVE_INFINITY);
-  return typeof scan === 'string' || !scan.escapedKeys ? JSON.parse(text) : readEscapedKeys(text);
+  if (!text.includes('\\') || !hasEscapedKeys(text)) return JSON.parse(text); // (2)
+  return resultOf(readingJson(text)).value;
 }
 
-/** The same value by a reader that never uses V8's own for an object. Slow: a few megabytes per second and up. */
-export function readEscapedKeys(text: string): unknown {
-  const reader = new Reader(text);
-  const value = reader.value();
-  reader.end();
-  return value;
+/** What our own reader tells. (4) */
+export interface JsonRead {
+  readonly value: unknown;
+  readonly fault: JsonFault | null;
 }
 
-const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
-const space = /[ \t\r\n]*/y;
+/** What is wrong with a value that is JSON, and where: the keys and indexes that lead there, outermost first. */
+export interface JsonFault {
+  readonly detail: string;
+  readonly path: readonly string[];
+}
 
-class Reader {
+/** Reads by a reader that never uses V8's own for an object. (1, 3) @throws SyntaxError as `JSON.parse` does. */
+export function* readingJson(text: string): Steps<JsonRead> {
+  const cursor = new Cursor(text);
+  const open: Open[] = [];
+  let whole: unknown;
+  let fault: JsonFault | null = null;
+  /** A repeated key is only told when there is nothing worse. */
+  const found = (detail: string): void => {
+    if (fault === null || (fault.detail === sameKeyTwice && detail !== sameKeyTwice))
+      fault = { detail, path: open.map(segmentOf) };
+  };
+  let expected: 'value' | 'key' | 'colon' | 'first' | 'more' = 'value';
+  for (;;) {
+    if (cursor.isDue()) yield;
+    const next = cursor.peek();
+    if (next === blank) continue;
+    const frame = open.at(-1);
+    let value: unknown;
+    if (expected === 'colon') {
+      cursor.take(':');
+      expected = 'value';
+      continue;
+    } else if (expected === 'key' && frame !== undefined) {
+      frame.key = yield* cursor.string();
+      if (frame.key === '__proto__') found(reachesPrototype);
+      else if (!frame.key.isWellFormed()) found('lone surrogate in a key');
+      else if (Object.hasOwn(frame.into, frame.key)) found(sameKeyTwice);
+      expected = 'colon';
+      continue;
+    } else if (expected === 'value') {
+      if (next === '{' || next === '[') {
+        cursor.take(next);
+        open.push({ into: next === '{' ? {} : [], key: '' });
+        expected = 'first';
+        continue;
+      }
+      value = next === '"' ? yield* cursor.string() : yield* cursor.scalar();
+      if (typeof value === 'string' && !value.isWellFormed()) found('lone surrogate');
+    } else {
+      if (frame === undefined) {
+        if (next !== '') cursor.fail();
+        return { value: whole, fault };
+      }
+      if (next !== closing(frame.into)) {
+        if (expected === 'more') cursor.take(',');
+        expected = Array.isArray(frame.into) ? 'value' : 'key';
+        continue;
+      }
+      cursor.take(next);
+      value = frame.into;
+      open.pop();
+    }
+    const around = open.at(-1);
+    if (around?.key === 'constructor' && hasPrototype(value)) found(reachesPrototype);
+    if (around === undefined) whole = value;
+    else put(around, value);
+    expected = 'more';
+  }
+}
+
+type Container = Record<string, unknown> | unknown[];
+
+/** A container that is not closed yet, and the key of the member that is being read. */
+interface Open {
+  readonly into: Container;
+  key: string;
+}
+
+/** What may be said of a value, by either reader. */
+export const reachesPrototype = 'a key that could reach a prototype';
+export const sameKeyTwice = 'the same key twice in one object';
+
+const closing = (container: Container): string => (Array.isArray(container) ? ']' : '}');
+const segmentOf = ({ into, key }: Open): string => (Array.isArray(into) ? String(into.length) : key);
+const hasPrototype = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
+
+function put({ into, key }: Open, value: unknown): void {
+  if (Array.isArray(into)) into.push(value);
+  // Like `JSON.parse`, a member named `__proto__` is a member and not the prototype.
+  else if (key === '__proto__')
+    Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
+  else into[key] = value;
+}
+
+const isBlank = (unit: number): boolean => unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
+/** Stands for white space that goes on. */
+const blank = ' ';
+const outsideScalar = /[^-+.\w]/;
+const quote = 0x22;
+const tokensPerStep = 8_000;
+
+class Cursor {
   readonly #text: string;
   #at = 0;
+  #tokens = 0;
+  #rest = stepCharacters;
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  value(): unknown {
-    const next = this.#peek();
-    if (next === '{') return this.#object();
-    if (next === '[') return this.#array();
-    return next === '"' ? this.#string() : this.#scalar();
+  /** Whether enough was read since the last time for a rest. */
+  isDue(): boolean {
+    if (++this.#tokens < tokensPerStep && this.#at < this.#rest) return false;
+    this.#tokens = 0;
+    this.#rest = this.#at + stepCharacters;
+    return true;
   }
 
-  end(): void {
-    if (this.#peek() !== '') this.#fail();
+  /** The next character that is no white space; nothing at the end, `blank` after a whole step of white space. */
+  peek(): string {
+    const text = this.#text;
+    let at = this.#at;
+    while (isBlank(text.charCodeAt(at)) && at < this.#rest) at++;
+    this.#at = at;
+    return isBlank(text.charCodeAt(at)) ? blank : text.charAt(at);
   }
 
-  #object(): Record<string, unknown> {
-    const value: Record<string, unknown> = {};
-    this.#list('{', '}', () => {
-      if (this.#peek() !== '"') this.#fail();
-      const key = this.#string();
-      this.#take(':');
-      const member = this.value();
-      // Like `JSON.parse`, a member named `__proto__` is a member and not the prototype.
-      if (key === '__proto__')
-        Object.defineProperty(value, key, { value: member, enumerable: true, configurable: true, writable: true });
-      else value[key] = member;
-    });
-    return value;
-  }
-
-  #array(): unknown[] {
-    const value: unknown[] = [];
-    this.#list('[', ']', () => value.push(this.value()));
-    return value;
-  }
-
-  #list(open: string, close: string, item: () => void): void {
-    this.#take(open);
-    if (this.#peek() === close) return this.#take(close);
-    for (;;) {
-      item();
-      if (this.#peek() === close) return this.#take(close);
-      this.#take(',');
-    }
-  }
-
-  /** A lone string is safe to give to `JSON.parse`, which also refuses bad escapes and control characters. */
-  #string(): string {
-    const end = endOfString(this.#text, this.#at);
-    const value = JSON.parse(this.#text.slice(this.#at, end + 1)) as string;
-    this.#at = end + 1;
-    return value;
-  }
-
-  #scalar(): unknown {
-    scalar.lastIndex = this.#at;
-    const found = scalar.exec(this.#text)?.[0];
-    if (found === undefined) return this.#fail();
-    this.#at += found.length;
-    return JSON.parse(found);
-  }
-
-  #peek(): string {
-    space.lastIndex = this.#at;
-    space.exec(this.#text);
-    this.#at = space.lastIndex;
-    return this.#text.charAt(this.#at);
-  }
-
-  #take(character: string): void {
-    if (this.#peek() !== character) this.#fail();
+  take(character: string): void {
+    if (this.#text.charAt(this.#at) !== character) this.fail();
     this.#at++;
   }
 
-  #fail(): never {
+  *string(): Steps<string> {
+    const [text, start] = [this.#text, this.#at];
+    if (text.charCodeAt(start) !== quote) this.fail();
+    const end = nearEndOfString(text, start) ?? (yield* findingEndOfString(text, start));
+    if (text.charCodeAt(end) !== quote) this.fail();
+    const pieces: string[] = [];
+    for (this.#at++; this.#at < end;) {
+      if (pieces.length > 0) yield;
+      const to = end - this.#at > stepCharacters ? endOfPiece(text, this.#at, this.#at + stepCharacters) : end;
+      pieces.push(this.#parse(`"${text.slice(this.#at, to)}"`) as string);
+      this.#at = to;
+    }
+    this.#at = end + 1;
+    return pieces.length === 1 ? (pieces[0] as string) : pieces.join('');
+  }
+
+  *scalar(): Steps<unknown> {
+    const text = this.#text;
+    let end = this.#at;
+    for (;;) {
+      const step = text.slice(end, end + stepCharacters);
+      const length = step.search(outsideScalar);
+      end += length === -1 ? step.length : length;
+      if (length !== -1 || end === text.length) break;
+      yield;
+    }
+    const value = this.#parse(text.slice(this.#at, end));
+    this.#at = end;
+    return value;
+  }
+
+  fail(): never {
     throw new SyntaxError(`Unexpected character in JSON at position ${this.#at}`);
   }
+
+  /** A lone string or scalar is safe to give to `JSON.parse`, which also refuses bad escapes and control characters. (1) */
+  #parse(lone: string): unknown {
+    try {
+      return JSON.parse(lone);
+    } catch {
+      return this.fail();
+    }
+  }
+}
+
+/** Where a piece of a string may end: at `to`, or where the escape begins that goes on beyond. */
+function endOfPiece(text: string, from: number, to: number): number {
+  const slash = text.lastIndexOf('\\', to - 1);
+  if (slash < to - 5) return to; // the longest escape, \u0000, is over
+  const inRow = backslashesBefore(text, slash + 1, slash + 1 - from);
+  return inRow % 2 === 0 ? to : slash;
 }

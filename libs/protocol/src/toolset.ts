@@ -11,12 +11,13 @@
 import { z } from 'zod';
 import { fitsBytes, idCharactersMax, jsonDepthMax, nameCharactersMax } from './limits.ts';
 import { schemaBytesMax, schemaDepthMax, toolsMax } from './limits.ts';
-import { urlField, withoutNulls } from './field.ts';
+import { membersOf, urlField, withoutNulls } from './field.ts';
 import { isJsonObject } from './json.ts';
 import type { JsonObject } from './json.ts';
 import { schemaDefects } from './json-schema.ts';
 import { describeIssue, pointerTo, problemsOf } from './problem.ts';
 import type { Problem } from './problem.ts';
+import { resultOf, type Steps } from './steps.ts';
 import { injectedEventToolName, toolNameField } from './tool-name.ts';
 
 const annotationsSchema = z.looseObject({
@@ -68,6 +69,9 @@ const toolsetSchema = z.object({
   version: versionField,
 });
 
+const toolFields = Object.keys(toolSchema.shape);
+const toolsetFields = Object.keys(toolsetSchema.shape);
+
 /** What a tool server says about a tool: `requiresAuth` (text), `readOnly`, `destructive`, `idempotent`, `longRunning`. */
 export type ToolAnnotations = z.infer<typeof annotationsSchema>;
 /** One tool: `{name, description, inputSchema, annotations?, displayScript?}`. The schema is passed on by identity. */
@@ -90,15 +94,18 @@ export type ToolsetParse =
   { readonly ok: true; readonly toolset: Toolset } | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** Parses a manifest from a JSON value. Never throws. RAP toolsets, Validation. R18 R19 R22 */
-export function parseToolset(json: unknown): ToolsetParse {
+export const parseToolset = (json: unknown): ToolsetParse => resultOf(parsingToolset(json));
+
+/** The same, tool by tool. */
+export function* parsingToolset(json: unknown): Steps<ToolsetParse> {
   if (!isJsonObject(json)) return { ok: false, problems: [{ pointer: '', detail: 'must be an object' }] };
-  if (depthOf(json, jsonDepthMax) > jsonDepthMax) {
+  const huge = yield* findingHugeNumbers(json);
+  if (huge === 'too deep')
     return { ok: false, problems: [{ pointer: '', detail: `allows at most ${jsonDepthMax} levels of nesting` }] };
-  }
-  const head = toolsetSchema.safeParse(withoutNulls(json), { error: describeIssue });
+  const head = toolsetSchema.safeParse(membersOf(json, toolsetFields), { error: describeIssue });
   const problems = head.success ? [] : problemsOf(head.error);
-  const tools = toolsOf(json, problems);
-  problems.push(...hugeNumbers(json, []));
+  const tools = yield* readingTools(json, problems);
+  problems.push(...huge);
   if (!head.success || problems.length > 0) return { ok: false, problems };
   const { toolset_version: own, version, ...rest } = head.data;
   const toolsetVersion = own || version;
@@ -106,21 +113,23 @@ export function parseToolset(json: unknown): ToolsetParse {
 }
 
 /** The tools that can be read; appends the defects of the others, and repeated names, to `problems`. */
-function toolsOf(json: JsonObject, problems: Problem[]): Tool[] {
+function* readingTools(json: JsonObject, problems: Problem[]): Steps<Tool[]> {
   if (!Array.isArray(json.tools) || json.tools.length > toolsMax) return []; // reported already
   const tools: Tool[] = [];
   const names = new Map<unknown, number>();
-  json.tools.forEach((entry: unknown, index) => {
+  for (const [index, entry] of json.tools.entries()) {
+    yield;
     const path = ['tools', index];
-    const parsed = toolSchema.safeParse(isJsonObject(entry) ? withoutNulls(entry) : entry, { error: describeIssue });
+    const members = isJsonObject(entry) ? membersOf(entry, toolFields) : entry;
+    const parsed = toolSchema.safeParse(members, { error: describeIssue });
     if (parsed.success) tools.push(parsed.data);
     else problems.push(...problemsOf(parsed.error, path));
     const name = isJsonObject(entry) && typeof entry.name === 'string' ? entry.name : undefined;
     const first = names.get(name);
-    if (name === undefined) return;
+    if (name === undefined) continue;
     if (first === undefined) names.set(name, index);
     else problems.push({ pointer: pointerTo([...path, 'name']), detail: `the same name as /tools/${first}` }); // R22
-  });
+  }
   return tools;
 }
 
@@ -134,15 +143,29 @@ function depthOf(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (limit <= 0) return 1;
   let deepest = 0;
-  for (const member of Object.values(value)) deepest = Math.max(deepest, depthOf(member, limit - 1));
+  for (const member of Object.values(value)) {
+    if (typeof member === 'object') deepest = Math.max(deepest, depthOf(member, limit - 1));
+  }
   return deepest + 1;
 }
 
-/** Numbers that no double holds (`1e999`) have no canonical text. (4) */
-function hugeNumbers(value: unknown, path: readonly string[]): Problem[] {
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    return [{ pointer: pointerTo(path), detail: 'a number beyond the range of a double' }];
+/** Numbers that no double holds (`1e999`) have no canonical text. (4) Some thousand values a step. */
+function* findingHugeNumbers(json: JsonObject): Steps<readonly Problem[] | 'too deep'> {
+  const found: Problem[] = [];
+  const path: string[] = [];
+  let looked = 0;
+  function* look(value: object): Steps<boolean> {
+    if (path.length >= jsonDepthMax) return false;
+    for (const key of Object.keys(value)) {
+      const member: unknown = value[key as keyof typeof value];
+      if (++looked % 4_096 === 0) yield;
+      path.push(key);
+      if (typeof member === 'object' && member !== null && !(yield* look(member))) return false;
+      if (typeof member === 'number' && !Number.isFinite(member))
+        found.push({ pointer: pointerTo(path), detail: 'a number beyond the range of a double' });
+      path.pop();
+    }
+    return true;
   }
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, member]) => hugeNumbers(member, [...path, key]));
+  return (yield* look(json)) ? found : 'too deep';
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Steps } from '@dormouse/protocol';
+import { resultOf, type Steps } from '@dormouse/protocol';
 
 /**
  * Takes the steps one by one; before each of them whoever waits for this process gets a turn. The first wait leads out of the phase
@@ -12,3 +12,7 @@ export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
     if (step.done === true) return step.value;
   }
 }
+
+/** The same for what may be long; what is not is done at once. */
+export const inTurnsIf = <Result>(isLong: boolean, steps: Steps<Result>): Result | Promise<Result> =>
+  isLong ? inTurns(steps) : resultOf(steps);

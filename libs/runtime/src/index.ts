@@ -12,6 +12,7 @@ export type { MessageItem } from './ingress/message-content.ts';
 export type { PostedMessage } from './ingress/messages.ts';
 export { createOpeningSweeper } from './ingress/opening-sweeper.ts';
 export type { Answered, Refusal, RefusalCode } from './ingress/refusal.ts';
+export { inTurnsIf } from './in-turns.ts';
 export { type ThreadAbility, type ThreadGrant, threadTokenPrefix, threadTokenTtlSMax } from './ingress/thread-token.ts';
 export type { ToolServerContent, ToolServerPatch } from './ingress/tool-servers.ts';
 export type { TurnAnswer } from './ingress/turn-wait.ts';

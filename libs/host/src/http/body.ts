@@ -3,7 +3,8 @@
 // Invariants:
 //   B1. Only UTF-8, strict JSON within limits gets as far as a schema; two readers of the same bytes agree. guarantees §4
 //   B2. Unknown fields are refused, each with a pointer; wrong fields too.
-import { checkJson, describeIssue, problemsOf } from '@dormouse/protocol';
+//   B3. What anybody may send with a thread's token can be read step by step; the rest comes from people with a key of their own.
+import { checkingJson, describeIssue, problemsOf, resultOf, type Steps } from '@dormouse/protocol';
 import type { z } from 'zod';
 import { HttpProblem } from './problem.ts';
 
@@ -13,14 +14,26 @@ export const importedBlobBytesMax = bodyBytesMax + 4_096;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-export function readBody<Schema extends z.ZodType>(bytes: unknown, schema: Schema, optional = false): z.output<Schema> {
+export const readBody = <Schema extends z.ZodType>(
+  bytes: unknown,
+  schema: Schema,
+  optional = false,
+): z.output<Schema> => resultOf(readingBody(bytes, schema, optional));
+
+/** The same, step by step. (B3) */
+export function* readingBody<Schema extends z.ZodType>(
+  bytes: unknown,
+  schema: Schema,
+  optional = false,
+): Steps<z.output<Schema>> {
   const empty = !(bytes instanceof Uint8Array) || bytes.length === 0;
   if (empty && !optional) throw new HttpProblem('INVALID_JSON', 'The request needs a JSON body.');
-  return checked(schema, empty ? {} : parseJson(bytes), 'The body cannot be used as it is; see errors.');
+  const value = empty ? {} : yield* parsingJson(bytes);
+  return checked(schema, value, 'The body cannot be used as it is; see errors.');
 }
 
-export function parseJson(bytes: Uint8Array): unknown {
-  const reading = checkJson(decode(bytes)); // (B1)
+function* parsingJson(bytes: Uint8Array): Steps<unknown> {
+  const reading = yield* checkingJson(decode(bytes)); // (B1)
   if (reading.ok) return reading.value;
   const { code, pointer, detail } = reading.problem;
   throw new HttpProblem(code, `The body was refused: ${detail}.`, { errors: [{ pointer, detail }] });

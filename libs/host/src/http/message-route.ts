@@ -4,11 +4,12 @@
 // Invariant:
 //   M1. What the guard and the interceptor do for other routes is done here too, by the same functions.
 import type { Ingress, MessageItem, PostedMessage, RequestOrigin } from '@dormouse/runtime';
-import { apiCodec } from '@dormouse/runtime';
+import { shortJsonCharacters } from '@dormouse/protocol';
+import { apiCodec, inTurnsIf } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { messageOperations, type newMessage } from '../api/messages.ts';
-import { readBody } from './body.ts';
+import { readingBody } from './body.ts';
 import { idempotencyKeyOf, noParameters, originOf, pathOf } from './call.ts';
 import { authorize, type Doorkeeper, refuseQueryToken } from './caller.ts';
 import { unwrap } from './problem.ts';
@@ -52,7 +53,9 @@ interface Posting {
 async function post({ ingress, stopping }: MessageRouteDeps, posting: Posting): Promise<Reply> {
   const { origin, waitMs } = posting;
   const key = { tenant: origin.tenant, thread: posting.thread };
-  const items = itemsOf(readBody(posting.bytes, bodySchema));
+  const { bytes } = posting;
+  const isLong = bytes instanceof Uint8Array && bytes.length > shortJsonCharacters;
+  const items = itemsOf(await inTurnsIf(isLong, readingBody(bytes, bodySchema)));
   if (waitMs === null) return accepted(unwrap(await ingress.messages.post(key, items, origin)).id);
   const turn = await ingress.watchTurn(key, waitMs, stopping);
   let posted: PostedMessage;

@@ -199,6 +199,39 @@ describe('large results', () => {
     ]);
   });
 
+  it('R106 megabytes are worked on in turns, and nothing of them is lost at the seams', async () => {
+    const text = `${'x'.repeat(131_071)}😀é\u001b[31m`.repeat(12);
+    const clean = Buffer.from(`${'x'.repeat(131_071)}😀é`.repeat(12));
+    const image = Buffer.alloc(900_001, 'dormouse');
+    let turns = 0;
+    let others = setImmediate(function turn() {
+      turns++;
+      others = setImmediate(turn);
+    });
+    await receive({
+      ...result,
+      content: [
+        { type: 'text', text },
+        { type: 'image', data: image.toString('base64'), mediaType: 'image/png' },
+      ],
+      display_as: [{ type: 'text', content: text }],
+    });
+    clearImmediate(others);
+    expect(turns).toBeGreaterThan(5);
+    const hashes = [clean, image].map((bytes) => createHash('sha256').update(bytes).digest('hex'));
+    expect(resultInput()).toMatchObject({
+      content: [
+        { type: 'text', blob: hashes[0], bytes: clean.length },
+        { type: 'image', blob: hashes[1], bytes: image.length },
+      ],
+      displayAs: [], // S3
+    });
+    const kept = await Promise.all(hashes.map((sha256) => ports.blobs.get('acme', sha256)));
+    expect(
+      kept.map((blob, index) => Buffer.compare(Buffer.from(blob?.bytes ?? []), [clean, image][index] ?? clean)),
+    ).toEqual([0, 0]);
+  });
+
   it('R106 the bound is on the whole result, not on each item', async () => {
     const text = 'x'.repeat(40_000);
     await receive({

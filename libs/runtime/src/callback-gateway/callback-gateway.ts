@@ -12,6 +12,7 @@
 //       retry a 4xx; a `tool_result` that is too large or unreadable settles its call.
 //   C4. The token is in no log line and in no answer; nor is the URL of a login or of a choice's answer, which is sealed here.
 //   C5. An event is accepted once under its sender's event id; without one it is at least once, under an id of ours. I-13
+//   C6. A long message is worked on in turns: whatever a server sends, nobody else waits for more than a step of it.
 import { hash } from 'node:crypto';
 import {
   answerOwner,
@@ -33,17 +34,18 @@ import {
   callbackBytesMax,
   idCharactersMax,
   opensSubscription,
-  readCallback,
   readingCallback,
   resultContent,
+  shortJsonCharacters,
   type Callback,
   type CallbackReading,
+  type Steps,
 } from '@dormouse/protocol';
 import { inputIds, type CallbackRejection } from '@dormouse/thread';
 import type { CallbackScope, CallbackTokens } from './callback-token.ts';
 import { cleanText } from './clean-text.ts';
-import { inTurns } from '../in-turns.ts';
-import { cleanItem, storeResult } from './result-content.ts';
+import { inTurnsIf } from '../in-turns.ts';
+import { cleaningResult, dividingResult, storeBlobs, type CleanResult, type DividedResult } from './result-content.ts';
 
 export interface CallbackRequest {
   readonly contentType: string | null | undefined;
@@ -112,12 +114,13 @@ interface Refused {
 }
 
 const problemsShownMax = 5;
-/** What is longer is read step by step, so that nobody else waits for all of it. */
-const shortCharacters = 262_144;
+
+/** At once; megabytes step by step, so that nobody else waits for all of them. (C6) */
+const taking = <Result>({ body }: CallbackRequest, steps: Steps<Result>): Result | Promise<Result> =>
+  inTurnsIf(body.length > shortJsonCharacters, steps);
 
 export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGateway {
   const settings = { ...defaultSettings, ...deps.settings };
-  const storing = { blobs: deps.blobs, inlineBytesMax: settings.inlineBytesMax };
 
   /** Makes the input durable unless it is known to be. (C1, C2) */
   async function publish(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<void> {
@@ -172,7 +175,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
       deps.logger.info('callback_without_group_id', { tenant: scope.tenant, toolServer: scope.toolServer });
     switch (callback.type) {
       case 'tool_result':
-        return takeResult(scope, callback);
+        return takeResult(scope, callback, request);
       case 'subscription_event':
         return takeEvent(scope, callback, request);
       case 'oauth':
@@ -195,8 +198,8 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     const id = inputIds.subscriptionEvent(toolCallId, eventId ?? deps.entropy.nonce());
     const { associative, final } = event;
     return publish(scope, id, async () => {
-      const items = [cleanItem({ type: 'text', text: event.text })];
-      const { content } = await storeResult(storing, tenant, items, undefined);
+      const clean = await taking(request, cleaningResult([{ type: 'text', text: event.text }], undefined));
+      const { content } = await store(tenant, clean, request);
       return { kind: 'SubscriptionEvent', id, toolCallId, toolServer, eventId, content, associative, final };
     });
   }
@@ -238,22 +241,33 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     return deps.inputs.publish({ tenant, thread }, update, null);
   }
 
-  function takeResult(scope: CallbackScope, callback: Extract<Callback, { type: 'tool_result' }>): Promise<void> {
+  async function takeResult(
+    scope: CallbackScope,
+    callback: Extract<Callback, { type: 'tool_result' }>,
+    request: CallbackRequest,
+  ): Promise<void> {
     const { tenant, toolCallId, toolServer } = scope;
-    const items = resultContent(callback).map(cleanItem); // R49
-    const subscription = opensSubscription({ content: items, subscription: callback.subscription });
+    const clean = await taking(request, cleaningResult(resultContent(callback), callback.displayAs)); // R49
+    const subscription = opensSubscription({ content: [...clean.items], subscription: callback.subscription });
     const id = subscription ? inputIds.confirmation(toolCallId) : inputIds.result(toolCallId);
-    return publish(scope, id, async () => {
-      const stored = await storeResult(storing, tenant, items, callback.displayAs);
-      return { kind: 'ToolResult', id, toolCallId, toolServer, ...stored, subscription };
+    await publish(scope, id, async () => {
+      const { content, displayAs } = await store(tenant, clean, request);
+      return { kind: 'ToolResult', id, toolCallId, toolServer, content, displayAs, subscription };
     });
+  }
+
+  /** Resolves when what the input will refer to is durable. */
+  async function store(tenant: string, clean: CleanResult, request: CallbackRequest): Promise<DividedResult> {
+    const divided = await taking(request, dividingResult(clean, settings.inlineBytesMax));
+    if (divided.blobs.length > 0) await storeBlobs(deps.blobs, tenant, divided.blobs);
+    return divided;
   }
 
   async function judge(scope: CallbackScope, request: CallbackRequest): Promise<CallbackAnswer> {
     const { body } = request;
     const text = textOf(request, settings.bodyBytesMax);
     if (typeof text !== 'string') return refuse(scope, text, body);
-    const read = text.length > shortCharacters ? await inTurns(readingCallback(text)) : readCallback(text);
+    const read = await taking(request, readingCallback(text));
     if (!read.ok) return refuse(scope, refusalOf(read, body), body);
     const { callback } = read;
     if (!isAbout(scope, callback))

@@ -1,6 +1,7 @@
+import { resultOf } from '@dormouse/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanText } from './clean-text.ts';
+import { cleaningText, cleanText } from './clean-text.ts';
 
 describe('cleaning text', () => {
   it.each([
@@ -25,6 +26,39 @@ describe('cleaning text', () => {
         if (!text.includes('\u001b')) expect(clean).toBe(text.replace(/(?![\t\n\r])\p{Cc}/gu, ''));
       }),
     );
+  });
+
+  it('R49 in steps of any size it is the same text', () => {
+    const units = [
+      '\u001b]',
+      '\u001b\\',
+      '\u001b[',
+      '\u001b',
+      ']',
+      '[',
+      '\\',
+      '\u0007',
+      '0',
+      'm',
+      ' ',
+      'é',
+      '\u0000',
+      '\u0085',
+    ];
+    let different = 0;
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...units), { maxLength: 40 }),
+        fc.integer({ min: 1, max: 9 }),
+        (parts, step) => {
+          const text = parts.join('');
+          if (cleanText(text) !== text) different++;
+          expect(resultOf(cleaningText(text, step))).toBe(cleanText(text));
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+    expect(different).toBeGreaterThan(1_000);
   });
 
   it('R49 is linear on any text', () => {

@@ -4,100 +4,154 @@
 //   S1. At most `inlineBytesMax` bytes of one result are inline, all its texts and segments together.
 //   S2. A blob is durable before the input that refers to it exists.
 //   S3. Display is cosmetic: a segment that does not fit is left out, and people see the text instead.
-import { hash } from 'node:crypto';
-import type { ContentItem as WireItem, DisplaySegment as WireSegment } from '@dormouse/protocol';
+//   S4. Megabytes are cleaned and hashed in turns, so that nobody else waits for all of them.
+import { createHash, hash } from 'node:crypto';
+import type { ContentItem as WireItem, DisplaySegment as WireSegment, Steps } from '@dormouse/protocol';
 import type { Blobs } from '@dormouse/ports';
 import type { ContentItem, DisplaySegment } from '@dormouse/thread';
-import { cleanText } from './clean-text.ts';
+import { cleaningText } from './clean-text.ts';
 
-export interface StoredResult {
-  readonly content: readonly ContentItem[];
-  readonly displayAs: readonly DisplaySegment[] | null;
+/** What a tool sent, without control characters. */
+export interface CleanResult {
+  readonly items: readonly WireItem[];
+  /** None is null. */
+  readonly segments: readonly WireSegment[] | null;
 }
 
-interface Checking {
-  readonly blobs: Blobs;
-  readonly tenant: string;
+/** What the log says of a result, and the blobs that it refers to. */
+export interface DividedResult {
+  readonly content: readonly ContentItem[];
+  readonly displayAs: readonly DisplaySegment[] | null;
+  readonly blobs: readonly Blob[];
+}
+
+/** Bytes that the log refers to by their hash. */
+export interface Blob {
+  readonly sha256: string;
+  readonly bytes: Buffer;
+  readonly mediaType: string;
+}
+
+interface Dividing {
   leftBytes: number;
-  readonly puts: Promise<void>[];
+  readonly blobs: Blob[];
 }
 
 const previewCharactersMax = 1_000;
+const encodedAtOnceCharactersMax = 131_072;
+const hashedAtOnceBytesMax = 262_144;
 
-/** Resolves when every blob is durable. @throws Fault when the blob store is not reachable. */
-export async function storeResult(
-  deps: { readonly blobs: Blobs; readonly inlineBytesMax: number },
-  tenant: string,
+/** Texts without control characters; images are bytes and stay. R49 (S4) */
+export function* cleaningResult(
   items: readonly WireItem[],
   segments: readonly WireSegment[] | undefined,
-): Promise<StoredResult> {
-  const checking: Checking = { blobs: deps.blobs, tenant, leftBytes: deps.inlineBytesMax, puts: [] };
-  const content = items.map((item) => toItem(item, checking));
-  const displayAs = segments === undefined ? null : segments.flatMap((segment) => toSegment(segment, checking) ?? []);
-  if (checking.puts.length > 0) await Promise.all(checking.puts); // (S2)
-  return { content, displayAs };
+): Steps<CleanResult> {
+  const [cleanItems, cleanSegments]: [WireItem[], WireSegment[]] = [[], []];
+  for (const item of items)
+    cleanItems.push(item.type === 'text' ? { type: 'text', text: yield* cleaningText(item.text) } : item);
+  for (const segment of segments ?? []) cleanSegments.push(yield* cleaningSegment(segment));
+  return { items: cleanItems, segments: segments === undefined ? null : cleanSegments };
 }
 
-/** Text without control characters; images are bytes and stay. */
-export const cleanItem = (item: WireItem): WireItem =>
-  item.type === 'text' ? { type: 'text', text: cleanText(item.text) } : item;
-
-function toItem(item: WireItem, checking: Checking): ContentItem {
-  if (item.type === 'image')
-    return { type: 'image', mediaType: item.mediaType, ...putBase64(item.data, item.mediaType, checking) };
-  const { text } = item;
-  if (takes(checking, text)) return { type: 'text', text };
-  const bytes = Buffer.from(text, 'utf8');
-  return {
-    type: 'text',
-    blob: put(bytes, 'text/plain; charset=utf-8', checking),
-    bytes: bytes.length,
-    preview: beginning(text),
-  };
-}
-
-function toSegment(segment: WireSegment, checking: Checking): DisplaySegment | null {
+function* cleaningSegment(segment: WireSegment): Steps<WireSegment> {
   switch (segment.type) {
-    case 'text': {
-      const content = cleanText(segment.content);
-      return takes(checking, content) ? { type: 'text', content } : null;
-    }
+    case 'text':
+      return { type: 'text', content: yield* cleaningText(segment.content) };
     case 'diff': {
-      const content = { path: cleanText(segment.content.path), patch: cleanText(segment.content.patch) };
-      return takes(checking, content.path + content.patch) ? { type: 'diff', content } : null;
+      const { path, patch } = segment.content;
+      return { type: 'diff', content: { path: yield* cleaningText(path), patch: yield* cleaningText(patch) } };
     }
+    case 'image':
+      return segment;
+  }
+}
+
+/** (S1, S4) */
+export function* dividingResult({ items, segments }: CleanResult, inlineBytesMax: number): Steps<DividedResult> {
+  const dividing: Dividing = { leftBytes: inlineBytesMax, blobs: [] };
+  const content: ContentItem[] = [];
+  for (const item of items) content.push(yield* dividingItem(item, dividing));
+  if (segments === null) return { content, displayAs: null, blobs: dividing.blobs };
+  const displayAs: DisplaySegment[] = [];
+  for (const segment of segments) {
+    const divided = yield* dividingSegment(segment, dividing);
+    if (divided !== null) displayAs.push(divided); // (S3)
+  }
+  return { content, displayAs, blobs: dividing.blobs };
+}
+
+/** Resolves when every blob is durable. (S2) @throws Fault when the blob store is not reachable. */
+export async function storeBlobs(store: Blobs, tenant: string, blobs: readonly Blob[]): Promise<void> {
+  await Promise.all(blobs.map(({ sha256, bytes, mediaType }) => store.put(tenant, sha256, bytes, mediaType)));
+}
+
+function* dividingItem(item: WireItem, dividing: Dividing): Steps<ContentItem> {
+  if (item.type === 'image') {
+    const { sha256: blob, bytes } = yield* puttingImage(item, dividing);
+    return { type: 'image', mediaType: item.mediaType, blob, bytes: bytes.length };
+  }
+  const { text } = item;
+  if (takes(dividing, text)) return { type: 'text', text };
+  const { sha256: blob, bytes } = yield* putting(yield* encoding(text), 'text/plain; charset=utf-8', dividing);
+  return { type: 'text', blob, bytes: bytes.length, preview: beginning(text, previewCharactersMax) };
+}
+
+function* dividingSegment(segment: WireSegment, dividing: Dividing): Steps<DisplaySegment | null> {
+  switch (segment.type) {
+    case 'text':
+      return takes(dividing, segment.content) ? segment : null;
+    case 'diff':
+      return takes(dividing, segment.content.path + segment.content.patch) ? segment : null;
     case 'image': {
-      const { mediaType, data } = segment.content;
-      return { type: 'image', content: { mediaType, blob: putBase64(data, mediaType, checking).blob } };
+      const { sha256: blob } = yield* puttingImage(segment.content, dividing);
+      return { type: 'image', content: { mediaType: segment.content.mediaType, blob } };
     }
   }
 }
 
 /** (S1) */
-function takes(checking: Checking, text: string): boolean {
+function takes(dividing: Dividing, text: string): boolean {
   const bytes = Buffer.byteLength(text);
-  if (bytes > checking.leftBytes) return false;
-  checking.leftBytes -= bytes;
+  if (bytes > dividing.leftBytes) return false;
+  dividing.leftBytes -= bytes;
   return true;
 }
 
-function putBase64(
-  data: string,
-  mediaType: string,
-  checking: Checking,
-): { readonly blob: string; readonly bytes: number } {
-  const bytes = Buffer.from(data, 'base64');
-  return { blob: put(bytes, mediaType, checking), bytes: bytes.length };
+const puttingImage = (
+  { data, mediaType }: { readonly data: string; readonly mediaType: string },
+  dividing: Dividing,
+): Steps<Blob> => putting(Buffer.from(data, 'base64'), mediaType, dividing);
+
+function* putting(bytes: Buffer, mediaType: string, { blobs }: Dividing): Steps<Blob> {
+  const blob = { sha256: yield* hashing(bytes), bytes, mediaType };
+  blobs.push(blob);
+  return blob;
 }
 
-function put(bytes: Buffer, mediaType: string, checking: Checking): string {
-  const sha256 = hash('sha256', bytes);
-  checking.puts.push(checking.blobs.put(checking.tenant, sha256, bytes, mediaType));
-  return sha256;
+function* encoding(text: string): Steps<Buffer> {
+  if (text.length <= encodedAtOnceCharactersMax) return Buffer.from(text, 'utf8');
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < text.length;) {
+    yield;
+    const piece = beginning(text.slice(at), encodedAtOnceCharactersMax);
+    pieces.push(Buffer.from(piece, 'utf8'));
+    at += piece.length;
+  }
+  return Buffer.concat(pieces);
+}
+
+function* hashing(bytes: Buffer): Steps<string> {
+  if (bytes.length <= hashedAtOnceBytesMax) return hash('sha256', bytes);
+  const sum = createHash('sha256');
+  for (let at = 0; at < bytes.length; at += hashedAtOnceBytesMax) {
+    yield;
+    sum.update(bytes.subarray(at, at + hashedAtOnceBytesMax));
+  }
+  return sum.digest('hex');
 }
 
 /** The first characters, never half of one. */
-function beginning(text: string): string {
-  const cut = text.slice(0, previewCharactersMax);
+function beginning(text: string, charactersMax: number): string {
+  const cut = text.slice(0, charactersMax);
   return cut.isWellFormed() ? cut : cut.slice(0, -1);
 }

@@ -165,7 +165,7 @@ it.each([
   ['holds no events', events({ events: 7, effects: [] })],
   ['holds events that nobody could read', events({ events: [null], effects: [] })],
   ['does not hold as many events as it says', events({ events: [], effects: [] })],
-  ['holds no events', events(`{"events":${'['.repeat(50_000)}{"\\u0061":1}${']'.repeat(50_000)}}`)],
+  ['holds events that nobody could read', events(`{"events":${'['.repeat(50_000)}{"\\u0061":1}${']'.repeat(50_000)}}`)],
   ['is not the first commit of a thread', forged({ ...opened, ancestors: ['thr_other'] })],
   ['begins a thread that has begun', forged(opened, { ...opened, parent: from, ancestors: [], spawnedBy })],
   ['begins a thread that has begun', forged(opened, { type: 'ThreadForked', from, askAgain: false })],

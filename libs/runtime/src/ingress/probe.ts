@@ -1,7 +1,16 @@
 // Looks at a tool server now: is it there, is its manifest valid, is it the pinned one. Changes nothing.
 import { hash } from 'node:crypto';
-import { canonicalJson, checkJson, manifestBytesMax, parseToolset, toolServerUrl } from '@dormouse/protocol';
+import {
+  canonicalJson,
+  checkingJson,
+  manifestBytesMax,
+  parsingToolset,
+  shortJsonCharacters,
+  toolServerUrl,
+  type Steps,
+} from '@dormouse/protocol';
 import type { Clock, ToolServer, ToolTransport } from '@dormouse/ports';
+import { inTurnsIf } from '../in-turns.ts';
 
 const probeTimeoutMs = 5_000;
 
@@ -31,16 +40,19 @@ export function createProbe(ports: { readonly transport: ToolTransport; readonly
     });
     if (!fetched.ok) return failed(`${fetched.code}: ${fetched.detail}`);
     if (fetched.status !== 200) return failed(`TOOLSET_UNREACHABLE: the server answered ${fetched.status}`);
-    return { ...judge(server, fetched.body), latencyMs };
+    const isLong = fetched.body.length > shortJsonCharacters;
+    return { ...(await inTurnsIf(isLong, judging(server, fetched.body))), latencyMs };
   };
 }
 
-function judge(server: ToolServer, body: string): Omit<ProbeReport, 'latencyMs'> {
-  const json = checkJson(body);
+function* judging(server: ToolServer, body: string): Steps<Omit<ProbeReport, 'latencyMs'>> {
+  const json = yield* checkingJson(body);
   if (!json.ok)
     return { ok: false, toolset: null, sha256: null, problems: [`${json.problem.pointer}: ${json.problem.detail}`] };
+  yield;
   const sha256 = hash('sha256', canonicalJson(json.value));
-  const parsed = parseToolset(json.value);
+  yield;
+  const parsed = yield* parsingToolset(json.value);
   const problems = parsed.ok ? [] : parsed.problems.map(({ pointer, detail }) => `${pointer}: ${detail}`);
   if (server.pinnedSha256 !== null && server.pinnedSha256 !== sha256)
     problems.push('pinned_sha256: the manifest is another one');

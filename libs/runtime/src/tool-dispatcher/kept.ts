@@ -5,9 +5,19 @@ export interface Kept<Value> {
   drop(key: string): void;
 }
 
-export function createKept<Value>(max: number): Kept<Value> {
+/** Keeps values of this weight together; each weighs 1 unless `weightOf` says more. One that is too heavy alone is not kept. */
+export function createKept<Value>(weightMax: number, weightOf: (value: Value) => number = () => 1): Kept<Value> {
   const values = new Map<string, Value>();
+  let weight = 0;
   let newest: string | null = null;
+
+  function drop(key: string): void {
+    const value = values.get(key);
+    if (value === undefined) return;
+    weight -= weightOf(value);
+    values.delete(key);
+  }
+
   return {
     get(key) {
       const value = values.get(key);
@@ -18,16 +28,17 @@ export function createKept<Value>(max: number): Kept<Value> {
       return value;
     },
     set(key, value) {
-      values.delete(key);
+      drop(key);
       values.set(key, value);
+      weight += weightOf(value);
       newest = key;
-      if (values.size > max)
+      if (weight > weightMax)
         for (const oldest of values.keys()) {
-          values.delete(oldest);
-          break;
+          drop(oldest);
+          if (weight <= weightMax) break;
         }
       return value;
     },
-    drop: (key) => void values.delete(key),
+    drop,
   };
 }

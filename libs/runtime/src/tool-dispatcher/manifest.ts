@@ -8,10 +8,23 @@
 //   M4. "Last good" moves only after the manifest it names is stored.
 //   M5. However many calls a server answers 409 at once, it is asked for its manifest once; the loads that follow use it. R107
 //       Everybody else asks anew: a new family gets what there is now. R24
+//   M6. What a server may send with every discovery holds nobody up and fills no memory: a long manifest is judged in turns, and
+//       those that are kept have a budget of characters.
 import { hash } from 'node:crypto';
 import type { Clock, Logger, Toolsets, ToolServer, ToolTransport } from '@dormouse/ports';
-import { canonicalJson, checkJson, parseToolset, type Problem, toolServerUrl, type Toolset } from '@dormouse/protocol';
+import {
+  canonicalJson,
+  checkingJson,
+  parseToolset,
+  parsingToolset,
+  shortJsonCharacters,
+  toolServerUrl,
+  type Problem,
+  type Steps,
+  type Toolset,
+} from '@dormouse/protocol';
 import type { RejectedToolset } from '@dormouse/thread';
+import { inTurnsIf } from '../in-turns.ts';
 import { createSharedReads } from '../shared-reads.ts';
 import { createKept } from './kept.ts';
 
@@ -45,13 +58,15 @@ export interface ManifestsDeps {
 
 const problemsShownMax = 20;
 const keptMax = 500;
+/** Of manifests by their text, in each of two memories; read, they take a few times as much. (M6) */
+const keptCharactersMax = 16 * 1_048_576;
 /** How long what a 409 made us read is the newest there is. */
 const changedFreshMs = 1_000;
 
 export function createManifests({ toolsets, transport, clock, logger, settings }: ManifestsDeps): Manifests {
   /** By hash of the text: a manifest that has not changed is not judged again. */
-  const judged = createKept<{ readonly canonical: string; readonly manifest: Manifest }>(keptMax);
-  const bySha256 = createKept<Manifest>(keptMax);
+  const judged = createKept<Judged>(keptCharactersMax, ({ canonical }) => canonical.length);
+  const bySha256 = createKept<Manifest & { readonly characters: number }>(keptCharactersMax, (kept) => kept.characters);
   /** Families that begin together ask the store together. */
   const lastGoodRead = createSharedReads<string | null>();
   const changed = createKept<{ readonly at: number; readonly fetched: Promise<Fetched> }>(keptMax);
@@ -73,7 +88,8 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
     if (row === null) return null;
     const parsed = parseToolset(JSON.parse(row.manifest));
     if (!parsed.ok) return null; // stored by a release that judged otherwise
-    return bySha256.set(`${tenant} ${sha256}`, { sha256, toolset: parsed.toolset });
+    const characters = row.manifest.length;
+    return bySha256.set(`${tenant} ${sha256}`, { sha256, toolset: parsed.toolset, characters });
   }
 
   async function ask(server: ToolServer): Promise<Fetched> {
@@ -88,7 +104,8 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
     if (answer.status < 200 || answer.status > 299)
       return rejected('TOOLSET_UNREACHABLE', `the discovery endpoint answered HTTP ${answer.status}`);
     const textSha256 = sha256Of(answer.body);
-    const read = judged.get(textSha256) ?? judge(answer.body);
+    const isLong = answer.body.length > shortJsonCharacters;
+    const read = judged.get(textSha256) ?? (await inTurnsIf(isLong, judging(answer.body))); // (M6)
     if ('ok' in read) return read;
     judged.set(textSha256, read);
     const { canonical, manifest } = read;
@@ -128,13 +145,18 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
   };
 }
 
-function judge(
-  text: string,
-): Extract<Fetched, { ok: false }> | { readonly canonical: string; readonly manifest: Manifest } {
-  const json = checkJson(text);
+interface Judged {
+  readonly canonical: string;
+  readonly manifest: Manifest;
+}
+
+function* judging(text: string): Steps<Extract<Fetched, { ok: false }> | Judged> {
+  const json = yield* checkingJson(text);
   if (!json.ok) return rejected('TOOLSET_INVALID', `${json.problem.pointer} ${json.problem.detail}`.trim());
-  const parsed = parseToolset(json.value);
+  yield;
+  const parsed = yield* parsingToolset(json.value);
   if (!parsed.ok) return rejected('TOOLSET_INVALID', ...told(parsed.problems)); // (M2)
+  yield;
   const canonical = canonicalJson(json.value);
   return { canonical, manifest: { sha256: sha256Of(canonical), toolset: parsed.toolset } };
 }
