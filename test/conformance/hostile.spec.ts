@@ -173,6 +173,19 @@ describe('a tool server that', () => {
     expect(await eventsOfType(stage.at, attacker.thread, 'tool_call_settled')).toHaveLength(1);
   });
 
+  it('sends twenty long bodies at once holds nobody up', async () => {
+    const [attacker, other] = await Promise.all([pending(), pending()]);
+    const { group_id, id, callback_url } = attacker.call;
+    const body = Buffer.from(
+      JSON.stringify({ type: 'tool_result', group_id, id, text: 'x', x: '☃'.repeat(2_000_000) }),
+    );
+    const answers = Promise.all(Array.from({ length: 20 }, () => postCallback(callback_url, body)));
+    await finish(other);
+    expect(new Set((await answers).map(({ status }) => status))).toEqual(new Set([200]));
+    await untilStatus(stage.at, attacker.thread, 'idle');
+    expect(await eventsOfType(stage.at, attacker.thread, 'tool_call_settled')).toHaveLength(1);
+  });
+
   it('sends bytes that are no UTF-8 ends its own call, when they claim to be its result, and no other', async () => {
     const [attacker, other] = await Promise.all([pending(), pending()]);
     const { group_id, id, callback_url } = attacker.call;

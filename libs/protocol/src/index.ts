@@ -12,7 +12,7 @@ export type {
   UserChoice,
   ViewUpdate,
 } from './callback.ts';
-export { canonicalJson } from './canonical-json.ts';
+export { canonicalizing, canonicalJson } from './canonical-json.ts';
 export { choiceAnswerSchema, encodeChoiceAnswer, parseChoiceAnswer } from './choice-answer.ts';
 export type { ChoiceAnswer, ChoiceAnswerParse } from './choice-answer.ts';
 export { codeName, createCodec, wireName } from './codec.ts';

@@ -5,6 +5,7 @@
  * 1. Everything is linear in the length of the text and recursion-free, whatever the text is.
  * 2. What may be asked of megabytes can be done in steps of `stepCharacters`.
  */
+import { pointerCharactersMax } from './limits.ts';
 import { resultOf, type Steps } from './steps.ts';
 
 /** As much as is looked at between two rests. (2) */
@@ -19,15 +20,16 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** A string longer than this is searched for its end by `indexOf`, which is faster per character, slower per call. */
+/** A string longer than this is searched for its end natively, which is faster per character, slower per call. */
 const shortStringCharacters = 24;
-/** A string with more escaped quotes than this is read character by character to its end; */
-const escapedQuotesMax = 16;
-/** so is one with more backslashes in a row. */
-const backslashesMax = 1_024;
+/** A string with more escapes than this is read character by character to its end. */
+const escapesMax = 16;
+/** A key with more characters than this, however they are spelled, has more than any pointer and any name of ours. */
+const keyCharactersMax = 6 * pointerCharactersMax;
 /** What is neither a string nor structure, and longer than this, is skipped by a native search. */
 const shortGapCharacters = 32;
 const structure = /["{}[\],:]/;
+const quoteOrBackslash = /["\\]/;
 
 /** What one look at the text tells. */
 export interface JsonScan {
@@ -58,7 +60,6 @@ export function* scanningJson(
   depthMax: number,
   valuesMax: number,
 ): Steps<JsonScan | TooDeep | 'too many'> {
-  const escapes = text.includes('\\');
   const levels: Level[] = [];
   let level: Level | undefined;
   let values = 1;
@@ -81,8 +82,9 @@ export function* scanningJson(
         break;
       case colon:
         if (++members > valuesMax) return 'too many'; // more than commas only in what is no JSON
-        if (escapes && !escapedKeys) escapedKeys = text.slice(keyStart, keyEnd).includes('\\');
+        if (!escapedKeys) escapedKeys = text.slice(keyStart, keyEnd).includes('\\');
         if (level !== undefined) [level.keyStart, level.keyEnd] = [keyStart, keyEnd];
+        keyStart = keyEnd; // in what is no JSON many colons may follow one key
         break;
       case comma:
         if (++values > valuesMax) return 'too many';
@@ -110,7 +112,7 @@ export function* scanningJson(
 }
 
 const segmentOf = (text: string, { keyStart, keyEnd, item }: Level): string =>
-  keyStart === -1 ? String(item) : keyBetween(text, keyStart, keyEnd);
+  keyStart === keyEnd ? String(item) : keyBetween(text, keyStart, keyEnd);
 
 /** Whether any key is spelled with a backslash. */
 export function hasEscapedKeys(text: string): boolean {
@@ -139,38 +141,31 @@ export function nearEndOfString(text: string, start: number): number | undefined
 /** The same wherever it is, step by step; the length of the text if nothing closes the string. */
 export function* findingEndOfString(text: string, start: number): Steps<number> {
   let index = start + 1;
-  for (let escapedQuotes = 0; escapedQuotes < escapedQuotesMax; escapedQuotes++) {
-    const end = text.indexOf('"', index);
-    if (end === -1) return text.length;
-    const slashesMax = Math.min(end - index, backslashesMax);
-    const slashes = backslashesBefore(text, end, slashesMax);
-    if (slashes === backslashesMax) break; // there may be more
-    if (slashes % 2 === 0) return end;
-    index = end + 1;
-  }
-  for (let rest = index + stepCharacters; index < text.length; index++) {
-    if (index >= rest) {
-      rest = index + stepCharacters;
-      yield;
+  for (let escapes = 0; ;) {
+    const until = Math.min(text.length, index + stepCharacters);
+    while (index < until && escapes < escapesMax) {
+      const found = text.slice(index, until).search(quoteOrBackslash);
+      if (found === -1) index = until;
+      else if (text.charCodeAt(index + found) === quote) return index + found;
+      else {
+        index += found + 2;
+        escapes++;
+      }
     }
-    const unit = text.charCodeAt(index);
-    if (unit === quote) return index;
-    if (unit === backslash) index++;
+    for (; index < until; index++) {
+      const unit = text.charCodeAt(index);
+      if (unit === quote) return index;
+      if (unit === backslash) index++;
+    }
+    if (index >= text.length) return text.length;
+    yield;
   }
-  return text.length;
 }
 
-/** How many stand in a row before `end`, counted up to a maximum. */
-export function backslashesBefore(text: string, end: number, max: number): number {
-  let count = 0;
-  while (count < max && text.charCodeAt(end - count - 1) === backslash) count++;
-  return count;
-}
-
-/** The key between the quotes at `start` and `end`, unescaped; the raw characters if its escapes are broken. */
+/** The key between the quotes at `start` and `end`, unescaped; the raw characters if its escapes are broken, or it is far too long. */
 export function keyBetween(text: string, start: number, end: number): string {
   const raw = text.slice(start + 1, end);
-  if (!raw.includes('\\')) return raw;
+  if (raw.length > keyCharactersMax || !raw.includes('\\')) return raw;
   try {
     return String(JSON.parse(`"${raw}"`));
   } catch {

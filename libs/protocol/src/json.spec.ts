@@ -63,6 +63,8 @@ describe('checkJson', () => {
       '"\\ud800"',
       '{"\\udc00":1}',
       '{"a":1,"a":1}',
+      '{"b":"\\ud800","1":"\\udc00"}',
+      '{"constructor":{"prototype":"\\ud800"}}',
     );
     const some = fc.oneof(
       spelled.map(({ text }) => text),
@@ -79,6 +81,19 @@ describe('checkJson', () => {
       { numRuns: 1_000 },
     );
     expect(refused).toBeGreaterThan(300);
+  });
+
+  it('R33 what is no JSON, or refused for what stands deep in it, is refused as soon', () => {
+    const began = performance.now();
+    for (const text of [
+      `{"${'x'.repeat(4_000_000)}"${':'.repeat(40_000)}\\`,
+      `{"${'\u5c22'.repeat(2_000_000)}"${':'.repeat(40_000)}`,
+      `{"${'\\u0041'.repeat(1_000_000)}"${':{'.repeat(40)}`,
+      `{"${'~/'.repeat(4_000_000)}":"\\ud800"}`,
+      `"${'\u5c22'.repeat(2_600_000)}`,
+    ])
+      expect(checkJson(text).ok).toBe(false);
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 
   it('whatever fills megabytes, they are read in many steps', () => {

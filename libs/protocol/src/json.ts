@@ -15,7 +15,7 @@ import { jsonDepthMax, jsonValuesMax } from './limits.ts';
 import { scanningJson } from './json-scan.ts';
 import { pointerTo } from './problem.ts';
 import type { Problem } from './problem.ts';
-import { readingJson, reachesPrototype, type JsonRead } from './read-json.ts';
+import { readingJson, type JsonRead } from './read-json.ts';
 import { resultOf, type Steps } from './steps.ts';
 
 /** A JSON object whose members nobody here looks at. */
@@ -69,9 +69,10 @@ export function* checkingJson(
 /** As `readingJson` does, faster, and not to be interrupted. @throws SyntaxError */
 function readAtOnce(text: string, members: number): JsonRead {
   const value: unknown = JSON.parse(text);
-  const walk: Walk = { members: 0, surrogatesPossible: mayHoldLoneSurrogate(text), path: [], detail: '' };
-  if (!isSafe(value, walk)) return { value, fault: { path: walk.path.toReversed(), detail: walk.detail } };
-  return walk.members === members ? { value, fault: null } : resultOf(readingJson(text)); // which tells the repeated key
+  const walk: Walk = { members: 0, surrogatesPossible: mayHoldLoneSurrogate(text) };
+  // Fewer members than in the text: `JSON.parse` dropped a repeated key.
+  const sound = isSafe(value, walk) && walk.members === members;
+  return sound ? { value, fault: null } : resultOf(readingJson(text)); // which tells what is wrong, and where
 }
 
 /** Whether a value is a JSON object: neither null nor an array. */
@@ -95,28 +96,19 @@ function mayHoldLoneSurrogate(text: string): boolean {
 }
 
 interface Walk {
-  /** Members met; fewer than in the text means that `JSON.parse` dropped a repeated key. */
   members: number;
   readonly surrogatesPossible: boolean;
-  /** Filled on the way out of a refusal, innermost segment first. */
-  readonly path: string[];
-  detail: string;
 }
 
 /** Recursion is bounded: the depth was checked before. (3) */
 function isSafe(value: unknown, walk: Walk): boolean {
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) {
-      if (!isSafeMember(value[index], walk)) return !walk.path.push(String(index));
-    }
-  } else if (isJsonObject(value)) {
-    for (const key in value) {
-      walk.members++;
-      const member = value[key];
-      if (!isSafeKey(key, member, walk) || !isSafeMember(member, walk)) return !walk.path.push(key);
-    }
-  } else if (typeof value === 'string' && walk.surrogatesPossible && !value.isWellFormed()) {
-    return found(walk, 'lone surrogate');
+  if (Array.isArray(value)) return value.every((item) => isSafeMember(item, walk));
+  if (typeof value === 'string') return !walk.surrogatesPossible || value.isWellFormed();
+  if (!isJsonObject(value)) return true;
+  for (const key in value) {
+    walk.members++;
+    const member = value[key];
+    if (!isSafeKey(key, member, walk) || !isSafeMember(member, walk)) return false;
   }
   return true;
 }
@@ -127,14 +119,7 @@ function isSafeMember(member: unknown, walk: Walk): boolean {
 }
 
 function isSafeKey(key: string, member: unknown, walk: Walk): boolean {
-  if (key === '__proto__') return found(walk, reachesPrototype);
-  if (key === 'constructor' && isJsonObject(member) && Object.hasOwn(member, 'prototype')) {
-    return found(walk, reachesPrototype);
-  }
-  return !walk.surrogatesPossible || key.isWellFormed() || found(walk, 'lone surrogate in a key');
-}
-
-function found(walk: Walk, detail: string): false {
-  walk.detail = detail;
-  return false;
+  if (key === '__proto__' || (key === 'constructor' && isJsonObject(member) && Object.hasOwn(member, 'prototype')))
+    return false;
+  return !walk.surrogatesPossible || key.isWellFormed();
 }

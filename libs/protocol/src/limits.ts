@@ -47,6 +47,10 @@ export const schemaDepthMax = 16;
 export const jsonDepthMax = 32;
 /** Values in any JSON text from outside: containers, their items and members. */
 export const jsonValuesMax = 50_000;
+/** Defects of one kind that a refusal lists. */
+export const problemsMax = 200;
+/** Annotations of one tool. */
+export const annotationsMax = 200;
 /** Longest JSON Pointer in a problem; a longer one is cut at a whole segment. */
 export const pointerCharactersMax = 1_000;
 

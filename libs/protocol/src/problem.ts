@@ -7,7 +7,7 @@
  * 3. A refusal is a value. Nothing in this library throws because of what somebody else sent.
  */
 import type { z } from 'zod';
-import { pointerCharactersMax } from './limits.ts';
+import { pointerCharactersMax, problemsMax } from './limits.ts';
 
 /** One defect. `pointer` is `""` for the whole message; `detail` is an English sentence fragment without final stop. */
 export interface Problem {
@@ -18,20 +18,23 @@ export interface Problem {
 /** Builds a JSON Pointer; one that would grow past `pointerCharactersMax` ends at the last segment that fits. */
 export function pointerTo(path: readonly PropertyKey[]): string {
   let pointer = '';
-  for (const segment of path) {
-    const escaped = String(segment).replaceAll('~', '~0').replaceAll('/', '~1');
+  for (const segment of path.map(String)) {
+    if (segment.length > pointerCharactersMax) break; // whatever it costs to escape it
+    const escaped = segment.replaceAll('~', '~0').replaceAll('/', '~1');
     if (pointer.length + escaped.length + 1 > pointerCharactersMax) break;
     pointer += `/${escaped}`;
   }
   return pointer;
 }
 
-/** Turns the issues of a failed parse into problems, one per defect, with `prefix` before every path. */
+/** Turns the issues of a failed parse into problems, one per defect, with `prefix` before every path; no more than anybody fixes. */
 export function problemsOf(error: z.ZodError, prefix: readonly PropertyKey[] = []): Problem[] {
-  return error.issues.flatMap((issue) => {
+  return error.issues.slice(0, problemsMax).flatMap((issue) => {
     const path = [...prefix, ...issue.path];
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ pointer: pointerTo([...path, key]), detail: 'unknown field' }));
+      return issue.keys
+        .slice(0, problemsMax)
+        .map((key) => ({ pointer: pointerTo([...path, key]), detail: 'unknown field' }));
     }
     return [{ pointer: pointerTo(path), detail: issue.message }];
   });

@@ -4,7 +4,7 @@
  *
  * 1. The slice holds every digit, escape and space as it was sent; only white space around it is left out.
  */
-import { findingEndOfString, keyBetween, stepCharacters } from './json-scan.ts';
+import { findingEndOfString, keyBetween, nearEndOfString, stepCharacters } from './json-scan.ts';
 import type { Steps } from './steps.ts';
 
 /**
@@ -14,10 +14,14 @@ import type { Steps } from './steps.ts';
 export function* rawMember(text: string, name: string): Steps<string | undefined> {
   let index = skipSpace(text, 0);
   if (text[index] !== '{') return undefined;
-  while (text[index] === '{' || text[index] === ',') {
+  for (let rest = stepCharacters; text[index] === '{' || text[index] === ',';) {
+    if (index >= rest) {
+      rest = index + stepCharacters;
+      yield;
+    }
     const keyStart = skipSpace(text, index + 1);
     if (text[keyStart] !== '"') return undefined; // an empty object
-    const keyEnd = yield* findingEndOfString(text, keyStart);
+    const keyEnd = nearEndOfString(text, keyStart) ?? (yield* findingEndOfString(text, keyStart));
     const valueStart = skipSpace(text, skipSpace(text, keyEnd + 1) + 1);
     const valueEnd = yield* findingEndOfValue(text, valueStart);
     if (keyBetween(text, keyStart, keyEnd) === name) return text.slice(valueStart, valueEnd);
@@ -44,7 +48,7 @@ function* findingEndOfValue(text: string, start: number): Steps<number> {
     }
     const character = text[index];
     if (character === '"') {
-      index = yield* findingEndOfString(text, index);
+      index = nearEndOfString(text, index) ?? (yield* findingEndOfString(text, index));
       if (depth === 0) return index + 1;
     } else if (character === '{' || character === '[') {
       depth++;

@@ -9,7 +9,7 @@
  * 3. Our own reader works in steps of some thousand values or `stepCharacters`, whatever the text is, and is recursion-free.
  * 4. It never fails for what a value means, only for syntax; the first thing that a stranger must not send is told beside the value.
  */
-import { backslashesBefore, findingEndOfString, hasEscapedKeys, nearEndOfString, stepCharacters } from './json-scan.ts';
+import { findingEndOfString, hasEscapedKeys, nearEndOfString, stepCharacters } from './json-scan.ts';
 import { resultOf, type Steps } from './steps.ts';
 
 /** The value of JSON text. @throws SyntaxError as `JSON.parse` does. */
@@ -98,9 +98,8 @@ interface Open {
   key: string;
 }
 
-/** What may be said of a value, by either reader. */
-export const reachesPrototype = 'a key that could reach a prototype';
-export const sameKeyTwice = 'the same key twice in one object';
+const reachesPrototype = 'a key that could reach a prototype';
+const sameKeyTwice = 'the same key twice in one object';
 
 const closing = (container: Container): string => (Array.isArray(container) ? ']' : '}');
 const segmentOf = ({ into, key }: Open): string => (Array.isArray(into) ? String(into.length) : key);
@@ -120,6 +119,7 @@ const isBlank = (unit: number): boolean => unit === 0x20 || unit === 0x0a || uni
 const blank = ' ';
 const outsideScalar = /[^-+.\w]/;
 const quote = 0x22;
+const backslash = 0x5c;
 const tokensPerStep = 8_000;
 
 class Cursor {
@@ -201,8 +201,10 @@ class Cursor {
 
 /** Where a piece of a string may end: at `to`, or where the escape begins that goes on beyond. */
 function endOfPiece(text: string, from: number, to: number): number {
-  const slash = text.lastIndexOf('\\', to - 1);
-  if (slash < to - 5) return to; // the longest escape, \u0000, is over
-  const inRow = backslashesBefore(text, slash + 1, slash + 1 - from);
+  const near = to - 5; // before that even the longest escape, \u0000, is over
+  const slash = near + text.slice(near, to).lastIndexOf('\\');
+  if (slash < near) return to;
+  let inRow = 1;
+  while (slash - inRow >= from && text.charCodeAt(slash - inRow) === backslash) inRow++;
   return inRow % 2 === 0 ? to : slash;
 }

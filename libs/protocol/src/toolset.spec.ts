@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import fixture from '../fixtures/toolset.json' with { type: 'json' };
 import { canonicalJson } from './canonical-json.ts';
-import { schemaBytesMax, toolsMax } from './limits.ts';
+import { annotationsMax, problemsMax, schemaBytesMax, toolsMax } from './limits.ts';
 import { builtInToolNames, injectedEventToolName, isBuiltInToolName } from './tool-name.ts';
 import { parseToolset } from './toolset.ts';
 
@@ -69,3 +69,25 @@ function nested(levels: number): object {
   for (let level = 1; level < levels; level++) value = { items: value };
   return value;
 }
+
+it('R19 whatever is wrong, and wherever, it is refused soon', () => {
+  const began = performance.now();
+  const huge = Array.from({ length: 5_000 }, () => Number.POSITIVE_INFINITY);
+  const members = (count: number): object =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1]));
+  const made = (tool: object, more: object = {}): object => ({
+    ...{ name: 'x', endpoint: 'http://127.0.0.1/', ...more },
+    tools: [{ name: 'a', description: '', inputSchema: {}, ...tool }],
+  });
+  for (const wrong of [
+    made({}, { ['~'.repeat(200_000)]: huge }),
+    made({ annotations: members(49_000) }),
+    made({ inputSchema: members(49_000) }),
+  ])
+    expect(parseToolset(wrong)).toMatchObject({
+      ok: false,
+      problems: { length: expect.toSatisfy((count) => count <= problemsMax) },
+    });
+  expect(parseToolset(made({ annotations: members(annotationsMax) }))).toMatchObject({ ok: true });
+  expect(performance.now() - began).toBeLessThan(5_000);
+});

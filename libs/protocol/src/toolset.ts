@@ -9,8 +9,8 @@
  * 4. A manifest that was accepted has a canonical JSON text, so it can be hashed and pinned. R30
  */
 import { z } from 'zod';
-import { fitsBytes, idCharactersMax, jsonDepthMax, nameCharactersMax } from './limits.ts';
-import { schemaBytesMax, schemaDepthMax, toolsMax } from './limits.ts';
+import { annotationsMax, fitsBytes, idCharactersMax, jsonDepthMax, nameCharactersMax } from './limits.ts';
+import { problemsMax, schemaBytesMax, schemaDepthMax, toolsMax } from './limits.ts';
 import { membersOf, urlField, withoutNulls } from './field.ts';
 import { isJsonObject } from './json.ts';
 import type { JsonObject } from './json.ts';
@@ -28,9 +28,15 @@ const annotationsSchema = z.looseObject({
   longRunning: z.boolean().optional(),
 });
 
+/** `"":1,` */
+const shortestMemberBytes = 5;
 /** RAP toolsets, Validation: `inputSchema` is a JSON Schema object; arguments are an object, so it must allow one. R18 */
 const inputSchemaField = z
   .custom<JsonObject>(isJsonObject, { error: 'must be a JSON Schema object', abort: true })
+  .refine((schema) => Object.keys(schema).length * shortestMemberBytes <= schemaBytesMax, {
+    message: `allows at most ${schemaBytesMax} bytes`, // told before anything looks at each of them
+    abort: true,
+  })
   .refine(allowsObjects, { path: ['type'], message: 'must be "object": arguments are an object' })
   .refine((schema) => depthOf(schema, schemaDepthMax) <= schemaDepthMax, {
     message: `allows at most ${schemaDepthMax} levels of nesting`,
@@ -51,6 +57,10 @@ const toolSchema = z.object({
   inputSchema: inputSchemaField,
   annotations: z
     .custom<JsonObject>(isJsonObject, 'must be an object')
+    .refine((annotations) => Object.keys(annotations).length <= annotationsMax, {
+      message: `allows at most ${annotationsMax} entries`,
+      abort: true,
+    })
     .transform(withoutNulls)
     .pipe(annotationsSchema)
     .optional(),
@@ -163,6 +173,7 @@ function* findingHugeNumbers(json: JsonObject): Steps<readonly Problem[] | 'too 
       if (typeof member === 'object' && member !== null && !(yield* look(member))) return false;
       if (typeof member === 'number' && !Number.isFinite(member))
         found.push({ pointer: pointerTo(path), detail: 'a number beyond the range of a double' });
+      if (found.length === problemsMax) return true;
       path.pop();
     }
     return true;

@@ -1,16 +1,39 @@
-import { setImmediate } from 'node:timers/promises';
+// Long work of a process, step by step, so that nobody waits for all of it.
+//
+// Invariants:
+//   T1. One step per turn of the event loop, however much long work there is; the pieces of work take turns.
 import { resultOf, type Steps } from '@dormouse/protocol';
 
-/**
- * Takes the steps one by one; before each of them whoever waits for this process gets a turn. The first wait leads out of the phase
- * of the event loop that reads sockets: an immediate that is set there comes before the timers, which would wait for two steps.
- */
-export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
-  for (;;) {
-    await setImmediate();
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+/** Takes a step, and says whether there are more. */
+type Work = () => boolean;
+
+const round: Work[] = [];
+
+/** The first step is not taken at once either: whoever calls has often done something long itself. */
+export function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    round.push(() => {
+      try {
+        const step = steps.next();
+        if (step.done !== true) return true;
+        resolve(step.value);
+      } catch (error) {
+        reject(error);
+      }
+      return false;
+    });
+    if (round.length === 1) setImmediate(takeTurn);
+  });
+}
+
+/** (T1) */
+function takeTurn(): void {
+  const [work] = round;
+  if (work === undefined) return;
+  const goesOn = work();
+  round.shift();
+  if (goesOn) round.push(work);
+  if (round.length > 0) setImmediate(takeTurn);
 }
 
 /** The same for what may be long; what is not is done at once. */

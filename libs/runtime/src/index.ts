@@ -21,12 +21,12 @@ export { Hold } from './thread-processor/held-deliveries.ts';
 export { type ProcessorProtocol, soundProtocol } from './thread-processor/protocol.ts';
 export { defaultProcessorSettings, type ProcessorSettings } from './thread-processor/settings.ts';
 export { createThreadProcessor, type ThreadProcessorDeps } from './thread-processor/thread-processor.ts';
+export type { CallbackRequest } from './callback-gateway/callback-body.ts';
 export {
   createCallbackGateway,
   type CallbackAnswer,
   type CallbackGateway,
   type CallbackGatewayDeps,
-  type CallbackRequest,
 } from './callback-gateway/callback-gateway.ts';
 export {
   createCallbackTokens,

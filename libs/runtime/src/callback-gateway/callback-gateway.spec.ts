@@ -9,12 +9,8 @@ import {
 import { answerOwner, type BusInput, Fault, type LogFields, loginOwner, type ThreadKey } from '@dormouse/ports';
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  createCallbackGateway,
-  type CallbackAnswer,
-  type CallbackGateway,
-  type CallbackRequest,
-} from './callback-gateway.ts';
+import { createCallbackGateway, type CallbackAnswer, type CallbackGateway } from './callback-gateway.ts';
+import type { CallbackRequest } from './callback-body.ts';
 import { faulty } from '../tool-dispatcher/spec/faulty.ts';
 import { createCallbackTokens, type CallbackScope } from './callback-token.ts';
 
@@ -230,6 +226,25 @@ describe('large results', () => {
     expect(
       kept.map((blob, index) => Buffer.compare(Buffer.from(blob?.bytes ?? []), [clean, image][index] ?? clean)),
     ).toEqual([0, 0]);
+  });
+
+  it('C6 of many long ones only some are worked on, and all of them are taken', async () => {
+    let [inside, most] = [0, 0];
+    const put = ports.blobs.put.bind(ports.blobs);
+    ports.blobs.put = async (...blob) => {
+      most = Math.max(most, ++inside);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      inside--;
+      return put(...blob);
+    };
+    const calls = Array.from({ length: 12 }, (_, index) => `call_${index}`);
+    const answers = calls.map((id) =>
+      receive({ ...result, id, text: `${id} ${long}${long}` }, {}, tokenOf({ toolCallId: id })),
+    );
+    expect(await Promise.all(answers)).toEqual(calls.map(() => ({ status: 200 })));
+    expect(inputs()).toHaveLength(12);
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(4);
   });
 
   it('R106 the bound is on the whole result, not on each item', async () => {

@@ -12,7 +12,8 @@
 //       retry a 4xx; a `tool_result` that is too large or unreadable settles its call.
 //   C4. The token is in no log line and in no answer; nor is the URL of a login or of a choice's answer, which is sealed here.
 //   C5. An event is accepted once under its sender's event id; without one it is at least once, under an id of ours. I-13
-//   C6. A long message is worked on in turns: whatever a server sends, nobody else waits for more than a step of it.
+//   C6. A long message is worked on in turns: whatever a server sends, nobody else waits for more than a step of it. Beyond
+//       `longAtOnceMax` of them the others wait, as bytes.
 import { hash } from 'node:crypto';
 import {
   answerOwner,
@@ -34,26 +35,18 @@ import {
   callbackBytesMax,
   idCharactersMax,
   opensSubscription,
-  readingCallback,
   resultContent,
   shortJsonCharacters,
   type Callback,
-  type CallbackReading,
   type Steps,
 } from '@dormouse/protocol';
 import { inputIds, type CallbackRejection } from '@dormouse/thread';
 import type { CallbackScope, CallbackTokens } from './callback-token.ts';
 import { cleanText } from './clean-text.ts';
 import { inTurnsIf } from '../in-turns.ts';
+import { createTurnstile } from '../turnstile.ts';
+import { readingBody, tooLarge, type Accepted, type CallbackRequest, type Refused } from './callback-body.ts';
 import { cleaningResult, dividingResult, storeBlobs, type CleanResult, type DividedResult } from './result-content.ts';
-
-export interface CallbackRequest {
-  readonly contentType: string | null | undefined;
-  readonly body: Uint8Array | string;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** True when the host stopped reading: `body` is only the beginning. */
-  readonly truncated?: boolean;
-}
 
 export interface CallbackAnswer {
   readonly status: 200 | 400 | 401 | 403 | 410 | 413 | 415 | 422 | 503;
@@ -103,24 +96,16 @@ const defaultSettings: CallbackGatewaySettings = {
   choiceDeadlineMs: 3_600_000,
 };
 
-/** Why a message is refused for good, in the words of the answer and of the thread. */
-interface Refused {
-  readonly status: 400 | 413 | 415 | 422;
-  readonly code: string;
-  readonly detail: string;
-  readonly settles: boolean;
-  /** What tells this refusal from others of the same call; default: the body's hash. */
-  readonly about?: string;
-}
-
-const problemsShownMax = 5;
-
+/** Text, values and what is made of them take several times the room of the bytes. */
+const longAtOnceMax = 4;
+const isLong = ({ body }: CallbackRequest): boolean => body.length > shortJsonCharacters;
 /** At once; megabytes step by step, so that nobody else waits for all of them. (C6) */
-const taking = <Result>({ body }: CallbackRequest, steps: Steps<Result>): Result | Promise<Result> =>
-  inTurnsIf(body.length > shortJsonCharacters, steps);
+const taking = <Result>(request: CallbackRequest, steps: Steps<Result>): Result | Promise<Result> =>
+  inTurnsIf(isLong(request), steps);
 
 export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGateway {
   const settings = { ...defaultSettings, ...deps.settings };
+  const longOnes = createTurnstile(longAtOnceMax); // (C6)
 
   /** Makes the input durable unless it is known to be. (C1, C2) */
   async function publish(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<void> {
@@ -265,10 +250,8 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
 
   async function judge(scope: CallbackScope, request: CallbackRequest): Promise<CallbackAnswer> {
     const { body } = request;
-    const text = textOf(request, settings.bodyBytesMax);
-    if (typeof text !== 'string') return refuse(scope, text, body);
-    const read = await taking(request, readingCallback(text));
-    if (!read.ok) return refuse(scope, refusalOf(read, body), body);
+    const read = await taking(request, readingBody(request, settings.bodyBytesMax));
+    if (!read.ok) return refuse(scope, read.refused, body);
     const { callback } = read;
     if (!isAbout(scope, callback))
       return { status: 403, code: 'FORBIDDEN', detail: 'the message is about another thread or call than its URL' };
@@ -304,7 +287,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
           retryAfterS: waitS,
         };
       try {
-        return await judge(verdict.scope, request);
+        return await (isLong(request) ? longOnes(() => judge(verdict.scope, request)) : judge(verdict.scope, request));
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
         const retryAfterS =
@@ -329,87 +312,6 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
 const contentOf = (view: Extract<Callback, { type: 'view_update' }>, { rawContent }: Accepted): string =>
   rawContent ?? JSON.stringify(view.content);
 
-/** The body as text, or the reason why it is not even read. */
-function textOf(request: CallbackRequest, bytesMax: number): string | Refused {
-  const { body } = request;
-  const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-  if (request.truncated === true || size > bytesMax)
-    return tooLarge(`more than ${bytesMax / 1_048_576} MiB`, typeOf(body));
-  if (!isJson(request.contentType)) {
-    return {
-      status: 415,
-      code: 'UNSUPPORTED_MEDIA_TYPE',
-      detail: 'a callback needs Content-Type: application/json',
-      settles: false,
-    };
-  }
-  return decode(body) ?? unreadable('not UTF-8', typeOf(body));
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** Servers exist that send no content type at all; whoever sends one means it. */
-function isJson(contentType: string | null | undefined): boolean {
-  return (
-    contentType === null ||
-    contentType === undefined ||
-    contentType === '' ||
-    /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType)
-  );
-}
-
-function decode(body: Uint8Array | string): string | null {
-  if (typeof body === 'string') return body;
-  try {
-    return utf8.decode(body);
-  } catch {
-    return null;
-  }
-}
-
-function refusalOf(read: Exclude<CallbackReading, { ok: true }>, body: Uint8Array | string): Refused {
-  const defects = read.problems
-    .slice(0, problemsShownMax)
-    .map(({ pointer, detail }) => (pointer === '' ? detail : `${pointer} ${detail}`));
-  switch (read.code) {
-    case 'BODY_TOO_LARGE':
-      return tooLarge(defects.join('; '), ('type' in read ? read.type : undefined) ?? typeOf(body));
-    case 'INVALID_JSON':
-    case 'BODY_TOO_DEEP':
-      return unreadable(defects.join('; '), typeOf(body));
-    case 'INVALID_BODY': {
-      const detail = `the tool sent a message that is not valid: ${defects.join('; ')}`;
-      const about = aboutType(read.type);
-      return { status: 422, code: 'INVALID_BODY', detail, settles: false, ...(about === undefined ? {} : { about }) };
-    }
-  }
-}
-
-/** A body too large that names no other type is taken for a result: nothing else is ever that large. */
-function tooLarge(why: string, type: string | null): Refused {
-  const settles = type === null || type === 'tool_result';
-  return {
-    status: 413,
-    code: settles ? 'RESULT_TOO_LARGE' : 'BODY_TOO_LARGE',
-    detail: `the tool sent ${settles ? 'a result' : 'a message'} that is too large: ${why}`,
-    settles,
-  };
-}
-
-function unreadable(why: string, type: string | null): Refused {
-  const settles = type === 'tool_result';
-  return {
-    status: 400,
-    code: settles ? 'RESULT_UNREADABLE' : 'INVALID_JSON',
-    detail: `the tool sent a message that cannot be read: ${why}`,
-    settles,
-  };
-}
-
-/** One record per call and other type: a stream of view updates must not settle a call as a series of broken results. */
-const aboutType = (type: Callback['type'] | undefined): string | undefined =>
-  type === 'tool_result' ? undefined : type;
-
 const hashOf = (body: Uint8Array | string): string => hash('sha256', body).slice(0, 32);
 
 /** The sender's own id for an event, in the headers that webhooks use. Not in RAP: see SPEC.md. */
@@ -420,8 +322,6 @@ function eventIdOf({ headers }: CallbackRequest): string | null {
   }
   return null;
 }
-
-type Accepted = Extract<CallbackReading, { readonly ok: true }>;
 
 /** RAP tool-result, Routing: the message belongs to the call of its URL. R34 A missing group id is the token's. */
 function isAbout(scope: CallbackScope, callback: Callback): boolean {
@@ -436,13 +336,4 @@ function isAbout(scope: CallbackScope, callback: Callback): boolean {
     case 'view_update':
       return true;
   }
-}
-
-/** The type that an unreadable body claims near its beginning or end. Quotes in a JSON string are escaped, so text cannot fake it. */
-function typeOf(body: Uint8Array | string): string | null {
-  const claim = /"type"\s{0,16}:\s{0,16}"(tool_result|subscription_event|oauth|user_choice|view_update)"/;
-  const stretch = 65_536;
-  const textOf = (part: Uint8Array | string): string =>
-    typeof part === 'string' ? part : Buffer.from(part).toString('latin1');
-  return (claim.exec(textOf(body.slice(0, stretch))) ?? claim.exec(textOf(body.slice(-stretch))))?.[1] ?? null;
 }

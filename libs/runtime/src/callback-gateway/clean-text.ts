@@ -5,9 +5,9 @@ import { resultOf, type Steps } from '@dormouse/protocol';
 // eslint-disable-next-line no-control-regex -- control characters are what this is about
 const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 const controls = new RegExp(control.source, 'g');
-/** Colours and cursor movements (CSI), and titles and links (OSC), whole; linear on any text. */
+/** Colours and cursor movements (CSI, no longer than any is), and titles and links (OSC), whole; linear on any text. */
 // eslint-disable-next-line no-control-regex -- the same
-const terminalSequence = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?/;
+const terminalSequence = /\u001b\[[0-?]{0,256}[ -/]{0,16}[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?/;
 const terminalSequences = new RegExp(terminalSequence.source, 'g');
 /** Where an escape character stands: what belongs to it. */
 const sequenceHere = new RegExp(`${terminalSequence.source}|\u001b\\\\?`, 'y');
@@ -30,7 +30,7 @@ export function* cleaningText(text: string, stepCharacters = 131_072): Steps<str
 
 /** At `to`, or behind the terminal sequence that stands across it. */
 function endOfPiece(text: string, from: number, to: number): number {
-  const escape = text.lastIndexOf('\u001b', to - 1);
+  const escape = from + text.slice(from, to).lastIndexOf('\u001b');
   if (escape < from) return to;
   sequenceHere.lastIndex = escape;
   return Math.max(to, escape + (sequenceHere.exec(text)?.[0].length ?? 1));

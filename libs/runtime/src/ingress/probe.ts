@@ -1,7 +1,7 @@
 // Looks at a tool server now: is it there, is its manifest valid, is it the pinned one. Changes nothing.
 import { hash } from 'node:crypto';
 import {
-  canonicalJson,
+  canonicalizing,
   checkingJson,
   manifestBytesMax,
   parsingToolset,
@@ -50,10 +50,10 @@ function* judging(server: ToolServer, body: string): Steps<Omit<ProbeReport, 'la
   if (!json.ok)
     return { ok: false, toolset: null, sha256: null, problems: [`${json.problem.pointer}: ${json.problem.detail}`] };
   yield;
-  const sha256 = hash('sha256', canonicalJson(json.value));
-  yield;
   const parsed = yield* parsingToolset(json.value);
   const problems = parsed.ok ? [] : parsed.problems.map(({ pointer, detail }) => `${pointer}: ${detail}`);
+  yield;
+  const sha256 = parsed.ok ? hash('sha256', yield* canonicalizing(json.value)) : null;
   if (server.pinnedSha256 !== null && server.pinnedSha256 !== sha256)
     problems.push('pinned_sha256: the manifest is another one');
   return { ok: problems.length === 0, toolset: json.value, sha256, problems };

@@ -29,14 +29,15 @@ export function createKept<Value>(weightMax: number, weightOf: (value: Value) =>
     },
     set(key, value) {
       drop(key);
+      const added = weightOf(value);
+      if (added > weightMax) return value;
       values.set(key, value);
-      weight += weightOf(value);
+      weight += added;
       newest = key;
-      if (weight > weightMax)
-        for (const oldest of values.keys()) {
-          drop(oldest);
-          if (weight <= weightMax) break;
-        }
+      for (const oldest of values.keys()) {
+        if (weight <= weightMax) break;
+        drop(oldest);
+      }
       return value;
     },
     drop,

@@ -8,14 +8,13 @@
 //   M4. "Last good" moves only after the manifest it names is stored.
 //   M5. However many calls a server answers 409 at once, it is asked for its manifest once; the loads that follow use it. R107
 //       Everybody else asks anew: a new family gets what there is now. R24
-//   M6. What a server may send with every discovery holds nobody up and fills no memory: a long manifest is judged in turns, and
-//       those that are kept have a budget of characters.
+//   M6. What a server may send with every discovery holds nobody up and fills no memory: a long manifest is judged in turns, once for
+//       all who meet it at the same time, and those that are kept have a budget of estimated bytes.
 import { hash } from 'node:crypto';
 import type { Clock, Logger, Toolsets, ToolServer, ToolTransport } from '@dormouse/ports';
 import {
-  canonicalJson,
+  canonicalizing,
   checkingJson,
-  parseToolset,
   parsingToolset,
   shortJsonCharacters,
   toolServerUrl,
@@ -58,15 +57,16 @@ export interface ManifestsDeps {
 
 const problemsShownMax = 20;
 const keptMax = 500;
-/** Of manifests by their text, in each of two memories; read, they take a few times as much. (M6) */
-const keptCharactersMax = 16 * 1_048_576;
+/** Of the manifests in each of two memories. (M6) */
+const keptBytesMax = 48 * 1_048_576;
 /** How long what a 409 made us read is the newest there is. */
 const changedFreshMs = 1_000;
 
 export function createManifests({ toolsets, transport, clock, logger, settings }: ManifestsDeps): Manifests {
   /** By hash of the text: a manifest that has not changed is not judged again. */
-  const judged = createKept<Judged>(keptCharactersMax, ({ canonical }) => canonical.length);
-  const bySha256 = createKept<Manifest & { readonly characters: number }>(keptCharactersMax, (kept) => kept.characters);
+  const judged = createKept<Judged>(keptBytesMax, ({ bytes }) => bytes);
+  const judging = createSharedReads<Judgement>();
+  const bySha256 = createKept<Judged>(keptBytesMax, ({ bytes }) => bytes);
   /** Families that begin together ask the store together. */
   const lastGoodRead = createSharedReads<string | null>();
   const changed = createKept<{ readonly at: number; readonly fetched: Promise<Fetched> }>(keptMax);
@@ -81,15 +81,13 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
   }
 
   const stored = (tenant: string, sha256: string): Manifest | Promise<Manifest | null> =>
-    bySha256.get(`${tenant} ${sha256}`) ?? readStored(tenant, sha256);
+    bySha256.get(`${tenant} ${sha256}`)?.manifest ?? readStored(tenant, sha256);
 
   async function readStored(tenant: string, sha256: string): Promise<Manifest | null> {
     const row = await toolsets.get(tenant, sha256);
     if (row === null) return null;
-    const parsed = parseToolset(JSON.parse(row.manifest));
-    if (!parsed.ok) return null; // stored by a release that judged otherwise
-    const characters = row.manifest.length;
-    return bySha256.set(`${tenant} ${sha256}`, { sha256, toolset: parsed.toolset, characters });
+    const read = await judge(row.manifest);
+    return 'ok' in read ? null : bySha256.set(`${tenant} ${sha256}`, read).manifest; // null: a release judged otherwise
   }
 
   async function ask(server: ToolServer): Promise<Fetched> {
@@ -104,8 +102,7 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
     if (answer.status < 200 || answer.status > 299)
       return rejected('TOOLSET_UNREACHABLE', `the discovery endpoint answered HTTP ${answer.status}`);
     const textSha256 = sha256Of(answer.body);
-    const isLong = answer.body.length > shortJsonCharacters;
-    const read = judged.get(textSha256) ?? (await inTurnsIf(isLong, judging(answer.body))); // (M6)
+    const read = judged.get(textSha256) ?? (await judging(textSha256, () => judge(answer.body)));
     if ('ok' in read) return read;
     judged.set(textSha256, read);
     const { canonical, manifest } = read;
@@ -148,17 +145,33 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
 interface Judged {
   readonly canonical: string;
   readonly manifest: Manifest;
+  /** Estimated, of the text and of what was read from it. */
+  readonly bytes: number;
 }
+type Judgement = Extract<Fetched, { ok: false }> | Judged;
 
-function* judging(text: string): Steps<Extract<Fetched, { ok: false }> | Judged> {
+/** (M6) */
+const judge = async (text: string): Promise<Judgement> => inTurnsIf(text.length > shortJsonCharacters, reading(text));
+
+function* reading(text: string): Steps<Judgement> {
   const json = yield* checkingJson(text);
   if (!json.ok) return rejected('TOOLSET_INVALID', `${json.problem.pointer} ${json.problem.detail}`.trim());
   yield;
   const parsed = yield* parsingToolset(json.value);
   if (!parsed.ok) return rejected('TOOLSET_INVALID', ...told(parsed.problems)); // (M2)
   yield;
-  const canonical = canonicalJson(json.value);
-  return { canonical, manifest: { sha256: sha256Of(canonical), toolset: parsed.toolset } };
+  const canonical = yield* canonicalizing(json.value);
+  return { canonical, manifest: { sha256: sha256Of(canonical), toolset: parsed.toolset }, bytes: bytesOf(canonical) };
+}
+
+/** Every comma and bracket may stand for a value of its own. */
+function bytesOf(canonical: string): number {
+  let values = 1;
+  for (let at = 0; at < canonical.length; at++) {
+    const unit = canonical.charCodeAt(at);
+    if (unit === 0x2c || unit === 0x5b || unit === 0x7b) values++;
+  }
+  return 2_000 + 2 * canonical.length + 100 * values;
 }
 
 function told(problems: readonly Problem[]): readonly string[] {
