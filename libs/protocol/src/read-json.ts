@@ -142,9 +142,9 @@ class Cursor {
 
   /** The next character that is no white space; nothing at the end, `blank` after a whole step of white space. */
   peek(): string {
-    const text = this.#text;
+    const [text, rest] = [this.#text, this.#rest];
     let at = this.#at;
-    while (isBlank(text.charCodeAt(at)) && at < this.#rest) at++;
+    while (at < rest && isBlank(text.charCodeAt(at))) at++;
     this.#at = at;
     return isBlank(text.charCodeAt(at)) ? blank : text.charAt(at);
   }
