@@ -3,7 +3,7 @@
  * Not here: what makes an `inputSchema` a JSON Schema (`json-schema.ts`), clashes with other toolsets (R21), fetching,
  * caching, hashing.
  *
- * 1. Valid as a whole or refused as a whole; a refusal lists every defect. RAP toolsets, Validation. R19
+ * 1. Valid as a whole or refused as a whole; a refusal lists every defect, `problemsMax` of a kind. RAP toolsets, Validation. R19
  * 2. Unknown fields and annotations are tolerated; a known one of the wrong type is a defect, never a default. R28
  * 3. Descriptions, annotations and scripts are untrusted data: bounded, carried, never interpreted. R31
  * 4. A manifest that was accepted has a canonical JSON text, so it can be hashed and pinned. R30

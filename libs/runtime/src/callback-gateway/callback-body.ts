@@ -31,17 +31,15 @@ export interface NotAccepted {
 const problemsShownMax = 5;
 
 /** The message, or why there is none. (B1) */
-export function* readingBody(request: CallbackRequest, bytesMax: number): Steps<Accepted | NotAccepted> {
-  const unread = whyUnread(request, bytesMax);
-  if (unread !== null) return { ok: false, refused: unread };
-  const { body } = request;
+export function* readingBody(body: CallbackRequest['body']): Steps<Accepted | NotAccepted> {
   const text = typeof body === 'string' ? body : yield* decoding(body);
   if (text === null) return { ok: false, refused: unreadable('not UTF-8', typeOf(body)) };
   const read = yield* readingCallback(text);
   return read.ok ? read : { ok: false, refused: refusalOf(read, body) };
 }
 
-function whyUnread(request: CallbackRequest, bytesMax: number): Refused | null {
+/** Why it is not even read; null for nearly all. */
+export function whyUnread(request: CallbackRequest, bytesMax: number): Refused | null {
   const { body } = request;
   const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   if (request.truncated === true || size > bytesMax)

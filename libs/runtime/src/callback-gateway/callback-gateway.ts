@@ -12,8 +12,8 @@
 //       retry a 4xx; a `tool_result` that is too large or unreadable settles its call.
 //   C4. The token is in no log line and in no answer; nor is the URL of a login or of a choice's answer, which is sealed here.
 //   C5. An event is accepted once under its sender's event id; without one it is at least once, under an id of ours. I-13
-//   C6. A long message is worked on in turns: whatever a server sends, nobody else waits for more than a step of it. Beyond
-//       `longAtOnceMax` of them the others wait, as bytes.
+//   C6. A long message is worked on in turns: whatever a server sends, nobody else waits for more than a step of it. Only
+//       some are read at once, tenant by tenant; the others wait, as bytes.
 import { hash } from 'node:crypto';
 import {
   answerOwner,
@@ -36,6 +36,7 @@ import {
   idCharactersMax,
   opensSubscription,
   resultContent,
+  resultOf,
   shortJsonCharacters,
   type Callback,
   type Steps,
@@ -43,9 +44,16 @@ import {
 import { inputIds, type CallbackRejection } from '@dormouse/thread';
 import type { CallbackScope, CallbackTokens } from './callback-token.ts';
 import { cleanText } from './clean-text.ts';
-import { inTurnsIf } from '../in-turns.ts';
+import { inTurns, inTurnsIf } from '../in-turns.ts';
 import { createTurnstile } from '../turnstile.ts';
-import { readingBody, tooLarge, type Accepted, type CallbackRequest, type Refused } from './callback-body.ts';
+import {
+  readingBody,
+  tooLarge,
+  whyUnread,
+  type Accepted,
+  type CallbackRequest,
+  type Refused,
+} from './callback-body.ts';
 import { cleaningResult, dividingResult, storeBlobs, type CleanResult, type DividedResult } from './result-content.ts';
 
 export interface CallbackAnswer {
@@ -96,8 +104,10 @@ const defaultSettings: CallbackGatewaySettings = {
   choiceDeadlineMs: 3_600_000,
 };
 
-/** Text, values and what is made of them take several times the room of the bytes. */
-const longAtOnceMax = 4;
+/** Text and values take several times the room of the bytes that they are read from. */
+const readAtOnceMax = 2;
+/** Long messages of one tenant; the tools of those above try again. */
+const waitingMaxOfTenant = 32;
 const isLong = ({ body }: CallbackRequest): boolean => body.length > shortJsonCharacters;
 /** At once; megabytes step by step, so that nobody else waits for all of them. (C6) */
 const taking = <Result>(request: CallbackRequest, steps: Steps<Result>): Result | Promise<Result> =>
@@ -105,7 +115,7 @@ const taking = <Result>(request: CallbackRequest, steps: Steps<Result>): Result 
 
 export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGateway {
   const settings = { ...defaultSettings, ...deps.settings };
-  const longOnes = createTurnstile(longAtOnceMax); // (C6)
+  const longOnes = createTurnstile({ insideMax: readAtOnceMax, waitingMax: waitingMaxOfTenant }); // (C6)
 
   /** Makes the input durable unless it is known to be. (C1, C2) */
   async function publish(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<void> {
@@ -250,7 +260,11 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
 
   async function judge(scope: CallbackScope, request: CallbackRequest): Promise<CallbackAnswer> {
     const { body } = request;
-    const read = await taking(request, readingBody(request, settings.bodyBytesMax));
+    const unread = whyUnread(request, settings.bodyBytesMax);
+    if (unread !== null) return refuse(scope, unread, body);
+    const read = isLong(request)
+      ? await longOnes(scope.tenant, () => inTurns(readingBody(body)))
+      : resultOf(readingBody(body));
     if (!read.ok) return refuse(scope, read.refused, body);
     const { callback } = read;
     if (!isAbout(scope, callback))
@@ -287,7 +301,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
           retryAfterS: waitS,
         };
       try {
-        return await (isLong(request) ? longOnes(() => judge(verdict.scope, request)) : judge(verdict.scope, request));
+        return await judge(verdict.scope, request);
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
         const retryAfterS =

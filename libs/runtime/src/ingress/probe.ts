@@ -54,7 +54,7 @@ function* judging(server: ToolServer, body: string): Steps<Omit<ProbeReport, 'la
   const problems = parsed.ok ? [] : parsed.problems.map(({ pointer, detail }) => `${pointer}: ${detail}`);
   yield;
   const sha256 = parsed.ok ? hash('sha256', yield* canonicalizing(json.value)) : null;
-  if (server.pinnedSha256 !== null && server.pinnedSha256 !== sha256)
+  if (sha256 !== null && server.pinnedSha256 !== null && server.pinnedSha256 !== sha256)
     problems.push('pinned_sha256: the manifest is another one');
   return { ok: problems.length === 0, toolset: json.value, sha256, problems };
 }

@@ -16,6 +16,7 @@ import {
   canonicalizing,
   checkingJson,
   parsingToolset,
+  readJson,
   shortJsonCharacters,
   toolServerUrl,
   type Problem,
@@ -66,7 +67,7 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
   /** By hash of the text: a manifest that has not changed is not judged again. */
   const judged = createKept<Judged>(keptBytesMax, ({ bytes }) => bytes);
   const judging = createSharedReads<Judgement>();
-  const bySha256 = createKept<Judged>(keptBytesMax, ({ bytes }) => bytes);
+  const bySha256 = createKept<Omit<Judged, 'canonical'>>(keptBytesMax, ({ bytes }) => bytes);
   /** Families that begin together ask the store together. */
   const lastGoodRead = createSharedReads<string | null>();
   const changed = createKept<{ readonly at: number; readonly fetched: Promise<Fetched> }>(keptMax);
@@ -86,8 +87,13 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
   async function readStored(tenant: string, sha256: string): Promise<Manifest | null> {
     const row = await toolsets.get(tenant, sha256);
     if (row === null) return null;
-    const read = await judge(row.manifest);
-    return 'ok' in read ? null : bySha256.set(`${tenant} ${sha256}`, read).manifest; // null: a release judged otherwise
+    const read = judged.get(sha256) ?? (await judging(sha256, () => judge(row.manifest))); // its text is canonical
+    if ('ok' in read) {
+      readJson(row.manifest); // a row that is no JSON is a fault of the store
+      return null; // stored by a release that judged otherwise
+    }
+    const manifest = { ...read.manifest, sha256 };
+    return bySha256.set(`${tenant} ${sha256}`, { manifest, bytes: read.bytes }).manifest;
   }
 
   async function ask(server: ToolServer): Promise<Fetched> {
