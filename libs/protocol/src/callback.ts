@@ -87,14 +87,7 @@ const schemas = {
   view_update: viewUpdateSchema,
 };
 
-const fieldsOf = ({ shape }: { readonly shape: object }): readonly string[] => Object.keys(shape);
-const fields: Readonly<Record<CallbackType, readonly string[]>> = {
-  tool_result: fieldsOf(toolResultSchema),
-  subscription_event: fieldsOf(subscriptionEventSchema),
-  oauth: fieldsOf(oauthSchema),
-  user_choice: fieldsOf(userChoiceSchema),
-  view_update: fieldsOf(viewUpdateSchema),
-};
+const fields = new Map(Object.entries(schemas).map(([type, { shape }]) => [type, Object.keys(shape)]));
 
 /** `type` of a callback, as on the wire. */
 export type CallbackType = keyof typeof schemas;
@@ -141,7 +134,7 @@ export function parseCallback(json: unknown): CallbackParse {
     return refuse('INVALID_BODY', [{ pointer: '/type', detail }]);
   }
   const schema: z.ZodType<z.infer<(typeof schemas)[CallbackType]>> = schemas[type];
-  const parsed = schema.safeParse(membersOf(json, fields[type]), { error: describeIssue }); // (1)
+  const parsed = schema.safeParse(membersOf(json, fields.get(type) ?? []), { error: describeIssue }); // (1)
   if (parsed.success) return { ok: true, callback: codec.toCode(parsed.data) };
   return refuse(isTooLarge(parsed.error) ? 'BODY_TOO_LARGE' : 'INVALID_BODY', problemsOf(parsed.error), type);
 }

@@ -1,5 +1,5 @@
 /** RAP on the wire: messages, manifests, limits, and safe reading of JSON. `SPEC.md` names the source and our readings. */
-export { encodeCallback, parseCallback, readCallback, readingCallback } from './callback.ts';
+export { encodeCallback, parseCallback, readingCallback } from './callback.ts';
 export type {
   Callback,
   CallbackParse,
