@@ -1,8 +1,7 @@
 // Loaded into every process of a system under attack (`node --import`): measures how long its event loop is held up by its own
-// work, and tells whoever asks on a port of its own, which stands in a file named after the process.
-import { writeFileSync } from 'node:fs';
+// work, and tells whoever asks on a socket of its own, a file named after the process. A port would not do: when the process
+// has ended, somebody else may get it, and answers in its place.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createHistogram } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
@@ -30,11 +29,7 @@ function watch(directory: string): void {
     response.end(JSON.stringify({ p99: held.percentile(99) / 1_000, max: held.max / 1_000 }));
     held.reset();
   });
-  server.listen(0, '127.0.0.1', () => {
-    const { port } = server.address() as AddressInfo;
-    writeFileSync(join(directory, String(process.pid)), String(port));
-  });
-  server.unref();
+  server.listen(join(directory, String(process.pid))).unref();
 }
 
 /** Processor time of this thread, in milliseconds. */

@@ -1,7 +1,10 @@
 // How long the processes of a system hold up their own event loops while something is done to it. What the machine takes away
 // for others does not count, so the promise can be held on one that runs other tests beside this one.
-import { readdirSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 
 const preload = new URL('loop-delay-preload.ts', import.meta.url);
 
@@ -18,7 +21,7 @@ export interface WorstDelay extends LoopDelay {
   readonly pids: readonly string[];
 }
 
-/** The environment of processes that are to be watched; their ports stand in the directory. */
+/** The environment of processes that are to be watched; their sockets stand in the directory. */
 export const watchedFrom = (directory: string): Readonly<Record<string, string>> => ({
   NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import ${preload.href}`.trim(),
   LOOP_DELAY_DIRECTORY: directory,
@@ -27,8 +30,8 @@ export const watchedFrom = (directory: string): Readonly<Record<string, string>>
 /** The worst of the system's processes since it was last asked. Those that have ended by now were only there to set it up. */
 export async function loopDelay(directory: string): Promise<WorstDelay> {
   const asked = readdirSync(directory).map(async (pid) => {
-    const answer = await fetch(`http://127.0.0.1:${readFileSync(join(directory, pid), 'utf8')}/`).catch(() => null);
-    return answer === null ? [] : [{ pid, ...((await answer.json()) as LoopDelay) }];
+    const answer = await delayOf(join(directory, pid)).catch(() => null);
+    return answer === null ? [] : [{ pid, ...answer }];
   });
   const each = (await Promise.all(asked)).flat();
   if (each.length === 0) throw new Error('no process is watched');
@@ -37,4 +40,9 @@ export async function loopDelay(directory: string): Promise<WorstDelay> {
     max: Math.max(...each.map(({ max }) => max)),
     pids: each.map(({ pid }) => pid).sort(),
   };
+}
+
+async function delayOf(socketPath: string): Promise<LoopDelay> {
+  const [answer] = (await once(get({ socketPath, agent: false }), 'response')) as [IncomingMessage];
+  return (await json(answer)) as LoopDelay;
 }

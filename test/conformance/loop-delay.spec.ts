@@ -1,0 +1,35 @@
+// The measure itself: it sees a process that holds up its event loop, and misses one that has ended.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, it } from 'vitest';
+import { eventually } from '../e2e/conversation.ts';
+import { scratchDirectory } from '../e2e/standalone-process.ts';
+import { loopDelay, watchedFrom } from './loop-delay.ts';
+
+/** Computes for 80 ms when it is told to. */
+const script = `process.stdin.on('data', () => {
+  const until = performance.now() + 80;
+  while (performance.now() < until);
+  console.log('done');
+})`;
+
+it('says which processes are there, and how long the worst of them was held up since', async () => {
+  const loops = await scratchDirectory();
+  const start = () => spawn(process.execPath, ['-e', script], { env: { ...process.env, ...watchedFrom(loops) } });
+  const [busy, idle] = [start(), start()];
+  const pids = [String(busy.pid), String(idle.pid)].sort();
+  await eventually(async () => (await loopDelay(loops).catch(() => null))?.pids.length === 2);
+  busy.stdin.write('compute\n');
+  await once(busy.stdout, 'data');
+  const { max, ...worst } = await loopDelay(loops);
+  expect(worst.pids).toEqual(pids);
+  expect(max).toBeGreaterThan(60);
+  busy.kill();
+  await once(busy, 'exit');
+  const left = await loopDelay(loops);
+  expect(left.pids).toEqual([String(idle.pid)]);
+  expect(left.max).toBeLessThan(60); // it had nothing to do
+  idle.kill();
+  await once(idle, 'exit');
+  await expect(loopDelay(loops)).rejects.toThrow('no process is watched');
+});
