@@ -14,8 +14,6 @@ export default mergeConfig(
         'test/e2e/{access,approvals,bad-input,door,event-stream,fine-print,first-conversation,idempotency,interruption,migration,openapi,reactive}.spec.ts',
       ],
       globalSetup: ['test/services/start-for-tests.ts', 'test/conformance/one-cluster.ts'],
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
     },
   }),
 );

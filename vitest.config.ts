@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { patienceMs, specPatienceMs } from './test/patience.ts';
 
 // Specs run against the sources of every package (the `dormouse-source` export condition): no build is needed first.
 const conditions = ['dormouse-source', 'module', 'node', 'import', 'default'];
@@ -10,7 +11,8 @@ export default defineConfig({
   test: {
     include: ['libs/**/*.spec.ts', 'apps/**/*.spec.ts', 'test/**/*.spec.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', 'bench/peers/**', 'test/cluster/**', 'test/chaos/**'],
-    testTimeout: 40_000,
-    hookTimeout: 60_000,
+    testTimeout: specPatienceMs,
+    hookTimeout: specPatienceMs,
+    expect: { poll: { timeout: patienceMs } },
   },
 });

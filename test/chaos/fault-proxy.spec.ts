@@ -43,7 +43,7 @@ describe('the fault proxy', () => {
       proxy.latencyMs = index % 3;
       socket.write(piece);
     }
-    await expect.poll(heard, { timeout: 5_000 }).toBe(sent.join(''));
+    await expect.poll(heard).toBe(sent.join(''));
   });
 
   it('F1 holds one direction, and gives everything when it is let go', async () => {

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { runCli as runTool } from '@dormouse/cli';
+import { patienceMs } from '../patience.ts';
 import type { Standalone } from '../e2e/standalone-process.ts';
 
 export const launcher = fileURLToPath(new URL('../../apps/cli/bin/dormouse.mjs', import.meta.url));
@@ -77,7 +78,7 @@ export interface TerminalRun {
   readonly screen: () => string;
   type(text: string): void;
   /** Resolves when the screen shows this after what it showed before. */
-  shows(text: string | RegExp, withinMs?: number): Promise<void>;
+  shows(text: string | RegExp): Promise<void>;
   readonly done: Promise<number | null>;
 }
 
@@ -94,8 +95,8 @@ export function startInTerminal(args: readonly string[]): TerminalRun {
   return {
     screen,
     type: (typed) => child.stdin.write(typed),
-    async shows(wanted, withinMs = 10_000) {
-      const deadline = Date.now() + withinMs;
+    async shows(wanted) {
+      const deadline = Date.now() + patienceMs;
       for (;;) {
         const fresh = screen().slice(seen);
         const at = typeof wanted === 'string' ? fresh.indexOf(wanted) : fresh.search(wanted);

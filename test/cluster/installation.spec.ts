@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { patienceMs } from '../patience.ts';
 import { withServices } from '../services/needed-services.ts';
 
 const mongoose = createRequire(new URL('../../libs/adapters/mongo/package.json', import.meta.url))(
@@ -25,7 +26,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     const main = fileURLToPath(new URL(`../../apps/${app}/dist/main.js`, import.meta.url));
     const ran = spawnSync(process.execPath, [main, ...args], {
       encoding: 'utf8',
-      timeout: 30_000,
+      timeout: patienceMs,
       env: {
         ...inherited,
         DORMOUSE_KAFKA_BROKERS: urls.kafka,

@@ -63,16 +63,16 @@ withServices(['kafka'], ({ kafka }) => {
       expect(first.partitions.owned().size).toBe(plan.partitions);
       const there = createInputRecorder(release);
       const leaving = await consume(second, there);
-      await expect.poll(() => first.partitions.owned().size, { timeout: 10_000 }).toBe(3);
+      await expect.poll(() => first.partitions.owned().size).toBe(3);
       await expect.poll(() => second.partitions.owned().size).toBe(3);
       const keys = Array.from({ length: 40 }, () => freshKey());
       for (const key of keys) void first.inputs.publish(key, messageOf('one'));
-      await expect.poll(() => here.ids().length + there.ids().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(40);
+      await expect.poll(() => here.ids().length + there.ids().length).toBeGreaterThanOrEqual(40);
       expect(there.ids().length).toBeGreaterThan(0);
       await leaving.close(500);
-      await expect.poll(() => first.partitions.owned().size, { timeout: 10_000 }).toBe(plan.partitions);
+      await expect.poll(() => first.partitions.owned().size).toBe(plan.partitions);
       await Promise.all(keys.map((key) => first.inputs.publish(key, messageOf('two'))));
-      await expect.poll(() => keys.every((key) => here.ids(key).includes('two')), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => keys.every((key) => here.ids(key).includes('two'))).toBe(true);
     });
 
     it('find again what an owner that died had not finished, and not what it had', async () => {
@@ -84,11 +84,11 @@ withServices(['kafka'], ({ kafka }) => {
       const subscription = await consume(dying, finishes);
       const key = freshKey();
       for (const id of ['stuck', 'done-1', 'done-2', 'done-3']) await dying.inputs.publish(key, messageOf(id));
-      await expect.poll(() => finishes.ids(key).length, { timeout: 10_000 }).toBe(4);
+      await expect.poll(() => finishes.ids(key).length).toBe(4);
       await subscription.close(300);
       const next = createInputRecorder();
       await consume(await openBus(prefix), next);
-      await expect.poll(() => next.ids(key), { timeout: 10_000 }).toEqual(['stuck']);
+      await expect.poll(() => next.ids(key)).toEqual(['stuck']);
       await new Promise((resolve) => setTimeout(resolve, 500));
       expect(next.ids(key)).toEqual(['stuck']);
     });
@@ -105,7 +105,7 @@ withServices(['kafka'], ({ kafka }) => {
     });
     let given = '';
     victim.stdout.on('data', (chunk: Buffer) => (given += chunk.toString()));
-    await expect.poll(() => given.split('\n').length - 1, { timeout: 20_000 }).toBe(keys.length);
+    await expect.poll(() => given.split('\n').length - 1).toBe(keys.length);
     victim.kill('SIGKILL');
     const admin = new Kafka({ brokers: kafka.split(','), logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
@@ -114,7 +114,7 @@ withServices(['kafka'], ({ kafka }) => {
     expect(new Set(offsets?.partitions.map(({ offset }) => offset))).toEqual(new Set(['-1'])); // nothing was ever committed
     const next = createInputRecorder(release);
     await consume(bus, next);
-    await expect.poll(() => next.ids().length, { timeout: 20_000 }).toBe(keys.length);
+    await expect.poll(() => next.ids().length).toBe(keys.length);
     expect(new Set(next.ids()).size).toBe(keys.length);
   });
 
@@ -161,7 +161,7 @@ withServices(['kafka'], ({ kafka }) => {
       }));
       await byHand(async (admin) => {
         await admin.createTopics({ topics, timeout: 20_000, waitForLeaders: false });
-        await expect.poll(() => partitionsOf(admin, prefix), { timeout: 20_000 }).toEqual([6, 6, 6]);
+        await expect.poll(() => partitionsOf(admin, prefix)).toEqual([6, 6, 6]);
       });
       return prefix;
     };
@@ -182,7 +182,7 @@ withServices(['kafka'], ({ kafka }) => {
       await consume(bus, recorder);
       const key = freshKey();
       await bus.inputs.publish(key, largeMessage(3_000_000));
-      await expect.poll(() => recorder.ids(key), { timeout: 10_000 }).toEqual(['large']);
+      await expect.poll(() => recorder.ids(key)).toEqual(['large']);
     });
 
     it('that forget too early are refused', async () => {
@@ -207,7 +207,7 @@ withServices(['kafka'], ({ kafka }) => {
       await openBus(prefix);
       await byHand(async (admin) => {
         await admin.createPartitions({ topicPartitions: [{ topic: `${prefix}inputs`, count: 8 }], timeout: 20_000 });
-        await expect.poll(() => partitionsOf(admin, prefix), { timeout: 20_000 }).toContain(8);
+        await expect.poll(() => partitionsOf(admin, prefix)).toContain(8);
       });
       await expect(openBus(prefix, kafka, null)).rejects.toMatchObject({
         code: 'TOPICS_UNFIT',
@@ -229,7 +229,7 @@ withServices(['kafka'], ({ kafka }) => {
       }),
       bus.inputs.publish(key, messageOf('small')),
     ]);
-    await expect.poll(() => recorder.ids(key), { timeout: 10_000 }).toEqual(['small']);
+    await expect.poll(() => recorder.ids(key)).toEqual(['small']);
   });
 
   it('a record that nobody can read is passed over, and the next one comes', async () => {
@@ -245,7 +245,7 @@ withServices(['kafka'], ({ kafka }) => {
     await bus.inputs.publish(key, messageOf('after'));
     const recorder = createInputRecorder(release);
     await consume(bus, recorder);
-    await expect.poll(() => recorder.ids(), { timeout: 10_000 }).toEqual(['after']);
+    await expect.poll(() => recorder.ids()).toEqual(['after']);
   });
 
   describe('a broker of its own', () => {
@@ -294,8 +294,8 @@ withServices(['kafka'], ({ kafka }) => {
           return false; // not yet
         }
       };
-      await expect.poll(isAccepted, { timeout: 30_000 }).toBe(true);
-      await expect.poll(() => recorder.ids(key), { timeout: 30_000 }).toContain('after');
+      await expect.poll(isAccepted).toBe(true);
+      await expect.poll(() => recorder.ids(key)).toContain('after');
       expect(recorder.ids(key)).toContain('before');
     });
   });

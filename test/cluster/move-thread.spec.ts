@@ -64,6 +64,6 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       await say(here, again, 'home');
       expect(await messagesOf(here, again)).toEqual([...expected, 'user: home', 'assistant: heard']);
       expect(await ok(here, 'verify', back.thread)).toContain('"ok":true');
-    }, 120_000);
+    });
   });
 });

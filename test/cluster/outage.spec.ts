@@ -65,7 +65,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       startRecordingModel(),
     ]);
     server = await recordToolServer(at);
-  }, 120_000);
+  });
   beforeEach((context) => context.skip(missing !== null, missing ?? undefined));
   afterEach(() => {
     for (const name of network.keys()) back(name);
@@ -75,7 +75,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     await Promise.all([...network.values()].map(({ proxy }) => proxy.close()));
     if (missing === null) await Promise.all([model.close(), server.close(), broker.stop()]);
     rmSync(directory, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   function away(name: string): void {
     const { proxy } = network.get(name) ?? noProxy(name);
@@ -115,7 +115,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     eventually(async () => {
       const answer = await at.request('GET', `/v1/threads/${thread}`);
       return answer.status === 200 && answer.json.status === 'idle';
-    }, 30_000);
+    });
 
   describe('while MongoDB is away', () => {
     it('R54 a message is answered with 503, no model and no tool hears of it, and sent again later it counts once', async () => {
@@ -128,7 +128,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       await pause(longerThanAnyRetryMs);
       expect([prompts.length, server.invocations().length - before]).toEqual([0, 0]);
       back('mongo');
-      await eventually(async () => (await post()).status === 202, 30_000);
+      await eventually(async () => (await post()).status === 202);
       const call = await server.invocation(before);
       await server.send(call, { type: 'tool_result', text: 'done' });
       await untilStatus(at, thread, 'idle');
@@ -156,9 +156,9 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       away('mongo');
       for (const key of [`dm_${'x'.repeat(32)}`, 'nobody'])
         expect((await at.request('GET', '/v1/threads', undefined, { key })).status).toBe(503);
-      await expect.poll(readiness, { timeout: 20_000 }).toMatch(/^503 .*DORMOUSE_MONGO_URL/);
+      await expect.poll(readiness).toMatch(/^503 .*DORMOUSE_MONGO_URL/);
       back('mongo');
-      await expect.poll(readiness, { timeout: 20_000 }).toMatch(/^200/);
+      await expect.poll(readiness).toMatch(/^200/);
       expect((await at.request('GET', '/v1/threads', undefined, { key: 'nobody' })).status).toBe(401);
     });
   });
@@ -174,12 +174,12 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       expect((await at.request('GET', `/v1/threads/${thread}`)).status).toBe(200);
       expect(prompts).toHaveLength(0);
       back('kafka');
-      await eventually(async () => (await post()).status === 202, 30_000);
+      await eventually(async () => (await post()).status === 202);
       const call = await server.invocation(before);
       await server.send(call, { type: 'tool_result', text: 'done' });
       await untilIdle(thread);
       expect(await countOf(thread, 'message_accepted')).toBe(1);
-    }, 90_000);
+    });
 
     it('R57 a result is answered with 503 and Retry-After, and sent again later it counts once', async () => {
       const { thread } = await waitingThread();
@@ -191,10 +191,10 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       const refused = await server.send(call, result);
       expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
       back('kafka');
-      await eventually(async () => (await server.send(call, result)).status === 200, 30_000);
+      await eventually(async () => (await server.send(call, result)).status === 200);
       await untilIdle(thread);
       expect(await countOf(thread, 'tool_call_settled')).toBe(1);
-    }, 90_000);
+    });
   });
 
   describe('while Redis is away', () => {
@@ -214,7 +214,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       expect(await countOf(thread, 'tool_call_settled')).toBe(1);
       expect(prompts).toHaveLength(2);
       expect(await readiness()).toMatch(/^200/);
-    }, 60_000);
+    });
 
     it('who goes too fast is told so all the same: each process counts for itself', async () => {
       away('redis');
@@ -223,7 +223,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
         const answers = await Promise.all(Array.from({ length: 150 }, () => at.request('GET', '/v1/threads')));
         for (const { status } of answers) statuses.add(status);
         return statuses.has(429);
-      }, 20_000);
+      });
       expect([...statuses].toSorted((one, other) => one - other)).toEqual([200, 429]);
       await pause(2_000); // for the sake of what comes after
     });

@@ -72,6 +72,6 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       const [alone, cluster] = await Promise.all([startStandalone().then(played), startCluster(urls).then(played)]);
       expect(alone.events.length).toBeGreaterThan(30);
       expect(canonical(cluster)).toEqual(canonical(alone));
-    }, 120_000);
+    });
   });
 });

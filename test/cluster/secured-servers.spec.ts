@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openThread, say, untilStatus } from '../e2e/conversation.ts';
+import { patienceMs } from '../patience.ts';
 import { type Authority, canMakeCertificates, type Certificate, makeAuthority } from '../services/certificates.ts';
 import { startKafka } from '../services/kafka/recipe.ts';
 import { startMongo } from '../services/mongo/recipe.ts';
@@ -21,7 +22,6 @@ type Settings = Readonly<Record<string, string>>;
 const login = { user: 'dormouse', password: 'it:sleeps' };
 const hasOpenssl = await canMakeCertificates();
 const mechanisms = ['plain', 'scram-sha-512'] as const;
-const saidWithinMs = 30_000;
 /** Above the port of the client API: tools/cluster/cluster.ts. */
 const processorHealth = 12;
 
@@ -78,13 +78,13 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       DORMOUSE_REDIS_TLS_CERT_FILE: ours.file,
       DORMOUSE_REDIS_TLS_KEY_FILE: ours.keyFile,
     };
-  }, 90_000);
+  });
   beforeEach((context) => context.skip(missing !== null, missing ?? undefined));
   afterAll(async () => {
     await endClusters();
     for (const server of servers.values()) await server.stop();
     rmSync(directory, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   function made(name: string): string {
     mkdirSync(join(directory, name));
@@ -135,7 +135,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
     return {
       until: async (words: string): Promise<void> => {
-        const deadline = Date.now() + saidWithinMs;
+        const deadline = Date.now() + patienceMs;
         while (!said.text.includes(words) && child.exitCode === null && Date.now() < deadline)
           await new Promise((resolve) => setTimeout(resolve, 50));
         expect(said.text).toContain(words);
@@ -177,15 +177,13 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       const readiness = async (): Promise<string> =>
         (await fetch(`http://127.0.0.1:${Number(new URL(at.url).port) + processorHealth}/readyz`)).text();
       await restartShowing('kafka', expired);
-      await expect
-        .poll(readiness, { timeout: 30_000 })
-        .toContain('DORMOUSE_KAFKA_BROKERS, _TLS): Its certificate has expired');
+      await expect.poll(readiness).toContain('DORMOUSE_KAFKA_BROKERS, _TLS): Its certificate has expired');
       await restartShowing('kafka', valid);
-      await expect.poll(readiness, { timeout: 30_000 }).toContain('ready');
+      await expect.poll(readiness).toContain('ready');
       expect(await say(at, thread, 'And in Oslo?')).toMatchObject({ status: 'idle' });
       expect(at.output()).not.toContain(login.password);
       expect(await at.stop()).toBe(0);
-    }, 120_000);
+    });
 
     it.each(mechanisms)('let in who has the password, by %s', async (mechanism) => {
       const sasl = `${mechanism}:${login.user}:${login.password}`;
@@ -240,21 +238,17 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     it.each([
       ['kafka', 'Kafka (DORMOUSE_KAFKA_BROKERS, _TLS): Its certificate has expired'],
       ['mongo', 'The database (DORMOUSE_MONGO_URL): Its certificate has expired'],
-    ])(
-      'are waited for when the certificate of %s has expired, and used when it is renewed',
-      async (name, words) => {
-        await restartShowing(name, expired);
-        const setup = run('ingress-gateway', ['setup'], {});
-        try {
-          await setup.until(words);
-        } finally {
-          await restartShowing(name, valid);
-        }
-        expect(await setup.ended).toBe(0);
-        await setup.stop();
-      },
-      90_000,
-    );
+    ])('are waited for when the certificate of %s has expired, and used when it is renewed', async (name, words) => {
+      await restartShowing(name, expired);
+      const setup = run('ingress-gateway', ['setup'], {});
+      try {
+        await setup.until(words);
+      } finally {
+        await restartShowing(name, valid);
+      }
+      expect(await setup.ended).toBe(0);
+      await setup.stop();
+    });
 
     describe('Redis is done without, and that is said with the setting', () => {
       beforeAll(async () => {

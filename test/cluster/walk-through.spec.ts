@@ -10,10 +10,10 @@ withServices(['kafka', 'mongo', 'redis'], (servers) => {
   let at: Cluster;
   beforeAll(async () => {
     at = await startCluster(servers);
-  }, 120_000);
-  afterAll(() => endClusters(), 60_000);
+  });
+  afterAll(() => endClusters());
 
-  it('the cluster prints what the README shows of one process', { timeout: 120_000 }, async () => {
+  it('the cluster prints what the README shows of one process', async () => {
     const steps = stepsOf(readDocument('README.md')).filter(({ script }) => !script.includes('/dev/clock'));
     const real = { 'http://127.0.0.1:7420': at.url, '.dormouse/key': join(at.directory, 'key') };
     expect(await walk(steps, at.directory, real)).toEqual({ surprises: [], stderr: '' });

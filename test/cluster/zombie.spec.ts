@@ -26,12 +26,12 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       startRecordingModel(),
     ]);
     server = await recordToolServer(at);
-  }, 90_000);
+  });
   afterAll(async () => {
     await endSecond();
     await endClusters();
     await Promise.all([model.close(), server.close()]);
-  }, 60_000);
+  });
 
   /** Another processor of the same installation. */
   async function startSecond(): Promise<void> {
@@ -62,7 +62,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       child.kill('SIGTERM');
       await ended;
     };
-    await expect.poll(() => said, { timeout: 30_000 }).toContain('ready thread-processor');
+    await expect.poll(() => said).toContain('ready thread-processor');
   }
 
   const status = async (thread: string): Promise<string> =>
@@ -90,12 +90,12 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       expect((await server.send(call, { type: 'tool_result', text: 'done' })).status).toBe(200);
     }
     await startSecond();
-    for (const thread of threads) await expect.poll(() => status(thread), { timeout: 30_000 }).toBe('idle');
+    for (const thread of threads) await expect.poll(() => status(thread)).toBe('idle');
     const before = await Promise.all(threads.map((thread) => eventsOf(at, thread)));
     process.kill(first, 'SIGCONT');
     // It hears that it is no member any more: by its heartbeat, by a commit of offsets, or because its connection broke.
     const hasHeard = /not aware of this member|offsets_not_committed|consumer_lost/;
-    await expect.poll(() => at.output(), { timeout: 20_000 }).toMatch(hasHeard);
+    await expect.poll(() => at.output()).toMatch(hasHeard);
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(await Promise.all(threads.map((thread) => eventsOf(at, thread)))).toEqual(before);
     for (const events of before) {
@@ -105,6 +105,6 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     }
     for (const thread of threads)
       expect((await at.request('POST', `/v1/threads/${thread}/close`, {})).status).toBe(202);
-    for (const thread of threads) await expect.poll(() => status(thread), { timeout: 30_000 }).toBe('closed');
-  }, 150_000);
+    for (const thread of threads) await expect.poll(() => status(thread)).toBe('closed');
+  });
 });

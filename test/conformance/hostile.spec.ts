@@ -28,19 +28,24 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  const { p99, max, pids } = await loopDelay(stage.at.loops);
+  const { p99, first, second, pids } = await loopDelay(stage.at.loops);
   expect(pids).toEqual(alive); // nobody has died, nobody was started again
   const slowness = Math.max(slownessBefore, slownessOfMachine());
   expect(p99).toBeLessThan(heldUpMsMax * slowness);
-  expect(max).toBeLessThan(heldUpOnceMsMax * slowness);
+  expect(second).toBeLessThan(heldUpTwiceMsMax * slowness);
+  expect(first).toBeLessThan(heldUpOnceMsMax * slowness);
   expect(await health.p99()).toBeLessThan(answersWithinMs);
 });
 afterAll(() => stage.end());
 
 /** The promise: an event loop is held up no longer by 99 of 100 things that it does. */
 const heldUpMsMax = 50;
-/** By a single one, which may fall into a garbage collection or the first use of some code. */
-const heldUpOnceMsMax = 150;
+/** By all but one: an attack comes more than once, and what it costs is seen more than once. */
+const heldUpTwiceMsMax = 150;
+/** By that one, which may fall into a garbage collection, the first use of some code, or a pause of the whole machine. */
+const heldUpOnceMsMax = 1_000;
+/** For a whole turn of a thread beside the attack, on a machine that may stand still for a while. */
+const othersWaitMsMax = 20_000;
 
 interface Pending {
   readonly server: RecordingToolServer;
@@ -107,7 +112,7 @@ describe('a tool server that', () => {
     });
     const meanwhile = Date.now();
     await finish(other);
-    expect(Date.now() - meanwhile).toBeLessThan(5_000);
+    expect(Date.now() - meanwhile).toBeLessThan(othersWaitMsMax);
     await Promise.all(senders);
     expect(statuses).toEqual(new Set([200, 403]));
     expect(await eventsOfType(stage.at, thread, 'tool_call_settled')).toHaveLength(1);
@@ -262,14 +267,16 @@ describe('a manifest that', () => {
       /TOOLSET/,
     ],
   ])('%s is refused in good time, and its thread goes on', async (_what, reply, code) => {
-    const server = await stage.toolServer();
-    server.replies(discovery, reply);
-    const thread = await stage.thread([[{ text: 'without tools' }]], [server]);
-    expect(await say(stage.at, thread, 'go')).toMatchObject({ message: { text: 'without tools' } });
-    expect(await untilEvent(stage.at, thread, 'toolset_rejected')).toMatchObject({
-      tool_server: server.name,
-      code: expect.stringMatching(code),
-    });
+    for (let attack = 0; attack < 2; attack++) {
+      const server = await stage.toolServer();
+      server.replies(discovery, reply);
+      const thread = await stage.thread([[{ text: 'without tools' }]], [server]);
+      expect(await say(stage.at, thread, 'go')).toMatchObject({ message: { text: 'without tools' } });
+      expect(await untilEvent(stage.at, thread, 'toolset_rejected')).toMatchObject({
+        tool_server: server.name,
+        code: expect.stringMatching(code),
+      });
+    }
   });
 
   it.each(['http://169.254.169.254/invoke', 'http://[fd00:ec2::254]/', 'http://10.0.0.1/', 'http://0x7f.1:1/'])(
@@ -354,17 +361,14 @@ describe('a storm of events', () => {
       });
       const meanwhile = Date.now();
       await finish(other);
-      expect(Date.now() - meanwhile).toBeLessThan(5_000);
+      expect(Date.now() - meanwhile).toBeLessThan(othersWaitMsMax);
       await Promise.all(senders);
       const received = await eventually(async () => {
         const all = await eventsOfType(stage.at, thread, 'subscription_event_received');
         return all.length === events && all;
-      }, 30_000);
+      });
       expect(new Set(received.map(({ text }) => text)).size).toBe(events);
-      await eventually(
-        async () => (await stage.at.request('GET', `/v1/threads/${thread}`)).json.status === 'idle',
-        30_000,
-      );
+      await eventually(async () => (await stage.at.request('GET', `/v1/threads/${thread}`)).json.status === 'idle');
       const log = await eventsOf(stage.at, thread);
       const children = log.filter(({ type }) => type === 'child_spawned').length;
       const completions = log.filter(({ type }) => type === 'completion_requested').length;

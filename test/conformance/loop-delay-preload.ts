@@ -5,8 +5,10 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createHistogram } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
+import type { LoopDelay } from './loop-delay.ts';
 
 const everyMs = 5;
+const noHolds = { first: 0, second: 0 };
 const directory = process.env['LOOP_DELAY_DIRECTORY'];
 
 if (isMainThread && directory !== undefined) watch(directory);
@@ -17,20 +19,27 @@ if (isMainThread && directory !== undefined) watch(directory);
  */
 function watch(directory: string): void {
   const held = createHistogram();
+  let longest = noHolds;
   let before = { at: performance.now(), computing: computingMs() };
   setInterval(() => {
     const now = { at: performance.now(), computing: computingMs() };
     const lateMs = now.at - before.at - everyMs;
-    held.record(1 + Math.round(1_000 * Math.max(0, Math.min(lateMs, now.computing - before.computing)))); // 0 is none
+    const heldMs = Math.max(0, Math.min(lateMs, now.computing - before.computing));
+    held.record(1 + Math.round(1_000 * heldMs)); // 0 is none
+    if (heldMs > longest.second) longest = longer(longest, heldMs);
     before = now;
   }, everyMs).unref();
   /** What was measured since somebody last asked. */
   const server = createServer((_request, response) => {
-    response.end(JSON.stringify({ p99: held.percentile(99) / 1_000, max: held.max / 1_000 }));
+    response.end(JSON.stringify({ p99: held.percentile(99) / 1_000, ...longest } satisfies LoopDelay));
     held.reset();
+    longest = noHolds;
   });
   server.listen(join(directory, String(process.pid))).unref();
 }
+
+const longer = ({ first }: typeof noHolds, heldMs: number): typeof noHolds =>
+  heldMs > first ? { first: heldMs, second: first } : { first, second: heldMs };
 
 /** Processor time of this thread, in milliseconds. */
 function computingMs(): number {

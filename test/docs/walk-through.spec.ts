@@ -17,7 +17,7 @@ describe('the walk-through of the README', () => {
     await cleanUp();
   });
 
-  it('prints what the README shows', { timeout: 90_000 }, async () => {
+  it('prints what the README shows', async () => {
     const walked = await walk(stepsOf(readDocument('README.md')), folder, { 'http://127.0.0.1:7420': standalone.url });
     expect(walked).toEqual({ surprises: [], stderr: '' });
   });

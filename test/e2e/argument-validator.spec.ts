@@ -50,7 +50,7 @@ describe('R8 hostile schemas', () => {
     let problem: string | null = 'not judged';
     const pauseMs = await longestPauseMs(async () => (problem = await judge(schema, value)));
     expect(problem).toBeNull();
-    expect(pauseMs).toBeLessThan(250);
+    expect(pauseMs).toBeLessThan(1_000);
   });
 
   it('and the next call is judged as if nothing had been', async () => {

@@ -1,4 +1,5 @@
 // Steps that most specs begin with: an agent whose model plays a script, a thread, and waiting for something to be so.
+import { patienceMs } from '../patience.ts';
 import type { Answer, Json, Sent } from './standalone-process.ts';
 
 /** What the scenarios talk to, whatever its topology. */
@@ -64,8 +65,8 @@ export async function eventsOf(at: System, thread: string): Promise<readonly Jso
   }
 }
 
-export async function eventually<T>(look: () => Promise<T | undefined | false>, withinMs = 20_000): Promise<T> {
-  const deadline = Date.now() + withinMs;
+export async function eventually<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  const deadline = Date.now() + patienceMs;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;

@@ -143,7 +143,7 @@ describe('the first conversation', () => {
 
   it('answers 202 when the turn does not end in the time that Prefer gives', async () => {
     const agent = await scriptedAgent(at, [
-      [{ tool_call: { name: 'slow_job', arguments: { seconds: 5 } } }],
+      [{ tool_call: { name: 'slow_job', arguments: { seconds: 60 } } }],
       [{ text: 'done' }],
     ]);
     const thread = await openThread(at, agent);
@@ -156,7 +156,7 @@ describe('the first conversation', () => {
     );
     expect(answer.status).toBe(202);
     expect(answer.json).toEqual({ id: expect.stringMatching(/^msg_/) });
-    expect(Date.now() - began).toBeLessThan(4_000);
+    expect(Date.now() - began).toBeLessThan(30_000);
   });
 
   it('records what a closed thread is asked, and answers 202', async () => {

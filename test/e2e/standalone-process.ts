@@ -5,10 +5,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { patienceMs } from '../patience.ts';
 import { freePort } from '../services/free-ports.ts';
 
 const main = fileURLToPath(new URL('../../apps/standalone/dist/main.js', import.meta.url));
-const startWithinMs = 20_000;
 
 export interface Answer {
   readonly status: number;
@@ -111,7 +111,7 @@ export function spawnStandalone(args: readonly string[], env: Readonly<Record<st
 }
 
 async function ready(child: Spawned): Promise<string> {
-  const deadline = Date.now() + startWithinMs;
+  const deadline = Date.now() + patienceMs;
   const ended = child.exit.then((code) => {
     throw new Error(`the process ended with ${code}:\n${child.output()}`);
   });

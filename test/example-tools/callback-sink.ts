@@ -2,11 +2,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Callback, parseCallback } from '@dormouse/protocol';
+import { patienceMs } from '../patience.ts';
 
 export interface CallbackSink {
   readonly url: string;
   readonly messages: readonly Callback[];
-  readonly until: (count: number, withinMs?: number) => Promise<readonly Callback[]>;
+  readonly until: (count: number) => Promise<readonly Callback[]>;
   readonly close: () => Promise<void>;
 }
 
@@ -25,8 +26,8 @@ export async function startSink(): Promise<CallbackSink> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     messages,
-    async until(count, withinMs = 5_000) {
-      const end = performance.now() + withinMs;
+    async until(count) {
+      const end = performance.now() + patienceMs;
       while (messages.length < count) {
         if (performance.now() > end)
           throw new Error(`${messages.length} of ${count} messages came: ${JSON.stringify(messages)}`);

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ExampleTools, startExampleTools } from '@dormouse/example-tools';
 import { parseCallback, parseToolset } from '@dormouse/protocol';
+import { patienceMs } from '../patience.ts';
 
 interface Delivered {
   readonly path: string;
@@ -74,8 +75,8 @@ const invocation = (
   ...extra,
 });
 
-async function until(condition: () => boolean, withinMs = 5_000): Promise<void> {
-  const end = performance.now() + withinMs;
+async function until(condition: () => boolean): Promise<void> {
+  const end = performance.now() + patienceMs;
   while (!condition()) {
     if (performance.now() > end) throw new Error('it did not happen in time');
     await new Promise((resolve) => setTimeout(resolve, 5));

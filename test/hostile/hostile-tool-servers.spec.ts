@@ -101,6 +101,6 @@ describe('a tool server that', () => {
     await runtime.request('POST', `/v1/threads/${thread}/messages`, { text: 'go' });
     const started = Date.now();
     expect(await say(runtime, thread, 'never mind')).toMatchObject({ message: { text: expect.any(String) as string } });
-    expect(Date.now() - started).toBeLessThan(5_000);
+    expect(Date.now() - started).toBeLessThan(30_000);
   });
 });

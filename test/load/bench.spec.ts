@@ -15,7 +15,6 @@ import { openStage, type Stage } from '../../bench/src/stage.ts';
 import { verdictsOf } from '../../bench/src/verdicts.ts';
 
 const app = join(import.meta.dirname, '..', '..', 'apps', 'standalone', 'dist', 'main.js');
-const timeout = 60_000;
 
 describe('the command line of the bench', () => {
   it('refuses what it does not know, in a sentence', () => {
@@ -38,7 +37,7 @@ describe.skipIf(!existsSync(app))('npm run bench', () => {
     return { machine, quick: true, tookSeconds: 1, contestants: [], ...none, ...measured };
   };
 
-  it('measures turns, and calls nothing passed that it did not measure', { timeout }, async () => {
+  it('measures turns, and calls nothing passed that it did not measure', async () => {
     const plan = { rounds: 1, seconds: 0.5, warmupSeconds: 0.5, firstWarmupSeconds: 0.1, threads: [1, 4] };
     const turns = await measureTurns(stage, [dormouse], plan);
     expect(turns.map(({ threads }) => threads)).toEqual([1, 4]);
@@ -47,7 +46,7 @@ describe.skipIf(!existsSync(app))('npm run bench', () => {
     expect(new Set(verdicts.map(({ verdict }) => verdict))).toEqual(new Set(['not measured']));
   });
 
-  it('counts four log commits per turn and no read in a slice', { timeout }, async () => {
+  it('counts four log commits per turn and no read in a slice', async () => {
     const counts = await countExactly(stage, [], { turns: 20, manyThreads: 2 });
     expect(counts.plain).toMatchObject({ logCommits: 4, readsInSlices: 0, invocations: 1, callbacks: 1 });
     const results = resultsOf({ counts });
@@ -57,7 +56,7 @@ describe.skipIf(!existsSync(app))('npm run bench', () => {
     expect(markdownOf(results)).toContain('| log commits | 4 | 4 |');
   });
 
-  it('talks to a thread with a past, warm and after a restart', { timeout }, async () => {
+  it('talks to a thread with a past, warm and after a restart', async () => {
     const sizes = [
       { events: 30, threads: 2 },
       { events: 300, threads: 1 },
@@ -67,7 +66,7 @@ describe.skipIf(!existsSync(app))('npm run bench', () => {
     expect(growing.sizes.every(({ coldSamples }) => coldSamples > 0)).toBe(true);
   });
 
-  it('puts threads to sleep without a timer for each', { timeout }, async () => {
+  it('puts threads to sleep without a timer for each', async () => {
     const sleepers = await measureSleepers(stage, { threads: 400, seconds: 1 });
     expect(sleepers.timersPerThread).toBeLessThan(1);
     expect(sleepers.asleep.heapMib).toBeGreaterThan(0);

@@ -110,7 +110,7 @@ describe('a POST', () => {
       });
     });
     await send(toolServer(server.url), server.url, { timeoutMs: 200 });
-    await expect.poll(() => closed.length, { timeout: 3_000 }).toBe(1);
+    await expect.poll(() => closed.length).toBe(1);
   });
 
   it('reads an endless body no further than it must', async () => {
@@ -387,7 +387,7 @@ describe('a manifest', () => {
     const server = await serve((_request, response) => answer(response));
     const startedAt = performance.now();
     expect(await fetchFrom(server)).toMatchObject({ ok: false, code: 'TOOLSET_UNREACHABLE' });
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
   it('that is compressed is not asked for and not unpacked', async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { specPatienceMs } from '../patience.ts';
 import { recipes } from './recipes.ts';
 import { runCommand } from './run-command.ts';
 import type { ServiceRecipe } from './service.ts';
@@ -40,7 +41,7 @@ async function clusterTier(given: readonly ServiceRecipe['name'][], ...filter: r
     process.execPath,
     [vitest, 'run', '--config', join(root, 'vitest.cluster.config.ts'), reporter, ...filter],
     {
-      withinMs: 90_000,
+      withinMs: specPatienceMs,
       cwd: root,
       environment: {
         PATH: join(folder, 'bin'),
@@ -68,7 +69,7 @@ describe('on a machine that cannot have a server', () => {
     expect(counted).toMatchObject({ passed: 0, failed: [] });
     expect(filesOf(counted)).toEqual(files);
     for (const { reason } of counted.skipped) expect(reason).toMatch(noRedis);
-  }, 120_000);
+  });
 
   it('specs that start servers of their own are skipped, also when all are given', async () => {
     const files = [
@@ -81,7 +82,7 @@ describe('on a machine that cannot have a server', () => {
     expect(counted).toMatchObject({ passed: 0, failed: [] });
     expect(filesOf(counted)).toEqual(files);
     for (const { reason } of counted.skipped) expect(reason).toMatch(noKafka);
-  }, 120_000);
+  });
 
   it('so are tests that do, of specs that otherwise use what is given', async () => {
     const files = ['test/cluster/kafka-faults.spec.ts', 'test/cluster/redis.spec.ts'];
@@ -95,5 +96,5 @@ describe('on a machine that cannot have a server', () => {
       expect.stringMatching(noRedis),
       expect.stringMatching(noRedis),
     ]);
-  }, 120_000);
+  });
 });

@@ -30,7 +30,7 @@ async function expectAllSound(all: readonly Order[], topology: 'standalone' | 'd
 }
 
 describe.each(['standalone', 'durable'] as const)('one call, %s', (topology) => {
-  it('I-05 I-07 I-10 I-12 any two of eleven', { timeout: 120_000 }, async () => {
+  it('I-05 I-07 I-10 I-12 any two of eleven', async () => {
     const all = orders(['approval', ...afterwards], 2);
     expect(all).toHaveLength(110);
     await expectAllSound(all, topology);

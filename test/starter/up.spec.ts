@@ -114,7 +114,7 @@ describe('the command', () => {
   it('does not outlive npm', async () => {
     const npm = await startListener('npm', ['start']);
     npm.kill('SIGKILL');
-    await expect.poll(heard, { timeout: 5_000 }).toEqual(['SIGTERM']);
+    await expect.poll(heard).toEqual(['SIGTERM']);
   });
 });
 
@@ -134,7 +134,7 @@ function up(...args: string[]): { status: number | null; stdout: string; stderr:
 
 async function startListener(command: string, args: string[]): Promise<ChildProcess> {
   const started = spawn(command, args, { cwd: project, env, detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-  await expect.poll(() => existsSync(join(project, 'heard')), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(project, 'heard'))).toBe(true);
   await sleep(100);
   return started;
 }

@@ -110,12 +110,12 @@ describe('every order of what may happen to a call', () => {
   const sent = then(nothing, 'approval');
   const afterwards = all.filter((name) => name !== 'approval');
 
-  it('I-10 I-12 I-15 all 6 of 10, with a death between any two', { timeout: 120_000 }, () => {
+  it('I-10 I-12 I-15 all 6 of 10, with a death between any two', () => {
     expect(all).toHaveLength(10);
     expect(explore(all, 6, nothing)).toBe(151_200);
   });
 
-  it('I-10 I-12 I-15 all 7 of the 9 that may follow the approval', { timeout: 120_000 }, () => {
+  it('I-10 I-12 I-15 all 7 of the 9 that may follow the approval', () => {
     expect(explore(afterwards, 7, sent)).toBe(181_440);
   });
 

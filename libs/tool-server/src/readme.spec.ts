@@ -16,7 +16,7 @@ it('the example of the README works as it stands', async () => {
   later(async () => child.kill('SIGKILL'));
   let printed = '';
   child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-  await eventually(() => printed.includes('ready'), 'the start', 15_000);
+  await eventually(() => printed.includes('ready'), 'the start');
   const sink = await startSink();
   later(sink.close);
   const { ask } = runtimeOf(/ready (\S+)/.exec(printed)?.[1] ?? '', sink);

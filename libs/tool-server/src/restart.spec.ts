@@ -26,7 +26,7 @@ async function start(dataDir: string, sink: CallbackSink): Promise<Child> {
     await exited;
   };
   later(kill);
-  await eventually(() => printed.includes('ready '), 'the start', 15_000);
+  await eventually(() => printed.includes('ready '), 'the start');
   const url = /ready (\S+)/.exec(printed)?.[1] ?? '';
   return { ...runtimeOf(url, sink), url, printed: () => printed, kill };
 }

@@ -46,7 +46,7 @@ export async function startSink(port = 0): Promise<CallbackSink> {
     });
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const until = async (count: number, withinMs = 20_000): Promise<readonly Delivered[]> => {
+  const until = async (count: number, withinMs = 60_000): Promise<readonly Delivered[]> => {
     await eventually(() => delivered.length >= count, `${count} messages`, withinMs);
     return delivered;
   };
@@ -68,7 +68,7 @@ export async function startSink(port = 0): Promise<CallbackSink> {
   };
 }
 
-export async function eventually(condition: () => boolean, what: string, withinMs = 20_000): Promise<void> {
+export async function eventually(condition: () => boolean, what: string, withinMs = 60_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`it did not happen in time: ${what}`);
