@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { eventsOf, eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
+import { slownessOfMachine } from '../machine-pace.ts';
 import { answersWithinMs, type HealthProbe, probeHealth } from './health-probe.ts';
 import { loopDelay } from './loop-delay.ts';
-import { slownessOfMachine } from './machine-pace.ts';
 import { postCallback, type RecordingToolServer, type Reply, tool } from './recording-tool-server.ts';
 import { aWhile, eventsOfType, setStage, type Stage, tell } from './stage.ts';
 
