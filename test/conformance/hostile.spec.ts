@@ -34,7 +34,7 @@ afterEach(async () => {
   expect(p99).toBeLessThan(heldUpMsMax * slowness);
   expect(second).toBeLessThan(heldUpTwiceMsMax * slowness);
   expect(first).toBeLessThan(heldUpOnceMsMax * slowness);
-  expect(await health.p99()).toBeLessThan(answersWithinMs);
+  expect(await health.p99()).toBeLessThan(answersWithinMs * slowness);
 });
 afterAll(() => stage.end());
 
@@ -44,8 +44,8 @@ const heldUpMsMax = 50;
 const heldUpTwiceMsMax = 150;
 /** By that one, which may fall into a garbage collection, the first use of some code, or a pause of the whole machine. */
 const heldUpOnceMsMax = 1_000;
-/** For a whole turn of a thread beside the attack, on a machine that may stand still for a while. */
-const othersWaitMsMax = 20_000;
+/** For a whole turn of a thread beside the attack. */
+const othersWaitMsMax = 5_000;
 
 interface Pending {
   readonly server: RecordingToolServer;
@@ -112,7 +112,7 @@ describe('a tool server that', () => {
     });
     const meanwhile = Date.now();
     await finish(other);
-    expect(Date.now() - meanwhile).toBeLessThan(othersWaitMsMax);
+    expect(Date.now() - meanwhile).toBeLessThan(othersWaitMsMax * slownessBefore);
     await Promise.all(senders);
     expect(statuses).toEqual(new Set([200, 403]));
     expect(await eventsOfType(stage.at, thread, 'tool_call_settled')).toHaveLength(1);
@@ -361,7 +361,7 @@ describe('a storm of events', () => {
       });
       const meanwhile = Date.now();
       await finish(other);
-      expect(Date.now() - meanwhile).toBeLessThan(othersWaitMsMax);
+      expect(Date.now() - meanwhile).toBeLessThan(othersWaitMsMax * slownessBefore);
       await Promise.all(senders);
       const received = await eventually(async () => {
         const all = await eventsOfType(stage.at, thread, 'subscription_event_received');

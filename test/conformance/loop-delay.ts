@@ -32,7 +32,7 @@ export const watchedFrom = (directory: string): Readonly<Record<string, string>>
 /** The worst of the system's processes since it was last asked. Those that have ended by now were only there to set it up. */
 export async function loopDelay(directory: string): Promise<WorstDelay> {
   const asked = readdirSync(directory).map(async (pid) => {
-    const answer = await delayOf(join(directory, pid)).catch(() => null);
+    const answer = await delayOf(join(directory, pid)).catch(nullIfEnded);
     return answer === null ? [] : [{ pid, ...answer }];
   });
   const each = (await Promise.all(asked)).flat();
@@ -43,6 +43,12 @@ export async function loopDelay(directory: string): Promise<WorstDelay> {
     second: Math.max(...each.map(({ second }) => second)),
     pids: each.map(({ pid }) => pid).sort(),
   };
+}
+
+/** Nobody listens on the socket of a process that has ended. */
+function nullIfEnded(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ECONNREFUSED') return null;
+  throw error;
 }
 
 async function delayOf(socketPath: string): Promise<LoopDelay> {

@@ -93,7 +93,7 @@ describe('checkJson', () => {
       `"${'\u5c22'.repeat(2_600_000)}`,
     ])
       expect(checkJson(text).ok).toBe(false);
-    expect(performance.now() - began).toBeLessThan(20_000);
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 
   it('whatever fills megabytes, they are read in many steps', () => {

@@ -65,6 +65,6 @@ describe('cleaning text', () => {
     const startedAt = performance.now();
     for (const part of ['\u001b[', '\u001b]', '\u001b[0;', '\u001b[ ', '\u0000']) cleanText(part.repeat(1_000_000));
     cleanText(`\u001b[${'0'.repeat(4_000_000)}`);
-    expect(performance.now() - startedAt).toBeLessThan(20_000);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 });
