@@ -2,7 +2,7 @@ import type { Append, AppendOutcome } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createGroupCommit } from './group-commit.ts';
 
-const limits = { groupCommitsMax: 3, groupBytesMax: 1_000 };
+const limits = { groupCommitsMax: 3, groupBytesMax: 1_000, groupsInFlightMax: 1 };
 
 function append(thread: string, bytes = 10): Append {
   const commit = {
@@ -68,6 +68,25 @@ describe('group commit', () => {
       ['a', 'b'],
       ['c', 'd'],
     ]);
+  });
+
+  it('G1 lets as many groups wait at the store as it may, and sends the next before it tells of an answer', async () => {
+    const store = slowStore();
+    const commits = createGroupCommit(store.log, { ...limits, groupsInFlightMax: 2 });
+    const sentWhenTold: number[] = [];
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      void commits.append(append(name)).then(() => sentWhenTold.push(store.groups.length));
+      await Promise.resolve();
+    }
+    expect(store.groups).toEqual([['a'], ['b']]);
+    await store.answer();
+    expect(store.groups).toEqual([['a'], ['b'], ['c', 'd', 'e']]);
+    expect(sentWhenTold).toEqual([3]);
+    await store.answer();
+    void commits.append(append('f'));
+    await store.answer();
+    expect(store.groups.at(-1)).toEqual(['f']);
+    expect(sentWhenTold).toHaveLength(5);
   });
 
   it('bounds a group in commits and in bytes, keeping the order of arrival', async () => {

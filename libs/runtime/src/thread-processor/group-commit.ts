@@ -1,7 +1,9 @@
 // Group commit: commits of different threads that are ready together go to the store in one durable write.
 //
 // Invariants:
-//   G1. While one flush is in flight, what arrives is collected; then all of it is flushed. No timers, no added latency.
+//   G1. At most `groupsInFlightMax` groups are on their way: while the store writes one, the next already waits there. What
+//       arrives meanwhile is collected, and leaves when an answer comes, before anybody is told of it. No timers, no added
+//       latency.
 //   G2. A group is bounded in commits and bytes; what does not fit goes first in the next one, in the order of arrival.
 //   G3. Each commit gets its own outcome; a flush that throws fails every commit of it, whose outcome is then unknown. (L4)
 import type { Append, AppendOutcome, ThreadLog } from '@dormouse/ports';
@@ -19,14 +21,24 @@ interface Waiting {
 
 export function createGroupCommit(
   log: Pick<ThreadLog, 'append'>,
-  limits: { readonly groupCommitsMax: number; readonly groupBytesMax: number },
+  limits: { readonly groupCommitsMax: number; readonly groupBytesMax: number; readonly groupsInFlightMax: number },
 ): GroupCommit {
   let waiting: Waiting[] = [];
-  let flushing = false;
+  let inFlight = 0;
+  let isScheduled = false;
 
-  function flushNext(): void {
-    if (waiting.length === 0) flushing = false;
-    else flush(takeGroup());
+  /** One microtask later: whoever became ready in this same turn of the loop rides along. */
+  function schedule(): void {
+    if (isScheduled || inFlight === limits.groupsInFlightMax) return; // (G1)
+    isScheduled = true;
+    queueMicrotask(() => {
+      isScheduled = false;
+      flushWaiting();
+    });
+  }
+
+  function flushWaiting(): void {
+    while (waiting.length > 0 && inFlight < limits.groupsInFlightMax) flush(takeGroup());
   }
 
   function takeGroup(): readonly Waiting[] {
@@ -37,14 +49,19 @@ export function createGroupCommit(
   }
 
   function flush(group: readonly Waiting[]): void {
+    const landed = (): void => {
+      inFlight -= 1;
+      flushWaiting();
+    };
     const appended = (outcomes: readonly AppendOutcome[]): void => {
+      landed();
       group.forEach((one, index) => one.resolve(outcomes[index] ?? 'unknown'));
-      flushNext();
     };
     const failed = (error: unknown): void => {
+      landed();
       for (const one of group) one.reject(error); // (G3)
-      flushNext();
     };
+    inFlight += 1;
     try {
       log.append(group.map((one) => one.append)).then(appended, failed);
     } catch (error) {
@@ -56,10 +73,7 @@ export function createGroupCommit(
     append: (append) =>
       new Promise((resolve, reject) => {
         waiting.push({ append, resolve, reject });
-        if (flushing) return; // (G1)
-        flushing = true;
-        // One microtask later: whoever became ready in this same turn of the loop rides along.
-        queueMicrotask(flushNext);
+        schedule();
       }),
   };
 }

@@ -19,6 +19,8 @@ export interface ProcessorSettings {
   readonly loadPageCommits: number;
   readonly groupCommitsMax: number;
   readonly groupBytesMax: number;
+  /** Groups of commits at the store at once. */
+  readonly groupsInFlightMax: number;
   readonly retryDelayMsFirst: number;
   readonly retryDelayMsMax: number;
   /** Attempts after which a slice that throws is called poison. */
@@ -60,6 +62,7 @@ export const defaultProcessorSettings: ProcessorSettings = {
   loadPageCommits: 500,
   groupCommitsMax: 512,
   groupBytesMax: 8 * 1024 * 1024,
+  groupsInFlightMax: 2,
   retryDelayMsFirst: 20,
   retryDelayMsMax: 5_000,
   poisonAttempts: 5,

@@ -180,6 +180,7 @@ function drawSettings(random: Random): Partial<ProcessorSettings> {
     snapshotEveryEvents: random.pick([3, 10, 200]),
     loadPageCommits: random.pick([2, 7, 500, 500]),
     groupCommitsMax: random.pick([1, 512]),
+    groupsInFlightMax: random.pick([1, 2, 2, 5]),
     retryDelayMsMax: 500,
     modelStartTimeoutMs: 3_000,
     modelStallTimeoutMs: 3_000,
