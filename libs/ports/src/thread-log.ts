@@ -6,7 +6,7 @@
 //       When both are violated either answer may be given.
 //   L3. A read that starts after an append was answered sees the commit; bytes never change.
 //   L4. Each commit of a group has its own outcome; one failing never harms the others. Within one group, commits of one
-//       thread apply in array order.
+//       thread apply in array order. Groups may be on their way at once, and come to an end in any order.
 //   L5. `unknown` means: it may have been stored, now or a little later. Whoever gets it reads back by nonce.
 //   L6. A read that fails throws; it never answers "nothing there".
 //   L7. `too_large` means: not stored, and never will be; no later state of the store takes it.

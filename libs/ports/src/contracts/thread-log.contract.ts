@@ -274,6 +274,26 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
         );
       });
 
+      it('L4: groups that are on their way at once, over the same threads in opposite orders, share them without a gap', async () => {
+        const log = await open();
+        for (let round = 0; round < 10; round += 1) {
+          const keys = Array.from({ length: 12 }, () => freshKey());
+          const groups = [keys, keys.toReversed(), keys].map((order) => order.map((key) => commitOf(key, 0)));
+          const outcomes = await Promise.all(groups.map((group) => log.append(group.map((commit) => append(commit)))));
+          for (const key of keys) {
+            const told = groups.flatMap((group, place) =>
+              group.flatMap((commit, index) =>
+                commit.thread === key.thread ? [{ commit, outcome: outcomes[place]?.[index] }] : [],
+              ),
+            );
+            const appended = told.filter(({ outcome }) => outcome === 'appended');
+            expect(appended).toHaveLength(1);
+            expect(told.filter(({ outcome }) => outcome === 'conflict')).toHaveLength(groups.length - 1);
+            expect(await log.read(key, 0)).toEqual(appended.map(({ commit }) => commit));
+          }
+        }
+      });
+
       it('L4: 200 appends at once on 64 threads: each thread is gapless and holds exactly what was answered', async () => {
         const log = await open();
         const keys = Array.from({ length: 64 }, () => freshKey());

@@ -26,28 +26,33 @@ function append(thread: string, bytes = 10): Append {
 function slowStore(): {
   readonly groups: string[][];
   readonly log: { append(group: readonly Append[]): Promise<readonly AppendOutcome[]> };
-  answer(outcomes?: AppendOutcome[]): Promise<void>;
+  /** A turn of the event loop. */
+  turn(): Promise<void>;
+  /** Answers the oldest group that is there, or the one at `place`. */
+  answer(outcomes?: AppendOutcome[], place?: number): Promise<void>;
   fail(): Promise<void>;
 } {
   const groups: string[][] = [];
-  const pending: PromiseWithResolvers<readonly AppendOutcome[]>[] = [];
+  const pending: { readonly size: number; readonly answer: PromiseWithResolvers<readonly AppendOutcome[]> }[] = [];
   const turn = async (): Promise<void> => void (await new Promise((resolve) => setImmediate(resolve)));
   return {
     groups,
     log: {
       append: (group) => {
-        groups.push(group.map((one) => one.commit.thread));
+        queueMicrotask(() => groups.push(group.map((one) => one.commit.thread))); // a group leaves a microtask later
         const answer = Promise.withResolvers<readonly AppendOutcome[]>();
-        pending.push(answer);
+        pending.push({ size: group.length, answer });
         return answer.promise;
       },
     },
-    answer: async (outcomes) => {
-      pending.shift()?.resolve(outcomes ?? groups.at(-1)?.map(() => 'appended') ?? []);
+    turn,
+    answer: async (outcomes, place = 0) => {
+      const [answered] = pending.splice(place, 1);
+      answered?.answer.resolve(outcomes ?? Array<AppendOutcome>(answered.size).fill('appended'));
       await turn();
     },
     fail: async () => {
-      pending.shift()?.reject(new Error('disk'));
+      pending.shift()?.answer.reject(new Error('disk'));
       await turn();
     },
   };
@@ -59,7 +64,7 @@ describe('group commit', () => {
     const commits = createGroupCommit(store.log, limits);
     void commits.append(append('a'));
     void commits.append(append('b'));
-    await Promise.resolve();
+    await store.turn();
     void commits.append(append('c'));
     void commits.append(append('d'));
     expect(store.groups).toEqual([['a', 'b']]);
@@ -70,23 +75,55 @@ describe('group commit', () => {
     ]);
   });
 
-  it('G1 lets as many groups wait at the store as it may, and sends the next before it tells of an answer', async () => {
+  it('G1 has as many groups at the store as it may, and no more', async () => {
     const store = slowStore();
     const commits = createGroupCommit(store.log, { ...limits, groupsInFlightMax: 2 });
+    for (const name of 'abcdefgh') void commits.append(append(name));
+    await store.turn();
+    expect(store.groups.map((group) => group.join(''))).toEqual(['abc', 'def']);
+    await store.answer(undefined, 1);
+    expect(store.groups.map((group) => group.join(''))).toEqual(['abc', 'def', 'gh']);
+    await store.answer();
+    await store.answer();
+    const failed = commits.append(append('i')).catch(String);
+    await store.turn();
+    void commits.append(append('j'));
+    await store.turn();
+    void commits.append(append('k'));
+    await store.turn();
+    expect(store.groups.slice(3)).toEqual([['i'], ['j']]);
+    await store.fail();
+    expect(store.groups.slice(3)).toEqual([['i'], ['j'], ['k']]);
+    expect(await failed).toBe('Error: disk');
+  });
+
+  it('G1 sends the next group before it tells of an answer', async () => {
+    const store = slowStore();
+    const commits = createGroupCommit(store.log, limits);
     const sentWhenTold: number[] = [];
-    for (const name of ['a', 'b', 'c', 'd', 'e']) {
-      void commits.append(append(name)).then(() => sentWhenTold.push(store.groups.length));
-      await Promise.resolve();
-    }
-    expect(store.groups).toEqual([['a'], ['b']]);
+    const tell = (): unknown => sentWhenTold.push(store.groups.length);
+    void commits.append(append('a')).then(tell);
+    await store.turn();
+    void commits.append(append('b')).then(tell, tell);
     await store.answer();
-    expect(store.groups).toEqual([['a'], ['b'], ['c', 'd', 'e']]);
-    expect(sentWhenTold).toEqual([3]);
-    await store.answer();
-    void commits.append(append('f'));
-    await store.answer();
-    expect(store.groups.at(-1)).toEqual(['f']);
-    expect(sentWhenTold).toHaveLength(5);
+    void commits.append(append('c'));
+    await store.fail();
+    expect(sentWhenTold).toEqual([2, 3]);
+  });
+
+  it('G3 fails a group of a store that throws at once, and goes on with the next', async () => {
+    const tried: number[] = [];
+    const log = {
+      append: (group: readonly Append[]): Promise<readonly AppendOutcome[]> => {
+        tried.push(group.length);
+        throw new Error('closed');
+      },
+    };
+    const commits = createGroupCommit(log, limits);
+    const many = Array.from({ length: 12_000 }, (_, index) => commits.append(append(String(index))));
+    const settled = await Promise.allSettled(many);
+    expect(new Set(settled.map((one) => one.status))).toEqual(new Set(['rejected']));
+    expect(tried).toHaveLength(4_000);
   });
 
   it('bounds a group in commits and in bytes, keeping the order of arrival', async () => {
@@ -101,10 +138,8 @@ describe('group commit', () => {
       ['f', 5_000],
     ] as const)
       void commits.append(append(name, bytes));
-    for (let flush = 0; flush < 4; flush++) {
-      await Promise.resolve();
-      await store.answer();
-    }
+    await store.turn();
+    for (let flush = 0; flush < 4; flush++) await store.answer();
     expect(store.groups).toEqual([['a', 'b', 'c'], ['d'], ['e'], ['f']]);
   });
 

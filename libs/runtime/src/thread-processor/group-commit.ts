@@ -1,9 +1,9 @@
 // Group commit: commits of different threads that are ready together go to the store in one durable write.
 //
 // Invariants:
-//   G1. At most `groupsInFlightMax` groups are on their way: while the store writes one, the next already waits there. What
-//       arrives meanwhile is collected, and leaves when an answer comes, before anybody is told of it. No timers, no added
-//       latency.
+//   G1. At most `groupsInFlightMax` groups are at the store, which may carry them out one after the other or at once. What
+//       arrives meanwhile is collected, and leaves when one is answered: before those who waited for it are told, because
+//       what they do next takes longer than sending. No timers.
 //   G2. A group is bounded in commits and bytes; what does not fit goes first in the next one, in the order of arrival.
 //   G3. Each commit gets its own outcome; a flush that throws fails every commit of it, whose outcome is then unknown. (L4)
 import type { Append, AppendOutcome, ThreadLog } from '@dormouse/ports';
@@ -65,7 +65,7 @@ export function createGroupCommit(
     try {
       log.append(group.map((one) => one.append)).then(appended, failed);
     } catch (error) {
-      failed(error);
+      queueMicrotask(() => failed(error)); // a group at a time, however many wait
     }
   }
 
