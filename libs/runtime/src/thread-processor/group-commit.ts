@@ -25,18 +25,8 @@ export function createGroupCommit(
 ): GroupCommit {
   let waiting: Waiting[] = [];
   let inFlight = 0;
-  let isScheduled = false;
 
-  /** One microtask later: whoever became ready in this same turn of the loop rides along. */
-  function schedule(): void {
-    if (isScheduled || inFlight === limits.groupsInFlightMax) return; // (G1)
-    isScheduled = true;
-    queueMicrotask(() => {
-      isScheduled = false;
-      flushWaiting();
-    });
-  }
-
+  /** (G1) */
   function flushWaiting(): void {
     while (waiting.length > 0 && inFlight < limits.groupsInFlightMax) flush(takeGroup());
   }
@@ -73,7 +63,8 @@ export function createGroupCommit(
     append: (append) =>
       new Promise((resolve, reject) => {
         waiting.push({ append, resolve, reject });
-        schedule();
+        // One microtask later: whoever became ready in this same turn of the loop rides along.
+        if (waiting.length === 1) queueMicrotask(flushWaiting);
       }),
   };
 }
