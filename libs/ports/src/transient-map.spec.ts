@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TransientMap, TransientSet } from './transient-map.ts';
+import { type Ticket, TransientMap, TransientSet } from './transient-map.ts';
 
 const steps = fc.array(fc.tuple(fc.constantFrom('set', 'delete', 'clear', 'get'), fc.nat(5), fc.nat(9)));
 
@@ -72,5 +72,43 @@ describe('a set for what comes and goes', () => {
     expect([set.delete(first), set.delete(first), set.size]).toEqual([true, false, 1]);
     set.clear();
     expect([set.delete(second), [...set.values()]]).toEqual([false, []]);
+  });
+
+  it('is a set of places: walks meet each member that is there when its turn comes, in order', () => {
+    const step = fc.tuple(fc.constantFrom('add', 'delete', 'walk', 'go on', 'end', 'clear'), fc.nat(9));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (taken) => {
+        const set = new TransientSet<number>();
+        const tickets: Ticket<number>[] = []; // the number is the place
+        const isThere: boolean[] = [];
+        const walks: { readonly real: IterableIterator<number>; at: number; ended: boolean }[] = [];
+        for (const [step, which] of taken) {
+          const walk = walks.at(which);
+          if (step === 'add') isThere[tickets.push(set.add(tickets.length)) - 1] = true;
+          else if (step === 'walk') walks.push({ real: set.values(), at: -1, ended: false });
+          else if (step === 'end') {
+            walk?.real.return?.();
+            if (walk) walk.ended = true;
+          } else if (step === 'clear') {
+            set.clear();
+            isThere.fill(false);
+          } else if (step === 'delete' && which < tickets.length) {
+            expect(set.delete(tickets[which]!)).toBe(isThere[which]);
+            isThere[which] = false;
+          } else if (step === 'go on' && walk !== undefined) {
+            const next = walk.ended ? -1 : isThere.findIndex((there, place) => there && place > walk.at);
+            expect(walk.real.next()).toEqual(
+              next < 0 ? { done: true, value: undefined } : { done: false, value: next },
+            );
+            if (next < 0) walk.ended = true;
+            else walk.at = next;
+          }
+          const there = isThere.flatMap((is, place) => (is ? [place] : []));
+          expect([set.size, [...set.values()]]).toEqual([there.length, there]);
+          expect(tickets.map(({ member }) => member)).toEqual(isThere.map((is, place) => (is ? place : null)));
+        }
+      }),
+      { numRuns: 500 },
+    );
   });
 });

@@ -59,31 +59,70 @@ export class TransientMap<Key, Value extends NonNullable<unknown>> {
   }
 }
 
-/** Members leave by the ticket that they were given; the same member may be here twice. */
+/** A member's place in a set: who has it can make the member leave. */
+export interface Ticket<Member> {
+  /** Null when it has left. */
+  readonly member: Member | null;
+}
+
+interface Place<Member> extends Ticket<Member> {
+  member: Member | null;
+  previous: Place<Member> | null;
+  next: Place<Member> | null;
+}
+
+/** Members leave by the ticket that they were given; the same member may be here twice. A chain: nothing is looked up. */
 export class TransientSet<Member extends NonNullable<unknown>> {
-  readonly #members = new TransientMap<number, Member>();
-  #tickets = 0;
+  #first: Place<Member> | null = null;
+  #last: Place<Member> | null = null;
+  #size = 0;
+  /** Where each walk goes on. Few at a time, mostly none. (T2) */
+  #walks: { next: Place<Member> | null }[] = [];
 
   get size(): number {
-    return this.#members.size;
+    return this.#size;
   }
 
-  add(member: Member): number {
-    this.#tickets += 1;
-    this.#members.set(this.#tickets, member);
-    return this.#tickets;
+  add(member: Member): Ticket<Member> {
+    const place: Place<Member> = { member, previous: this.#last, next: null };
+    if (this.#last === null) this.#first = place;
+    else this.#last.next = place;
+    this.#last = place;
+    for (const walk of this.#walks) walk.next ??= place;
+    this.#size += 1;
+    return place;
   }
 
   /** False when it had left before. */
-  delete(ticket: number): boolean {
-    return this.#members.delete(ticket);
+  delete(ticket: Ticket<Member>): boolean {
+    const place = ticket as Place<Member>;
+    if (place.member === null) return false;
+    const { previous, next } = place;
+    if (previous === null) this.#first = next;
+    else previous.next = next;
+    if (next === null) this.#last = previous;
+    else next.previous = previous;
+    for (const walk of this.#walks) if (walk.next === place) walk.next = next;
+    place.member = place.previous = place.next = null; // (T1)
+    this.#size -= 1;
+    return true;
   }
 
   clear(): void {
-    this.#members.clear();
+    while (this.#first !== null) this.delete(this.#first);
   }
 
-  values(): IterableIterator<Member> {
-    return this.#members.values();
+  *values(): IterableIterator<Member> {
+    const walk = { next: this.#first };
+    this.#walks.push(walk);
+    try {
+      while (walk.next !== null) {
+        const { member, next }: Place<Member> = walk.next;
+        walk.next = next;
+        if (member !== null) yield member;
+      }
+    } finally {
+      this.#walks = this.#walks.filter((other) => other !== walk);
+    }
   }
 }

@@ -2,6 +2,7 @@
 import type { Attempt, CallRecord, DispatchLedger, DispatchOutcome, LedgerEntry } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
+import { createWrittenCalls } from './written-calls.ts';
 
 interface EntryRow {
   readonly nonce: string | null;
@@ -43,13 +44,24 @@ const selectCall =
   'UNION ALL SELECT number, at, status, duration_ms, NULL, NULL, NULL, NULL ' +
   'FROM attempts WHERE tenant = ?1 AND thread = ?2 AND tool_call = ?3 ORDER BY number, at';
 
+// Whatever begins like a call: '`' is the letter after '_'.
+const selectLatest =
+  "SELECT max((SELECT ifnull(max(subject), '') FROM ledger WHERE subject >= 'call_' AND subject < 'call`'), " +
+  "(SELECT ifnull(max(tool_call), '') FROM attempts WHERE tool_call >= 'call_' AND tool_call < 'call`')) AS latest";
+
+const rememberedMax = 20_000;
+
 export function createDispatchLedger(writer: GroupWriter, reader: Reader): DispatchLedger {
+  const latestStored = (): string => reader.one<{ readonly latest: string }>(selectLatest)?.latest ?? '';
+  const written = createWrittenCalls(latestStored, rememberedMax);
   return {
     read: async (key, subject): Promise<LedgerEntry | null> => {
+      if (!written.mayHave(subject)) return null;
       const row = reader.one<EntryRow>(selectEntry, key.tenant, key.thread, subject);
       return row && entryOf(row);
     },
     look: async (key, toolCallId) => {
+      if (!written.mayHave(toolCallId)) return nothingKnown;
       const rows = reader.all<CallRow>(selectCall, key.tenant, key.thread, toolCallId);
       if (rows.length === 0) return nothingKnown;
       const entry = rows.find((row) => row.number === null);
@@ -59,10 +71,12 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
       return { entry: entry === undefined ? null : entryOf(entry), attempts };
     },
     claim: async (key, subject, nonce, at) => {
+      written.writing(subject);
       const row = await writer.ask('prompt', claimEntry, [key.tenant, key.thread, subject, nonce, at]);
       return row?.['nonce'] === nonce;
     },
     settle: async (key, subject, outcome, detail) => {
+      written.writing(subject);
       // Nobody waits for "sent"; a failure is told to the thread only after it is on disk.
       const urgency = outcome === 'sent' ? 'lazy' : 'prompt';
       const row = await writer.ask(urgency, settleEntry, [key.tenant, key.thread, subject, outcome, detail]);
@@ -70,6 +84,7 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
     },
     record: async (key, attempt) => {
       const { toolCallId, number, at, status, durationMs } = attempt;
+      written.writing(toolCallId);
       await writer.rows('lazy', insertAttempt, [
         [key.tenant, key.thread, toolCallId, number, at, status, Math.round(durationMs)],
       ]);

@@ -8,6 +8,7 @@ import {
   type Clock,
   type Receipt,
   type Subscription,
+  type Ticket,
   TransientSet,
   type WorkBus,
   type WorkTopics,
@@ -31,7 +32,7 @@ interface Job<Message> {
   readonly message: Message;
   readonly done: () => void;
   /** Among those that are not finished. */
-  ticket: number;
+  ticket: Ticket<Job<Message>> | null;
   attempts: number;
 }
 
@@ -78,7 +79,7 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
   async function handleOnce(by: NonNullable<typeof owner>, job: Job<Message>): Promise<void> {
     try {
       await by.handle(job.message);
-      unfinished.delete(job.ticket);
+      if (job.ticket !== null) unfinished.delete(job.ticket);
       job.done();
     } catch {
       // The handler reports its own failures; here it only means "again". (W2)
@@ -109,7 +110,7 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
       if (isClosed()) throw unavailable('The runtime is shutting down.');
       if (unfinished.size >= options.queuedMax) throw unavailable('Too much work is waiting.');
       const handled = new Promise<void>((resolve) => {
-        const job: Job<Message> = { message, done: resolve, ticket: 0, attempts: 0 };
+        const job: Job<Message> = { message, done: resolve, ticket: null, attempts: 0 };
         job.ticket = unfinished.add(job);
         ready.push(job);
       });

@@ -6,7 +6,7 @@
 //       answer of its completion has no delivery of its own) lies above it and is paid before it is released.
 //   R2. While a delivery is undecided, rows above everything decided stay: one of them may be its commit.
 //   R3. A row that is not deleted before a crash costs a recovery, never a debt.
-import { type ThreadKey, TransientMap } from '@dormouse/ports';
+import { type ThreadKey, ThreadMap } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
 
@@ -52,16 +52,13 @@ const deleteOwed =
   'DELETE FROM owed WHERE number = (SELECT number FROM thread_numbers WHERE tenant = ? AND thread = ?) AND version = ?';
 
 export function createOwedCommits(writer: GroupWriter, reader: Reader, flushMs: number): OwedCommits {
-  const threads = new TransientMap<string, Owing>();
+  const threads = new ThreadMap<Owing>();
   let paid: [string, string, number][] = [];
   let timer: NodeJS.Timeout | null = null;
   let flushing: Promise<void> = Promise.resolve();
 
-  const nameOf = (key: ThreadKey): string => `${key.tenant} ${key.thread}`;
-
   function owingOf(key: ThreadKey): Owing {
-    const name = nameOf(key);
-    const known = threads.get(name);
+    const known = threads.get(key);
     if (known) return known;
     const owing: Owing = {
       key: { tenant: key.tenant, thread: key.thread },
@@ -69,7 +66,7 @@ export function createOwedCommits(writer: GroupWriter, reader: Reader, flushMs: 
       holders: new Map(),
       decidedMax: -1,
     };
-    threads.set(name, owing);
+    threads.set(owing.key, owing);
     return owing;
   }
 
@@ -81,7 +78,7 @@ export function createOwedCommits(writer: GroupWriter, reader: Reader, flushMs: 
       for (const version of free) paid.push([owing.key.tenant, owing.key.thread, version]);
       timer ??= setTimeout(() => void flush(), flushMs);
     }
-    if (owing.holders.size === 0 && owing.versions.length === 0) threads.delete(nameOf(owing.key));
+    if (owing.holders.size === 0 && owing.versions.length === 0) threads.delete(owing.key);
   }
 
   function flush(): Promise<void> {
