@@ -1,10 +1,4 @@
-// `npm run sim`: searches seeds, or shows one.
-//
-//   npm run sim -- --seeds 2000 --from 0       a range; both topologies in a fixed rhythm
-//   npm run sim -- --seed 164                  one interleaving, one line per step: time, node, what
-//   --topology durable|standalone   --break NAME (a mutant; `--break list` names them)   --json
-//
-// Ends with 1 when an invariant is violated, a seed does not repeat, or (over enough seeds) a rare path was never taken.
+// `npm run sim`: searches seeds, or shows one. `usage` says how it is asked.
 import { parseArgs } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
 import { judgeSeed } from './judge-seed.ts';
@@ -13,7 +7,19 @@ import { rarePaths } from './rare-paths.ts';
 import { type RangeReport, runRange } from './seed-range.ts';
 import { type Topology, topologyOf } from './topology.ts';
 
+const usage = `npm run sim -- [options]: runs the real services in simulated universes and checks what they promise
+
+  --seeds N --from N   a range of seeds, in both topologies in a fixed rhythm (default 200 from 0)
+  --seed N             one universe, one line per step: time, node, what
+  --topology NAME      durable | standalone
+  --break NAME         with this mutant in it, which must be caught; list names them
+  --json               the report, or the universe, as JSON
+  --help               this text
+
+Ends with 1 when an invariant is violated, a seed does not repeat, or (over enough seeds) a rare path was never taken.`;
+
 const options = {
+  help: { type: 'boolean', short: 'h', default: false },
   seeds: { type: 'string', default: '200' },
   from: { type: 'string', default: '0' },
   seed: { type: 'string' },
@@ -26,6 +32,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options });
+  if (values.help) return explain();
   const topology = readTopology(values.topology);
   const mutant = values.break ?? null;
   if (mutant === 'list') return list();
@@ -45,6 +52,11 @@ async function main(args: readonly string[]): Promise<number> {
   else print(report, seconds, mutant);
   const isBlind = report.neverTaken.durable.length + report.neverTaken.standalone.length > 0;
   return report.failed.length > 0 || (isBlind && mutant === null) ? 1 : 0;
+}
+
+function explain(): number {
+  say(usage);
+  return 0;
 }
 
 function list(): number {
@@ -118,7 +130,7 @@ if (isMainThread) {
     process.exitCode = await main(process.argv.slice(2));
   } catch (error) {
     if (!(error instanceof RangeError) && !(error instanceof TypeError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    process.stderr.write(`${error.message}\nnpm run sim -- --help says what there is.\n`);
     process.exitCode = 2;
   }
 }
