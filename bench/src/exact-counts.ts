@@ -3,8 +3,9 @@
 // Invariants:
 //   B15. Counted over whole turns, one after another on one warm thread, with the writes that follow them included.
 //   B16. A write on the path is a transaction that a turn waits for and that is not a log commit. Turn after turn on one
-//        thread, every transaction beyond the commits is one, but for the few in which collected writes found nothing to
-//        ride with: hence the rounding. The raw number of transactions is reported beside it.
+//        thread whose model does not answer at once, so that no commit shares its transaction, every transaction beyond the
+//        commits is one, but for the few in which collected writes found nothing to ride with: hence the rounding. The raw
+//        number of transactions is reported beside it.
 //   B17. A read in a slice is one that the thread-processor makes of a thread: not its look at the timers once a second.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -74,7 +75,12 @@ export async function countExactly(
   contestants: readonly Contestant[],
   plan: CountsPlan,
 ): Promise<CountsResult> {
-  const running = await startDormouse({ tools: stage.tools, directory: stage.room('counts'), probe: 'statements' });
+  const running = await startDormouse({
+    tools: stage.tools,
+    directory: stage.room('counts'),
+    probe: 'statements',
+    agent: 'asked',
+  });
   try {
     const [target] = await running.openThreads(1);
     if (!target) throw new Error('no thread was opened');

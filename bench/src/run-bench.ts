@@ -3,7 +3,7 @@ import type { BenchOptions } from './bench-options.ts';
 import type { BenchResults } from './bench-results.ts';
 import { type ClusterPlan, measureCluster } from './cluster/measure-cluster.ts';
 import type { Contestant } from './contestant.ts';
-import { dormouse } from './dormouse.ts';
+import { dormouse, dormouseAsked } from './dormouse.ts';
 import { countExactly } from './exact-counts.ts';
 import { type GrowingPlan, measureGrowth } from './growing-thread.ts';
 import { describeMachine } from './machine.ts';
@@ -82,7 +82,7 @@ function growingPlan(quick: boolean): GrowingPlan {
 
 /** @throws TypeError when somebody is asked for who is not there. */
 function contestantsOf({ contestants }: BenchOptions): readonly Contestant[] {
-  const there = [dormouse, ...availablePeers()];
+  const there = [dormouse, dormouseAsked, ...availablePeers()];
   if (contestants === null) return there.filter(({ name }) => name !== 'restate-lean');
   return contestants.map((wanted) => {
     const found = there.find(({ name }) => name === wanted);

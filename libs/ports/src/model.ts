@@ -49,6 +49,11 @@ export interface Model {
    * @throws ModelFault when the provider fails, refuses or breaks off.
    */
   complete(request: ModelRequest): AsyncIterable<ModelPart>;
+  /**
+   * True when what `complete` says follows from the request alone, is there at once, and nobody outside this process hears of it:
+   * such a completion may be worked out before the commit that asks for it is stored. Absent: never.
+   */
+  answersAtOnce?(model: ModelConfig): boolean;
 }
 
 /** The provider failed. `retryAfterMs` is its own wish, if it said one. */

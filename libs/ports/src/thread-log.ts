@@ -6,7 +6,7 @@
 //       When both are violated either answer may be given.
 //   L3. A read that starts after an append was answered sees the commit; bytes never change.
 //   L4. Each commit of a group has its own outcome; one failing never harms the others. Within one group, commits of one
-//       thread apply in array order. Groups may be on their way at once, and come to an end in any order.
+//       thread apply in array order; one that `follows` another that was not stored is a `conflict`. Groups may be on their way at once, and come to an end in any order.
 //   L5. `unknown` means: it may have been stored, now or a little later. Whoever gets it reads back by nonce.
 //   L6. A read that fails throws; it never answers "nothing there".
 //   L7. `too_large` means: not stored, and never will be; no later state of the store takes it.
@@ -44,6 +44,11 @@ export interface Append {
    * deliveries that its completion holds, which are older and recover everything after them.
    */
   readonly owes: boolean;
+  /**
+   * True when it goes on where the append right before it in the group ends, and is worth nothing without that: it is stored
+   * only if that one was. Its version alone would not do: somebody else may have stored as many events there.
+   */
+  readonly follows?: boolean;
 }
 
 export type AppendOutcome = 'appended' | 'conflict' | 'duplicate' | 'unknown' | 'too_large';
@@ -51,6 +56,8 @@ export type AppendOutcome = 'appended' | 'conflict' | 'duplicate' | 'unknown' | 
 export interface ThreadLog {
   /** Stores a group in one durable write. Outcomes in the order given. */
   append(group: readonly Append[]): Promise<readonly AppendOutcome[]>;
+  /** A hint: an append follows at once. A store that sleeps may wake up for it; nothing else comes of it. */
+  expectAppend?(): void;
   /** Commits with `version >= from` in order, at most `limit` of them (default: all). */
   read(key: ThreadKey, from: number, limit?: number): Promise<readonly Commit[]>;
   /** The commit that holds the event at this position (1..n), or null beyond the head. */

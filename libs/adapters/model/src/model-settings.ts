@@ -3,6 +3,7 @@
 import type { ModelConfig } from '@dormouse/ports';
 import { unreachable } from '@dormouse/thread';
 import { parseCompatibility } from './compatibility.ts';
+import { demoPaceProblems } from './demo-pace.ts';
 import { type ProviderName, providerNames } from './model.ts';
 import { parseScript, type SettingProblem } from './script.ts';
 
@@ -18,7 +19,7 @@ export function modelSettingProblems(model: ModelConfig): readonly SettingProble
 function problemsFor(provider: ProviderName, model: ModelConfig): readonly SettingProblem[] {
   switch (provider) {
     case 'demo':
-      return [];
+      return demoPaceProblems(model);
     case 'scripted': {
       const script = parseScript(model.parameters['script']);
       return script.ok

@@ -7,6 +7,7 @@
 import type { Model, ModelPart, ModelRequest } from '@dormouse/ports';
 import { ModelFault } from '@dormouse/ports';
 import { completeDemo } from './demo-model.ts';
+import { demoPaceMs, inPace } from './demo-pace.ts';
 import type { ModelDependencies } from './model-dependencies.ts';
 import { completeOpenAiCompatible } from './openai-compatible-model.ts';
 import { completeScripted } from './scripted-model.ts';
@@ -16,7 +17,7 @@ export type ProviderName = 'demo' | 'scripted' | 'openai-compatible';
 const providers: Readonly<
   Record<ProviderName, (dependencies: ModelDependencies, request: ModelRequest) => AsyncIterable<ModelPart>>
 > = {
-  demo: (_dependencies, request) => completeDemo(request),
+  demo: ({ clock }, request) => inPace(clock, request, completeDemo(request)),
   scripted: completeScripted,
   'openai-compatible': completeOpenAiCompatible,
 };
@@ -37,5 +38,6 @@ export function createModel(dependencies: ModelDependencies): Model {
       }
       return providers[provider](dependencies, request);
     },
+    answersAtOnce: (model) => model.provider === 'demo' && demoPaceMs(model) === null,
   };
 }

@@ -4,6 +4,7 @@
 //   A1. The writer is the only one who writes, so the heads it remembers are the heads; after a rollback it forgets them.
 //   A2. A conflict is found by comparing versions before anything is inserted (L1); a duplicate by the unique index on
 //       inputs, and what the commit had inserted until then is taken out again (L2). Neither leaves a trace.
+//   A3. One that follows is stored only right after the one that it follows. (L4)
 import type { AppendOutcome } from '@dormouse/ports';
 import type { DatabaseSync } from 'node:sqlite';
 import type { AppendRow } from './write-operation.ts';
@@ -40,6 +41,8 @@ export function createCommitAppender(database: DatabaseSync): CommitAppender {
   // Two generations: the older one is dropped when the younger is full. Bounded, and cheap to keep.
   let young = new Map<string, Head>();
   let old = new Map<string, Head>();
+  /** What became of the append before; null when that is not known, or was undone. */
+  let before: AppendOutcome | null = null;
 
   function headOf(tenant: string, thread: string): Head {
     const key = `${tenant} ${thread}`;
@@ -71,18 +74,41 @@ export function createCommitAppender(database: DatabaseSync): CommitAppender {
     return true;
   }
 
+  function store([
+    owes,
+    ,
+    tenant,
+    thread,
+    version,
+    count,
+    inputs,
+    at,
+    nonce,
+    trace,
+    kid,
+    prev,
+    hash,
+    body,
+  ]: AppendRow): AppendOutcome {
+    const head = headOf(tenant, thread);
+    const { number } = head;
+    if (version !== head.version) return 'conflict';
+    if (!claimInputs(number, version, inputs)) return 'duplicate';
+    insertCommit.run(number, version, count, JSON.stringify(inputs), at, nonce, trace, kid, prev, hash, body);
+    if (owes) insertOwed.run(number, version);
+    head.version = version + count;
+    return 'appended';
+  }
+
   return {
-    append: ([owes, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body]) => {
-      const head = headOf(tenant, thread);
-      const { number } = head;
-      if (version !== head.version) return 'conflict';
-      if (!claimInputs(number, version, inputs)) return 'duplicate';
-      insertCommit.run(number, version, count, JSON.stringify(inputs), at, nonce, trace, kid, prev, hash, body);
-      if (owes) insertOwed.run(number, version);
-      head.version = version + count;
-      return 'appended';
+    append: (row) => {
+      const isFollowed = before === 'appended';
+      before = null; // as long as this one is not stored, and if it throws
+      before = row[1] && !isFollowed ? 'conflict' : store(row); // (A3)
+      return before;
     },
     forget: () => {
+      before = null;
       young = new Map();
       old = new Map();
     },

@@ -26,6 +26,7 @@ import type {
   WriterSetup,
 } from './write-operation.ts';
 import { countersBytes, readCounters, type WriterCounters } from './writer-counters.ts';
+import { createWriterSignal, signalBytes } from './writer-signal.ts';
 
 type StatementUrgency = Exclude<Urgency, 'commit'>;
 
@@ -41,6 +42,8 @@ export interface GroupWriter {
   steps(urgency: StatementUrgency, steps: readonly Statement[]): Promise<number>;
   /** One statement with RETURNING; its row or null. */
   ask(urgency: StatementUrgency, sql: string, parameters: readonly SQLInputValue[]): Promise<Row | null>;
+  /** Something is about to be written: the writer need not be woken for it later. */
+  wake(): void;
   limitPages(pagesMax: number | null): Promise<void>;
   counters(): WriterCounters;
   /** Stores what is queued, then ends the thread. */
@@ -55,12 +58,13 @@ export interface WriterOptions extends OutboxOptions {
 }
 
 export function startGroupWriter(options: WriterOptions): GroupWriter {
-  const signal = new Int32Array(new SharedArrayBuffer(4));
+  const memory = new SharedArrayBuffer(signalBytes);
+  const signal = createWriterSignal(memory);
   const counters = new SharedArrayBuffer(countersBytes);
   const { port1: port, port2 } = new MessageChannel();
   const worker = startWorker({
     file: options.file,
-    signal: signal.buffer,
+    signal: memory,
     counters,
     port: port2,
     walFramesMax: options.walFramesMax,
@@ -96,8 +100,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
 
   function post(message: WriterMessage): void {
     port.postMessage(message);
-    Atomics.add(signal, 0, 1);
-    Atomics.notify(signal, 0);
+    signal.post();
   }
 
   /** Why so many more are not taken. (G3) */
@@ -142,6 +145,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
       if (typeof answer !== 'object' || !('row' in answer)) throw wrongAnswer(answer);
       return answer.row;
     },
+    wake: () => signal.wake(),
     limitPages: async (pagesMax) => {
       await change('prompt', { do: 'limit', pagesMax });
     },
@@ -156,9 +160,9 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   };
 }
 
-function rowOf({ commit, owes }: Append): AppendRow {
+function rowOf({ commit, owes, follows = false }: Append): AppendRow {
   const { tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body } = commit;
-  return [owes, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body];
+  return [owes, follows, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body];
 }
 
 function startWorker(setup: WriterSetup): Worker {

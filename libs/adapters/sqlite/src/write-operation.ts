@@ -13,6 +13,8 @@ export interface Statement {
 /** Stores one commit, its inputs, and its owed row. */
 export type AppendRow = readonly [
   owes: boolean,
+  /** Stored only if the append before it was. */
+  follows: boolean,
   tenant: string,
   thread: string,
   version: number,

@@ -8,6 +8,9 @@
 //   W2. A checkpoint never delays a commit while the write-ahead log is below `walFramesMax`; above it, each checkpoint is
 //       made between two transactions, so the log stays bounded. Its length is looked at every 16 operations. (stack.md:
 //       auto-checkpoints stall the path)
+//   W3. Woken for something that is about to be posted, it stays awake for that, `wakeMsMax` at most; nowhere else does it wait
+//       awake.
+import { availableParallelism } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
@@ -15,15 +18,18 @@ import { failureOf, troubleOf } from './sqlite-failure.ts';
 import { createTransactions } from './transaction.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
 import { createCounterPen } from './writer-counters.ts';
+import { createWriterSignal } from './writer-signal.ts';
 import type { WriteAnswer, WriteOperation, WriterMessage, WriterReply, WriterSetup } from './write-operation.ts';
 
 const operationsPerTransactionMax = 2_048;
 const idleBeforeCheckpointMs = 250;
+/** Longer than the event loop takes from deciding to posting; with one processor it would only keep it from that. */
+const wakeMsMax = availableParallelism() > 1 ? 0.25 : 0;
 const writerCacheKib = 65_536;
 
 const setup = workerData as WriterSetup;
 const { port } = setup;
-const signal = new Int32Array(setup.signal);
+const signal = createWriterSignal(setup.signal);
 const database = new DatabaseSync(setup.file, { timeout: 5_000 });
 database.exec(
   `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -${writerCacheKib}; PRAGMA journal_size_limit = 67108864`,
@@ -37,7 +43,7 @@ serve();
 
 function serve(): void {
   for (;;) {
-    const seen = Atomics.load(signal, 0);
+    const seen = signal.posts();
     const { operations, close } = takeAll();
     for (let from = 0; from < operations.length; from += operationsPerTransactionMax) {
       answer(operations.slice(from, from + operationsPerTransactionMax));
@@ -45,8 +51,8 @@ function serve(): void {
     if (close) return finish();
     if (wal.isTooLong()) checkpoint();
     if (operations.length > 0) continue;
-    const woken = Atomics.wait(signal, 0, seen, wal.isClean() ? undefined : idleBeforeCheckpointMs);
-    if (woken === 'timed-out') checkpoint();
+    if (signal.sleep(seen, wal.isClean() ? undefined : idleBeforeCheckpointMs) === 'timed-out') checkpoint();
+    else signal.watch(seen, wakeMsMax); // (W3)
   }
 }
 

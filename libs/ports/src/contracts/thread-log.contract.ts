@@ -261,6 +261,35 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
         expect(await log.read(key, 0)).toEqual(group);
       });
 
+      it('L4: what follows a commit is not stored without it, though its version would fit', async () => {
+        const log = await open();
+        const key = freshKey();
+        const pair = (): readonly Append[] => [
+          append(commitOf(key, 0)),
+          { ...append(commitOf(key, 1)), follows: true },
+        ];
+        const rival = commitOf(key, 0);
+        await one(log, rival);
+        expect(await log.append(pair())).toEqual(['conflict', 'conflict']);
+        expect(await log.read(key, 0)).toEqual([rival]);
+        const other = freshKey();
+        const first = commitOf(other, 0);
+        const second = commitOf(other, 1);
+        const both = await log.append([append(first), { ...append(second), follows: true }]);
+        expect(both).toEqual(['appended', 'appended']);
+        expect(await log.read(other, 0)).toEqual([first, second]);
+      });
+
+      it('L4: an append that was expected is an append like any other, and so is one that never came', async () => {
+        const log = await open();
+        const key = freshKey();
+        log.expectAppend?.();
+        expect(await one(log, commitOf(key, 0))).toBe('appended');
+        log.expectAppend?.();
+        log.expectAppend?.();
+        expect(await log.read(key, 0)).toHaveLength(1);
+      });
+
       it('L4: an empty group has no outcomes', async () => {
         const log = await open();
         expect(await log.append([])).toEqual([]);
@@ -373,6 +402,7 @@ const attempts = fc.array(
       version: fc.integer({ min: 0, max: 6 }),
       count: fc.integer({ min: 1, max: 2 }),
       inputs: fc.uniqueArray(fc.integer({ min: 0, max: 7 }), { minLength: 1, maxLength: 3 }),
+      follows: fc.boolean(),
     }),
     { minLength: 1, maxLength: 6 },
   ),
@@ -387,7 +417,9 @@ async function answersLikeTheModel(log: ThreadLog, groups: Attempts): Promise<vo
   const model = keys.map((): Commit[] => []);
   for (const group of groups) {
     const expected: AppendOutcome[][] = [];
-    const commits = group.map(({ thread, version, count, inputs }) => {
+    const appends = group.map(({ thread, version, count, inputs, follows: wishes }, place): Append => {
+      const follows = wishes && group[place - 1]?.thread === thread;
+      const isAlone = follows && expected[place - 1]?.includes('appended') === false;
       const key = keys[thread] ?? freshKey();
       const stored = model[thread] ?? [];
       const commit = commitOf(key, version, { count, inputs: inputs.map((input) => `i-${input}`) });
@@ -397,11 +429,11 @@ async function answersLikeTheModel(log: ThreadLog, groups: Attempts): Promise<vo
         ...(wrongVersion ? (['conflict'] as const) : []),
         ...(known ? (['duplicate'] as const) : []),
       ];
-      expected.push(wrong.length > 0 ? wrong : ['appended']);
-      if (wrong.length === 0) stored.push(commit);
-      return commit;
+      expected.push(isAlone ? ['conflict'] : wrong.length > 0 ? wrong : ['appended']);
+      if (wrong.length === 0 && !isAlone) stored.push(commit);
+      return { ...append(commit), follows };
     });
-    const outcomes = await log.append(commits.map((commit) => append(commit)));
+    const outcomes = await log.append(appends);
     outcomes.forEach((outcome, index) => expect(expected[index]).toContain(outcome));
   }
   for (const [index, key] of keys.entries()) expect(await log.read(key, 0)).toEqual(model[index]);

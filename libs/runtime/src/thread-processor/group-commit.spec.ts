@@ -62,11 +62,11 @@ describe('group commit', () => {
   it('writes what is ready in one turn of the loop together, and collects the rest while that is in flight', async () => {
     const store = slowStore();
     const commits = createGroupCommit(store.log, limits);
-    void commits.append(append('a'));
-    void commits.append(append('b'));
+    void commits.append([append('a')]);
+    void commits.append([append('b')]);
     await store.turn();
-    void commits.append(append('c'));
-    void commits.append(append('d'));
+    void commits.append([append('c')]);
+    void commits.append([append('d')]);
     expect(store.groups).toEqual([['a', 'b']]);
     await store.answer();
     expect(store.groups).toEqual([
@@ -78,18 +78,18 @@ describe('group commit', () => {
   it('G1 has as many groups at the store as it may, and no more', async () => {
     const store = slowStore();
     const commits = createGroupCommit(store.log, { ...limits, groupsInFlightMax: 2 });
-    for (const name of 'abcdefgh') void commits.append(append(name));
+    for (const name of 'abcdefgh') void commits.append([append(name)]);
     await store.turn();
     expect(store.groups.map((group) => group.join(''))).toEqual(['abc', 'def']);
     await store.answer(undefined, 1);
     expect(store.groups.map((group) => group.join(''))).toEqual(['abc', 'def', 'gh']);
     await store.answer();
     await store.answer();
-    const failed = commits.append(append('i')).catch(String);
+    const failed = commits.append([append('i')]).catch(String);
     await store.turn();
-    void commits.append(append('j'));
+    void commits.append([append('j')]);
     await store.turn();
-    void commits.append(append('k'));
+    void commits.append([append('k')]);
     await store.turn();
     expect(store.groups.slice(3)).toEqual([['i'], ['j']]);
     await store.fail();
@@ -102,11 +102,11 @@ describe('group commit', () => {
     const commits = createGroupCommit(store.log, limits);
     const sentWhenTold: number[] = [];
     const tell = (): unknown => sentWhenTold.push(store.groups.length);
-    void commits.append(append('a')).then(tell);
+    void commits.append([append('a')]).then(tell);
     await store.turn();
-    void commits.append(append('b')).then(tell, tell);
+    void commits.append([append('b')]).then(tell, tell);
     await store.answer();
-    void commits.append(append('c'));
+    void commits.append([append('c')]);
     await store.fail();
     expect(sentWhenTold).toEqual([2, 3]);
   });
@@ -120,7 +120,7 @@ describe('group commit', () => {
       },
     };
     const commits = createGroupCommit(log, limits);
-    const many = Array.from({ length: 12_000 }, (_, index) => commits.append(append(String(index))));
+    const many = Array.from({ length: 12_000 }, (_, index) => commits.append([append(String(index))]));
     const settled = await Promise.allSettled(many);
     expect(new Set(settled.map((one) => one.status))).toEqual(new Set(['rejected']));
     expect(tried).toHaveLength(4_000);
@@ -137,35 +137,72 @@ describe('group commit', () => {
       ['e', 900],
       ['f', 5_000],
     ] as const)
-      void commits.append(append(name, bytes));
+      void commits.append([append(name, bytes)]);
     await store.turn();
     for (let flush = 0; flush < 4; flush++) await store.answer();
     expect(store.groups).toEqual([['a', 'b', 'c'], ['d'], ['e'], ['f']]);
+  });
+
+  it('G2 keeps together what was given together', async () => {
+    const store = slowStore();
+    const commits = createGroupCommit(store.log, limits);
+    const told = [
+      commits.append([append('a'), append('a')]),
+      commits.append([append('b'), append('b')]),
+      commits.append([append('c')]),
+    ];
+    await store.turn();
+    await store.answer(['appended', 'conflict']);
+    await store.answer();
+    expect(store.groups.map((group) => group.join(''))).toEqual(['aa', 'bbc']);
+    expect(await Promise.all(told)).toEqual([['appended', 'conflict'], ['appended', 'appended'], ['appended']]);
+  });
+
+  it('G4 tells the store of a commit that comes when it is the only one, and not when others are there', async () => {
+    const store = slowStore();
+    let expected = 0;
+    const commits = createGroupCommit({ ...store.log, expectAppend: () => void (expected += 1) }, limits);
+    commits.expect();
+    expect(expected).toBe(1);
+    void commits.append([append('a')]);
+    commits.expect();
+    await store.turn();
+    commits.expect();
+    expect(expected).toBe(1);
+    await store.answer();
+    commits.expect();
+    expect(expected).toBe(2);
+    void commits.append([append('b')]);
+    void commits.append([append('c')]);
+    await store.turn();
+    await store.answer();
+    commits.expect(); // two threads were ready at the same time: more is going on
+    expect(expected).toBe(2);
   });
 
   it('L4 gives each commit its own outcome', async () => {
     const store = slowStore();
     const commits = createGroupCommit(store.log, limits);
     const outcomes = Promise.all([
-      commits.append(append('a')),
-      commits.append(append('b')),
-      commits.append(append('c')),
+      commits.append([append('a')]),
+      commits.append([append('b')]),
+      commits.append([append('c')]),
     ]);
     await Promise.resolve();
     await store.answer(['appended', 'conflict']);
-    expect(await outcomes).toEqual(['appended', 'conflict', 'unknown']);
+    expect(await outcomes).toEqual([['appended'], ['conflict'], ['unknown']]);
   });
 
   it('fails every commit of a flush that throws, and goes on with the next', async () => {
     const store = slowStore();
     const commits = createGroupCommit(store.log, limits);
-    const first = commits.append(append('a'));
+    const first = commits.append([append('a')]);
     await Promise.resolve();
-    const second = commits.append(append('b'));
+    const second = commits.append([append('b')]);
     const failed = first.catch((error: unknown) => String(error));
     await store.fail();
     expect(await failed).toBe('Error: disk');
     await store.answer();
-    expect(await second).toBe('appended');
+    expect(await second).toEqual(['appended']);
   });
 });

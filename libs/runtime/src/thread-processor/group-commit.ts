@@ -4,27 +4,33 @@
 //   G1. At most `groupsInFlightMax` groups are at the store, which may carry them out one after the other or at once. What
 //       arrives meanwhile is collected, and leaves when one is answered: before those who waited for it are told, because
 //       what they do next takes longer than sending. No timers.
-//   G2. A group is bounded in commits and bytes; what does not fit goes first in the next one, in the order of arrival.
+//   G2. A group is bounded in commits and bytes; what does not fit goes first in the next one, in the order of arrival. What was
+//       given together stays together.
 //   G3. Each commit gets its own outcome; a flush that throws fails every commit of it, whose outcome is then unknown. (L4)
+//   G4. The store is told of a commit that is about to come while little is going on: then its way is as long as it takes to wake
+//       the store. Else the store is awake, or has others to wait for.
 import type { Append, AppendOutcome, ThreadLog } from '@dormouse/ports';
 
 export interface GroupCommit {
-  /** @throws whatever the store threw: the outcome is unknown then. */
-  append(append: Append): Promise<AppendOutcome>;
+  /** An append follows at once. */
+  expect(): void;
+  /** Of one thread, in the order of its log. @throws whatever the store threw: the outcome is unknown then. */
+  append(appends: readonly Append[]): Promise<readonly AppendOutcome[]>;
 }
 
 interface Waiting {
-  readonly append: Append;
-  resolve(outcome: AppendOutcome): void;
+  readonly appends: readonly Append[];
+  resolve(outcomes: readonly AppendOutcome[]): void;
   reject(reason: unknown): void;
 }
 
 export function createGroupCommit(
-  log: Pick<ThreadLog, 'append'>,
+  log: Pick<ThreadLog, 'append' | 'expectAppend'>,
   limits: { readonly groupCommitsMax: number; readonly groupBytesMax: number; readonly groupsInFlightMax: number },
 ): GroupCommit {
   let waiting: Waiting[] = [];
   let inFlight = 0;
+  let wasLone = true;
 
   /** (G1) */
   function flushWaiting(): void {
@@ -45,24 +51,29 @@ export function createGroupCommit(
     };
     const appended = (outcomes: readonly AppendOutcome[]): void => {
       landed();
-      group.forEach((one, index) => one.resolve(outcomes[index] ?? 'unknown'));
+      let next = 0;
+      for (const one of group) one.resolve(one.appends.map(() => outcomes[next++] ?? 'unknown'));
     };
     const failed = (error: unknown): void => {
       landed();
       for (const one of group) one.reject(error); // (G3)
     };
     inFlight += 1;
+    wasLone = group.length === 1;
     try {
-      log.append(group.map((one) => one.append)).then(appended, failed);
+      log.append(group.flatMap((one) => one.appends)).then(appended, failed);
     } catch (error) {
       queueMicrotask(() => failed(error)); // a group at a time, however many wait
     }
   }
 
   return {
-    append: (append) =>
+    expect: () => {
+      if (wasLone && inFlight === 0 && waiting.length === 0) log.expectAppend?.(); // (G4)
+    },
+    append: (appends) =>
       new Promise((resolve, reject) => {
-        waiting.push({ append, resolve, reject });
+        waiting.push({ appends, resolve, reject });
         // One microtask later: whoever became ready in this same turn of the loop rides along.
         if (waiting.length === 1) queueMicrotask(flushWaiting);
       }),
@@ -72,10 +83,12 @@ export function createGroupCommit(
 /** How many from the head fit: always at least one. */
 function groupSize(waiting: readonly Waiting[], commitsMax: number, bytesMax: number): number {
   let bytes = 0;
+  let commits = 0;
   let size = 0;
-  for (const { append } of waiting) {
-    bytes += append.commit.body.length;
-    if (size > 0 && (size >= commitsMax || bytes > bytesMax)) break;
+  for (const { appends } of waiting) {
+    commits += appends.length;
+    for (const { commit } of appends) bytes += commit.body.length;
+    if (size > 0 && (commits > commitsMax || bytes > bytesMax)) break;
     size += 1;
   }
   return size;

@@ -23,8 +23,8 @@ import {
   answerItem,
   deliveredItem,
   type InputItem,
+  itemAtHand,
   isWithdrawn,
-  replayedItem,
   type SliceItem,
 } from './slice/slice-item.ts';
 
@@ -140,7 +140,7 @@ export class Lane implements LaneMemory {
     const { mark, inputs } = await this.#home.parking.look(this.key);
     this.#parked = mark === 'parked';
     if (mark !== 'replay') return;
-    const items = inputs.map(({ input, trace }) => replayedItem(input, trace));
+    const items = inputs.map(({ input, trace }) => itemAtHand(input, trace));
     this.#replaying = new Set(items.map((item) => item.input.id));
     this.#queue.unshift(...items);
     this.#home.queued(items.length);

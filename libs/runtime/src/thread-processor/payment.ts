@@ -8,8 +8,9 @@
 //   P3. A completion that the list ended hands its deliveries over only after the payment, never before. (V1)
 //   P4. The next completion starts last, when nothing else can fail.
 import type { DueTimer, Logger, Logins, ThreadKey, Timers, WorkBus } from '@dormouse/ports';
-import { type RequestCompletion, unreachable } from '@dormouse/thread';
+import { unreachable } from '@dormouse/thread';
 import { type CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
+import type { CompletionOrder } from './completion/completion-request.ts';
 import type { CompletionRunner } from './completion/completion-runner.ts';
 import type { FamilyMail } from './family-mail.ts';
 import type { Hold } from './held-deliveries.ts';
@@ -44,10 +45,14 @@ export interface Debtor {
   settled(): void;
 }
 
-export interface Bill {
+/** What a list of commits owes. */
+export interface Debts {
   readonly debts: readonly Debt[];
   /** At the end of exactly these commits. (P1) */
   readonly state: BilledState;
+}
+
+export interface Bill extends Debts {
   /** Held until everything here is handed over and handled. */
   readonly hold: Hold;
 }
@@ -59,7 +64,7 @@ export function pay(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void
   ended?.abort();
   const goOn = (): void => {
     if (ended !== null && debtor.run === ended) debtor.run = null;
-    const requested = requestedCompletion(protocol, bill);
+    const requested = owedCompletion(protocol, bill);
     if (requested !== null) startCompletion(deps, debtor, bill, requested); // (P4)
   };
   const passedOn = protocol.passOn(bill.hold, ended?.hold ?? null, () => handOver(deps, debtor, bill)); // (P3)
@@ -148,26 +153,24 @@ async function everyOne(orders: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(orders)) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-function requestedCompletion(
-  protocol: ProcessorProtocol,
-  bill: Bill,
-): { readonly effect: RequestCompletion; readonly trace: string | null } | null {
-  for (const debt of bill.debts) {
-    for (const effect of debt.effects) {
-      if (effect.do === 'RequestCompletion' && protocol.isOwed(bill.state.thread, effect))
-        return { effect, trace: debt.trace };
+export interface OwedCompletion extends CompletionOrder {
+  readonly trace: string | null;
+}
+
+/** The completion that these debts ask for, or null. */
+export function owedCompletion(protocol: ProcessorProtocol, { debts, state }: Debts): OwedCompletion | null {
+  const { thread, messages, tail } = state;
+  for (const { effects, trace } of debts) {
+    for (const effect of effects) {
+      if (effect.do === 'RequestCompletion' && protocol.isOwed(thread, effect))
+        return { completionId: effect.completionId, trace, thread, messages, promptLength: tail.length };
     }
   }
   return null;
 }
 
-function startCompletion(
-  deps: PaymentDeps,
-  debtor: Debtor,
-  bill: Bill,
-  requested: { readonly effect: RequestCompletion; readonly trace: string | null },
-): void {
-  const { completionId } = requested.effect;
+function startCompletion(deps: PaymentDeps, debtor: Debtor, bill: Bill, requested: OwedCompletion): void {
+  const { completionId } = requested;
   if (debtor.isClosing) {
     bill.hold.retain(); // never dropped: the next owner is given these deliveries
     return;
@@ -181,8 +184,5 @@ function startCompletion(
   deps.protocol.holdForCompletion(run.hold, bill.hold);
   debtor.run = run;
   if (adopted !== null) return;
-  const { thread, messages, tail } = bill.state;
-  deps.completions.start(run, { completionId, thread, messages, promptLength: tail.length }, (answer) =>
-    debtor.answered(run, answer),
-  );
+  deps.completions.start(run, requested, (answer) => debtor.answered(run, answer));
 }

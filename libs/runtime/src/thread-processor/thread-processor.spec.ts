@@ -1,6 +1,6 @@
 // The processor in a memory world: whole turns, redelivery, recovery, zombies. A node is one process; two nodes on one world
 // are an owner and a zombie, because nothing fences the log but its own unique keys.
-import { type Commit, Fault } from '@dormouse/ports';
+import { type Commit, Fault, ModelFault } from '@dormouse/ports';
 import { decide, defaultLimits, evolve, inputIds, type ThreadInput, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { openCommit, sealCommit } from '../envelope.ts';
@@ -95,6 +95,143 @@ const answerWithCall = (completionId: string): ThreadInput => ({
   toolCalls: [{ providerCallId: 'p1', operation: 'weather', arguments: { city: 'Rome' }, problem: null }],
   finishReason: 'tool_calls',
   usage: { inputTokens: 1, outputTokens: 1 },
+});
+
+describe('a model that answers at once', () => {
+  const asksAndTells = (): Play => inTurn(says('warm'), calls('weather', '{"city":"Rome"}'), says('sunny'));
+
+  /** How often each version was given to the store, in order; `fail` decides what becomes of it. */
+  function watchedAppends(fail: (version: number, apply: () => unknown) => void = () => {}): {
+    readonly gate: NonNullable<StageOptions['gate']>;
+    readonly appended: number[];
+  } {
+    const appended: number[] = [];
+    return {
+      appended,
+      gate: {
+        pass: async (_node, { name, about }, apply) => {
+          if (name !== 'log.append') return apply();
+          const version = Number(about.split(':').at(-1));
+          appended.push(version);
+          fail(version, apply);
+          return apply();
+        },
+      },
+    };
+  }
+
+  /** Its agent is known after the first turn. */
+  async function warm(options: StageOptions): Promise<{ stage: Stage; actor: Actor; head: number }> {
+    const { stage, actor } = await opened({ atOnce: true, play: asksAndTells(), ...options });
+    await actor.ports.inputs.publish(key, message('m0'));
+    await stage.clock.advance(500);
+    const head = stage.commits().at(-1);
+    return { stage, actor, head: (head?.version ?? 0) + (head?.count ?? 0) };
+  }
+
+  it('has the same turn in the log, commit by commit, and the call is sent once', async () => {
+    const logs: string[][] = [];
+    for (const atOnce of [true, false]) {
+      const { stage, actor } = await warm({ atOnce });
+      await actor.ports.inputs.publish(key, message('m1'));
+      await stage.clock.advance(0);
+      await actor.ports.inputs.publish(key, result(invoked(stage)));
+      await stage.clock.advance(0);
+      logs.push(
+        stage.commits().map((commit) =>
+          openCommit(commit)
+            .events.map(({ type }) => type)
+            .join(),
+        ),
+      );
+      expect(stage.dispatched.filter((effect) => effect.do === 'InvokeTool')).toHaveLength(1);
+      expect(stage.asked.map((request) => request.prompt.length)).toEqual([1, 3, 5]);
+      expect(stage.world.durable.log.owed.size).toBe(0);
+    }
+    expect(logs[0]).toEqual(logs[1]);
+  });
+
+  it('gives the answer to the store with what asked for it, and pays nothing before both are there', async () => {
+    const { gate, appended } = watchedAppends();
+    const { stage, actor, head } = await warm({ gate });
+    const before = stage.dispatched.length;
+    const { log } = stage.world.durable;
+    const store = log.append.bind(log);
+    const dispatched: number[] = [];
+    log.append = (append) => {
+      dispatched.push(stage.dispatched.length);
+      return store(append);
+    };
+    appended.length = 0;
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    expect(appended).toEqual([head, head + 2]); // the message with the request, and the answer
+    expect(dispatched).toEqual([before, before]);
+    expect(stage.dispatched).toHaveLength(before + 1);
+  });
+
+  it('A5 is asked again, as an effect, when its answer was not stored', async () => {
+    let answerAt = -1;
+    const { gate } = watchedAppends((version) => {
+      if (version !== answerAt) return;
+      answerAt = -1;
+      throw new Fault('UNAVAILABLE', 'not this one');
+    });
+    const { stage, actor, head } = await warm({ gate });
+    answerAt = head + 2; // after the message and the request
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    expect(answerAt).toBe(-1);
+    expect(stage.dispatched.filter((effect) => effect.do === 'InvokeTool')).toEqual([]); // a call that is not in the log
+    await stage.clock.advance(10_000);
+    expect(stage.asked).toHaveLength(3);
+    expect(stage.told().filter((type) => type === 'CompletionRecorded')).toHaveLength(2);
+    expect(stage.world.durable.log.owed.size).toBe(0);
+  });
+
+  it('A5 pays the answer once when it was stored after all', async () => {
+    let answerAt = -1;
+    const { gate } = watchedAppends((version, apply) => {
+      if (version !== answerAt) return;
+      answerAt = -1;
+      apply();
+      throw new Error('the answer of the store is lost');
+    });
+    const { stage, actor, head } = await warm({ gate });
+    answerAt = head + 2;
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(10_000);
+    expect(stage.dispatched.filter((effect) => effect.do === 'InvokeTool')).toHaveLength(1);
+    expect(stage.told().filter((type) => type === 'CompletionRecorded')).toHaveLength(2);
+    await actor.ports.inputs.publish(key, result(invoked(stage)));
+    await stage.clock.advance(10_000);
+    expect(stage.told().at(-1)).toBe('CompletionRecorded');
+    expect(stage.world.durable.log.owed.size).toBe(0);
+  });
+
+  it('O1 does not keep a message waiting when it is slow for once', async () => {
+    const slow: Play = async function* (request) {
+      await stage.clock.sleep(5_000);
+      yield* says('late')(request);
+    };
+    const { stage, actor } = await warm({ play: inTurn(says('warm'), slow) });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    expect(stage.told().at(-1)).toBe('CompletionRequested');
+    await stage.clock.advance(10_000);
+    expect(stage.told().at(-1)).toBe('CompletionRecorded');
+  });
+
+  it('fails like any other', async () => {
+    const fails: Play = async function* () {
+      yield { part: 'text', text: 'I' };
+      throw new ModelFault({ code: 'MODEL_REFUSED', detail: 'no', retryable: false });
+    };
+    const { stage, actor } = await warm({ play: inTurn(says('warm'), fails) });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(100);
+    expect(stage.told().at(-1)).toBe('CompletionFailed');
+  });
 });
 
 describe('a turn', () => {

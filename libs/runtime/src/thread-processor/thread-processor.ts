@@ -31,6 +31,7 @@ import type {
 import { hashKeyOf } from '../keyed-hash.ts';
 import type { Service } from '../service.ts';
 import { type AssignmentHome, createAssignment, type LiveAssignment } from './assignment.ts';
+import { createAskAtOnce } from './completion/answer-at-once.ts';
 import type { ValidateArguments } from './completion/call-arguments.ts';
 import { createRequestBuilder } from './completion/completion-request.ts';
 import { type CompletionRunner, createCompletionRunner } from './completion/completion-runner.ts';
@@ -157,16 +158,18 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     settings,
   };
   const cache = new StateCache(settings.cacheBytesMax);
+  const { model, validateArguments = null } = deps;
+  const requests = createRequestBuilder(sources);
+  const rules = { validateArguments, answerId: protocol.answerId };
   const completions = createCompletionRunner({
-    model: deps.model,
+    ...rules,
+    model,
     feed,
     clock,
     entropy,
     logger,
     settings,
-    buildRequest: createRequestBuilder(sources),
-    validateArguments: deps.validateArguments ?? null,
-    answerId: protocol.answerId,
+    buildRequest: requests.build,
   });
   const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, clock, logger, protocol, settings });
   const projections = createProjections({ directory: deps.directory, clock, logger, settings });
@@ -198,6 +201,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     commitBytesMax: settings.commitBytesMax,
     protocol,
     payment,
+    askAtOnce: createAskAtOnce({ ...rules, model, requests, settings }),
     discarded: createDiscarded(logger),
   };
   const home: AssignmentHome = {

@@ -32,7 +32,10 @@ export function oneAnswerPerCompletion({ threads }: Reading): readonly string[] 
   });
 }
 
-/** I-15: every prompt is the transcript of a prefix of the log, legal, and every earlier prompt is a prefix of it. */
+/**
+ * I-15: every prompt is the transcript of a prefix of the log, legal, and every earlier prompt is a prefix of it. A model that answers
+ * at once may be asked several times for one completion, in vain but for the last.
+ */
 export function promptsArePrefixes({ history, byName, threads }: Reading): readonly string[] {
   const prompts = threads.map((thread) => {
     const inherited = inheritedBy(byName, thread);
@@ -43,15 +46,21 @@ export function promptsArePrefixes({ history, byName, threads }: Reading): reado
     illegalities(messages).map((what) => `${thread.name}: ${what}`),
   );
   const byThread = new Map(prompts.map(({ thread, ...rest }) => [thread.name, rest]));
+  const atOnce = new Map<string, boolean>();
   for (const prompt of history.prompts) {
     const name = threadName(prompt.key);
     const known = byThread.get(name);
     const length = known?.lengths.get(prompt.completionId);
-    if (known === undefined || length === undefined || !byName.has(name))
+    if (prompt.atOnce === true) {
+      if (known === undefined || length === undefined) continue; // asked for what was never stored
+      const words = `${name}: no prompt of ${prompt.completionId} is the transcript of its prefix`;
+      if (atOnce.get(words) !== true) atOnce.set(words, isTranscript(prompt, known.messages.slice(0, length)));
+    } else if (known === undefined || length === undefined || !byName.has(name))
       bad.push(`${name}: the model was asked for ${prompt.completionId}, which is not in the log`);
     else if (!isTranscript(prompt, known.messages.slice(0, length)))
       bad.push(`${name}: the prompt of ${prompt.completionId} is not the transcript of its prefix`);
   }
+  for (const [words, isRight] of atOnce) if (!isRight) bad.push(words);
   return bad;
 }
 

@@ -77,6 +77,8 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
     'refusal confirmed',
     'refusal from a stale state',
     'refusal had been decided',
+    'answered at once',
+    'answer at once not stored',
     'effect no longer owed',
     'claim lost',
     'snapshots wiped',
@@ -98,6 +100,8 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
     'unknown append was not there',
     'redelivery paid',
     'refusal confirmed',
+    'answered at once',
+    'answer at once not stored',
     'effect no longer owed',
     'snapshots wiped',
     'dedup wiped',
@@ -126,6 +130,12 @@ export function countingProtocol(
     wasAppended: (ours, stored) => {
       const was = rules.wasAppended(ours, stored);
       return when(true, was ? 'unknown append was ours' : 'unknown append was not there', was);
+    },
+    standing: (told) => {
+      const stands = rules.standing(told);
+      const stored = told.every((outcome) => outcome === 'appended');
+      if (told.length > 1) counted(stored ? 'answered at once' : 'answer at once not stored');
+      return stands;
     },
     confirmRefusal: async (...about) => {
       counted('refusal confirmed');

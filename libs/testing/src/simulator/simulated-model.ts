@@ -1,5 +1,6 @@
 // A model that is not deterministic: asked twice for one completion it answers twice, differently. Slow, parallel, wrong and
-// failing at random; it stops calling tools after a few completions, so that every universe comes to rest.
+// failing at random; it stops calling tools after a few completions, so that every universe comes to rest. The agent of one
+// thread has a model that answers at once, most of the time.
 import { type Clock, type Model, ModelFault, type ModelPart, type ModelRequest } from '@dormouse/ports';
 import type { SeenPrompt } from '../invariants/history.ts';
 import type { Random } from './random.ts';
@@ -16,6 +17,8 @@ export interface SimulatedModelDeps {
 
 /** Completions of one thread after which it only talks. */
 const talkativeAfter = 6;
+/** Its model answers at once. */
+export const modelAtOnce = 'at once';
 const usage = { inputTokens: 10, outputTokens: 5 };
 
 export function createSimulatedModel({ random, clock, seen, fresh, counted }: SimulatedModelDeps): Model {
@@ -33,10 +36,10 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
     });
   }
 
-  async function* words(request: ModelRequest): AsyncGenerator<ModelPart> {
+  async function* words(request: ModelRequest, hesitates: boolean): AsyncGenerator<ModelPart> {
     for (let part = random.below(3); part >= 0; part -= 1) {
       yield { part: random.chance(0.15) ? 'reasoning' : 'text', text: `w${fresh()} ` };
-      if (random.chance(0.4)) await pause();
+      if (hesitates && random.chance(0.4)) await pause();
       if (random.chance(0.01)) throw failure();
       if (request.signal.aborted) return;
     }
@@ -89,19 +92,22 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
   }
 
   return {
+    answersAtOnce: ({ name }) => name === modelAtOnce,
     async *complete(request) {
       counted('model asked');
       const { tenant, thread, completionId } = request;
-      const messages = random.chance(0.2) ? await lastOnly(request) : await request.prompt.all();
+      const atOnce = request.model.name === modelAtOnce;
+      const hesitates = !atOnce || random.chance(0.2);
+      const messages = !atOnce && random.chance(0.2) ? await lastOnly(request) : await request.prompt.all();
       if (messages !== null) read(JSON.stringify(messages.slice(-6)));
-      if (messages !== null) seen({ key: { tenant, thread }, completionId, messages });
-      await pause();
-      if (random.chance(0.03)) await clock.sleep(30_000); // says nothing until somebody gives up
+      if (messages !== null) seen({ key: { tenant, thread }, completionId, messages, atOnce });
+      if (hesitates) await pause();
+      if (hesitates && random.chance(0.03)) await clock.sleep(30_000); // says nothing until somebody gives up
       if (random.chance(0.05)) throw failure();
-      yield* words(request);
+      yield* words(request, hesitates);
       const calls = request.ordinal >= talkativeAfter || random.chance(0.35) ? 0 : 1 + random.below(3);
       for (let call = 0; call < calls; call += 1) yield toolCall(request);
-      await pause();
+      if (hesitates) await pause();
       yield { part: 'finish', reason: calls > 0 ? 'tool_calls' : 'stop', usage };
     },
   };

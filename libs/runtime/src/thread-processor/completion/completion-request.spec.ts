@@ -20,7 +20,7 @@ describe('what the model is offered', () => {
       model: { ...model, contextWindowTokens: 1, outputTokensMax: null, images: true },
       ...{ toolServers: ['tools'], policies: defaultPolicies, limits: defaultLimits, contentSha256: '' },
     });
-    const build = createRequestBuilder({
+    const { build } = createRequestBuilder({
       ...ports,
       folds: { extendTranscript },
       settings: { loadPageCommits: 10, historyBytesMax: 1_000_000 },

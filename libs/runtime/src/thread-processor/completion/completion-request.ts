@@ -1,6 +1,14 @@
 // What the model is asked: the thread's agent version, its tools, and its prompt. Registrations are immutable by version and
 // by hash, so they are remembered; a warm completion reads nothing.
-import { type Agent, type Agents, Fault, type ModelRequest, type ToolDefinition, type Toolsets } from '@dormouse/ports';
+import {
+  type Agent,
+  type Agents,
+  Fault,
+  type ModelConfig,
+  type ModelRequest,
+  type ToolDefinition,
+  type Toolsets,
+} from '@dormouse/ports';
 import { inheritsFrom, type LoadedToolset, offeredBuiltIns, type Thread } from '@dormouse/thread';
 import type { TranscriptWindow } from '../transcript-window.ts';
 import { Histories } from './histories.ts';
@@ -23,10 +31,16 @@ export interface RequestSources extends PromptSources {
 
 export type BuildRequest = (order: CompletionOrder, signal: AbortSignal) => Promise<ModelRequest>;
 
+export interface RequestBuilder {
+  readonly build: BuildRequest;
+  /** Which model this thread asks, when that is remembered. */
+  modelOf(thread: Thread): ModelConfig | null;
+}
+
 /** Entries that are remembered of each kind. */
 const rememberedMax = 1_000;
 
-export function createRequestBuilder(sources: RequestSources): BuildRequest {
+export function createRequestBuilder(sources: RequestSources): RequestBuilder {
   const agents = new Map<string, Agent>();
   const manifests = new Map<string, readonly ToolDefinition[]>();
   const histories = new Histories(sources, sources.settings.historyBytesMax);
@@ -64,7 +78,7 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
     return definitions;
   }
 
-  return async (order, signal) => {
+  const build: BuildRequest = async (order, signal) => {
     const { thread, messages, promptLength } = order;
     const agent = agents.get(agentKey(thread)) ?? (await readAgent(thread));
     const tools = offersOf(thread).get(thread.toolsets) ?? (await readDefinitions(thread));
@@ -83,6 +97,8 @@ export function createRequestBuilder(sources: RequestSources): BuildRequest {
       signal,
     };
   };
+
+  return { build, modelOf: (thread) => agents.get(agentKey(thread))?.model ?? null };
 }
 
 /** Only positive answers are remembered; the oldest goes first. */

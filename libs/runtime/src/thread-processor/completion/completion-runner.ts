@@ -18,17 +18,17 @@ import {
   type ToolDefinition,
   TransientSet,
 } from '@dormouse/ports';
-import type { CompletionFailure, RequestedCall } from '@dormouse/thread';
+import type { CompletionFailure } from '@dormouse/thread';
 import { backoffMs } from '../backoff.ts';
 import type { ProcessorSettings } from '../settings.ts';
-import { judgeCall, type ValidateArguments } from './call-arguments.ts';
 import type { BuildRequest, CompletionOrder } from './completion-request.ts';
 import type { CompletionAnswer, CompletionRun } from './completion-run.ts';
+import { resultOf, type ResultRules } from './completion-result.ts';
 import { createCompletionSlots } from './completion-slots.ts';
 import { LeftCompletions } from './left-completions.ts';
-import type { PartialAnswer, RawCall } from './partial-answer.ts';
+import type { PartialAnswer } from './partial-answer.ts';
 
-export interface CompletionRunnerDeps {
+export interface CompletionRunnerDeps extends ResultRules {
   readonly model: Model;
   readonly feed: LiveFeed;
   readonly clock: Clock;
@@ -36,8 +36,6 @@ export interface CompletionRunnerDeps {
   readonly logger: Logger;
   readonly settings: ProcessorSettings;
   readonly buildRequest: BuildRequest;
-  readonly validateArguments: ValidateArguments | null;
-  readonly answerId: (completionId: string, kind: CompletionAnswer['kind']) => string;
 }
 
 export interface CompletionRunner {
@@ -95,7 +93,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     for (let attempt = 1; run.state === 'running'; attempt++) {
       const end = await stream(run, order);
       if (run.state !== 'running') break;
-      if ('tools' in end) return await resultOf(run, end.tools);
+      if ('tools' in end) return await resultOf(deps, run.completionId, run.answer, end.tools);
       const waitMs =
         end.retryAfterMs ?? backoffMs(attempt, settings.modelRetryDelayMsFirst, settings.modelRetryDelayMsMax, entropy);
       const triedMs = clock.now() - run.startedAt + waitMs;
@@ -147,31 +145,6 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
   function sayAgain(run: CompletionRun): void {
     if (run.state !== 'running') return;
     for (const delta of run.answer.sayAgain(run.completionId)) deps.feed.publish(run.key, { hint: 'delta', delta });
-  }
-
-  async function resultOf(run: CompletionRun, tools: readonly ToolDefinition[]): Promise<CompletionAnswer> {
-    const { answer, completionId } = run;
-    const { finish } = answer;
-    if (finish === null) throw new Error('a result without a finish');
-    const judge = (call: RawCall): Promise<RequestedCall> =>
-      judgeCall(
-        call,
-        tools.find((tool) => tool.name === call.operation),
-        deps.validateArguments,
-      );
-    const toolCalls = answer.calls.length === 0 ? [] : await Promise.all(answer.calls.map(judge));
-    const id = deps.answerId(completionId, 'CompletionResult');
-    const { text, reasoning } = answer;
-    return {
-      kind: 'CompletionResult',
-      id,
-      completionId,
-      text,
-      reasoning: reasoning || null,
-      toolCalls,
-      finishReason: finish.reason,
-      usage: finish.usage,
-    };
   }
 
   function failed(run: CompletionRun, failure: Failure): CompletionFailure {

@@ -59,6 +59,7 @@ async function readMessages(
       messages.push(...step.messages);
     }
   }
+  if (messages.length < length) throw new Fault('STATE_UNAVAILABLE', `the log of ${key.thread} ends before the prompt`);
   window.restore(messages.slice(0, window.from));
   return messages.slice(0, length);
 }

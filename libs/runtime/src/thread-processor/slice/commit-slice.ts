@@ -1,21 +1,35 @@
-// Steps 3 and 4 of a slice: the decision becomes one commit, then what it owes is handed over.
+// Steps 3 and 4 of a slice: the decision becomes a commit, then what it owes is handed over. Where the completion that it asks
+// for is answered at once, the answer is decided too, and its commit goes to the store in the same write. ADR 25
 //
 // Invariants:
-//   A1. Nothing is paid before the commit is in the log.
+//   A1. Nothing is paid before the commit is in the log; what two commits owe is judged by the state after the last that is.
 //   A2. All items of a commit are released together, after its payment. (V8)
 //   A3. Whatever the append answers leads to the right place: a conflict is decided again on a reloaded state, a duplicate is
 //       looked up, an unknown outcome is read back by its nonce. Both indexes may be violated and only one be named.
 //   A4. A commit that no store takes is nobody's fault that passes: its slice throws what is not a Fault, so that it is poison.
-import type { Commit } from '@dormouse/ports';
+//   A5. The commit of an answer is worth nothing by itself: should it not stand, its completion is asked for as an effect, and
+//       the lane reads the thread again.
+import type { Append, Commit, Delta } from '@dormouse/ports';
 import { sealCommit } from '../../envelope.ts';
 import { Hold } from '../held-deliveries.ts';
-import { pay } from '../payment.ts';
+import { momentOf } from '../minted-ids.ts';
+import { owedCompletion, pay } from '../payment.ts';
 import type { KnownOutcome } from '../protocol.ts';
-import { afterCommit, type ThreadState } from '../thread-state.ts';
-import type { DecidedSlice } from './decide-slice.ts';
+import { afterCommit, type Debt, type ThreadState } from '../thread-state.ts';
+import { type DecidedSlice, decideSlice } from './decide-slice.ts';
 import { finish, settleDecided } from './settle.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';
-import { type InputItem, type SliceItem, tell } from './slice-item.ts';
+import { type InputItem, itemAtHand, type SliceItem, tell } from './slice-item.ts';
+
+/** A decision as it will be stored, and the thread as it is then. */
+interface SealedSlice {
+  readonly slice: DecidedSlice;
+  readonly commit: Commit;
+  readonly after: ThreadState;
+  readonly debts: readonly Debt[];
+  /** What people who watch are shown before it: of an answer that nobody streamed. */
+  readonly deltas: readonly Delta[];
+}
 
 export async function commitSlice(
   deps: SliceDeps,
@@ -25,45 +39,106 @@ export async function commitSlice(
   at: number,
 ): Promise<readonly SliceItem[]> {
   const { items } = slice;
-  const commit = seal(deps, lane, before, slice, at);
+  const first = seal(deps, lane, before, slice, at);
+  const answer = await sealAnswer(deps, lane, first, at);
+  const sealed = answer === null ? [first] : [first, answer];
+  let standing: readonly SealedSlice[] = [];
   const outcome = await deps.protocol.inOrder({
     append: async () => {
-      const told = await deps.groupCommit.append({ commit, owes: owesDeliveries(slice) });
-      if (told === 'too_large') throw new Error(tooLarge(commit)); // (A4)
-      const answer = told === 'unknown' ? await readBack(deps, lane, slice, commit) : told;
-      if (answer === 'appended') publishCommit(deps, lane, afterCommit(before, slice, commit), commit, slice);
-      return answer;
+      const [told = 'unknown', ...others] = await deps.groupCommit.append(sealed.map(appendOf));
+      if (told === 'too_large') throw new Error(tooLarge(first.commit)); // (A4)
+      const known = told === 'unknown' ? await readBack(deps, lane, first) : told;
+      if (known !== 'appended') return known;
+      standing = sealed.slice(0, deps.protocol.standing([known, ...others]));
+      publish(deps, lane, standing);
+      return known;
     },
-    pay: () => payCommit(deps, lane, before, slice, commit), // (A1)
+    pay: () => paySealed(deps, lane, standing.length > 0 ? standing : sealed, items), // (A1)
     release: () => {
-      for (const item of items) finish(lane, item, commit.version);
+      for (const item of items) finish(lane, item, first.commit.version);
     },
   });
+  if (standing.length < sealed.length) deps.cache.drop(lane.cacheKey); // its window holds what may not be in the log (A5)
   if (outcome === 'appended') return items;
-  deps.cache.drop(lane.cacheKey);
   return outcome === 'duplicate' ? settleDuplicates(deps, lane, items) : deps.protocol.finishedByConflict(items); // (A3)
 }
 
-function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: DecidedSlice, at: number): Commit {
-  return sealCommit({
+function seal(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  before: ThreadState,
+  slice: DecidedSlice,
+  at: number,
+  deltas: readonly Delta[] = [],
+): SealedSlice {
+  const { items, events, effects } = slice;
+  const trace = items[0]?.trace ?? null;
+  const version = before.thread.position;
+  const commit = sealCommit({
     key: lane.key,
-    version: before.thread.position,
-    inputs: slice.items.map((item) => item.input.id),
+    version,
+    inputs: items.map((item) => item.input.id),
     at,
     nonce: deps.entropy.nonce(),
-    trace: slice.items[0]?.trace ?? null,
+    trace,
     prev: before.lastHash,
-    events: slice.events,
-    effects: slice.effects,
+    events,
+    effects,
   });
+  const debts = effects.length === 0 ? [] : [{ version, at, trace, effects }];
+  return { slice, commit, after: afterCommit(before, slice, commit), debts, deltas };
 }
+
+/** The commit of the answer, when the completion that `first` asks for is answered at once and its answer can be decided. */
+async function sealAnswer(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  first: SealedSlice,
+  at: number,
+): Promise<SealedSlice | null> {
+  const order = lane.isClosing ? null : owedCompletion(deps.protocol, { debts: first.debts, state: first.after });
+  const asked = order === null ? null : deps.askAtOnce(order);
+  const told = asked === null ? null : await asked;
+  if (told === null) return null;
+  const item = itemAtHand(told.result, first.commit.trace);
+  const slice = decideAnswer(deps, lane, first.after, item, at);
+  return slice === null ? null : seal(deps, lane, first.after, slice, at, told.deltas);
+}
+
+/** Null for one that is refused or cannot be decided: it will be met again, alone. */
+function decideAnswer(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  state: ThreadState,
+  item: InputItem,
+  at: number,
+): DecidedSlice | null {
+  try {
+    const slice = decideSlice(
+      deps.protocol,
+      state,
+      [item],
+      momentOf(deps.idKey, lane.key, at, null),
+      deps.commitBytesMax,
+    );
+    return slice.outcome === 'commit' ? slice : null;
+  } catch {
+    return null;
+  }
+}
+
+const appendOf = ({ commit, slice }: SealedSlice, place: number): Append => ({
+  commit,
+  owes: owesDeliveries(slice),
+  follows: place > 0,
+});
 
 /** An answer came through memory: what its commit owes is covered by the deliveries that its completion held. (V2) */
 const owesDeliveries = (slice: DecidedSlice): boolean =>
   slice.effects.length > 0 && slice.items.some((item) => item.deliveries.length > 0);
 
 /** What became of an append with an unknown outcome. (A3) */
-async function readBack(deps: SliceDeps, lane: LaneMemory, slice: DecidedSlice, commit: Commit): Promise<KnownOutcome> {
+async function readBack(deps: SliceDeps, lane: LaneMemory, { slice, commit }: SealedSlice): Promise<KnownOutcome> {
   for (const item of slice.items) item.mayBeStored = true;
   const [next] = await deps.log.read(lane.key, commit.version, 1);
   const stored = next?.version === commit.version ? next : null;
@@ -74,38 +149,36 @@ async function readBack(deps: SliceDeps, lane: LaneMemory, slice: DecidedSlice, 
 const tooLarge = ({ inputs, body }: Commit): string =>
   `What ${inputs.join(', ')} would lead to is larger than the store takes: a commit of ${body.length} characters.`;
 
-function publishCommit(
-  deps: SliceDeps,
-  lane: LaneMemory,
-  state: ThreadState,
-  commit: Commit,
-  { items, events }: DecidedSlice,
-): void {
-  deps.cache.put(lane.cacheKey, deps.snapshots.consider(lane.key, state));
-  for (const item of items) tell(item, commit.version);
-  deps.feed.publish(lane.key, { hint: 'committed', commit, after: { events, thread: state.thread } });
-  deps.projections.changed(lane.key, state.thread);
+function publish(deps: SliceDeps, lane: LaneMemory, standing: readonly SealedSlice[]): void {
+  const last = standing.at(-1);
+  if (last === undefined) return;
+  deps.cache.put(lane.cacheKey, deps.snapshots.consider(lane.key, last.after));
+  for (const { slice, commit, deltas } of standing) {
+    for (const item of slice.items) tell(item, commit.version);
+    for (const delta of deltas) deps.feed.publish(lane.key, { hint: 'delta', delta });
+    deps.feed.publish(lane.key, { hint: 'committed', commit, after: { events: slice.events, thread: slice.thread } });
+  }
+  deps.projections.changed(lane.key, last.slice.thread);
 }
 
-async function payCommit(
+async function paySealed(
   deps: SliceDeps,
   lane: LaneMemory,
-  before: ThreadState,
-  slice: DecidedSlice,
-  commit: Commit,
+  sealed: readonly SealedSlice[],
+  items: readonly InputItem[],
 ): Promise<void> {
-  const { effects, thread, tail } = slice;
-  const hold = holdAll(slice.items);
+  const [first] = sealed;
+  const last = sealed.at(-1);
+  if (first === undefined || last === undefined) return;
+  const hold = holdAll(items);
   try {
-    const debts =
-      effects.length === 0 ? [] : [{ version: commit.version, at: commit.at, trace: commit.trace, effects }];
-    const paid = pay(deps.payment, lane, { debts, state: { thread, tail, messages: before.messages }, hold });
+    const paid = pay(deps.payment, lane, { debts: sealed.flatMap(({ debts }) => debts), state: last.after, hold });
     if (paid !== null) await paid;
   } finally {
     hold.drop();
   }
   const { stretch } = lane;
-  if (stretch?.to === commit.version) lane.stretch = { from: stretch.from, to: thread.position };
+  if (stretch?.to === first.commit.version) lane.stretch = { from: stretch.from, to: last.after.thread.position };
 }
 
 /** One hold over all items, which are then released together (A2); held by the caller. */

@@ -32,6 +32,7 @@ export async function runSlice(
   if (first !== null && head.what === 'input' && (await settleRead(deps, lane, head, first))) return [head];
   if (head.what === 'view') return [await showView(deps, lane, head, state.thread.status === 'open')];
   const inputs = leadingInputs(items);
+  deps.groupCommit.expect(); // nearly every slice ends in a commit
   const now = Math.max(deps.clock.now(), state.thread.updatedAt);
   const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null);
   const slice = decideSlice(deps.protocol, state, inputs, moment, deps.commitBytesMax);

@@ -1,6 +1,7 @@
 // What the four steps need: the processor's parts, and what a lane remembers between its slices.
 import type { Clock, LiveFeed, ThreadLog, Views } from '@dormouse/ports';
 import type { HashKey } from '../../keyed-hash.ts';
+import type { AskAtOnce } from '../completion/answer-at-once.ts';
 import type { Discarded } from '../discarded.ts';
 import type { GroupCommit } from '../group-commit.ts';
 import type { Hold } from '../held-deliveries.ts';
@@ -26,6 +27,7 @@ export interface SliceDeps {
   readonly commitBytesMax: number;
   readonly protocol: ProcessorProtocol;
   readonly payment: PaymentDeps;
+  readonly askAtOnce: AskAtOnce;
   readonly discarded: Discarded;
 }
 

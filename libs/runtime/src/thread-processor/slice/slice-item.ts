@@ -56,15 +56,14 @@ export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): Slice
 }
 
 export function answerItem(input: ThreadInput, run: CompletionRun): InputItem {
-  return { ...ownItem(input, run.trace), answerOf: run };
+  return { ...itemAtHand(input, run.trace), answerOf: run };
 }
 
-/** An input that was put aside while its thread was parked: its delivery is gone, it is kept by the store. */
-export function replayedItem(input: ThreadInput, trace: string | null): InputItem {
-  return ownItem(input, trace);
-}
-
-const ownItem = (input: ThreadInput, trace: string | null): InputItem => ({
+/**
+ * Without a delivery: an answer that was there at once, or an input that was put aside while its thread was parked, which is
+ * kept by the store.
+ */
+export const itemAtHand = (input: ThreadInput, trace: string | null): InputItem => ({
   what: 'input',
   input,
   trace,

@@ -48,6 +48,8 @@ export interface StageOptions {
   readonly topology?: Topology;
   readonly gate?: Gate;
   readonly play?: Play;
+  /** The model answers at once. */
+  readonly atOnce?: boolean;
   readonly policies?: Partial<Policies>;
 }
 
@@ -99,6 +101,7 @@ export function createStage(options: StageOptions = {}): Stage {
   const noticed: WorkTopics['notices']['effect'][] = [];
   const lines: string[] = [];
   const model: Model = {
+    answersAtOnce: () => options.atOnce === true,
     complete: (request) => {
       asked.push(request);
       return (options.play ?? says('ok'))(request);

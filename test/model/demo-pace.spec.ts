@@ -1,0 +1,50 @@
+import { createManualClock } from '@dormouse/adapter-memory';
+import type { ModelConfig, ModelPart, ModelRequest } from '@dormouse/ports';
+import { describe, expect, it } from 'vitest';
+import { createModel, modelSettingProblems } from '@dormouse/adapter-model';
+
+const config = (parameters: ModelConfig['parameters'], provider = 'demo'): ModelConfig => ({
+  ...{ provider, name: '', baseUrl: null, apiKeySecret: null, contextWindowTokens: 1_000 },
+  ...{ outputTokensMax: null, images: false, parameters },
+});
+
+const never = (): never => {
+  throw new Error('the demo model needs nobody');
+};
+
+describe('the pace of the demo model', () => {
+  const clock = createManualClock();
+  const model = createModel({ fetch: never, secret: never, blob: never, clock });
+
+  it('without one it answers at once; with one, and for any other model, it has to be asked', () => {
+    expect(model.answersAtOnce?.(config({}))).toBe(true);
+    expect(model.answersAtOnce?.(config({ pace_ms: 0 }))).toBe(false);
+    expect(model.answersAtOnce?.(config({}, 'scripted'))).toBe(false);
+    expect(model.answersAtOnce?.(config({}, 'openai-compatible'))).toBe(false);
+  });
+
+  it('is the time before each piece', async () => {
+    const request = {
+      ...{ model: config({ pace_ms: 100 }), tools: [], instructions: '', completionId: 'cmp_1' },
+      prompt: { length: 0, last: async () => [], all: never },
+      signal: new AbortController().signal,
+    } as unknown as ModelRequest;
+    const parts: ModelPart[] = [];
+    const spoken = (async () => {
+      for await (const part of model.complete(request)) parts.push(part);
+    })();
+    await clock.advance(99);
+    expect(parts).toHaveLength(0);
+    await clock.advance(1);
+    expect(parts).toHaveLength(1);
+    await clock.advance(60_000);
+    await spoken;
+    expect(parts.at(-1)).toMatchObject({ part: 'finish' });
+  });
+
+  it('is judged where the agent is registered', () => {
+    expect(modelSettingProblems(config({ pace_ms: 40 }))).toEqual([]);
+    for (const pace of [-1, 1.5, '40', 60_001, null])
+      expect(modelSettingProblems(config({ pace_ms: pace }))).toMatchObject([{ pointer: '/parameters/pace_ms' }]);
+  });
+});
