@@ -3,6 +3,7 @@ import { openSqlite } from '@dormouse/adapter-sqlite';
 import { commitOf, freshKey, messageOf } from '@dormouse/ports/contracts';
 import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { removeScratchDirectories, scratchDirectory } from './scratch-directory.ts';
@@ -137,6 +138,20 @@ describe('sqlite: a directory that cannot be used', () => {
 });
 
 describe('sqlite: growth and limits', () => {
+  it('what is expected and does not come keeps nobody from the database', async () => {
+    const directory = await scratchDirectory();
+    const stores = await openSqlite({ directory });
+    const key = freshKey();
+    expect(await stores.log.append([{ commit: commitOf(key, 0), owes: false }])).toEqual(['appended']);
+    stores.log.expectAppend?.({ commit: commitOf(key, 1), owes: false });
+    await sleep(20);
+    const other = new DatabaseSync(databaseOf(directory), { timeout: 100 });
+    other.exec('BEGIN IMMEDIATE; ROLLBACK');
+    other.close();
+    expect(stores.counters()).toMatchObject({ appended: 1, transactions: 1 });
+    await stores.close();
+  });
+
   it('nobody waits for the end of an idempotent request, and whoever claims next sees it', async () => {
     const stores = await openSqlite({ directory: await scratchDirectory() });
     await stores.idempotency.claim('acme', 'r', 'key', 'body', 1, 1_000);

@@ -46,7 +46,7 @@ export interface Append {
   readonly owes: boolean;
   /**
    * True when it goes on where the append right before it in the group ends, and is worth nothing without that: it is stored
-   * only if that one was. Its version alone would not do: somebody else may have stored as many events there.
+   * only if that one was. Never the first of its group. Its version alone would not do: somebody else may have stored as many events there.
    */
   readonly follows?: boolean;
 }
@@ -56,8 +56,11 @@ export type AppendOutcome = 'appended' | 'conflict' | 'duplicate' | 'unknown' | 
 export interface ThreadLog {
   /** Stores a group in one durable write. Outcomes in the order given. */
   append(group: readonly Append[]): Promise<readonly AppendOutcome[]>;
-  /** A hint: an append follows at once. A store that sleeps may wake up for it; nothing else comes of it. */
-  expectAppend?(): void;
+  /**
+   * A hint: an append follows at once; when it is known already, this very object, first in its group. A store that sleeps may
+   * wake up for it, and begin with it. Nothing else comes of it: what does not follow was never there.
+   */
+  expectAppend?(append?: Append): void;
   /** Commits with `version >= from` in order, at most `limit` of them (default: all). */
   read(key: ThreadKey, from: number, limit?: number): Promise<readonly Commit[]>;
   /** The commit that holds the event at this position (1..n), or null beyond the head. */

@@ -4,6 +4,7 @@
 //   W1. After `publish` resolved the message is handled at least once, provided its commit is not released before
 //       `handled` (null: the bus itself is durable and the commit may be released at once).
 //   W2. A handler that rejects is called again with backoff; messages of other keys are not held up by it.
+//   W3. What is expected is handled only when it is published. Who handles it may be told before, or not.
 import type {
   AnswerChoice,
   InvokeTool,
@@ -31,8 +32,12 @@ export interface Receipt {
 
 export interface WorkBus {
   publish<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): Promise<Receipt>;
+  /** A hint: this is published, with this very effect, as soon as its commit is stored, if it is owed then. (W3) */
+  expect?<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): void;
   consume<Topic extends keyof WorkTopics>(
     topic: Topic,
     handle: (message: WorkTopics[Topic]) => Promise<void>,
+    /** Gets ready for what is expected; never throws. */
+    prepare?: (message: WorkTopics[Topic]) => void,
   ): Promise<Subscription>;
 }

@@ -183,19 +183,25 @@ export function createStandaloneWorkBus({ node, passage, clock, observer }: Stan
         observer.handedOver(node, message);
         return { handled: queues[topic].push(message) };
       }),
-    consume: async (topic, handle) => queues[topic].consume(handle),
+    expect: (topic, message) => queues[topic].expect(message),
+    consume: async (topic, handle, prepare) => queues[topic].consume(handle, prepare),
   };
 }
 
 interface WorkQueue<Message> {
   push(message: Message): Promise<void>;
-  consume(handle: (message: Message) => Promise<void>): { close(withinMs: number): Promise<void> };
+  expect(message: Message): void;
+  consume(
+    handle: (message: Message) => Promise<void>,
+    prepare?: (message: Message) => void,
+  ): { close(withinMs: number): Promise<void> };
 }
 
 function createWorkQueue<Message>(clock: Clock): WorkQueue<Message> {
   const waiting: { readonly message: Message; readonly handled: () => void }[] = [];
   const running = new Set<Promise<unknown>>();
   let handler: ((message: Message) => Promise<void>) | null = null;
+  let preparer: ((message: Message) => void) | null = null;
 
   function start(): void {
     for (const handle = handler; handle !== null && waiting.length > 0;) {
@@ -220,12 +226,15 @@ function createWorkQueue<Message>(clock: Clock): WorkQueue<Message> {
       start();
       return handled.fired;
     },
-    consume: (handle) => {
+    expect: (message) => preparer?.(message),
+    consume: (handle, prepare) => {
       handler = handle;
+      preparer = prepare ?? null;
       start();
       return {
         close: async (withinMs) => {
           handler = null;
+          preparer = null;
           await Promise.race([Promise.all(running), clock.sleep(withinMs)]);
         },
       };

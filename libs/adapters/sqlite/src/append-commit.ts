@@ -11,8 +11,8 @@ import type { AppendRow } from './write-operation.ts';
 
 export interface CommitAppender {
   append(row: AppendRow): AppendOutcome;
-  /** The transaction was rolled back: what was remembered of it is wrong. (A1) */
-  forget(): void;
+  /** The transaction was rolled back: what was remembered of it is wrong, when it held only this one, of one thread. (A1) */
+  forget(only?: AppendRow): void;
 }
 
 interface Head {
@@ -45,7 +45,7 @@ export function createCommitAppender(database: DatabaseSync): CommitAppender {
   let before: AppendOutcome | null = null;
 
   function headOf(tenant: string, thread: string): Head {
-    const key = `${tenant} ${thread}`;
+    const key = headKey(tenant, thread);
     const known = young.get(key);
     if (known) return known;
     const head = old.get(key) ?? loadHead(tenant, thread);
@@ -107,10 +107,18 @@ export function createCommitAppender(database: DatabaseSync): CommitAppender {
       before = row[1] && !isFollowed ? 'conflict' : store(row); // (A3)
       return before;
     },
-    forget: () => {
+    forget: (only) => {
       before = null;
+      if (only !== undefined) {
+        const [, , tenant, thread] = only;
+        young.delete(headKey(tenant, thread));
+        old.delete(headKey(tenant, thread));
+        return;
+      }
       young = new Map();
       old = new Map();
     },
   };
 }
+
+const headKey = (tenant: string, thread: string): string => `${tenant} ${thread}`;

@@ -17,6 +17,7 @@ import { unavailable } from './fault-of.ts';
 import { createOutbox, type OutboxOptions, type Urgency } from './outbox.ts';
 import type {
   AppendRow,
+  GroupMember,
   Row,
   Statement,
   WriteAnswer,
@@ -26,7 +27,7 @@ import type {
   WriterSetup,
 } from './write-operation.ts';
 import { countersBytes, readCounters, type WriterCounters } from './writer-counters.ts';
-import { createWriterSignal, signalBytes } from './writer-signal.ts';
+import { createWriterSignal, signalBytes, watchMsMax } from './writer-signal.ts';
 
 type StatementUrgency = Exclude<Urgency, 'commit'>;
 
@@ -42,8 +43,8 @@ export interface GroupWriter {
   steps(urgency: StatementUrgency, steps: readonly Statement[]): Promise<number>;
   /** One statement with RETURNING; its row or null. */
   ask(urgency: StatementUrgency, sql: string, parameters: readonly SQLInputValue[]): Promise<Row | null>;
-  /** Something is about to be written: the writer need not be woken for it later. */
-  wake(): void;
+  /** An append is about to come, this one when it is given: the writer need not be woken for it later, and may begin with it. */
+  expect(append?: Append): void;
   limitPages(pagesMax: number | null): Promise<void>;
   counters(): WriterCounters;
   /** Stores what is queued, then ends the thread. */
@@ -76,6 +77,8 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     post(operations);
   });
   let gone: Error | null = null;
+  /** What the writer was told to begin with last, until its group leaves. */
+  let begun: Append | null = null;
 
   const ended = Promise.withResolvers<void>();
   port.on('message', (message: WriterReply) => {
@@ -101,6 +104,12 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   function post(message: WriterMessage): void {
     port.postMessage(message);
     signal.post();
+  }
+
+  function memberOf(append: Append): GroupMember {
+    if (append !== begun) return rowOf(append);
+    begun = null;
+    return 'begun';
   }
 
   /** Why so many more are not taken. (G3) */
@@ -135,7 +144,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
           if (outcomes.push(answer) === group.length) resolve(outcomes); // in the order of the group (G1)
         };
         for (const append of group)
-          outbox.add('commit', rowOf(append), { resolve: (answer) => take(append, answer), reject });
+          outbox.add('commit', memberOf(append), { resolve: (answer) => take(append, answer), reject });
       });
     },
     rows: (urgency, sql, rows) => (rows.length === 0 ? Promise.resolve(0) : change(urgency, { do: 'rows', sql, rows })),
@@ -145,7 +154,12 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
       if (typeof answer !== 'object' || !('row' in answer)) throw wrongAnswer(answer);
       return answer.row;
     },
-    wake: () => signal.wake(),
+    expect: (append) => {
+      if (gone !== null || watchMsMax === 0 || outbox.isLeaving) return; // it is awake in a moment, and must not meet these in another order (G1)
+      if (append === undefined) return signal.wake();
+      begun = append;
+      post({ begin: rowOf(append) });
+    },
     limitPages: async (pagesMax) => {
       await change('prompt', { do: 'limit', pagesMax });
     },

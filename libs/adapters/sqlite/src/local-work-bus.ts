@@ -1,4 +1,4 @@
-// The topics `dispatches` and `notices` inside one process. Contract: ports/work-bus.ts (W1, W2).
+// The topics `dispatches` and `notices` inside one process. Contract: ports/work-bus.ts (W1..W3).
 // What is lost with the process is produced again from the commits that still owe. (V10)
 //
 // Invariants:
@@ -38,7 +38,14 @@ interface Job<Message> {
 
 interface Topic<Message> {
   publish(message: Message): Promise<Receipt>;
-  consume(handle: (message: Message) => Promise<void>): Promise<Subscription>;
+  expect(message: Message): void;
+  consume(handle: (message: Message) => Promise<void>, prepare?: (message: Message) => void): Promise<Subscription>;
+}
+
+interface Owner<Message> {
+  readonly handle: (message: Message) => Promise<void>;
+  readonly prepare: ((message: Message) => void) | null;
+  readonly stopped: AbortController;
 }
 
 export function createLocalWorkBus(options: LocalWorkBusOptions): LocalWorkBus {
@@ -49,7 +56,8 @@ export function createLocalWorkBus(options: LocalWorkBusOptions): LocalWorkBus {
   };
   return {
     publish: (topic, message) => topics[topic].publish(message),
-    consume: (topic, handle) => topics[topic].consume(handle),
+    expect: (topic, message) => topics[topic].expect(message),
+    consume: (topic, handle, prepare) => topics[topic].consume(handle, prepare),
     close: () => {
       closed = true;
     },
@@ -60,7 +68,7 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
   const { clock } = options;
   const unfinished = new TransientSet<Job<Message>>();
   let ready: Job<Message>[] = [];
-  let owner: { readonly handle: (message: Message) => Promise<void>; readonly stopped: AbortController } | null = null;
+  let owner: Owner<Message> | null = null;
   const inFlight = new TransientSet<Promise<void>>();
 
   function startReady(): void {
@@ -76,7 +84,7 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
     }
   }
 
-  async function handleOnce(by: NonNullable<typeof owner>, job: Job<Message>): Promise<void> {
+  async function handleOnce(by: Owner<Message>, job: Job<Message>): Promise<void> {
     try {
       await by.handle(job.message);
       if (job.ticket !== null) unfinished.delete(job.ticket);
@@ -89,7 +97,7 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
   }
 
   /** (K2) */
-  async function retryLater(by: NonNullable<typeof owner>, job: Job<Message>): Promise<void> {
+  async function retryLater(by: Owner<Message>, job: Job<Message>): Promise<void> {
     const backoffMs = Math.min(options.backoffMsMax, options.backoffMsFirst * 2 ** (job.attempts - 1));
     await clock.sleep(backoffMs, by.stopped.signal);
     if (by.stopped.signal.aborted) return;
@@ -97,7 +105,7 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
     startReady();
   }
 
-  async function stop(by: NonNullable<typeof owner>, withinMs: number): Promise<void> {
+  async function stop(by: Owner<Message>, withinMs: number): Promise<void> {
     by.stopped.abort();
     if (owner === by) owner = null;
     const late = new AbortController();
@@ -117,9 +125,10 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
       startReady();
       return { handled };
     },
-    consume: async (handle) => {
+    expect: (message) => owner?.prepare?.(message),
+    consume: async (handle, prepare) => {
       if (owner) throw new Error('the local bus has one consumer per topic');
-      const mine = { handle, stopped: new AbortController() };
+      const mine = { handle, prepare: prepare ?? null, stopped: new AbortController() };
       owner = mine;
       // Whatever the owner before did not finish begins again. (W1)
       ready = [...unfinished.values()];

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Waiting } from './answer-queue.ts';
 import { createOutbox, type Outbox, type Urgency } from './outbox.ts';
-import type { WriteOperation } from './write-operation.ts';
+import type { GroupMember, WriteOperation } from './write-operation.ts';
 
 let left: string[];
-let names: Map<WriteOperation | Waiting, string>;
+let names: Map<GroupMember | Waiting, string>;
 let outbox: Outbox;
 beforeEach(() => {
   vi.useFakeTimers();
   left = [];
   names = new Map();
-  const listOf = (all: readonly (WriteOperation | Waiting)[]): string => all.map((each) => names.get(each)).join(' ');
+  const listOf = (all: readonly (GroupMember | Waiting)[]): string => all.map((each) => names.get(each)).join(' ');
   outbox = createOutbox({ lazyRideMs: 20, lazyRideCount: 3, lazyLeaveMs: 50 }, (operations, waiting) => {
     expect(listOf(waiting)).toBe(listOf(operations));
     left.push(listOf(operations));
@@ -63,7 +63,7 @@ describe('lazy writes', () => {
     expect(left).toEqual([]);
     add('commit', 'c', 'd');
     await endOfTurn();
-    expect([left, outbox.length]).toEqual([['a b c d'], 0]);
+    expect([left, outbox.length]).toEqual([['c a b d'], 0]);
   });
 
   it('U2 go with a commit when there are many', async () => {
@@ -72,7 +72,7 @@ describe('lazy writes', () => {
     expect(left).toEqual([]);
     add('commit', 'e');
     await endOfTurn();
-    expect([left, outbox.length]).toEqual([['a b c d e'], 0]);
+    expect([left, outbox.length]).toEqual([['e a b c d'], 0]);
   });
 
   it('U2 are young again after the earlier ones have left', async () => {
@@ -84,7 +84,7 @@ describe('lazy writes', () => {
     pass(19);
     add('commit', 'd');
     await endOfTurn();
-    expect([left, outbox.length]).toEqual([['a b', 'd'], 1]);
+    expect([left, outbox.length]).toEqual([['b a', 'd'], 1]);
   });
 
   it('U3 leave alone after a while, counted from the first', () => {

@@ -3,18 +3,21 @@
 // Invariants:
 //   U1. What somebody waits for leaves with the present turn of the event loop.
 //   U2. A commit overtakes lazy writes while they are young: it would be longer on its way to the disk with them. Older ones, and
-//       those of whom there are many, go with the next commit, so that they cost no sync of their own while commits flow.
+//       those of whom there are many, go with the next commit, behind it, so that they cost no sync of their own while commits
+//       flow.
 //   U3. Lazy writes leave alone when nothing has taken them along for `lazyLeaveMs`.
 //   U4. Nothing else is overtaken: whoever asks finds what was written before.
 import type { Waiting } from './answer-queue.ts';
-import type { WriteOperation } from './write-operation.ts';
+import type { GroupMember } from './write-operation.ts';
 
 /** Commit: a thread waits for it. Prompt: somebody waits for it. Lazy: nobody notices when it is on disk `lazyLeaveMs` later. */
 export type Urgency = 'commit' | 'prompt' | 'lazy';
 
 export interface Outbox {
   readonly length: number;
-  add(urgency: Urgency, operation: WriteOperation, waiting: Waiting): void;
+  /** Whether something leaves with the present turn of the event loop. */
+  readonly isLeaving: boolean;
+  add(urgency: Urgency, operation: GroupMember, waiting: Waiting): void;
   /** Everything leaves now. */
   leave(): void;
 }
@@ -27,13 +30,13 @@ export interface OutboxOptions {
 }
 
 interface Lot {
-  readonly operations: WriteOperation[];
+  readonly operations: GroupMember[];
   readonly waiting: Waiting[];
 }
 
 export function createOutbox(
   { lazyRideMs, lazyRideCount, lazyLeaveMs }: OutboxOptions,
-  send: (operations: readonly WriteOperation[], waiting: readonly Waiting[]) => void,
+  send: (operations: readonly GroupMember[], waiting: readonly Waiting[]) => void,
 ): Outbox {
   let leaving: Lot = { operations: [], waiting: [] };
   let lazy: Lot = { operations: [], waiting: [] };
@@ -70,7 +73,7 @@ export function createOutbox(
     lazyTimer = setTimeout(leave, lazyLeaveMs - lazyRideMs); // (U3)
   }
 
-  function addLazy(operation: WriteOperation, waiting: Waiting): void {
+  function addLazy(operation: GroupMember, waiting: Waiting): void {
     lazy.operations.push(operation);
     lazy.waiting.push(waiting);
     lazyTimer ??= setTimeout(age, lazyRideMs);
@@ -80,11 +83,15 @@ export function createOutbox(
     get length() {
       return leaving.operations.length + lazy.operations.length;
     },
+    get isLeaving() {
+      return leaving.operations.length > 0;
+    },
     add: (urgency, operation, waiting) => {
       if (urgency === 'lazy') return addLazy(operation, waiting);
-      if (urgency === 'prompt' || isOld || lazy.operations.length >= lazyRideCount) join(); // (U2, U4)
+      if (urgency === 'prompt') join(); // (U4)
       leaving.operations.push(operation);
       leaving.waiting.push(waiting);
+      if (isOld || lazy.operations.length >= lazyRideCount) join(); // (U2)
       if (isScheduled) return;
       isScheduled = true;
       queueMicrotask(go);

@@ -35,7 +35,7 @@ export function createThreadLog(writer: GroupWriter, reader: Reader, owed: OwedC
       writer.append(group, ({ commit, owes }, outcome) => {
         if (owes && (outcome === 'appended' || outcome === 'unknown')) owed.appended(commit, commit.version);
       }),
-    expectAppend: () => writer.wake(),
+    expectAppend: (append) => writer.expect(append),
     read: async (key, from, limit = Number.MAX_SAFE_INTEGER) => {
       const commits: Commit[] = [];
       let next = from;

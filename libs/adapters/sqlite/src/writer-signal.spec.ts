@@ -9,7 +9,7 @@ describe('the signal of the writer', () => {
     expect(signal.posts()).toBe(seen + 1);
     expect(signal.sleep(seen, undefined)).toBe('not-equal');
     const began = performance.now();
-    signal.watch(seen, 10_000);
+    expect(signal.watch(seen, 10_000)).toBe(true);
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
@@ -18,7 +18,7 @@ describe('the signal of the writer', () => {
     const seen = signal.posts();
     signal.wake();
     expect(signal.sleep(seen, 5)).toBe('timed-out');
-    signal.watch(seen, 1);
+    expect(signal.watch(seen, 1)).toBe(false);
     expect(signal.posts()).toBe(seen);
   });
 });

@@ -3,8 +3,12 @@
 // Invariants:
 //   N1. What is posted after `seen` was read is never slept over.
 //   N2. A wake for something that never comes costs at most the time that is watched for it.
+import { availableParallelism } from 'node:os';
 
 export const signalBytes = 8;
+
+/** Longer than the event loop takes from deciding to posting; with one processor, watching would only keep it from that. */
+export const watchMsMax = availableParallelism() > 1 ? 0.25 : 0;
 
 const posted = 0;
 const asleep = 1;
@@ -18,8 +22,8 @@ export interface WriterSignal {
   wake(): void;
   /** Until something is posted after `seen`, or is about to be. */
   sleep(seen: number, ms: number | undefined): 'ok' | 'not-equal' | 'timed-out';
-  /** The same awake, for `ms` at most. */
-  watch(seen: number, ms: number): void;
+  /** The same awake, for `ms` at most; false when nothing came. */
+  watch(seen: number, ms: number): boolean;
 }
 
 /** One for each end, over the same memory. */
@@ -42,7 +46,8 @@ export function createWriterSignal(memory: SharedArrayBuffer): WriterSignal {
     },
     watch: (seen, ms) => {
       const until = performance.now() + ms;
-      while (Atomics.load(numbers, posted) === seen && performance.now() < until);
+      while (Atomics.load(numbers, posted) === seen) if (performance.now() >= until) return false;
+      return true;
     },
   };
 }

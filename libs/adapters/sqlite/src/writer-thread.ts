@@ -8,9 +8,8 @@
 //   W2. A checkpoint never delays a commit while the write-ahead log is below `walFramesMax`; above it, each checkpoint is
 //       made between two transactions, so the log stays bounded. Its length is looked at every 16 operations. (stack.md:
 //       auto-checkpoints stall the path)
-//   W3. Woken for something that is about to be posted, it stays awake for that, `wakeMsMax` at most; nowhere else does it wait
-//       awake.
-import { availableParallelism } from 'node:os';
+//   W3. Woken for something that is about to be posted, it opens the transaction for it, carries out what of it is told before
+//       the rest, and stays awake for that, `watchMsMax` at most. Nowhere else does it wait awake, or with an open transaction.
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
@@ -18,13 +17,18 @@ import { failureOf, troubleOf } from './sqlite-failure.ts';
 import { createTransactions } from './transaction.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
 import { createCounterPen } from './writer-counters.ts';
-import { createWriterSignal } from './writer-signal.ts';
-import type { WriteAnswer, WriteOperation, WriterMessage, WriterReply, WriterSetup } from './write-operation.ts';
+import { createWriterSignal, watchMsMax } from './writer-signal.ts';
+import type {
+  AppendRow,
+  GroupMember,
+  WriteAnswer,
+  WriterMessage,
+  WriterReply,
+  WriterSetup,
+} from './write-operation.ts';
 
 const operationsPerTransactionMax = 2_048;
 const idleBeforeCheckpointMs = 250;
-/** Longer than the event loop takes from deciding to posting; with one processor it would only keep it from that. */
-const wakeMsMax = availableParallelism() > 1 ? 0.25 : 0;
 const writerCacheKib = 65_536;
 
 const setup = workerData as WriterSetup;
@@ -44,29 +48,40 @@ serve();
 function serve(): void {
   for (;;) {
     const seen = signal.posts();
-    const { operations, close } = takeAll();
+    const { operations, next } = takeAll();
     for (let from = 0; from < operations.length; from += operationsPerTransactionMax) {
       answer(operations.slice(from, from + operationsPerTransactionMax));
     }
-    if (close) return finish();
-    if (wal.isTooLong()) checkpoint();
-    if (operations.length > 0) continue;
-    if (signal.sleep(seen, wal.isClean() ? undefined : idleBeforeCheckpointMs) === 'timed-out') checkpoint();
-    else signal.watch(seen, wakeMsMax); // (W3)
+    if (operations.length > 0 && wal.isTooLong()) checkpoint();
+    if (next === 'close') return finish();
+    if (next !== null) transactions.begin(next);
+    else if (operations.length === 0) wait(seen);
   }
 }
 
-function takeAll(): { readonly operations: readonly WriteOperation[]; readonly close: boolean } {
-  const operations: WriteOperation[] = [];
+/** Until something is posted after `seen`, or is about to be. */
+function wait(seen: number): void {
+  if (transactions.isOpen()) {
+    if (signal.watch(seen, watchMsMax)) return; // (W3)
+    transactions.abandon();
+  }
+  if (signal.sleep(seen, wal.isClean() ? undefined : idleBeforeCheckpointMs) === 'timed-out') checkpoint();
+  else if (signal.posts() === seen) transactions.open();
+}
+
+/** Everything up to what must not be mixed with it: the end, or the beginning of another group. */
+function takeAll(): { readonly operations: readonly GroupMember[]; readonly next: AppendRow | 'close' | null } {
+  const operations: GroupMember[] = [];
   for (let got = receiveMessageOnPort(port); got; got = receiveMessageOnPort(port)) {
     const message = got.message as WriterMessage;
-    if (message === 'close') return { operations, close: true };
+    if (message === 'close') return { operations, next: message };
+    if ('begin' in message) return { operations, next: message.begin };
     operations.push(...message);
   }
-  return { operations, close: false };
+  return { operations, next: null };
 }
 
-function answer(group: readonly WriteOperation[]): void {
+function answer(group: readonly GroupMember[]): void {
   const { answers, stored } = transactions.run(group);
   for (const each of answers) count(each);
   if (!stored) counters.add('failures', 1);
@@ -103,6 +118,7 @@ function checkpoint(mode: 'PASSIVE' | 'TRUNCATE' = 'PASSIVE'): void {
 }
 
 function finish(): void {
+  transactions.abandon();
   checkpoint('TRUNCATE');
   database.close();
   reply('closed');

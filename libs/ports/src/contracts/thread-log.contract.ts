@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Append, AppendOutcome, Commit, ThreadKey, ThreadLog } from '../index.ts';
 import { commitOf, freshKey } from './samples.ts';
+import { settle } from './until.ts';
 
 export interface ThreadLogUnderTest {
   readonly log: ThreadLog;
@@ -290,6 +291,36 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
         expect(await log.read(key, 0)).toHaveLength(1);
       });
 
+      it('L4: what was expected by name is stored only where a group names it, and then once', async () => {
+        const log = await open();
+        const key = freshKey();
+        const never = append(commitOf(key, 0));
+        log.expectAppend?.(never);
+        await settle();
+        expect(await log.head(key)).toBeNull();
+        const first = append(commitOf(key, 0));
+        log.expectAppend?.(first);
+        log.expectAppend?.(never); // instead of the first, which comes all the same
+        const second = { ...append(commitOf(key, 1)), follows: true };
+        expect(await log.append([first, second])).toEqual(['appended', 'appended']);
+        const elsewhere = [append(commitOf(freshKey(), 0)), append(commitOf(freshKey(), 0))] as const;
+        for (const each of elsewhere) log.expectAppend?.(each);
+        expect(await log.append([elsewhere[1]])).toEqual(['appended']);
+        expect(await log.head(elsewhere[0].commit)).toBeNull();
+        const rival = append(commitOf(key, 2));
+        const expected = append(commitOf(key, 2));
+        log.expectAppend?.(expected);
+        expect(await log.append([rival, expected])).toEqual(['appended', 'conflict']);
+        const failing = append(commitOf(key, 2));
+        log.expectAppend?.(failing);
+        expect(await log.append([failing, { ...append(commitOf(key, 3)), follows: true }])).toEqual([
+          'conflict',
+          'conflict',
+        ]);
+        expect(await log.append([never])).toEqual(['conflict']);
+        expect(await log.read(key, 0)).toEqual([first.commit, second.commit, rival.commit]);
+      });
+
       it('L4: an empty group has no outcomes', async () => {
         const log = await open();
         expect(await log.append([])).toEqual([]);
@@ -332,7 +363,9 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
           for (let done = 0; done < 3;) {
             const head = await log.head(key);
             const commit = commitOf(key, head ? head.version + head.count : 0, { count: 1 + (index % 3) });
-            if ((await one(log, commit)) !== 'appended') continue;
+            const next = append(commit);
+            if (index % 2 === 0) log.expectAppend?.(next);
+            if ((await log.append([next]))[0] !== 'appended') continue;
             answered.set(key.thread, [...(answered.get(key.thread) ?? []), commit]);
             done += 1;
           }
@@ -396,16 +429,21 @@ function expectGapless(commits: readonly Commit[]): void {
 
 /** A few threads, few versions and few inputs, so that attempts meet each other. */
 const attempts = fc.array(
-  fc.array(
-    fc.record({
-      thread: fc.integer({ min: 0, max: 2 }),
-      version: fc.integer({ min: 0, max: 6 }),
-      count: fc.integer({ min: 1, max: 2 }),
-      inputs: fc.uniqueArray(fc.integer({ min: 0, max: 7 }), { minLength: 1, maxLength: 3 }),
-      follows: fc.boolean(),
-    }),
-    { minLength: 1, maxLength: 6 },
-  ),
+  fc.record({
+    /** The place of the append that is told beforehand; one that is not in the group never comes. */
+    expected: fc.option(fc.constantFrom(0, 0, 0, 1, 99)),
+    isLate: fc.boolean(),
+    group: fc.array(
+      fc.record({
+        thread: fc.integer({ min: 0, max: 2 }),
+        version: fc.integer({ min: 0, max: 6 }),
+        count: fc.integer({ min: 1, max: 2 }),
+        inputs: fc.uniqueArray(fc.integer({ min: 0, max: 7 }), { minLength: 1, maxLength: 3 }),
+        follows: fc.boolean(),
+      }),
+      { minLength: 1, maxLength: 6 },
+    ),
+  }),
   { minLength: 1, maxLength: 8 },
 );
 
@@ -415,7 +453,7 @@ type Attempts = typeof attempts extends fc.Arbitrary<infer Groups> ? Groups : ne
 async function answersLikeTheModel(log: ThreadLog, groups: Attempts): Promise<void> {
   const keys = [freshKey(), freshKey(), freshKey()];
   const model = keys.map((): Commit[] => []);
-  for (const group of groups) {
+  for (const { group, expected: told, isLate } of groups) {
     const expected: AppendOutcome[][] = [];
     const appends = group.map(({ thread, version, count, inputs, follows: wishes }, place): Append => {
       const follows = wishes && group[place - 1]?.thread === thread;
@@ -433,6 +471,8 @@ async function answersLikeTheModel(log: ThreadLog, groups: Attempts): Promise<vo
       if (wrong.length === 0 && !isAlone) stored.push(commit);
       return { ...append(commit), follows };
     });
+    if (told !== null) log.expectAppend?.(appends[told] ?? append(commitOf(keys[0] ?? freshKey(), 0)));
+    if (isLate) await settle();
     const outcomes = await log.append(appends);
     outcomes.forEach((outcome, index) => expect(expected[index]).toContain(outcome));
   }

@@ -163,6 +163,7 @@ describe('group commit', () => {
     let expected = 0;
     const commits = createGroupCommit({ ...store.log, expectAppend: () => void (expected += 1) }, limits);
     commits.expect();
+    commits.expect(); // the slice before ended without a commit
     expect(expected).toBe(1);
     void commits.append([append('a')]);
     commits.expect();

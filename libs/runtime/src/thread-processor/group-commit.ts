@@ -8,12 +8,13 @@
 //       given together stays together.
 //   G3. Each commit gets its own outcome; a flush that throws fails every commit of it, whose outcome is then unknown. (L4)
 //   G4. The store is told of a commit that is about to come while little is going on: then its way is as long as it takes to wake
-//       the store. Else the store is awake, or has others to wait for.
+//       the store and to carry it out. Else the store is awake, or has others to wait for. Told in vain, it is not told again
+//       before the next append: a slice may end without a commit.
 import type { Append, AppendOutcome, ThreadLog } from '@dormouse/ports';
 
 export interface GroupCommit {
-  /** An append follows at once. */
-  expect(): void;
+  /** An append follows at once; this very one, when it is known already. */
+  expect(append?: Append): void;
   /** Of one thread, in the order of its log. @throws whatever the store threw: the outcome is unknown then. */
   append(appends: readonly Append[]): Promise<readonly AppendOutcome[]>;
 }
@@ -31,6 +32,7 @@ export function createGroupCommit(
   let waiting: Waiting[] = [];
   let inFlight = 0;
   let wasLone = true;
+  let isExpected = false;
 
   /** (G1) */
   function flushWaiting(): void {
@@ -68,11 +70,14 @@ export function createGroupCommit(
   }
 
   return {
-    expect: () => {
-      if (wasLone && inFlight === 0 && waiting.length === 0) log.expectAppend?.(); // (G4)
+    expect: (append) => {
+      if (!wasLone || inFlight > 0 || waiting.length > 0 || (isExpected && append === undefined)) return; // (G4)
+      isExpected = true;
+      log.expectAppend?.(append);
     },
     append: (appends) =>
       new Promise((resolve, reject) => {
+        isExpected = false;
         waiting.push({ appends, resolve, reject });
         // One microtask later: whoever became ready in this same turn of the loop rides along.
         if (waiting.length === 1) queueMicrotask(flushWaiting);

@@ -57,6 +57,14 @@ export interface Bill extends Debts {
   readonly hold: Hold;
 }
 
+/** Tells who will be handed these debts of them, while the commits that owe them are on their way to the store. */
+export function announce({ work }: PaymentDeps, key: ThreadKey, debts: readonly Debt[]): void {
+  for (const { effects, at, trace } of debts) {
+    for (const effect of effects)
+      if (effect.do === 'InvokeTool') work.expect?.('dispatches', { ...key, at, trace, effect });
+  }
+}
+
 /** Null when there was nothing to wait for. */
 export function pay(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> | null {
   const { protocol } = deps;

@@ -5,6 +5,7 @@
 //   I1. Body and Idempotency-Key are functions of the commit, the stored manifest and the registration: a repeated POST
 //       repeats them byte by byte. I-06
 //   I2. The user's id leaves only where the registration says so. R105
+//   I3. What was built before the call's commit was stored counts only while the registration that it was built from does.
 import { encodeInvocation } from '@dormouse/protocol';
 import type { ToolServer, WorkTopics } from '@dormouse/ports';
 import type { InvokeTool } from '@dormouse/thread';
@@ -33,17 +34,40 @@ const idCharactersMax = 200;
 
 type Built = Invocation | Failure;
 
-/** The request, or why there will never be one; at once when nothing must be read. @throws Fault when a store fails. */
-export function buildInvocation(
-  { registrations, manifests, tokens }: InvocationDeps,
-  call: OwedCall,
-): Built | Promise<Built> {
-  const { tenant, effect } = call;
-  const registered = registrations.get(tenant, effect.toolServer);
-  const manifest = manifests.stored(tenant, effect.toolsetSha256);
-  if (!(registered instanceof Promise) && !(manifest instanceof Promise))
-    return build(tokens, call, registered, manifest);
-  return Promise.all([registered, manifest]).then((read) => build(tokens, call, ...read));
+export interface Invocations {
+  /** The request, or why there will never be one; at once when nothing must be read. @throws Fault when a store fails. */
+  build(call: OwedCall): Built | Promise<Built>;
+  /** Builds it while the commit that owes the call is on its way to the store, if nothing must be read for it. (I3) */
+  prepare(call: OwedCall): void;
+}
+
+interface Prepared {
+  readonly registered: ToolServer;
+  readonly invocation: Invocation;
+}
+
+export function createInvocations({ registrations, manifests, tokens }: InvocationDeps): Invocations {
+  const prepared = new WeakMap<InvokeTool, Prepared>();
+  return {
+    build: (call) => {
+      const { tenant, effect } = call;
+      const registered = registrations.get(tenant, effect.toolServer);
+      const known = prepared.get(effect);
+      if (known !== undefined && known.registered === registered) return known.invocation; // (I3)
+      const manifest = manifests.stored(tenant, effect.toolsetSha256);
+      if (!(registered instanceof Promise) && !(manifest instanceof Promise))
+        return build(tokens, call, registered, manifest);
+      return Promise.all([registered, manifest]).then((read) => build(tokens, call, ...read));
+    },
+    prepare: (call) => {
+      const { tenant, effect } = call;
+      const registered = registrations.known(tenant, effect.toolServer);
+      const manifest = manifests.known(tenant, effect.toolsetSha256);
+      if (registered === null || manifest === null) return;
+      const invocation = build(tokens, call, registered, manifest);
+      if (!('code' in invocation)) prepared.set(effect, { registered, invocation });
+    },
+  };
 }
 
 function build(

@@ -44,6 +44,8 @@ export interface Manifests {
   fetchChanged(server: ToolServer): Promise<Fetched>;
   /** The stored manifest with this hash, or null; at once when it is known. */
   stored(tenant: string, sha256: string): Manifest | Promise<Manifest | null>;
+  /** Null when it would have to be read. */
+  known(tenant: string, sha256: string): Manifest | null;
   /** The last one that the server gave and that was good; null when there is none or it differs from the pin. */
   lastGood(server: ToolServer): Promise<Manifest | null>;
 }
@@ -74,15 +76,18 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
 
   async function remember(server: ToolServer, canonical: string, manifest: Manifest): Promise<void> {
     const { tenant, name } = server;
-    const known = await lastGoodRead(`${tenant} ${name}`, () => toolsets.lastGood(tenant, name));
-    if (known === manifest.sha256) return;
+    const last = await lastGoodRead(`${tenant} ${name}`, () => toolsets.lastGood(tenant, name));
+    if (last === manifest.sha256) return;
     await toolsets.put({ tenant, sha256: manifest.sha256, manifest: canonical });
     await toolsets.putLastGood(tenant, name, manifest.sha256); // (M4)
     logger.info('toolset_learned', { tenant, toolServer: name, sha256: manifest.sha256 });
   }
 
+  const known = (tenant: string, sha256: string): Manifest | null =>
+    bySha256.get(`${tenant} ${sha256}`)?.manifest ?? null;
+
   const stored = (tenant: string, sha256: string): Manifest | Promise<Manifest | null> =>
-    bySha256.get(`${tenant} ${sha256}`)?.manifest ?? readStored(tenant, sha256);
+    known(tenant, sha256) ?? readStored(tenant, sha256);
 
   async function readStored(tenant: string, sha256: string): Promise<Manifest | null> {
     const row = await toolsets.get(tenant, sha256);
@@ -124,15 +129,15 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
     JSON.stringify([tenant, name, baseUrl, pinnedSha256]);
 
   function readJustNow(server: ToolServer): Promise<Fetched> | undefined {
-    const known = changed.get(placeOf(server));
-    return known !== undefined && clock.now() - known.at < changedFreshMs ? known.fetched : undefined;
+    const lately = changed.get(placeOf(server));
+    return lately !== undefined && clock.now() - lately.at < changedFreshMs ? lately.fetched : undefined;
   }
 
   return {
     fetch: ask,
     fetchChanged(server) {
-      const known = readJustNow(server);
-      if (known !== undefined) return known;
+      const lately = readJustNow(server);
+      if (lately !== undefined) return lately;
       const place = placeOf(server);
       const fetched = ask(server);
       changed.set(place, { at: clock.now(), fetched });
@@ -141,6 +146,7 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
       return fetched;
     },
     stored,
+    known,
     async lastGood({ tenant, name, pinnedSha256 }) {
       const sha256 = await toolsets.lastGood(tenant, name);
       return sha256 === null || (pinnedSha256 !== null && pinnedSha256 !== sha256) ? null : stored(tenant, sha256);

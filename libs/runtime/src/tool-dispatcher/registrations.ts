@@ -7,6 +7,8 @@ import { createKept } from './kept.ts';
 export interface Registrations {
   /** At once when it was read lately. @throws Fault when the store fails; that is never "not registered". */
   get(tenant: string, name: string): ToolServer | Promise<ToolServer | null>;
+  /** Null when it would have to be read. */
+  known(tenant: string, name: string): ToolServer | null;
 }
 
 /** The server where it is since its family was migrated; an override of the endpoint belonged to the old address. */
@@ -19,19 +21,25 @@ const keptMax = 1_000;
 
 export function createRegistrations(toolServers: ToolServers, clock: Clock, ttlMs: number): Registrations {
   const shared = createSharedReads<ToolServer | null>();
-  const known = createKept<{ readonly server: ToolServer; readonly readAt: number }>(keptMax);
+  const kept = createKept<{ readonly server: ToolServer; readonly readAt: number }>(keptMax);
+
+  function known(tenant: string, name: string): ToolServer | null {
+    const entry = kept.get(keyOf(tenant, name));
+    const age = entry === undefined ? -1 : clock.now() - entry.readAt;
+    return entry !== undefined && age >= 0 && age < ttlMs ? entry.server : null;
+  }
+
+  async function read(tenant: string, name: string): Promise<ToolServer | null> {
+    const server = await toolServers.get(tenant, name);
+    if (server === null) kept.drop(keyOf(tenant, name));
+    else kept.set(keyOf(tenant, name), { server, readAt: clock.now() });
+    return server;
+  }
+
   return {
-    get(tenant, name) {
-      const key = `${tenant} ${name}`;
-      const entry = known.get(key);
-      const age = entry === undefined ? -1 : clock.now() - entry.readAt;
-      if (entry !== undefined && age >= 0 && age < ttlMs) return entry.server;
-      return shared(key, async () => {
-        const server = await toolServers.get(tenant, name);
-        if (server === null) known.drop(key);
-        else known.set(key, { server, readAt: clock.now() });
-        return server;
-      });
-    },
+    get: (tenant, name) => known(tenant, name) ?? shared(keyOf(tenant, name), () => read(tenant, name)),
+    known,
   };
 }
+
+const keyOf = (tenant: string, name: string): string => `${tenant} ${name}`;

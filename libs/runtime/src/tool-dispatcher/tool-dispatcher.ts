@@ -27,7 +27,7 @@ import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import type { Service } from '../service.ts';
 import { deliver, Interrupted, type Conclusion, type Errand } from './delivery.ts';
 import { dispatchFailure, type Failure } from './dispatch-failure.ts';
-import { buildInvocation, type OwedCall } from './invocation.ts';
+import { createInvocations, type OwedCall } from './invocation.ts';
 import { createManifests } from './manifest.ts';
 import { migrateToolServers, type OwedMigration } from './migration.ts';
 import { createRegistrations } from './registrations.ts';
@@ -68,6 +68,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   const { ledger, inputs, clock, logger } = deps;
   const registrations = createRegistrations(deps.toolServers, clock, settings.registrationTtlMs);
   const manifests = createManifests({ ...deps, settings });
+  const invocations = createInvocations({ registrations, manifests, tokens: deps.callbackTokens });
   const hardStop = new AbortController();
   const gates = createServerGates({
     ...deps,
@@ -114,12 +115,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const { tenant, thread } = call;
     const errand: Errand = { call, key: { tenant, thread }, rest: hand.rest.signal };
     try {
-      await report(
-        call,
-        await deliver(delivery, errand, () =>
-          buildInvocation({ registrations, manifests, tokens: deps.callbackTokens }, call),
-        ),
-      );
+      await report(call, await deliver(delivery, errand, () => invocations.build(call)));
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
       if (!hand.withdrawn) throw new Fault('UNAVAILABLE', 'the dispatcher is stopping'); // (T1)
@@ -176,6 +172,16 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     }
   }
 
+  function prepare(message: Dispatch): void {
+    const { effect } = message;
+    if (effect.do !== 'InvokeTool' || isStopping) return;
+    try {
+      invocations.prepare({ ...message, effect });
+    } catch {
+      // It fails again where somebody can be told.
+    }
+  }
+
   function track(work: Promise<void>): Promise<void> {
     const settled = work.then(
       () => void others.delete(settled),
@@ -187,9 +193,9 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
 
   return {
     async start() {
-      subscription = await deps.work.consume('dispatches', (message) =>
-        isStopping ? Promise.reject(new Fault('UNAVAILABLE', 'the dispatcher is stopping')) : pay(message),
-      );
+      const handle = (message: Dispatch): Promise<void> =>
+        isStopping ? Promise.reject(new Fault('UNAVAILABLE', 'the dispatcher is stopping')) : pay(message);
+      subscription = await deps.work.consume('dispatches', handle, prepare);
     },
     async stop(withinMs) {
       isStopping = true;

@@ -22,7 +22,8 @@ function ask(
     settings: { completionBytesMax: 20 },
   });
   const thread = unopenedThread('acme', 'thr_1');
-  return askAtOnce({ completionId: 'cmp_1', thread, messages: new TranscriptWindow(0, 1_000), promptLength: 0 });
+  const order = { completionId: 'cmp_1', thread, messages: new TranscriptWindow(0, 1_000), promptLength: 0 };
+  return askAtOnce(order)?.() ?? null;
 }
 
 async function* saying(...texts: readonly string[]): AsyncIterable<ModelPart> {

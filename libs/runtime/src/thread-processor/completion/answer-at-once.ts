@@ -16,8 +16,8 @@ export interface AnswerAtOnce {
   readonly deltas: readonly Delta[];
 }
 
-/** Null, sooner or later, when there is no such answer. */
-export type AskAtOnce = (order: CompletionOrder) => Promise<AnswerAtOnce | null> | null;
+/** Null, sooner or later, when there is no such answer. Nothing is asked before the second call. */
+export type AskAtOnce = (order: CompletionOrder) => (() => Promise<AnswerAtOnce | null>) | null;
 
 export interface AtOnceDeps extends ResultRules {
   readonly model: Model;
@@ -45,7 +45,7 @@ export function createAskAtOnce(deps: AtOnceDeps): AskAtOnce {
 
   return (order) => {
     const model = deps.requests.modelOf(order.thread);
-    return model !== null && deps.model.answersAtOnce?.(model) === true ? inThisTurn(ask(order)) : null;
+    return model !== null && deps.model.answersAtOnce?.(model) === true ? () => inThisTurn(ask(order)) : null;
   };
 }
 

@@ -11,9 +11,10 @@
 //       the lane reads the thread again.
 import type { Append, Commit, Delta } from '@dormouse/ports';
 import { sealCommit } from '../../envelope.ts';
+import type { AnswerAtOnce } from '../completion/answer-at-once.ts';
 import { Hold } from '../held-deliveries.ts';
 import { momentOf } from '../minted-ids.ts';
-import { owedCompletion, pay } from '../payment.ts';
+import { announce, owedCompletion, pay } from '../payment.ts';
 import type { KnownOutcome } from '../protocol.ts';
 import { afterCommit, type Debt, type ThreadState } from '../thread-state.ts';
 import { type DecidedSlice, decideSlice } from './decide-slice.ts';
@@ -25,6 +26,7 @@ import { type InputItem, itemAtHand, type SliceItem, tell } from './slice-item.t
 interface SealedSlice {
   readonly slice: DecidedSlice;
   readonly commit: Commit;
+  readonly append: Append;
   readonly after: ThreadState;
   readonly debts: readonly Debt[];
   /** What people who watch are shown before it: of an answer that nobody streamed. */
@@ -39,13 +41,16 @@ export async function commitSlice(
   at: number,
 ): Promise<readonly SliceItem[]> {
   const { items } = slice;
-  const first = seal(deps, lane, before, slice, at);
+  const first = seal(deps, lane, before, slice, at, null);
   const answer = await sealAnswer(deps, lane, first, at);
   const sealed = answer === null ? [first] : [first, answer];
   let standing: readonly SealedSlice[] = [];
   const outcome = await deps.protocol.inOrder({
     append: async () => {
-      const [told = 'unknown', ...others] = await deps.groupCommit.append(sealed.map(appendOf));
+      const appended = deps.groupCommit.append(sealed.map(({ append }) => append));
+      // When what leaves with this turn of the loop has left.
+      process.nextTick(() => announce(deps.payment, lane.key, debtsOf(sealed)));
+      const [told = 'unknown', ...others] = await appended;
       if (told === 'too_large') throw new Error(tooLarge(first.commit)); // (A4)
       const known = told === 'unknown' ? await readBack(deps, lane, first) : told;
       if (known !== 'appended') return known;
@@ -69,7 +74,8 @@ function seal(
   before: ThreadState,
   slice: DecidedSlice,
   at: number,
-  deltas: readonly Delta[] = [],
+  /** Of what it answers, stored right before it. */
+  answering: AnswerAtOnce | null,
 ): SealedSlice {
   const { items, events, effects } = slice;
   const trace = items[0]?.trace ?? null;
@@ -86,7 +92,8 @@ function seal(
     effects,
   });
   const debts = effects.length === 0 ? [] : [{ version, at, trace, effects }];
-  return { slice, commit, after: afterCommit(before, slice, commit), debts, deltas };
+  const append = { commit, owes: owesDeliveries(slice), follows: answering !== null };
+  return { slice, commit, append, after: afterCommit(before, slice, commit), debts, deltas: answering?.deltas ?? [] };
 }
 
 /** The commit of the answer, when the completion that `first` asks for is answered at once and its answer can be decided. */
@@ -97,12 +104,14 @@ async function sealAnswer(
   at: number,
 ): Promise<SealedSlice | null> {
   const order = lane.isClosing ? null : owedCompletion(deps.protocol, { debts: first.debts, state: first.after });
-  const asked = order === null ? null : deps.askAtOnce(order);
-  const told = asked === null ? null : await asked;
+  const ask = order === null ? null : deps.askAtOnce(order);
+  if (ask === null) return null;
+  deps.groupCommit.expect(first.append); // it is on its way while its answer is worked out
+  const told = await ask();
   if (told === null) return null;
   const item = itemAtHand(told.result, first.commit.trace);
   const slice = decideAnswer(deps, lane, first.after, item, at);
-  return slice === null ? null : seal(deps, lane, first.after, slice, at, told.deltas);
+  return slice === null ? null : seal(deps, lane, first.after, slice, at, told);
 }
 
 /** Null for one that is refused or cannot be decided: it will be met again, alone. */
@@ -126,12 +135,6 @@ function decideAnswer(
     return null;
   }
 }
-
-const appendOf = ({ commit, slice }: SealedSlice, place: number): Append => ({
-  commit,
-  owes: owesDeliveries(slice),
-  follows: place > 0,
-});
 
 /** An answer came through memory: what its commit owes is covered by the deliveries that its completion held. (V2) */
 const owesDeliveries = (slice: DecidedSlice): boolean =>
@@ -172,7 +175,7 @@ async function paySealed(
   if (first === undefined || last === undefined) return;
   const hold = holdAll(items);
   try {
-    const paid = pay(deps.payment, lane, { debts: sealed.flatMap(({ debts }) => debts), state: last.after, hold });
+    const paid = pay(deps.payment, lane, { debts: debtsOf(sealed), state: last.after, hold });
     if (paid !== null) await paid;
   } finally {
     hold.drop();
@@ -180,6 +183,8 @@ async function paySealed(
   const { stretch } = lane;
   if (stretch?.to === first.commit.version) lane.stretch = { from: stretch.from, to: last.after.thread.position };
 }
+
+const debtsOf = (sealed: readonly SealedSlice[]): readonly Debt[] => sealed.flatMap(({ debts }) => debts);
 
 /** One hold over all items, which are then released together (A2); held by the caller. */
 function holdAll(items: readonly InputItem[]): Hold {
