@@ -7,9 +7,10 @@
 //       remember, it asks. (L1)
 //   M3. A duplicate key says only that somebody was first. Which key it was is read back: our own nonce means stored, another
 //       commit of this version a conflict, none a duplicate input. (L2)
-//   M4. A group whose answer was lost is `unknown`, each of it; one that no server took is a fault. (L5)
+//   M4. A group whose answer was lost is `unknown`, each of it; one that no server took is a fault. Where some of it is stored,
+//       the rest is `unknown` whatever happened: the others keep what they were told. (L4, L5)
 //   M5. What no document can hold is not sent: it would take its group with it. (L7)
-import type { Append, AppendOutcome, Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
+import { type Append, type AppendOutcome, type Commit, Fault, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import { type CommitDocument, commitIdOf, commitOf, documentOf, isTooLarge, versionRange } from './commit-document.ts';
 import { decidedName } from './decided-inputs.ts';
 import { KnownHeads } from './known-heads.ts';
@@ -120,11 +121,14 @@ export function createThreadLog(server: MongoServer): ThreadLog {
   return {
     append: async (group) => {
       const outcomes: AppendOutcome[] = [];
-      for (const wave of wavesOf(group)) {
+      for (const [nth, wave] of wavesOf(group).entries()) {
         const stands = ({ follows, place }: Placed): boolean => !follows || outcomes[place - 1] === 'appended';
         for (const each of wave) if (!stands(each)) outcomes[each.place] = 'conflict'; // (L4)
         const sent = wave.filter(stands);
-        const answers = await store(sent.map(({ commit }) => commit));
+        const answers = await store(sent.map(({ commit }) => commit)).catch((error: unknown) => {
+          if (nth === 0 || !(error instanceof Fault)) throw error;
+          return []; // (M4)
+        });
         for (const [index, { place }] of sent.entries()) outcomes[place] = answers[index] ?? 'unknown';
       }
       return outcomes;

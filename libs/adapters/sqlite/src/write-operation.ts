@@ -71,7 +71,7 @@ export type WriteAnswer = AppendOutcome | number | { readonly row: Row | null } 
 /** `workerData` of the writer's thread. */
 export interface WriterSetup {
   readonly file: string;
-  /** One Int32: raised and notified after each message. */
+  /** See `writer-signal.ts`. */
   readonly signal: SharedArrayBuffer;
   /** See `writer-counters.ts`. */
   readonly counters: SharedArrayBuffer;

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { Worker } from 'node:worker_threads';
+import { describe, expect, it, vi } from 'vitest';
 import { createWriterSignal, signalBytes } from './writer-signal.ts';
 
 describe('the signal of the writer', () => {
@@ -11,6 +12,30 @@ describe('the signal of the writer', () => {
     const began = performance.now();
     expect(signal.watch(seen, 10_000)).toBe(true);
     expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  it('a wake ends the sleep of the other thread, though nothing is posted', async () => {
+    const memory = new SharedArrayBuffer(signalBytes);
+    const sleeper = new Worker(
+      `const { parentPort, workerData } = require('node:worker_threads');
+       import(workerData.module).then(({ createWriterSignal }) => {
+         const signal = createWriterSignal(workerData.memory);
+         parentPort.postMessage(signal.sleep(signal.posts(), 20_000));
+       });`,
+      { eval: true, workerData: { memory, module: new URL('writer-signal.ts', import.meta.url).href } },
+    );
+    const told: unknown[] = [];
+    sleeper.on('message', (message) => told.push(message));
+    const signal = createWriterSignal(memory);
+    await vi.waitFor(
+      () => {
+        signal.wake();
+        expect(told).toEqual(['ok']);
+      },
+      { timeout: 10_000, interval: 5 },
+    );
+    expect(signal.posts()).toBe(0);
+    await sleeper.terminate();
   });
 
   it('N2: a wake for nothing ends by itself, and one that comes while nobody sleeps is forgotten', () => {

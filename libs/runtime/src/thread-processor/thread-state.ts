@@ -135,7 +135,7 @@ function foldCommit(
   return afterCommit(state, { thread, tail, messages }, commit);
 }
 
-/** The state after a commit that is in the log; its messages become part of the shared window. */
+/** The state after a commit, whose messages become part of the shared window; one that does not get into the log takes the window with it. */
 export function afterCommit(
   before: ThreadState,
   folded: { readonly thread: Thread; readonly tail: TranscriptTail; readonly messages: readonly ModelMessage[] },

@@ -28,6 +28,7 @@ describe('a transcript window', () => {
     expect(window.bytes).toBeLessThanOrEqual(10_000);
     expect(words(window.slice(9_995, 10_000))).toBe('56789');
     expect(window.slice(0, 10_000)).toBeNull();
+    expect(window.slice(window.from, window.from - 1)).toBeNull(); // ends before what is kept
   });
 
   it('takes older messages back when they fit and end where it begins', () => {

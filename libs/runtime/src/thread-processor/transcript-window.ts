@@ -38,9 +38,9 @@ export class TranscriptWindow {
     if (this.#bytes > this.#bytesMax) this.#dropOlderHalf();
   }
 
-  /** Messages with ordinals in `[from, to)`, or null when some of them are no longer kept. */
+  /** Messages with ordinals in `[from, to)`, or null when some of them are no longer kept, or all: the window may be further on. */
   slice(from: number, to: number): readonly ModelMessage[] | null {
-    return from < this.#from ? null : this.#messages.slice(from - this.#from, to - this.#from);
+    return from < this.#from || to < from ? null : this.#messages.slice(from - this.#from, to - this.#from);
   }
 
   /** Puts messages back that were dropped; `older` ends where the window begins. Ignored when they would not fit. */

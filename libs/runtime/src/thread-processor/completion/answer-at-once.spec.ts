@@ -1,5 +1,5 @@
 import { createManualClock } from '@dormouse/adapter-memory';
-import type { Model, ModelConfig, ModelPart } from '@dormouse/ports';
+import type { Model, ModelConfig, ModelPart, ModelRequest } from '@dormouse/ports';
 import { unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { TranscriptWindow } from '../transcript-window.ts';
@@ -10,13 +10,13 @@ const config = { provider: 'demo', name: 'quick' } as ModelConfig;
 const finish: ModelPart = { part: 'finish', reason: 'stop', usage: { inputTokens: 1, outputTokens: 1 } };
 
 function ask(
-  complete: () => AsyncIterable<ModelPart>,
+  complete: Model['complete'],
   about: { readonly model?: ModelConfig | null; readonly atOnce?: Model['answersAtOnce'] } = {},
 ): Promise<AnswerAtOnce | null> | null {
   const { model = config, atOnce = () => true } = about;
   const askAtOnce = createAskAtOnce({
     model: { complete, answersAtOnce: atOnce },
-    requests: { build: async () => ({ tools: [] }) as never, modelOf: () => model },
+    requests: { build: async (_order, signal) => ({ tools: [], signal }) as never, modelOf: () => model },
     validateArguments: null,
     answerId: (completionId) => `m:${completionId}`,
     settings: { completionBytesMax: 20 },
@@ -52,17 +52,20 @@ describe('an answer that is there at once', () => {
     };
     expect(ask(asked, { atOnce: () => false })).toBeNull();
     expect(ask(asked, { model: null })).toBeNull();
+    expect(ask(asked, { atOnce: asked })).toBeNull();
   });
 
   it('O1: is not waited for beyond this turn of the event loop', async () => {
     let isOver = false;
     const turn = new Promise((resolve) => setImmediate(resolve)).then(() => (isOver = true));
-    async function* slow(): AsyncIterable<ModelPart> {
+    const signals: AbortSignal[] = [];
+    async function* slow({ signal }: ModelRequest): AsyncIterable<ModelPart> {
+      signals.push(signal);
       await clock.sleep(10);
       yield finish;
     }
     expect(await ask(slow)).toBeNull();
-    expect(isOver).toBe(false);
+    expect([isOver, signals[0]?.aborted]).toEqual([false, true]);
     await turn;
   });
 

@@ -2,7 +2,8 @@
 // it is stored, and both are stored in one write. It is no effect: when neither is stored, nobody has seen anything. ADR 25
 //
 // Invariants:
-//   O1. Only an answer counts that is there when this turn of the event loop ends: no commit waits for a model, a store or a schema.
+//   O1. Only an answer counts that is there when this turn of the event loop ends: no commit waits for a model or a schema. What is
+//       given up is broken off. Nothing is read from the log, which does not hold the whole prompt yet.
 //   O2. Whatever goes wrong is null: then the completion is asked for as an effect, which knows how to fail.
 import type { Delta, Model } from '@dormouse/ports';
 import type { CompletionResult } from '@dormouse/thread';
@@ -25,16 +26,18 @@ export interface AtOnceDeps extends ResultRules {
   readonly settings: { readonly completionBytesMax: number };
 }
 
-/** There is nothing to break off. */
-const { signal } = new AbortController();
-
 export function createAskAtOnce(deps: AtOnceDeps): AskAtOnce {
+  /** Of everything that is asked in one turn of the event loop: it is over for all of it at once. */
+  let turn = new AbortController();
+
   async function ask(order: CompletionOrder): Promise<AnswerAtOnce | null> {
     const { completionId } = order;
-    const request = await deps.requests.build(order, signal);
+    const { signal } = turn;
+    const request = await deps.requests.build({ ...order, isAhead: true }, signal);
     const answer = new PartialAnswer(1);
     const deltas: Delta[] = [];
     for await (const part of deps.model.complete(request)) {
+      if (signal.aborted) return null;
       const delta = answer.add(completionId, part);
       if (answer.characters > deps.settings.completionBytesMax) return null;
       if (delta !== null) deltas.push(delta);
@@ -43,17 +46,33 @@ export function createAskAtOnce(deps: AtOnceDeps): AskAtOnce {
     return null;
   }
 
-  return (order) => {
-    const model = deps.requests.modelOf(order.thread);
-    return model !== null && deps.model.answersAtOnce?.(model) === true ? () => inThisTurn(ask(order)) : null;
-  };
-}
+  function answersAtOnce(order: CompletionOrder): boolean {
+    try {
+      const model = deps.requests.modelOf(order.thread);
+      return model !== null && deps.model.answersAtOnce?.(model) === true;
+    } catch {
+      return false; // (O2)
+    }
+  }
 
-/** (O1, O2) */
-function inThisTurn<Value>(work: Promise<Value>): Promise<Value | null> {
-  return new Promise((resolve) => {
-    const giveUp = (): void => resolve(null);
-    work.then(resolve, giveUp);
-    process.nextTick(giveUp); // after every microtask that follows from this one
-  });
+  /** (O1, O2) */
+  function inThisTurn<Value>(work: Promise<Value>): Promise<Value | null> {
+    return new Promise((resolve) => {
+      let isOver = false;
+      const end = (value: Value | null): void => {
+        isOver = true;
+        resolve(value);
+      };
+      work.then(end, () => end(null));
+      // After every microtask that follows from this one.
+      process.nextTick(() => {
+        if (isOver) return;
+        turn.abort();
+        turn = new AbortController();
+        end(null);
+      });
+    });
+  }
+
+  return (order) => (answersAtOnce(order) ? () => inThisTurn(ask(order)) : null);
 }

@@ -21,6 +21,8 @@ export interface CompletionOrder {
   readonly messages: TranscriptWindow;
   /** Messages of the prompt. */
   readonly promptLength: number;
+  /** True while the last of them are not in the log: what is not in memory cannot be had then. */
+  readonly isAhead?: boolean;
 }
 
 export interface RequestSources extends PromptSources {
@@ -79,10 +81,10 @@ export function createRequestBuilder(sources: RequestSources): RequestBuilder {
   }
 
   const build: BuildRequest = async (order, signal) => {
-    const { thread, messages, promptLength } = order;
+    const { thread, messages, promptLength, isAhead = false } = order;
     const agent = agents.get(agentKey(thread)) ?? (await readAgent(thread));
     const tools = offersOf(thread).get(thread.toolsets) ?? (await readDefinitions(thread));
-    const own = promptOf(sources, { tenant: thread.tenant, thread: thread.id }, messages, promptLength);
+    const own = promptOf(sources, { tenant: thread.tenant, thread: thread.id }, messages, promptLength, isAhead);
     const origin = inheritsFrom(thread);
     const by = thread.parent === null ? 'fork' : 'child';
     return {

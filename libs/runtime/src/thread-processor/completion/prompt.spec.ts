@@ -43,6 +43,16 @@ describe('a prompt', () => {
     expect(wordsOf((await stage.asked[1]?.prompt.all()) ?? [])).toEqual(['a', 'ok', 'b']);
   });
 
+  it('of messages that are not in the log yet is what is in memory, or nothing', async () => {
+    const ports = createMemoryWorld({ clock: createManualClock() }).ports('p1');
+    const log = { ...ports.log, read: () => Promise.reject(new Error('asked')) };
+    const window = new TranscriptWindow(1, 100_000);
+    window.append([said('b')]);
+    const prompt = promptOf({ ...ports, log, folds, settings }, key, window, 2, true);
+    expect(wordsOf(await prompt.last(1))).toEqual(['b']);
+    await expect(prompt.all()).rejects.toThrow('not hold the prompt yet');
+  });
+
   it('shows the model the payload behind a reference, never the hash', async () => {
     const ports = createMemoryWorld({ clock: createManualClock() }).ports('p1');
     await ports.blobs.put(key.tenant, 'h1', new TextEncoder().encode('a long text'), 'text/plain');

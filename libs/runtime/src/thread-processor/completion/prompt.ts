@@ -33,9 +33,16 @@ export function promptOfMessages(sources: PromptSources, tenant: string, message
   return { length, last, all: () => last(length) };
 }
 
-export function promptOf(sources: PromptSources, key: ThreadKey, window: TranscriptWindow, length: number): Prompt {
+export function promptOf(
+  sources: PromptSources,
+  key: ThreadKey,
+  window: TranscriptWindow,
+  length: number,
+  isAhead = false,
+): Prompt {
   async function from(ordinal: number): Promise<readonly ModelMessage[]> {
     const kept = window.slice(ordinal, length);
+    if (kept === null && isAhead) throw new Fault('STATE_UNAVAILABLE', 'the log does not hold the prompt yet');
     const messages = kept ?? (await readMessages(sources, key, window, length)).slice(ordinal);
     return messages.some(hasReference) ? withPayloads(sources.blobs, key.tenant, messages) : messages;
   }

@@ -136,7 +136,8 @@ function decideAnswer(
   }
 }
 
-/** An answer came through memory: what its commit owes is covered by the deliveries that its completion held. (V2) */
+/** An answer came through memory: what its commit owes is covered by the deliveries that its completion held, or by those of the
+ * commit that it was worked out with. (V2) */
 const owesDeliveries = (slice: DecidedSlice): boolean =>
   slice.effects.length > 0 && slice.items.some((item) => item.deliveries.length > 0);
 
