@@ -9,10 +9,12 @@
 //   G2. An operation's promise settles after its transaction: on disk, or rolled back.
 //   G3. At most `queuedMax` operations wait; then UNAVAILABLE, and nothing was accepted.
 //   G4. A writer that dies takes the process with it.
+//   G5. Of a group that was expected, the answer finds the event loop awake, as long as that takes no longer than a fast disk.
 import type { Append, AppendOutcome } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { createAnswerQueue } from './answer-queue.ts';
+import { stayAwake } from './awake-loop.ts';
 import { unavailable } from './fault-of.ts';
 import { createOutbox, type OutboxOptions, type Urgency } from './outbox.ts';
 import type {
@@ -75,8 +77,13 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   const outbox = createOutbox(options, (operations, waiting) => {
     answers.add(waiting);
     post(operations);
+    if (!isExpected) return;
+    isExpected = false;
+    stayAwake(() => answers.length === 0); // (G5)
   });
   let gone: Error | null = null;
+  /** Whether the next group is one that was expected. */
+  let isExpected = false;
   /** What the writer was told to begin with last, until its group leaves. */
   let begun: Append | null = null;
 
@@ -156,6 +163,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     },
     expect: (append) => {
       if (gone !== null || watchMsMax === 0 || outbox.isLeaving) return; // it is awake in a moment, and must not meet these in another order (G1)
+      isExpected = true;
       if (append === undefined) return signal.wake();
       begun = append;
       post({ begin: rowOf(append) });
