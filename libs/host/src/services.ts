@@ -7,7 +7,7 @@ import {
   createCallbackTokens,
   createIngress,
   createNotifier,
-  createOpeningSweeper,
+  createInputSweeper,
   createThreadProcessor,
   createToolDispatcher,
   type Ingress,
@@ -20,7 +20,7 @@ import type { Platform } from './platform/platform.ts';
 export interface Services {
   ingress(): Ingress;
   callbackGateway(): CallbackGateway;
-  openingSweeper(): Service;
+  inputSweeper(): Service;
   threadProcessor(): Service;
   toolDispatcher(): Service;
   notifier(): Service;
@@ -46,9 +46,15 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         rate: limitOfRate(rateOf(config, config.TENANT_CALLBACKS_PER_S)),
         settings: { loginDeadlineMs: config.OAUTH_DEADLINE_MS, choiceDeadlineMs: config.CHOICE_DEADLINE_MS },
       }),
-    openingSweeper: () => {
-      const failed = (fault: unknown): void => logger.error('opening_sweep_failed', { reason: String(fault) });
-      return createOpeningSweeper({ directory: stores.directory, bus: stores.inputs, clock, failed });
+    inputSweeper: () => {
+      const failed = (fault: unknown): void => logger.error('input_sweep_failed', { reason: String(fault) });
+      return createInputSweeper({
+        directory: stores.directory,
+        parked: stores.parked,
+        bus: stores.inputs,
+        clock,
+        failed,
+      });
     },
     threadProcessor: () => threadProcessor(config, platform),
     toolDispatcher: () => toolDispatcher(config, platform, callbackTokens(platform, callbackBase)),

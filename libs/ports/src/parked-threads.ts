@@ -7,6 +7,7 @@
 //   P2. Inputs keep the order in which they were added, each once by its id, and outlive the process.
 //   P3. Marking again keeps the first reason and time; a replay that fails is a mark again.
 //   P4. An input that is dropped is not replayed any more, and stays to be seen.
+//   P5. A mark goes only while it is `replay`: who ends a replay may be late, and the thread be parked again.
 import type { ThreadInput } from '@dormouse/thread';
 import type { Page, PageRequest } from './registry.ts';
 import type { ThreadKey } from './thread-key.ts';
@@ -42,8 +43,10 @@ export interface ParkedThreads {
   replay(key: ThreadKey): Promise<boolean>;
   /** False when there is no such input. */
   drop(key: ThreadKey, inputId: string, at: number): Promise<boolean>;
-  /** The input is decided and needs no keeping. */
+  /** Threads of any tenant whose mark is `replay`. */
+  replays(): Promise<readonly ThreadKey[]>;
+  /** The input is decided, and what it led to is handled: it needs no keeping. */
   remove(key: ThreadKey, inputId: string): Promise<void>;
-  /** Everything is decided: the mark goes, dropped inputs stay. */
+  /** Everything is decided: the mark goes (P5), dropped inputs stay. */
   unpark(key: ThreadKey): Promise<void>;
 }

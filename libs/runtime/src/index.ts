@@ -10,7 +10,7 @@ export type { Frame } from './ingress/follow.ts';
 export { createIngress, type Ingress, type IngressPorts } from './ingress/ingress.ts';
 export type { MessageItem } from './ingress/message-content.ts';
 export type { PostedMessage } from './ingress/messages.ts';
-export { createOpeningSweeper } from './ingress/opening-sweeper.ts';
+export { createInputSweeper } from './ingress/input-sweeper.ts';
 export type { Answered, Refusal, RefusalCode } from './ingress/refusal.ts';
 export { inTurnsIf } from './in-turns.ts';
 export { type ThreadAbility, type ThreadGrant, threadTokenPrefix, threadTokenTtlSMax } from './ingress/thread-token.ts';

@@ -52,6 +52,13 @@ export function createParkedThreads({ threads, inputs }: ParkingStore, passage: 
       }),
     remove: (key, inputId) =>
       passage.write('parked.remove', `${nameOf(key)} ${inputId}`, () => void inputs.get(nameOf(key))?.delete(inputId)),
-    unpark: (key) => passage.write('parked.unpark', nameOf(key), () => void threads.delete(nameOf(key))),
+    replays: () =>
+      passage.read('parked.replays', '', () =>
+        [...threads.values()].filter(({ mark }) => mark === 'replay').map(({ tenant, thread }) => ({ tenant, thread })),
+      ),
+    unpark: (key) =>
+      passage.write('parked.unpark', nameOf(key), () => {
+        if (threads.get(nameOf(key))?.mark === 'replay') threads.delete(nameOf(key));
+      }),
   };
 }

@@ -50,6 +50,7 @@ const indexes: readonly Index[] = [
   { collection: 'tool_servers', name: 'by_name', key: { tenant: 1, name: 1 } },
   { collection: 'tool_servers', name: 'alias_once', key: { tenant: 1, alias: 1 }, options: { unique: true } },
   { collection: 'parked', name: 'oldest', key: { tenant: 1, parkedAt: 1, thread: 1 } },
+  { collection: 'parked', name: 'replays', key: { mark: 1 } },
   { collection: 'parked_inputs', name: 'in_order', key: { tenant: 1, thread: 1, place: 1 } },
   { collection: 'views', name: 'by_thread', key: { tenant: 1, thread: 1, viewType: 1 } },
   { collection: 'sealed', name: 'by_thread', key: { tenant: 1, thread: 1, toolCallId: 1 } },

@@ -105,7 +105,11 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
       return matchedCount === 1;
     },
     remove: async (key, id) => void (await server.write(() => inputs.deleteOne({ _id: inputId(key, id) }))),
-    unpark: async (key) => void (await server.write(() => threads.deleteOne({ _id: threadId(key) }))),
+    replays: async () => {
+      const found = await server.read(() => threads.find({ mark: 'replay' }).toArray());
+      return found.map(({ tenant, thread }) => ({ tenant, thread }));
+    },
+    unpark: async (key) => void (await server.write(() => threads.deleteOne({ _id: threadId(key), mark: 'replay' }))),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   type ParkedThread,
   type ParkedThreads,
   type ParkingMark,
+  type ThreadKey,
 } from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';
 import type { ThreadInput } from '@dormouse/thread';
@@ -41,7 +42,8 @@ const selectPage =
 const replay = "UPDATE parked_threads SET mark = 'replay' WHERE tenant = ? AND thread = ?";
 const drop = 'UPDATE parked_inputs SET dropped_at = ? WHERE tenant = ? AND thread = ? AND input_id = ?';
 const remove = 'DELETE FROM parked_inputs WHERE tenant = ? AND thread = ? AND input_id = ?';
-const unpark = 'DELETE FROM parked_threads WHERE tenant = ? AND thread = ?';
+const unpark = "DELETE FROM parked_threads WHERE tenant = ? AND thread = ? AND mark = 'replay'";
+const selectReplays = "SELECT tenant, thread FROM parked_threads WHERE mark = 'replay'";
 
 export function createParkedThreads(writer: GroupWriter, reader: Reader): ParkedThreads {
   return {
@@ -74,6 +76,7 @@ export function createParkedThreads(writer: GroupWriter, reader: Reader): Parked
     remove: async ({ tenant, thread }, inputId) => {
       await writer.rows('prompt', remove, [[tenant, thread, inputId]]);
     },
+    replays: async () => reader.all<ThreadKey>(selectReplays).map(({ tenant, thread }) => ({ tenant, thread })),
     unpark: async ({ tenant, thread }) => {
       await writer.rows('prompt', unpark, [[tenant, thread]]);
     },

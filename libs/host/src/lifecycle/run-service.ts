@@ -131,7 +131,7 @@ const parts: Readonly<Record<ServiceName, StartPart>> = {
 async function startIngress(config: ClusterConfig, platform: Platform, services: Services, undo: Undo): Promise<void> {
   const ingress = services.ingress();
   if (config.BOOTSTRAP_KEY !== undefined) await ingress.keys.ensure(clusterTenant, 'bootstrap', config.BOOTSTRAP_KEY);
-  await run([services.openingSweeper()], undo);
+  await run([services.inputSweeper()], undo);
   const door = await createHttpServer({
     gate: rateGateOf(config, platform),
     ingress,

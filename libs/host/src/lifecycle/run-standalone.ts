@@ -65,7 +65,7 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
   const made = servicesOf(config, platform, config.CALLBACK_BASE_URL ?? config.PUBLIC_URL ?? url);
   const ingress = made.ingress();
   // In the order they start, and stop: the processor last, so that what a worker still has to say can be decided.
-  const services = [made.openingSweeper(), made.toolDispatcher(), made.notifier(), made.threadProcessor()];
+  const services = [made.inputSweeper(), made.toolDispatcher(), made.notifier(), made.threadProcessor()];
   const http = await createHttpServer({
     gate: rateGateOf(config, platform),
     ingress,

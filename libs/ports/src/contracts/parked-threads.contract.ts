@@ -66,9 +66,33 @@ export function parkedThreadsContract(name: string, make: () => Promise<UnderTes
       expect(await parked.drop(key, 'a', 9)).toBe(true);
       expect(await parked.drop(key, 'nobody', 9)).toBe(false);
       await parked.remove(key, 'b');
+      await parked.replay(key);
       await parked.unpark(key);
       expect(await parked.mark(key)).toBeNull();
       expect(await parked.inputs(key)).toMatchObject([{ input: messageOf('a'), droppedAt: 9 }]);
+    });
+
+    it('P5: a mark goes only while it is `replay`', async () => {
+      const parked = await opened.get();
+      const key = freshKey();
+      await parked.park(key, 'why', 1);
+      await parked.unpark(key);
+      expect(await parked.mark(key)).toBe('parked');
+      await parked.replay(key);
+      await parked.unpark(key);
+      expect(await parked.mark(key)).toBeNull();
+    });
+
+    it('finds those that are to be replayed, whosever they are', async () => {
+      const parked = await opened.get();
+      const keys = [freshKey('acme'), freshKey('zenith'), freshKey('acme')] as const;
+      for (const key of keys) await parked.park(key, 'why', 1);
+      for (const key of keys.slice(0, 2)) await parked.replay(key);
+      const found = (await parked.replays()).map(({ tenant, thread }) => ({ tenant, thread }));
+      expect(found).toEqual(expect.arrayContaining([keys[0], keys[1]]));
+      expect(found).not.toContainEqual(keys[2]);
+      await parked.unpark(keys[0]);
+      expect(await parked.replays()).not.toContainEqual(keys[0]);
     });
 
     it('lists what is parked of one tenant, oldest first, page by page', async () => {

@@ -1,8 +1,8 @@
 // What an operator may do with a thread that an input has poisoned: see it, let it go on, leave an input out.
 //
 // Invariants:
-//   V1. A replay is a mark, and the owner of the thread does it: only the owner knows what else is on its way. The first input
-//       that waits is published again, so that the owner looks; it has one id, so twice is once.
+//   V1. A replay is a mark, and the owner of the thread does it: only the owner knows what else is on its way. It is woken so
+//       that it looks; should the wake be lost, the sweeper repeats it.
 //   V2. What is dropped stays to be seen: nothing that was acknowledged vanishes.
 import type {
   Clock,
@@ -16,6 +16,7 @@ import type {
 import { apiType } from './api-json.ts';
 import { answered, type Answered, notFound } from './refusal.ts';
 import type { ListPage } from './thread-page.ts';
+import { wakeParked } from './wake-parked.ts';
 
 export interface ParkedInputView {
   readonly id: string;
@@ -42,14 +43,7 @@ export function createParkedDesk(ports: {
   readonly bus: InputBus;
   readonly clock: Clock;
 }): ParkedDesk {
-  const { parked, bus, clock } = ports;
-
-  /** Nothing waits any more: there is nobody to take the mark away but us. */
-  async function wake(key: ThreadKey): Promise<void> {
-    const [first] = (await parked.inputs(key)).filter(({ droppedAt }) => droppedAt === null);
-    if (first === undefined) await parked.unpark(key);
-    else await bus.publish(key, first.input, first.trace); // (V1)
-  }
+  const { parked, clock } = ports;
 
   return {
     async list(tenant, page) {
@@ -64,7 +58,7 @@ export function createParkedDesk(ports: {
     async replay(key) {
       const thread = await parked.get(key);
       if (thread === null || !(await parked.replay(key))) return notFound('parked thread');
-      await wake(key);
+      await wakeParked(ports, key); // (V1)
       return answered(viewOf({ ...thread, mark: 'replay' }));
     },
     async drop(key, inputId) {

@@ -2,7 +2,7 @@ import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { settle } from '@dormouse/adapter-memory';
 import type { InputDelivery } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { createOpeningSweeper } from './opening-sweeper.ts';
+import { createInputSweeper } from './input-sweeper.ts';
 import { key, stage, type Stage } from './spec/stage.ts';
 import type { NewThread } from './threads.ts';
 
@@ -116,8 +116,9 @@ describe('opening a thread', () => {
     );
     expect(arrived.map(({ input }) => input.kind)).toEqual(['ThreadOpening', 'RetryRequest']);
 
-    const sweeper = createOpeningSweeper({
+    const sweeper = createInputSweeper({
       directory: at.ports.directory,
+      parked: at.ports.parked,
       bus: at.ports.inputs,
       clock: at.clock,
       failed: (fault) => expect(fault).toBeNull(),

@@ -5,28 +5,23 @@
 //   L2. A lane keeps no timer while nothing waits; with nothing queued, running or held it is forgotten (`retire`).
 //   L3. An answer counts only while its run is the lane's run: whoever ended that run has taken over what it held. (V2)
 //   L4. Poison (a slice that throws anything but a Fault, however often it is tried) parks its own thread and no other: the
-//       mark first, then each input behind it in order, and only then are they released (`parking.ts`). A recovery has no
-//       input to put aside: it is tried again slowly, and said aloud.
+//       mark first, then each input behind it in order, and only then are they released (`parking.ts`). Whoever does not know a
+//       thread looks for the mark first, also before a recovery: its answer would be decided. A recovery has no input to put
+//       aside: it is tried again slowly, and said aloud.
 //   L5. Whoever was told that his input was not taken does not see it decided later. An attempt that is under way ends, and
 //       what is in the log then, or may be, is paid like everything else.
 import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
 import { backoffMs } from './backoff.ts';
 import type { CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
-import type { Hold } from './held-deliveries.ts';
+import { Hold } from './held-deliveries.ts';
 import type { Parking } from './parking.ts';
 import type { ProcessorProtocol, Stretch } from './protocol.ts';
+import { Replay } from './replay.ts';
 import type { ProcessorSettings } from './settings.ts';
 import { runSlice } from './slice/run-slice.ts';
 import { finish } from './slice/settle.ts';
 import type { LaneMemory, SliceDeps } from './slice/slice-deps.ts';
-import {
-  answerItem,
-  deliveredItem,
-  type InputItem,
-  itemAtHand,
-  isWithdrawn,
-  type SliceItem,
-} from './slice/slice-item.ts';
+import { answerItem, deliveredItem, type InputItem, isWithdrawn, type SliceItem } from './slice/slice-item.ts';
 
 /** What a lane gets from the assignment it belongs to. */
 export interface LaneHome {
@@ -61,8 +56,8 @@ export class Lane implements LaneMemory {
   #failures = 0;
   /** Whether this thread is parked; unknown until it is looked up. */
   #parked: boolean | null = null;
-  /** Parked inputs on their way to being decided. */
-  #replaying = new Set<string>();
+  /** Null while nothing of this thread was ever put aside and asked for again. */
+  #replay: Replay | null = null;
   #fault: string | null = null;
 
   constructor(home: LaneHome, key: ThreadKey, cacheKey: string) {
@@ -110,21 +105,27 @@ export class Lane implements LaneMemory {
 
   async #work(): Promise<void> {
     await soon; // what is delivered in this same turn of the loop is decided together
-    while (this.#queue.length > 0 && !this.#home.revoked.aborted) await this.#workHead();
+    while (this.#hasWork && !this.#home.revoked.aborted) {
+      if (this.#replay?.hasHandled === true) await this.#patiently(() => this.#forgetHandled());
+      else await this.#workHead();
+    }
     this.#working = null;
     this.settled();
+  }
+
+  get #hasWork(): boolean {
+    return this.#queue.length > 0 || this.#replay?.hasHandled === true;
   }
 
   /** Runs slices until the items at the head are finished. */
   async #workHead(): Promise<void> {
     // What is cached was loaded and found unmarked: a warm slice does not ask.
     if (this.#parked === null && this.#home.slices.cache.has(this.cacheKey)) this.#parked = false;
-    if (this.#parked !== false && this.#queue[0]?.what === 'input') await this.#patiently(() => this.#lookForMark());
+    if (this.#parked === null || this.#waitsParked(this.#queue[0])) await this.#patiently(() => this.#lookForMark());
     if (this.#waitsParked(this.#queue[0])) return this.#patiently(() => this.#putAside());
     let items = this.#stillWanted(this.#takeHead());
     while (items.length > 0 && !this.#home.revoked.aborted && !this.#waitsParked(items[0])) {
       const finished = await this.#trySlice(items);
-      if (finished.length > 0 && this.#replaying.size > 0) await this.#patiently(() => this.#replayed(finished));
       items = this.#stillWanted(items.filter((item) => !finished.includes(item)));
     }
     this.#queue.unshift(...items); // of a thread that has just been parked
@@ -140,11 +141,17 @@ export class Lane implements LaneMemory {
     const { mark, inputs } = await this.#home.parking.look(this.key);
     this.#parked = mark === 'parked';
     if (mark !== 'replay') return;
-    const items = inputs.map(({ input, trace }) => itemAtHand(input, trace));
-    this.#replaying = new Set(items.map((item) => item.input.id));
+    this.#replay ??= new Replay(this.key, () => {
+      this.#working ??= this.#work();
+    });
+    const items = this.#replay.begin(inputs, this.#queue[0]?.hold ?? new Hold());
     this.#queue.unshift(...items);
     this.#home.queued(items.length);
-    if (items.length === 0) await this.#home.parking.end(this.key);
+    if (items.length === 0) await this.#forgetHandled();
+  }
+
+  async #forgetHandled(): Promise<void> {
+    await this.#replay?.forget(this.#home.parking);
   }
 
   /** (L4) */
@@ -153,6 +160,7 @@ export class Lane implements LaneMemory {
       const [item] = this.#queue;
       if (item?.what !== 'input') return;
       if (!this.#isUnwanted(item)) await this.#home.parking.add(this.key, item.input, item.trace);
+      this.#replay?.putBack(item.input.id);
       this.#queue.shift();
       this.#home.queued(-1);
       if (item.answerOf !== null && item.answerOf === this.run) this.#endRun(item.answerOf);
@@ -167,15 +175,6 @@ export class Lane implements LaneMemory {
     this.run = null;
     run.hold.drop();
     if (run.hold.isOpen) this.openHolds.push(run.hold);
-  }
-
-  async #replayed(finished: readonly SliceItem[]): Promise<void> {
-    for (const item of finished) {
-      if (item.what !== 'input' || !this.#replaying.has(item.input.id)) continue;
-      await this.#home.parking.remove(this.key, item.input.id);
-      this.#replaying.delete(item.input.id);
-    }
-    if (this.#replaying.size === 0) await this.#home.parking.end(this.key);
   }
 
   /** Tries until it works: a store that is away parks nobody. */
@@ -214,7 +213,7 @@ export class Lane implements LaneMemory {
 
   /** What is being replayed waits in the store, whatever became of the delivery that came for it. (L5) */
   #isUnwanted(item: SliceItem): boolean {
-    return isWithdrawn(item) && !(item.what === 'input' && this.#replaying.has(item.input.id));
+    return isWithdrawn(item) && !(item.what === 'input' && this.#replay?.keeps(item.input.id) === true);
   }
 
   /** Behind a head that cannot be decided they would only take room. (L5) */
@@ -265,7 +264,7 @@ export class Lane implements LaneMemory {
   /** (L4) */
   async #park(error: unknown): Promise<void> {
     await this.#home.parking.park(this.key, error instanceof Error ? error.message : String(error));
-    this.#replaying.clear();
+    this.#replay?.giveUp();
     this.#parked = true;
   }
 

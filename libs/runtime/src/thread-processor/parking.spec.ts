@@ -1,7 +1,19 @@
+import type { Topology } from '@dormouse/adapter-memory';
 import type { ThreadInput } from '@dormouse/thread';
 import { decide, text } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { type Actor, createStage, key, opening, type Stage, type StageOptions } from './spec/stage.ts';
+import { createInputSweeper } from '../ingress/input-sweeper.ts';
+import {
+  type Actor,
+  createStage,
+  key,
+  opening,
+  type Play,
+  says,
+  type Stage,
+  type StageOptions,
+  toolsLoaded,
+} from './spec/stage.ts';
 
 const message = (name: string): ThreadInput => ({
   kind: 'UserMessage',
@@ -119,11 +131,13 @@ describe.each(['standalone', 'durable'] as const)('a poisoned thread, %s', (topo
     await stage.clock.advance(60_000);
     expect(await actor.ports.parked.mark(key)).toBe('parked');
     expect(await waiting(actor)).toEqual(['c:poison', 'c:after', 'c:new']);
+    expect(stage.world.durable.broker.lag('inputs')).toBe(0); // what is put aside holds up no partition
     code.isBroken = false;
     await actor.ports.parked.replay(key);
     await publish(actor, 'newest');
     await stage.clock.advance(60_000);
     expect(clientInputs(stage)).toEqual(['c:before', 'c:poison', 'c:after', 'c:new', 'c:newest']);
+    expect([await waiting(actor), stage.world.durable.broker.lag('inputs')]).toEqual([[], 0]);
   });
 
   it('leaves out what an operator dropped, which stays to be seen', async () => {
@@ -152,5 +166,109 @@ describe('the next owner of a poisoned thread', () => {
     await publish(next, 'youngest');
     await stage.clock.advance(60_000);
     expect(clientInputs(stage)).toEqual(['c:before', 'c:poison', 'c:after', 'c:younger', 'c:youngest']);
+  });
+});
+
+const never: Play = async function* () {
+  await new Promise(() => {});
+  yield { part: 'text', text: '' };
+};
+
+/** Decided without a commit: there is no such timer. */
+const poison: ThreadInput = { kind: 'TimerFiring', id: 'c:poison', timerId: 'tmr_none', scheduledFor: 0 };
+
+/** Ready to talk, then parked with `poison` and a message; its model says what `plays.now` says. */
+async function parkedAtWork(topology: Topology) {
+  const plays = { now: says('ok') };
+  const at = poisoned({ topology, play: (request) => plays.now(request) });
+  const actor = await at.processor('p1');
+  void actor.ports.inputs.publish(key, opening());
+  await at.stage.clock.advance(1_000);
+  void actor.ports.inputs.publish(key, toolsLoaded(at.stage.dispatched));
+  await at.stage.clock.advance(1_000);
+  void actor.ports.inputs.publish(key, poison);
+  await at.stage.clock.advance(60_000);
+  await publish(actor, 'after');
+  await at.stage.clock.advance(5_000);
+  expect(await waiting(actor)).toEqual(['c:poison', 'c:after']);
+  at.code.isBroken = false;
+  return { ...at, actor, plays };
+}
+
+async function killed(stage: Stage, actor: Actor): Promise<void> {
+  const stopped = actor.service.stop(0);
+  await stage.clock.advance(1);
+  await stopped;
+  stage.world.durable.broker.expire('p1');
+}
+
+/** A process that starts has a sweeper too. */
+async function restarted(stage: Stage, processor: (node: string) => Promise<Actor>): Promise<Actor> {
+  const next = await processor('p2');
+  const { directory, parked, inputs: bus } = next.ports;
+  const failed = (fault: unknown): void => expect(fault).toBeNull();
+  await createInputSweeper({ directory, parked, bus, clock: stage.clock, failed }).start();
+  return next;
+}
+
+const answers = (stage: Stage): number => stage.told().filter((type) => type === 'CompletionRecorded').length;
+
+describe.each(['standalone', 'durable'] as const)('an owner that dies, %s', (topology) => {
+  it('in the completion of a replayed input leaves it to the next one, though what came before it led to nothing', async () => {
+    const { stage, actor, plays, processor } = await parkedAtWork(topology);
+    plays.now = never;
+    await actor.ports.parked.replay(key);
+    void actor.ports.inputs.publish(key, poison); // as the desk does
+    await stage.clock.advance(5_000);
+    expect(clientInputs(stage)).toEqual(['c:after']);
+    expect(stage.asked).toHaveLength(1);
+    await killed(stage, actor);
+    plays.now = says('in the end');
+    const next = await restarted(stage, processor);
+    await stage.clock.advance(60_000);
+    expect(answers(stage)).toBe(1);
+    expect(await next.ports.parked.mark(key)).toBeNull();
+    expect(await waiting(next)).toEqual([]);
+  });
+
+  it('before it has seen that an operator wants a thread to go on: the next one sees it', async () => {
+    const { stage, actor, processor } = await parkedAtWork(topology);
+    await killed(stage, actor);
+    await actor.ports.parked.replay(key);
+    const next = await restarted(stage, processor);
+    await stage.clock.advance(60_000);
+    expect(clientInputs(stage)).toEqual(['c:after']);
+    expect(answers(stage)).toBe(1);
+    expect(await next.ports.parked.mark(key)).toBeNull();
+  });
+});
+
+describe('an owner in a cluster that dies', () => {
+  it('in the completion of a replayed input: what led to the replay is delivered again, and nothing needs a sweep', async () => {
+    const { stage, actor, plays, processor } = await parkedAtWork('durable');
+    plays.now = never;
+    await actor.ports.parked.replay(key);
+    void actor.ports.inputs.publish(key, poison);
+    await stage.clock.advance(5_000);
+    await killed(stage, actor);
+    plays.now = says('in the end');
+    await processor('p2');
+    await stage.clock.advance(60_000);
+    expect(answers(stage)).toBe(1);
+  });
+});
+
+describe('a thread that is parked while it owes something', () => {
+  it('I-04 stays parked for the process that pays it after a restart', async () => {
+    const { stage, actor, processor } = await parkedWith([], { topology: 'standalone' });
+    expect(stage.told()).not.toContain('ToolsetsLoaded'); // that load is what it owes
+    stage.world.durable.log.owed.set(`${key.tenant}:${key.thread}`, { key, versions: new Set([0]) });
+    await actor.service.stop(0);
+    const next = await processor('p2');
+    await stage.clock.advance(5_000);
+    await publish(next, 'younger');
+    await stage.clock.advance(5_000);
+    expect(await waiting(next)).toEqual(['c:poison', 'c:younger']);
+    expect(clientInputs(stage)).toEqual(['c:before']);
   });
 });

@@ -15,7 +15,7 @@ import {
   createCallbackTokens,
   createIngress,
   createNotifier,
-  createOpeningSweeper,
+  createInputSweeper,
   createThreadProcessor,
   createToolDispatcher,
   type Ingress,
@@ -235,8 +235,9 @@ function createServices(
   const ingress = has('ingress') ? createIngressOf(common) : null;
   if (has('ingress'))
     services.push(
-      createOpeningSweeper({
+      createInputSweeper({
         directory: ports.directory,
+        parked: ports.parked,
         bus: ports.inputs,
         clock,
         failed: () => counted('sweep failed'),

@@ -63,12 +63,12 @@ export function answerItem(input: ThreadInput, run: CompletionRun): InputItem {
  * Without a delivery: an answer that was there at once, or an input that was put aside while its thread was parked, which is
  * kept by the store.
  */
-export const itemAtHand = (input: ThreadInput, trace: string | null): InputItem => ({
+export const itemAtHand = (input: ThreadInput, trace: string | null, hold = new Hold()): InputItem => ({
   what: 'input',
   input,
   trace,
   deliveries: [],
-  hold: new Hold(),
+  hold,
   answerOf: null,
   mayBeStored: false,
   told: false,

@@ -133,8 +133,7 @@ export const paymentMutants: Readonly<Record<string, Mutant>> = {
   timerDroppedFirst: {
     breaks: 'a due timer is dropped before its firing is published',
     topology: 'standalone', // elsewhere another processor fires it too
-    faults: { crash: 0.02 },
-    seedsMax: 500,
+    faults: { crash: 0.005 },
     protocol: ({ clock }) => ({
       fireTimer: async (publish, drop) => {
         await drop();

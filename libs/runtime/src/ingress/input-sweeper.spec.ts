@@ -1,0 +1,65 @@
+import { createManualClock, createMemoryWorld, type MemoryPorts } from '@dormouse/adapter-memory';
+import { Fault, type ThreadKey } from '@dormouse/ports';
+import { text } from '@dormouse/thread';
+import { describe, expect, it } from 'vitest';
+import { createInputSweeper } from './input-sweeper.ts';
+
+const key: ThreadKey = { tenant: 'acme', thread: 'thr_1' };
+
+async function stage() {
+  const clock = createManualClock();
+  const ports = createMemoryWorld({ clock }).ports('p1');
+  const published: string[] = [];
+  const bus = { isAway: false };
+  const failed: unknown[] = [];
+  const inputs: Pick<MemoryPorts['inputs'], 'publish' | 'consume'> = {
+    consume: (consumer) => ports.inputs.consume(consumer),
+    publish: async ({ thread }, { id }) => {
+      if (bus.isAway) throw new Fault('UNAVAILABLE', 'away');
+      published.push(`${thread} ${id}`);
+    },
+  };
+  for (const id of ['a', 'b'])
+    await ports.parked.add(key, { kind: 'UserMessage', id, messageId: id, content: [text(id)] }, null);
+  await ports.parked.park(key, 'why', 1);
+  const { directory, parked } = ports;
+  const sweeper = createInputSweeper({ directory, parked, bus: inputs, clock, failed: (fault) => failed.push(fault) });
+  await sweeper.start();
+  await clock.advance(60_000);
+  return { clock, parked, published, bus, failed, sweeper };
+}
+
+describe('the sweep of parked threads', () => {
+  it('leaves them alone until an operator wants one to go on; then wakes it once', async () => {
+    const { clock, parked, published } = await stage();
+    expect(published).toEqual([]);
+    await parked.replay(key);
+    await clock.advance(60_000);
+    expect(published).toEqual(['thr_1 a']);
+    await parked.park(key, 'again', 2);
+    await clock.advance(15_000);
+    await parked.replay(key);
+    await clock.advance(60_000);
+    expect(published).toEqual(['thr_1 a', 'thr_1 a']);
+  });
+
+  it('tries again when the bus is away', async () => {
+    const { clock, parked, published, bus, failed } = await stage();
+    bus.isAway = true;
+    await parked.replay(key);
+    await clock.advance(15_000);
+    expect(failed).toHaveLength(1);
+    bus.isAway = false;
+    await clock.advance(15_000);
+    expect(published).toEqual(['thr_1 a']);
+  });
+
+  it('takes the mark from a thread where nothing waits any more', async () => {
+    const { clock, parked, published } = await stage();
+    await parked.drop(key, 'a', 5);
+    await parked.remove(key, 'b');
+    await parked.replay(key);
+    await clock.advance(15_000);
+    expect([published, await parked.mark(key)]).toEqual([[], null]);
+  });
+});

@@ -1,0 +1,77 @@
+// Produces again what a store knows of and the topic `inputs` may not: the openings that were lost between a thread's row and
+// the topic, and the wake of a parked thread that an operator wants to go on. design §4
+//
+// Invariants:
+//   Z1. Producing an opening twice opens a thread once: it has one input id. So it is with the wake of a replay.
+//   Z2. A thread is woken once for each time that it is found to be replayed: at the start of a process, because where nothing
+//       outlives its process nobody else would, and when somebody marked it.
+import type { Clock, InputBus, ParkedThreads, ThreadDirectory, ThreadKey } from '@dormouse/ports';
+import type { Service } from '../service.ts';
+import { wakeParked } from './wake-parked.ts';
+
+export interface InputSweeperPorts {
+  readonly directory: ThreadDirectory;
+  readonly parked: ParkedThreads;
+  readonly bus: InputBus;
+  readonly clock: Clock;
+  /** Told of what failed; the next sweep tries again. */
+  readonly failed: (fault: unknown) => void;
+}
+
+const sweepEveryMs = 15_000;
+const stuckAfterMs = 30_000;
+const sweptMax = 200;
+
+export function createInputSweeper(ports: InputSweeperPorts): Service {
+  const { directory, parked, bus, clock, failed } = ports;
+  const stopped = new AbortController();
+  let woken = new Set<string>();
+  let running: Promise<void> = Promise.resolve();
+
+  async function sweepOpenings(): Promise<void> {
+    for (const row of await directory.stuckOpenings(clock.now() - stuckAfterMs, sweptMax)) {
+      if (stopped.signal.aborted) return;
+      if (row.opening !== null) await bus.publish({ tenant: row.tenant, thread: row.thread }, row.opening); // (Z1)
+    }
+  }
+
+  /** (Z2) */
+  async function sweepReplays(): Promise<void> {
+    const marked = new Map((await parked.replays()).map((key) => [nameOf(key), key]));
+    woken = new Set([...woken].filter((name) => marked.has(name)));
+    for (const [name, key] of marked) {
+      if (stopped.signal.aborted) return;
+      if (!woken.has(name)) wake(name, key);
+    }
+  }
+
+  /** By itself: the bus may answer only when the thread has decided. */
+  function wake(name: string, key: ThreadKey): void {
+    woken.add(name);
+    wakeParked(ports, key).catch((fault: unknown) => {
+      woken.delete(name);
+      if (!stopped.signal.aborted) failed(fault);
+    });
+  }
+
+  async function run(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      await sweepReplays().catch(failed);
+      await sweepOpenings().catch(failed);
+      await clock.sleep(sweepEveryMs, stopped.signal);
+    }
+  }
+
+  return {
+    start() {
+      running = run();
+      return Promise.resolve();
+    },
+    async stop() {
+      stopped.abort();
+      await running;
+    },
+  };
+}
+
+const nameOf = ({ tenant, thread }: ThreadKey): string => `${tenant}:${thread}`;
