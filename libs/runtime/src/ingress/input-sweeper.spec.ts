@@ -10,13 +10,14 @@ async function stage() {
   const clock = createManualClock();
   const ports = createMemoryWorld({ clock }).ports('p1');
   const published: string[] = [];
-  const bus = { isAway: false };
+  const bus = { isAway: false, silentFor: '' };
   const failed: unknown[] = [];
   const inputs: Pick<MemoryPorts['inputs'], 'publish' | 'consume'> = {
     consume: (consumer) => ports.inputs.consume(consumer),
     publish: async ({ thread }, { id }) => {
       if (bus.isAway) throw new Fault('UNAVAILABLE', 'away');
       published.push(`${thread} ${id}`);
+      if (thread === bus.silentFor) await new Promise(() => {});
     },
   };
   for (const id of ['a', 'b'])
@@ -30,17 +31,30 @@ async function stage() {
 }
 
 describe('the sweep of parked threads', () => {
-  it('leaves them alone until an operator wants one to go on; then wakes it once', async () => {
+  it('Z2 leaves them alone until an operator wants one to go on; then wakes it until it has gone on', async () => {
     const { clock, parked, published } = await stage();
     expect(published).toEqual([]);
     await parked.replay(key);
-    await clock.advance(60_000);
-    expect(published).toEqual(['thr_1 a']);
-    await parked.park(key, 'again', 2);
-    await clock.advance(15_000);
-    await parked.replay(key);
-    await clock.advance(60_000);
+    await clock.advance(30_000);
     expect(published).toEqual(['thr_1 a', 'thr_1 a']);
+    await parked.remove(key, 'a');
+    await clock.advance(15_000);
+    expect(published).toEqual(['thr_1 a', 'thr_1 a', 'thr_1 b']);
+    await parked.unpark(key);
+    await clock.advance(60_000);
+    expect(published).toHaveLength(3);
+  });
+
+  it('waits for a wake that the bus has not answered, and holds up no other thread meanwhile', async () => {
+    const { clock, parked, published, bus } = await stage();
+    const other = { tenant: 'acme', thread: 'thr_2' };
+    await parked.add(other, { kind: 'UserMessage', id: 'x', messageId: 'x', content: [text('x')] }, null);
+    await parked.park(other, 'why', 2);
+    bus.silentFor = 'thr_1';
+    await parked.replay(key);
+    await parked.replay(other);
+    await clock.advance(30_000);
+    expect(published).toEqual(['thr_1 a', 'thr_2 x', 'thr_2 x']);
   });
 
   it('tries again when the bus is away', async () => {

@@ -3,8 +3,8 @@
 //
 // Invariants:
 //   Z1. Producing an opening twice opens a thread once: it has one input id. So it is with the wake of a replay.
-//   Z2. A thread is woken once for each time that it is found to be replayed: at the start of a process, because where nothing
-//       outlives its process nobody else would, and when somebody marked it.
+//   Z2. A thread is woken for as long as it is marked to be replayed: whoever owned it may have died over it. What an owner
+//       has decided already it settles with what it has in hand.
 import type { Clock, InputBus, ParkedThreads, ThreadDirectory, ThreadKey } from '@dormouse/ports';
 import type { Service } from '../service.ts';
 import { wakeParked } from './wake-parked.ts';
@@ -25,7 +25,7 @@ const sweptMax = 200;
 export function createInputSweeper(ports: InputSweeperPorts): Service {
   const { directory, parked, bus, clock, failed } = ports;
   const stopped = new AbortController();
-  let woken = new Set<string>();
+  const waking = new Set<string>();
   let running: Promise<void> = Promise.resolve();
 
   async function sweepOpenings(): Promise<void> {
@@ -37,21 +37,19 @@ export function createInputSweeper(ports: InputSweeperPorts): Service {
 
   /** (Z2) */
   async function sweepReplays(): Promise<void> {
-    const marked = new Map((await parked.replays()).map((key) => [nameOf(key), key]));
-    woken = new Set([...woken].filter((name) => marked.has(name)));
-    for (const [name, key] of marked) {
-      if (stopped.signal.aborted) return;
-      if (!woken.has(name)) wake(name, key);
-    }
+    for (const key of await parked.replays()) if (!waking.has(nameOf(key)) && !stopped.signal.aborted) void wake(key);
   }
 
-  /** By itself: the bus may answer only when the thread has decided. */
-  function wake(name: string, key: ThreadKey): void {
-    woken.add(name);
-    wakeParked(ports, key).catch((fault: unknown) => {
-      woken.delete(name);
+  /** Each by itself: the bus may answer only when the thread has decided. */
+  async function wake(key: ThreadKey): Promise<void> {
+    waking.add(nameOf(key));
+    try {
+      await wakeParked(ports, key);
+    } catch (fault) {
       if (!stopped.signal.aborted) failed(fault);
-    });
+    } finally {
+      waking.delete(nameOf(key));
+    }
   }
 
   async function run(): Promise<void> {

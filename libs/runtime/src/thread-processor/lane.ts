@@ -13,7 +13,7 @@
 import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
 import { backoffMs } from './backoff.ts';
 import type { CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
-import { Hold } from './held-deliveries.ts';
+import type { Hold } from './held-deliveries.ts';
 import type { Parking } from './parking.ts';
 import type { ProcessorProtocol, Stretch } from './protocol.ts';
 import { Replay } from './replay.ts';
@@ -144,7 +144,7 @@ export class Lane implements LaneMemory {
     this.#replay ??= new Replay(this.key, () => {
       this.#working ??= this.#work();
     });
-    const items = this.#replay.begin(inputs, this.#queue[0]?.hold ?? new Hold());
+    const items = this.#replay.begin(inputs);
     this.#queue.unshift(...items);
     this.#home.queued(items.length);
     if (items.length === 0) await this.#forgetHandled();
@@ -159,8 +159,8 @@ export class Lane implements LaneMemory {
     while (this.#parked === true) {
       const [item] = this.#queue;
       if (item?.what !== 'input') return;
-      if (!this.#isUnwanted(item)) await this.#home.parking.add(this.key, item.input, item.trace);
-      this.#replay?.putBack(item.input.id);
+      if (!isWithdrawn(item)) await this.#home.parking.add(this.key, item.input, item.trace);
+      for (const row of item.kept) row.putBack();
       this.#queue.shift();
       this.#home.queued(-1);
       if (item.answerOf !== null && item.answerOf === this.run) this.#endRun(item.answerOf);
@@ -205,15 +205,10 @@ export class Lane implements LaneMemory {
   #stillWanted(items: readonly SliceItem[]): SliceItem[] {
     const wanted: SliceItem[] = [];
     for (const item of items) {
-      if (this.#isUnwanted(item)) finish(this, item, null);
+      if (isWithdrawn(item)) finish(this, item, null);
       else if (!this.#isOvertaken(item)) wanted.push(item);
     }
     return wanted;
-  }
-
-  /** What is being replayed waits in the store, whatever became of the delivery that came for it. (L5) */
-  #isUnwanted(item: SliceItem): boolean {
-    return isWithdrawn(item) && !(item.what === 'input' && this.#replay?.keeps(item.input.id) === true);
   }
 
   /** Behind a head that cannot be decided they would only take room. (L5) */
@@ -225,9 +220,8 @@ export class Lane implements LaneMemory {
 
   /** An answer whose completion another input has ended meanwhile. (L3) */
   #isOvertaken(item: SliceItem): boolean {
-    return (
-      item.what === 'input' && item.answerOf !== null && item.answerOf !== this.run && item.deliveries.length === 0
-    );
+    if (item.what !== 'input' || item.answerOf === null || item.answerOf === this.run) return false;
+    return item.deliveries.length === 0 && item.kept.length === 0;
   }
 
   async #trySlice(items: readonly SliceItem[]): Promise<readonly SliceItem[]> {

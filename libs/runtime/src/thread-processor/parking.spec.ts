@@ -243,21 +243,6 @@ describe.each(['standalone', 'durable'] as const)('an owner that dies, %s', (top
   });
 });
 
-describe('an owner in a cluster that dies', () => {
-  it('in the completion of a replayed input: what led to the replay is delivered again, and nothing needs a sweep', async () => {
-    const { stage, actor, plays, processor } = await parkedAtWork('durable');
-    plays.now = never;
-    await actor.ports.parked.replay(key);
-    void actor.ports.inputs.publish(key, poison);
-    await stage.clock.advance(5_000);
-    await killed(stage, actor);
-    plays.now = says('in the end');
-    await processor('p2');
-    await stage.clock.advance(60_000);
-    expect(answers(stage)).toBe(1);
-  });
-});
-
 describe('a thread that is parked while it owes something', () => {
   it('I-04 stays parked for the process that pays it after a restart', async () => {
     const { stage, actor, processor } = await parkedWith([], { topology: 'standalone' });

@@ -1,6 +1,5 @@
 import { text } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { Hold } from './held-deliveries.ts';
 import type { Parking } from './parking.ts';
 import { Replay } from './replay.ts';
 
@@ -12,7 +11,7 @@ const parkedInput = (id: string) => ({
   droppedAt: null,
 });
 
-/** A store that is told what goes, a delivery that led to the replay, and how often there was something to forget. */
+/** A store that is told what goes, and how often there was something to forget. */
 function stage() {
   const told: string[] = [];
   const calls = { handled: 0, failing: false };
@@ -23,45 +22,40 @@ function stage() {
     },
     end: async () => void told.push('end'),
   };
-  const delivery = { ...key, what: 'recovery', from: 0, trace: null, decided: () => {} } as const;
-  const cause = new Hold([{ ...delivery, release: () => void told.push('cause released') }]);
   const replay = new Replay(key, () => {
     calls.handled += 1;
   });
-  const begin = (...ids: readonly string[]) => replay.begin(ids.map(parkedInput), cause).map(({ hold }) => hold);
-  return { told, calls, cause, replay, begin, forget: () => replay.forget(parking) };
+  const items = (...ids: readonly string[]) => replay.begin(ids.map(parkedInput));
+  const begin = (...ids: readonly string[]) => items(...ids).map(({ hold }) => hold);
+  return { told, calls, replay, items, begin, forget: () => replay.forget(parking) };
 }
 
 describe('a replay', () => {
-  it('Y1 Y2 keeps each row until what it led to is handled, and its cause until there is no row', async () => {
-    const { told, calls, cause, replay, begin, forget } = stage();
+  it('Y1 Y2 keeps each row until what it led to is handled, and the mark until there is no row', async () => {
+    const { told, calls, replay, begin, forget } = stage();
     const [first, second] = begin('a', 'b');
-    cause.drop();
     second?.retain(); // what it led to
     first?.drop();
     second?.drop();
     await forget();
     expect(told).toEqual(['remove a']);
-    expect([replay.keeps('a'), replay.keeps('b'), replay.hasHandled, calls.handled]).toEqual([false, true, false, 1]);
+    expect([replay.hasHandled, calls.handled]).toEqual([false, 1]);
     second?.drop();
     expect([replay.hasHandled, calls.handled]).toEqual([true, 2]);
     await forget();
-    expect(told).toEqual(['remove a', 'remove b', 'end', 'cause released']);
+    expect(told).toEqual(['remove a', 'remove b', 'end']);
   });
 
-  it('Y3 leaves the mark of a thread that was parked again, and forgets what is handled all the same', async () => {
-    const { told, cause, replay, begin, forget } = stage();
+  it('Y2 leaves the mark of a thread that was parked again, and forgets what is handled all the same', async () => {
+    const { told, replay, begin, forget } = stage();
     const [first] = begin('a', 'b');
-    cause.drop();
     replay.giveUp();
-    expect(told).toEqual(['cause released']);
-    replay.putBack('b');
     first?.drop();
     await forget();
-    expect(told).toEqual(['cause released', 'remove a']);
+    expect(told).toEqual(['remove a']);
   });
 
-  it('Y3 ends once: what is handled late belongs to a replay that is over', async () => {
+  it('Y2 ends once: what is handled late belongs to a replay that is over', async () => {
     const { told, replay, begin, forget } = stage();
     const [late] = begin('a');
     replay.giveUp();
@@ -73,14 +67,18 @@ describe('a replay', () => {
     expect(told).toEqual(['remove a', 'end', 'remove a']);
   });
 
-  it('keeps the row of what was put aside again', async () => {
-    const { told, replay, begin, forget } = stage();
-    const [first] = begin('a');
+  it('keeps the row of what was put aside again, each time that it is', async () => {
+    const { told, replay, items, forget } = stage();
+    const [first] = items('a');
     replay.giveUp();
-    replay.putBack('a');
-    first?.drop();
+    const [second] = items('a'); // asked for again while the first one still waited to be put aside
+    replay.giveUp();
+    for (const item of [second, first]) {
+      for (const row of item?.kept ?? []) row.putBack();
+      item?.hold.drop();
+    }
     await forget();
-    expect([told, replay.hasHandled, replay.keeps('a')]).toEqual([[], false, true]);
+    expect([told, replay.hasHandled]).toEqual([[], false]);
   });
 
   it('goes on where it was when the store comes back', async () => {

@@ -3,28 +3,21 @@
 // Invariants:
 //   Y1. The store keeps an input until what it led to is handled: its row is what a delivery is to others, so that whoever owns
 //       the thread next decides it, or pays again what it owes. (V1)
-//   Y2. The delivery that led to a replay is held until no row of it is left: somebody will look again.
-//   Y3. The mark goes with the last row, unless the thread was parked again meanwhile.
+//   Y2. The mark goes with the last row, unless the thread was parked again meanwhile. Until then the sweeper of inputs makes
+//       whoever owns the thread look.
 import type { InputDelivery, ParkedInput, ThreadKey } from '@dormouse/ports';
 import { Hold } from './held-deliveries.ts';
 import type { Parking } from './parking.ts';
 import { type InputItem, itemAtHand } from './slice/slice-item.ts';
 
-/** An input that the store keeps, as the delivery that its item is held by. */
-interface Row extends InputDelivery {
-  /** It was put aside again before it was decided. */
-  isPutBack: boolean;
-}
-
 export class Replay {
   readonly #key: ThreadKey;
   readonly #handled: () => void;
-  /** Those of the last replay that are still there, by the id of their input. */
-  readonly #rows = new Map<string, Row>();
+  /** Inputs of the last replay whose rows are still there. */
+  readonly #kept = new Set<string>();
   /** Inputs whose rows nobody needs any more. */
   readonly #done: string[] = [];
-  /** (Y2) Null while no replay goes on. */
-  #cause: Hold | null = null;
+  #goesOn = false;
 
   /** `handled` is called when there is something to `forget`. */
   constructor(key: ThreadKey, handled: () => void) {
@@ -32,68 +25,47 @@ export class Replay {
     this.#handled = handled;
   }
 
-  /** The items of these inputs, in order; the replay before is over or given up. `cause` holds the delivery that led here. */
-  begin(inputs: readonly ParkedInput[], cause: Hold): readonly InputItem[] {
-    this.#rows.clear();
-    this.#cause = new Hold();
-    this.#cause.absorb(cause.retain());
-    return inputs.map(({ input, trace }) => {
-      const row = this.#row(input, trace);
-      this.#rows.set(input.id, row);
-      return itemAtHand(input, trace, new Hold([row]));
-    });
-  }
-
-  keeps(inputId: string): boolean {
-    return this.#rows.has(inputId);
-  }
-
-  /** The input was not decided: its row stays for the next replay. */
-  putBack(inputId: string): void {
-    const row = this.#rows.get(inputId);
-    if (row !== undefined) row.isPutBack = true;
+  /** The items of these inputs, in order; the replay before is over or given up. */
+  begin(inputs: readonly ParkedInput[]): readonly InputItem[] {
+    this.#goesOn = true;
+    this.#kept.clear();
+    for (const { input } of inputs) this.#kept.add(input.id);
+    return inputs.map((parked) => this.#item(parked));
   }
 
   get hasHandled(): boolean {
     return this.#done.length > 0;
   }
 
-  /** Takes the rows away that nobody needs, and the mark with the last of them. (Y1, Y3) Can be repeated. */
+  /** Takes the rows away that nobody needs, and the mark with the last of them. (Y1, Y2) Can be repeated. */
   async forget(parking: Pick<Parking, 'remove' | 'end'>): Promise<void> {
     for (let id = this.#done[0]; id !== undefined; id = this.#done[0]) {
       await parking.remove(this.#key, id);
       this.#done.shift();
-      this.#rows.delete(id);
+      this.#kept.delete(id);
     }
-    if (this.#cause === null || this.#rows.size > 0) return;
+    if (!this.#goesOn || this.#kept.size > 0) return;
     await parking.end(this.#key);
-    this.giveUp();
+    this.#goesOn = false;
   }
 
-  /** It is over, or the thread is parked again: what is handled later still loses its row. */
+  /** The thread is parked again: what is handled later still loses its row. */
   giveUp(): void {
-    this.#cause?.drop();
-    this.#cause = null;
+    this.#goesOn = false;
   }
 
-  /** (Y1) */
-  #row(input: ParkedInput['input'], trace: string | null): Row {
-    const { tenant, thread } = this.#key;
-    const row: Row = {
-      what: 'input',
-      tenant,
-      thread,
-      input,
-      trace,
-      isPutBack: false,
-      decided: () => {},
-      release: () => {},
-    };
-    row.release = (): void => {
-      if (row.isPutBack) return;
+  /** Held by its row. (Y1) */
+  #item({ input, trace }: ParkedInput): InputItem {
+    let isPutBack = false;
+    const release = (): void => {
+      if (isPutBack) return;
       this.#done.push(input.id);
       this.#handled();
     };
-    return row;
+    const putBack = (): void => {
+      isPutBack = true;
+    };
+    const row: InputDelivery = { what: 'input', ...this.#key, input, trace, decided: () => {}, release };
+    return { ...itemAtHand(input, trace), kept: [{ putBack }], hold: new Hold([row]) };
   }
 }

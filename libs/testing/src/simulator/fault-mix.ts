@@ -28,6 +28,8 @@ export interface FaultMix {
   readonly clockJump: number;
   /** Milliseconds that a process's clock is off, at most. */
   readonly skewMs: number;
+  /** Of an input, to be one that cannot be decided before the code is mended. */
+  readonly poison: number;
 }
 
 /** When faults stop. */
@@ -55,6 +57,7 @@ export function drawFaults(random: Random, topology: 'durable' | 'standalone'): 
     wipeDedup: some(0.15),
     clockJump: some(0.03),
     skewMs: random.chance(0.3) ? random.below(400) : 0,
+    poison: 0,
   };
   if (topology === 'standalone')
     return { ...mix, pause: 0, cutOff: 0, rebalance: 0, publishTwice: 0, skewMs: 0, crash: Math.max(mix.crash, 0.001) };
@@ -62,6 +65,9 @@ export function drawFaults(random: Random, topology: 'durable' | 'standalone'): 
   if (random.chance(0.35)) return { ...mix, cutOff: 0.4, crashAfterAppend: 0.08, crash: 0, rebalance: 0 };
   return mix;
 }
+
+/** Most installations are spared. */
+export const drawPoison = (random: Random): number => (random.chance(0.2) ? 0.01 + 0.07 * random.fraction() : 0);
 
 /** After the faults: the world is merely concurrent. */
 export const noFaults: FaultMix = {
@@ -82,4 +88,5 @@ export const noFaults: FaultMix = {
   wipeDedup: 0,
   clockJump: 0,
   skewMs: 0,
+  poison: 0,
 };

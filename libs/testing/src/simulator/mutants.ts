@@ -4,6 +4,7 @@ import type { Mutant } from './mutant.ts';
 import { decisionMutants } from './mutants/decision-mutants.ts';
 import { dispatchMutants } from './mutants/dispatch-mutants.ts';
 import { offsetMutants } from './mutants/offset-mutants.ts';
+import { parkingMutants } from './mutants/parking-mutants.ts';
 import { paymentMutants } from './mutants/payment-mutants.ts';
 import { reactiveMutants } from './mutants/reactive-mutants.ts';
 import { storeMutants } from './mutants/store-mutants.ts';
@@ -13,6 +14,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   ...offsetMutants,
   ...decisionMutants,
   ...paymentMutants,
+  ...parkingMutants,
   ...dispatchMutants,
   ...reactiveMutants,
 };

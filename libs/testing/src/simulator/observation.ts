@@ -24,6 +24,8 @@ export interface Observation {
   readonly posts: ReceivedPost[];
   appended(commit: Commit): void;
   decided(node: string, delivery: ThreadDelivery, version: number | null): void;
+  /** An input that had been put aside was refused for good when its thread went on: no delivery is told of it. */
+  refusedInReplay(key: ThreadKey, inputId: string): void;
   handedOver(message: WorkTopics[keyof WorkTopics]): void;
   applied(node: string, operation: Operation): void;
   post(node: string, post: Omit<ReceivedPost, 'lookedUpAt'>): void;
@@ -83,6 +85,12 @@ export function createObservation(
   function refused(delivery: ThreadDelivery & { readonly what: 'input' }): void {
     const { tenant, thread: id, input } = delivery;
     if (input.kind === 'ViewUpdate') return;
+    if (
+      world()
+        .durable.parked.inputs.get(threadName({ tenant, thread: id }))
+        ?.has(input.id) === true
+    )
+      return counted('input put aside');
     counted(`refused for good: ${input.kind}`);
     finalRefusals.push({ key: { tenant, thread: id }, inputId: input.id });
     if (world().durable.log.byInput({ tenant, thread: id }, input.id) !== null)
@@ -109,6 +117,7 @@ export function createObservation(
     decided: (_node, delivery, version) => {
       if (version === null && delivery.what === 'input') refused(delivery);
     },
+    refusedInReplay: (key, inputId) => void finalRefusals.push({ key, inputId }),
     handedOver: ({ effect }) => {
       handed.add(effect.id);
       if (effect.do === 'InvokeTool') handed.add(effect.toolCallId);

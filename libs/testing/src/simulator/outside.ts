@@ -1,7 +1,7 @@
 // Everybody outside the installation: tool servers, clients, people who watch; and whether they have come to rest.
 import type { ToolPeer } from '@dormouse/adapter-memory';
 import { Fault, type ThreadKey, type ToolServer } from '@dormouse/ports';
-import { inputIdOf, publicId, requestNames } from '@dormouse/runtime';
+import { type Ingress, inputIdOf, publicId, requestNames } from '@dormouse/runtime';
 import type { Installation } from './installation.ts';
 import { tenants } from './observation.ts';
 import { registrationOf } from './registration.ts';
@@ -16,6 +16,8 @@ export interface Outside {
   /** Whoever answers under this URL, as the process that sends sees it. */
   peerAt(url: string, sender: string): ToolPeer | null;
   startClients(): void;
+  /** A request to some living ingress; null when no answer came. */
+  askIngress<T>(ask: (ingress: Ingress) => Promise<T>): Promise<T | null>;
   /** Who is still waiting or busy. */
   unrest(): readonly string[];
 }
@@ -86,6 +88,8 @@ export function createOutside(stage: Stage, installation: () => Installation): O
     return first.value;
   }
 
+  const askIngress: Outside['askIngress'] = (ask) => request('ingress', () => installation().ingress(), ask);
+
   function startClient(index: number): void {
     const tenant = tenants[index % tenants.length] ?? 'acme';
     const mintName = requestNames({ clock, entropy: { nonce: () => '', fraction: () => 0 } });
@@ -99,7 +103,7 @@ export function createOutside(stage: Stage, installation: () => Installation): O
       fresh,
       counted,
       moment: () => scheduler.moment,
-      ask: (ask) => request('ingress', () => installation().ingress(), ask),
+      ask: askIngress,
       idsOf: (origin) => {
         const name = mintName(origin);
         return { inputId: inputIdOf(name), messageId: publicId('msg', name), threadId: publicId('thr', name) };
@@ -139,6 +143,7 @@ export function createOutside(stage: Stage, installation: () => Installation): O
   return {
     registrations: servers.map(({ server }) => server),
     peerAt: (url, sender) => peerAt(servers, url, sender),
+    askIngress,
     startClients: () => {
       for (let index = 0; index < threadsPerUniverse; index += 1) startClient(index);
     },

@@ -85,6 +85,10 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
     'dedup wiped',
     'timer fired',
     'client retried',
+    'log thread_parked',
+    'input put aside',
+    'thread replayed',
+    'log thread_resumed',
     ...outcomes,
   ],
   standalone: [
@@ -107,6 +111,10 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
     'dedup wiped',
     'timer fired',
     'client retried',
+    'log thread_parked',
+    'input put aside',
+    'thread replayed',
+    'log thread_resumed',
     ...outcomes,
   ],
 };

@@ -1,15 +1,16 @@
 // One universe: an installation, its clients, tools and model, the faults of one seed, until everything is at rest or the
 // time is up; then the verdict. The same seed gives the same universe, step by step.
 import { createMemoryWorld, type WorldObserver } from '@dormouse/adapter-memory';
-import { openCommit } from '@dormouse/runtime';
+import { type Ingress, openCommit } from '@dormouse/runtime';
 import { checkHistory } from '../invariants/check-history.ts';
 import type { Violation } from '../invariants/history.ts';
-import { drawFaults, faultsEndMs } from './fault-mix.ts';
+import { drawFaults, drawPoison, faultsEndMs } from './fault-mix.ts';
 import { createInstallation, type Installation } from './installation.ts';
 import { type Mutant, soundInstallation } from './mutant.ts';
 import { createObservation, type Observation } from './observation.ts';
 import { countOutcomes } from './outcome-counters.ts';
 import { createOutside, type Outside } from './outside.ts';
+import { createPoison, noPoison, type Poison } from './poison.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Counters } from './rare-paths.ts';
 import { register } from './registration.ts';
@@ -48,8 +49,9 @@ const restCheckEverySteps = 40;
 
 export async function runUniverse(options: UniverseOptions): Promise<UniverseResult> {
   const counters: Counters = new Map();
-  const { stage, outside, weather } = createUniverse(options, counters);
-  const unrest = await live(stage, outside, weather);
+  const universe = createUniverse(options, counters);
+  const { stage } = universe;
+  const unrest = await live(universe);
   const { observation, scheduler, trace, world } = stage;
   const violations = checkHistory(observation.history(unrest));
   for (const { id, text } of violations) trace.note(scheduler.now, 'VIOLATION', () => `${id} ${text}`);
@@ -66,9 +68,9 @@ export async function runUniverse(options: UniverseOptions): Promise<UniverseRes
 }
 
 /** Steps until everything is at rest after the faults, or the time is up; says why it is not at rest. */
-async function live(stage: Stage, outside: Outside, weather: Weather): Promise<readonly string[]> {
+async function live({ stage, outside, weather, poison }: Universe): Promise<readonly string[]> {
   const { scheduler } = stage;
-  const unrest = (): readonly string[] => [...unrestOf(stage), ...outside.unrest()];
+  const unrest = (): readonly string[] => [...unrestOf(stage), ...outside.unrest(), ...poison.unrest()];
   let healed = false;
   for (let step = 1; step < stepsMax; step += 1) {
     if (!(await scheduler.step())) break;
@@ -88,6 +90,7 @@ interface Universe {
   readonly stage: Stage;
   readonly outside: Outside;
   readonly weather: Weather;
+  readonly poison: Poison;
 }
 
 function createUniverse(
@@ -95,17 +98,21 @@ function createUniverse(
   counters: Counters,
 ): Universe {
   const random = createRandom(seed);
-  const faults = { ...drawFaults(random, topology), ...mutant.faults };
+  const beside = createRandom(-2 - seed);
+  const faults = { ...drawFaults(random, topology), poison: drawPoison(beside), ...mutant.faults };
   const counted = (path: string): void => void counters.set(path, (counters.get(path) ?? 0) + 1);
   const stage = createStage(topology, random, createTrace(readable), counted, () => weather);
   const weather = createWeather(stage, () => installation);
   const outside = createOutside(stage, () => installation);
+  const operator = { random: beside, ask: <T>(ask: (ingress: Ingress) => Promise<T>) => outside.askIngress(ask) };
+  const poison = faults.poison > 0 ? createPoison({ ...stage, ...operator, probability: faults.poison }) : noPoison;
   mutant.world?.(stage.world);
   register(stage.world, random, outside.registrations);
   stage.scheduler.faults = faults;
   const installation: Installation = createInstallation({
     ...stage,
     mutant,
+    poison,
     skewMs: faults.skewMs,
     said: (node, level, event, fields) => {
       counted(`log ${event}`);
@@ -114,7 +121,8 @@ function createUniverse(
     peerAt: (url, node) => outside.peerAt(url, node),
   });
   outside.startClients();
-  return { stage, outside, weather };
+  poison.start();
+  return { stage, outside, weather, poison };
 }
 
 function createStage(

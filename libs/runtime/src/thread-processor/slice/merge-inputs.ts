@@ -17,6 +17,7 @@ function join(first: InputItem, second: InputItem): InputItem {
   return {
     ...first,
     deliveries: [...first.deliveries, ...second.deliveries],
+    kept: [...first.kept, ...second.kept],
     answerOf: first.answerOf ?? second.answerOf,
   };
 }

@@ -10,6 +10,8 @@ export interface InputItem {
   readonly trace: string | null;
   /** Empty for an answer: it came through memory, and its run holds what led to it. (V2) */
   readonly deliveries: readonly InputDelivery[];
+  /** Its row, of an input that had been put aside; two where a replay began anew before it was decided. */
+  readonly kept: readonly KeptInput[];
   readonly hold: Hold;
   /** The run whose answer this is; an answer counts only while its run is the lane's. */
   readonly answerOf: CompletionRun | null;
@@ -17,6 +19,12 @@ export interface InputItem {
   mayBeStored: boolean;
   /** Set once the deliveries have been told. */
   told: boolean;
+}
+
+/** A row of the store of parked threads, which goes with the item's hold. */
+export interface KeptInput {
+  /** The input is put aside again: its row stays. */
+  putBack(): void;
 }
 
 export interface RecoveryItem {
@@ -36,6 +44,8 @@ export interface ViewItem {
   told: boolean;
 }
 
+const noRows: readonly KeptInput[] = [];
+
 export type SliceItem = InputItem | RecoveryItem | ViewItem;
 
 export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): SliceItem {
@@ -48,6 +58,7 @@ export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): Slice
     input,
     trace: delivery.trace,
     deliveries: [delivery],
+    kept: noRows,
     hold,
     answerOf: null,
     mayBeStored: false,
@@ -59,24 +70,26 @@ export function answerItem(input: ThreadInput, run: CompletionRun): InputItem {
   return { ...itemAtHand(input, run.trace), answerOf: run };
 }
 
-/**
- * Without a delivery: an answer that was there at once, or an input that was put aside while its thread was parked, which is
- * kept by the store.
- */
-export const itemAtHand = (input: ThreadInput, trace: string | null, hold = new Hold()): InputItem => ({
+/** Without a delivery: an answer that was there at once, or an input that was put aside while its thread was parked. */
+export const itemAtHand = (input: ThreadInput, trace: string | null): InputItem => ({
   what: 'input',
   input,
   trace,
   deliveries: [],
-  hold,
+  kept: noRows,
+  hold: new Hold(),
   answerOf: null,
   mayBeStored: false,
   told: false,
 });
 
-/** Every sender of it was told that it was not taken, and so it is: what is in the log, or may be, has to be paid. */
+/**
+ * Every sender of it was told that it was not taken, and so it is: what is in the log, or may be, has to be paid, and what the
+ * store keeps waits there, whatever became of the delivery that came for it.
+ */
 export function isWithdrawn(item: SliceItem): boolean {
-  if (item.told || (item.what === 'input' && (item.mayBeStored || item.answerOf !== null))) return false;
+  if (item.told || (item.what === 'input' && (item.mayBeStored || item.answerOf !== null || item.kept.length > 0)))
+    return false;
   return item.deliveries.length > 0 && item.deliveries.every((delivery) => delivery.isWithdrawn?.() === true);
 }
 

@@ -1,0 +1,75 @@
+// Inputs that the code cannot decide until it is mended, and the operator who lets their threads go on. Which inputs they are
+// is drawn beside everything else, so that a universe without poison is what it would be anyway.
+import type { ThreadKey } from '@dormouse/ports';
+import { type Ingress, type ProcessorProtocol, soundProtocol } from '@dormouse/runtime';
+import { faultsEndMs } from './fault-mix.ts';
+import type { Random } from './random.ts';
+import type { Stage } from './stage.ts';
+
+export interface Poison {
+  /** The rules of a processor, which throw at what is poison. */
+  in(rules: Partial<ProcessorProtocol>): Partial<ProcessorProtocol>;
+  /** Whether a line of the log is about poison, and no surprise. */
+  explains(event: string): boolean;
+  /** Starts the operator. */
+  start(): void;
+  /** Threads that are parked or not replayed to the end. */
+  unrest(): readonly string[];
+}
+
+export const noPoison: Poison = { in: (rules) => rules, explains: () => false, start: () => {}, unrest: () => [] };
+
+export interface PoisonDeps extends Pick<Stage, 'scheduler' | 'clock' | 'world' | 'observation' | 'counted'> {
+  readonly random: Random;
+  /** Of an input, to be poison. */
+  readonly probability: number;
+  /** Runs against some living ingress; null when no answer came. */
+  readonly ask: <T>(request: (ingress: Ingress) => Promise<T>) => Promise<T | null>;
+}
+
+export function createPoison(deps: PoisonDeps): Poison {
+  const { random, probability, scheduler, clock, world, observation, counted, ask } = deps;
+  const drawn = new Map<string, boolean>();
+  const mendedAt = random.below(faultsEndMs);
+  const { parked } = world.durable;
+
+  function isPoison(inputId: string): boolean {
+    const known = drawn.get(inputId) ?? random.chance(probability);
+    drawn.set(inputId, known);
+    return known && scheduler.now < mendedAt;
+  }
+
+  /** An impatient one: he does not wait until the code is mended. */
+  async function operate(): Promise<void> {
+    for (;;) {
+      await clock.sleep(100 + random.below(2_500));
+      for (const { mark, tenant, thread } of [...parked.threads.values()])
+        if (mark === 'parked') await replay({ tenant, thread });
+    }
+  }
+
+  async function replay(key: ThreadKey): Promise<void> {
+    const answer = await ask((ingress) => ingress.parked.replay(key));
+    counted(answer === null ? 'replay not answered' : 'thread replayed');
+  }
+
+  return {
+    in: (rules) => ({
+      ...rules,
+      decide: (thread, input, moment) => {
+        if (isPoison(input.id)) throw new Error(`${input.id} is poison`);
+        return (rules.decide ?? soundProtocol.decide)(thread, input, moment);
+      },
+      confirmRefusal: async (log, key, position, inputId) => {
+        const confirmRefusal = rules.confirmRefusal ?? soundProtocol.confirmRefusal;
+        const confirmation = await confirmRefusal(log, key, position, inputId);
+        const isReplayed = parked.inputs.get(`${key.tenant}:${key.thread}`)?.has(inputId) === true;
+        if (isReplayed && confirmation.refusal === 'final') observation.refusedInReplay(key, inputId);
+        return confirmation;
+      },
+    }),
+    explains: (event) => event === 'thread_parked' || event === 'thread_poisoned',
+    start: () => void operate(),
+    unrest: () => [...parked.threads.values()].map(({ thread, mark }) => `${thread} is marked ${mark}`),
+  };
+}
