@@ -24,6 +24,7 @@ beforeAll(async () => {
       key,
       { kind: 'UserMessage', id: `c:${name}`, messageId: `msg_${name}`, content: [text(`say ${name}`)] },
       null,
+      Date.now(),
     );
   await stores.close();
   at = await startStandalone({ dataDir: before.dataDir, port: before.port });

@@ -23,8 +23,20 @@ export interface ViewUpdate {
   readonly content: string;
 }
 
+/** An operator wants a parked thread to go on: whoever owns it looks. Changes no history either; twice is once. ADR 20 */
+export interface ReplayWake {
+  readonly kind: 'ReplayWake';
+  readonly id: 'w:replay';
+}
+
+export const replayWake: ReplayWake = { kind: 'ReplayWake', id: 'w:replay' };
+
 /** What the bus carries. */
-export type BusInput = ThreadInput | ViewUpdate;
+export type BusInput = ThreadInput | ViewUpdate | ReplayWake;
+
+/** Whether it is for the heart. */
+export const isThreadInput = (input: BusInput): input is ThreadInput =>
+  input.kind !== 'ViewUpdate' && input.kind !== 'ReplayWake';
 
 export interface Assignment {
   readonly partition: number;

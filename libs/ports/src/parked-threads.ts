@@ -7,13 +7,17 @@
 //   P2. Inputs keep the order in which they were added, each once by its id, and outlive the process.
 //   P3. Marking again keeps the first reason and time; a replay that fails is a mark again.
 //   P4. An input that is dropped is not replayed any more, and stays to be seen.
-//   P5. A mark goes only while it is `replay`: who ends a replay may be late, and the thread be parked again.
+//   P5. Nothing waits without a mark: who puts an input aside marks its thread too, if it is not; and a mark goes only while it
+//       is `replay` and nothing waits. Two owners of whom one does not know it yet, and an operator, may do so in any order.
 import type { ThreadInput } from '@dormouse/thread';
 import type { Page, PageRequest } from './registry.ts';
 import type { ThreadKey } from './thread-key.ts';
 
 /** `replay`: an operator wants it to go on; its owner takes the inputs, in order, before anything newer. */
 export type ParkingMark = 'parked' | 'replay';
+
+/** Of a thread that had a mark when it was looked at, and none when an input was put aside. */
+export const parkedWhileReplayed = 'More was put aside while its replay ended.';
 
 export interface ParkedThread extends ThreadKey {
   readonly mark: ParkingMark;
@@ -32,8 +36,8 @@ export interface ParkedThreads {
   mark(key: ThreadKey): Promise<ParkingMark | null>;
   /** Sets the mark `parked`. Resolves when durable. */
   park(key: ThreadKey, reason: string, at: number): Promise<void>;
-  /** Behind those that are there; nothing when its id is there. Resolves when durable. */
-  add(key: ThreadKey, input: ThreadInput, trace: string | null): Promise<void>;
+  /** Behind those that are there; when its id is there, it stays where it is. `at` is for the mark (P5). Resolves when durable. */
+  add(key: ThreadKey, input: ThreadInput, trace: string | null, at: number): Promise<void>;
   /** In order, dropped ones too. */
   inputs(key: ThreadKey): Promise<readonly ParkedInput[]>;
   get(key: ThreadKey): Promise<ParkedThread | null>;
@@ -47,6 +51,6 @@ export interface ParkedThreads {
   replays(): Promise<readonly ThreadKey[]>;
   /** The input is decided, and what it led to is handled: it needs no keeping. */
   remove(key: ThreadKey, inputId: string): Promise<void>;
-  /** Everything is decided: the mark goes (P5), dropped inputs stay. */
-  unpark(key: ThreadKey): Promise<void>;
+  /** Everything is decided: the mark goes, dropped inputs stay. False when it is not `replay`, or something waits. (P5) */
+  unpark(key: ThreadKey): Promise<boolean>;
 }

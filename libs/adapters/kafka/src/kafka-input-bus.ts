@@ -3,7 +3,15 @@
 // Invariants:
 //   I1. A record's key is its thread's, so one partition has all of a thread, in order. (B2)
 //   I2. A record that no thread can be found in is said aloud and passed over: it can be nobody's, and must block nobody.
-import type { BusInput, Assignment, InputBus, InputConsumer, Logger, ThreadKey } from '@dormouse/ports';
+import {
+  type Assignment,
+  type BusInput,
+  type InputBus,
+  type InputConsumer,
+  isThreadInput,
+  type Logger,
+  type ThreadKey,
+} from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';
 import { upcastInput } from '@dormouse/thread';
 import type { KafkaMessage } from 'kafkajs';
@@ -78,7 +86,7 @@ function recordOf({ value }: KafkaMessage): InputRecord | null {
 }
 
 const upcast = (record: InputRecord): InputRecord =>
-  record.input.kind === 'ViewUpdate' ? record : { ...record, input: upcastInput(record.input) };
+  isThreadInput(record.input) ? { ...record, input: upcastInput(record.input) } : record;
 
 function traceOf({ headers }: KafkaMessage): string | null {
   const header = headers?.[traceHeader];

@@ -1,11 +1,24 @@
-// Parked threads in memory. Contract: ports/parked-threads.ts.
-import { decodeCursor, encodeCursor, type ParkedInput, type ParkedThread, type ParkedThreads } from '@dormouse/ports';
+// Parked threads in memory. Contract: ports/parked-threads.ts. A thread and its inputs are two steps, as in a store without
+// transactions: what comes between them is found by counting.
+import {
+  decodeCursor,
+  encodeCursor,
+  type ParkedInput,
+  type ParkedThread,
+  type ParkedThreads,
+  parkedWhileReplayed,
+} from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 import { nameOf } from './thread-log.ts';
 
+interface MarkedThread extends ParkedThread {
+  /** How often an input was put aside since it is marked. */
+  readonly adds: number;
+}
+
 /** The durable part. */
 export interface ParkingStore {
-  readonly threads: Map<string, ParkedThread>;
+  readonly threads: Map<string, MarkedThread>;
   readonly inputs: Map<string, Map<string, ParkedInput>>;
 }
 
@@ -17,24 +30,31 @@ export function createParkedThreads({ threads, inputs }: ParkingStore, passage: 
     park: (key, reason, at) =>
       passage.write('parked.park', nameOf(key), () => {
         const { tenant, thread } = key;
-        const known = threads.get(nameOf(key)) ?? { tenant, thread, reason, parkedAt: at };
+        const known = threads.get(nameOf(key)) ?? { tenant, thread, reason, parkedAt: at, adds: 0 };
         threads.set(nameOf(key), { ...known, mark: 'parked' });
       }),
-    add: (key, input, trace) =>
-      passage.write('parked.add', `${nameOf(key)} ${input.id}`, () => {
+    add: async (key, input, trace, at) => {
+      await passage.write('parked.add', `${nameOf(key)} ${input.id}`, () => {
         const kept = inputs.get(nameOf(key)) ?? new Map<string, ParkedInput>();
         if (!kept.has(input.id)) kept.set(input.id, { input, trace, droppedAt: null });
         inputs.set(nameOf(key), kept);
-      }),
+      });
+      await passage.write('parked.added', nameOf(key), () => {
+        const { tenant, thread } = key;
+        const missing = { tenant, thread, mark: 'parked', reason: parkedWhileReplayed, parkedAt: at, adds: 0 } as const;
+        const known = threads.get(nameOf(key)) ?? missing;
+        threads.set(nameOf(key), { ...known, adds: known.adds + 1 });
+      });
+    },
     inputs: (key) => passage.read('parked.inputs', nameOf(key), () => [...(inputs.get(nameOf(key))?.values() ?? [])]),
-    get: (key) => passage.read('parked.get', nameOf(key), () => threads.get(nameOf(key)) ?? null),
+    get: (key) => passage.read('parked.get', nameOf(key), () => parkedOf(threads.get(nameOf(key)))),
     list: (tenant, { limit, cursor }) =>
       passage.read('parked.list', tenant, () => {
         const [from = 0] = cursor === null ? [] : decodeCursor(cursor).map(Number);
         const all = [...threads.values()]
           .filter((parked) => parked.tenant === tenant)
           .toSorted((left, right) => left.parkedAt - right.parkedAt);
-        const data = all.slice(from, from + limit);
+        const data = all.slice(from, from + limit).flatMap((one) => parkedOf(one) ?? []);
         return { data, nextCursor: from + limit < all.length ? encodeCursor([from + limit]) : null };
       }),
     replay: (key) =>
@@ -56,9 +76,22 @@ export function createParkedThreads({ threads, inputs }: ParkingStore, passage: 
       passage.read('parked.replays', '', () =>
         [...threads.values()].filter(({ mark }) => mark === 'replay').map(({ tenant, thread }) => ({ tenant, thread })),
       ),
-    unpark: (key) =>
-      passage.write('parked.unpark', nameOf(key), () => {
-        if (threads.get(nameOf(key))?.mark === 'replay') threads.delete(nameOf(key));
-      }),
+    unpark: async (key) => {
+      const before = await passage.read('parked.get', nameOf(key), () => threads.get(nameOf(key)));
+      const waiting = await passage.read('parked.inputs', nameOf(key), () =>
+        [...(inputs.get(nameOf(key))?.values() ?? [])].some(({ droppedAt }) => droppedAt === null),
+      );
+      if (waiting) return false;
+      return await passage.write('parked.unpark', nameOf(key), () => {
+        const now = threads.get(nameOf(key));
+        return now?.mark === 'replay' && now.adds === before?.adds && threads.delete(nameOf(key));
+      });
+    },
   };
+}
+
+function parkedOf(found: MarkedThread | undefined): ParkedThread | null {
+  if (found === undefined) return null;
+  const { tenant, thread, mark, reason, parkedAt } = found;
+  return { tenant, thread, mark, reason, parkedAt };
 }

@@ -2,12 +2,15 @@
 //
 // Invariants:
 //   K1. Who adds is the owner of the thread, alone but for a zombie: the place of an input is one behind the last.
+//   K2. The mark counts what was put aside, after it was: a mark that is about to go does not, when something came between the
+//       look at what waits and its end. (P5)
 import {
   decodeCursor,
   encodeCursor,
   invalidCursor,
   type ParkedThread,
   type ParkedThreads,
+  parkedWhileReplayed,
   type ThreadKey,
 } from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';
@@ -18,6 +21,8 @@ import { isDuplicate, type MongoServer } from './mongo-server.ts';
 
 interface ThreadDocument extends ParkedThread {
   readonly _id: string;
+  /** Absent when nothing was put aside yet. (K2) */
+  readonly adds?: number;
 }
 
 interface InputDocument extends ThreadKey {
@@ -49,6 +54,20 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
     return (last?.place ?? 0) + 1;
   }
 
+  /** (K2) */
+  async function countAdded(key: ThreadKey, at: number): Promise<void> {
+    const { tenant, thread } = key;
+    const missing = { tenant, thread, mark: 'parked', reason: parkedWhileReplayed, parkedAt: at } as const;
+    const count = () =>
+      threads.updateOne({ _id: threadId(key) }, { $inc: { adds: 1 }, $setOnInsert: missing }, { upsert: true });
+    try {
+      await server.write(count);
+    } catch (error) {
+      if (!isDuplicate(error)) throw error; // somebody else has just marked it
+      await server.write(count);
+    }
+  }
+
   return {
     mark: async (key) => (await get(key))?.mark ?? null,
     park: async (key, reason, at) => {
@@ -61,7 +80,7 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
         await server.write(() => threads.updateOne({ _id }, { $set: { mark: 'parked' } }));
       }
     },
-    add: async (key, input, trace) => {
+    add: async (key, input, trace, at) => {
       const { tenant, thread } = key;
       const place = await nextPlace(key);
       const document = { _id: inputId(key, input.id), tenant, thread, place, input: JSON.stringify(input) };
@@ -70,6 +89,7 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
       } catch (error) {
         if (!isDuplicate(error)) throw error; // it is there already
       }
+      await countAdded(key, at);
     },
     inputs: async ({ tenant, thread }) => {
       const found = await server.read(() => inputs.find({ tenant, thread }).sort({ place: 1 }).toArray());
@@ -109,7 +129,17 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
       const found = await server.read(() => threads.find({ mark: 'replay' }).toArray());
       return found.map(({ tenant, thread }) => ({ tenant, thread }));
     },
-    unpark: async (key) => void (await server.write(() => threads.deleteOne({ _id: threadId(key), mark: 'replay' }))),
+    unpark: async (key) => {
+      const { tenant, thread } = key;
+      const _id = threadId(key);
+      const before = await server.read(() => threads.findOne({ _id }));
+      if (before?.mark !== 'replay') return false;
+      if ((await server.read(() => inputs.findOne({ tenant, thread, droppedAt: null }))) !== null) return false;
+      const { adds } = before;
+      const unchanged = { _id, mark: 'replay', adds: adds ?? { $exists: false } } as const;
+      const { deletedCount } = await server.write(() => threads.deleteOne(unchanged));
+      return deletedCount === 1;
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import {
   invalidCursor,
   type ParkedThread,
   type ParkedThreads,
+  parkedWhileReplayed,
   type ParkingMark,
   type ThreadKey,
 } from '@dormouse/ports';
@@ -30,6 +31,8 @@ interface InputRow {
 const park =
   "INSERT INTO parked_threads (tenant, thread, mark, reason, parked_at) VALUES (?, ?, 'parked', ?, ?) " +
   "ON CONFLICT DO UPDATE SET mark = 'parked'";
+const markIfNot =
+  "INSERT INTO parked_threads (tenant, thread, mark, reason, parked_at) VALUES (?, ?, 'parked', ?, ?) ON CONFLICT DO NOTHING";
 const add =
   'INSERT INTO parked_inputs (tenant, thread, input_id, input, trace) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
 const selectThread =
@@ -42,7 +45,9 @@ const selectPage =
 const replay = "UPDATE parked_threads SET mark = 'replay' WHERE tenant = ? AND thread = ?";
 const drop = 'UPDATE parked_inputs SET dropped_at = ? WHERE tenant = ? AND thread = ? AND input_id = ?';
 const remove = 'DELETE FROM parked_inputs WHERE tenant = ? AND thread = ? AND input_id = ?';
-const unpark = "DELETE FROM parked_threads WHERE tenant = ? AND thread = ? AND mark = 'replay'";
+const unpark =
+  "DELETE FROM parked_threads WHERE tenant = ? AND thread = ? AND mark = 'replay' AND NOT EXISTS (SELECT 1 FROM parked_inputs " +
+  'WHERE parked_inputs.tenant = parked_threads.tenant AND parked_inputs.thread = parked_threads.thread AND dropped_at IS NULL)';
 const selectReplays = "SELECT tenant, thread FROM parked_threads WHERE mark = 'replay'";
 
 export function createParkedThreads(writer: GroupWriter, reader: Reader): ParkedThreads {
@@ -51,8 +56,9 @@ export function createParkedThreads(writer: GroupWriter, reader: Reader): Parked
     park: async ({ tenant, thread }, reason, at) => {
       await writer.rows('prompt', park, [[tenant, thread, reason, at]]);
     },
-    add: async ({ tenant, thread }, input, trace) => {
+    add: async ({ tenant, thread }, input, trace, at) => {
       await writer.rows('prompt', add, [[tenant, thread, input.id, JSON.stringify(input), trace]]);
+      await writer.rows('prompt', markIfNot, [[tenant, thread, parkedWhileReplayed, at]]);
     },
     inputs: async ({ tenant, thread }) =>
       reader.all<InputRow>(selectInputs, tenant, thread).map(({ input, trace, dropped_at: droppedAt }) => ({
@@ -77,9 +83,7 @@ export function createParkedThreads(writer: GroupWriter, reader: Reader): Parked
       await writer.rows('prompt', remove, [[tenant, thread, inputId]]);
     },
     replays: async () => reader.all<ThreadKey>(selectReplays).map(({ tenant, thread }) => ({ tenant, thread })),
-    unpark: async ({ tenant, thread }) => {
-      await writer.rows('prompt', unpark, [[tenant, thread]]);
-    },
+    unpark: async ({ tenant, thread }) => (await writer.rows('prompt', unpark, [[tenant, thread]])) === 1,
   };
 }
 

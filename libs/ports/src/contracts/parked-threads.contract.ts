@@ -24,7 +24,7 @@ export function parkedThreadsContract(name: string, make: () => Promise<UnderTes
     it('P2: inputs keep their order, each once, with their trace', async () => {
       const parked = await opened.get();
       const key = freshKey();
-      for (const id of ['b', 'a', 'c', 'a', 'b']) await parked.add(key, messageOf(id), id === 'a' ? 'trace' : null);
+      for (const id of ['b', 'a', 'c', 'a', 'b']) await parked.add(key, messageOf(id), id === 'a' ? 'trace' : null, 0);
       expect(await ids(parked, key)).toEqual(['b', 'a', 'c']);
       expect(await parked.inputs(key)).toMatchObject([
         { input: messageOf('b'), trace: null, droppedAt: null },
@@ -38,7 +38,7 @@ export function parkedThreadsContract(name: string, make: () => Promise<UnderTes
       const parked = await opened.get();
       const key = freshKey();
       await parked.park(key, 'why', 1);
-      await parked.add(key, messageOf('x'), null);
+      await parked.add(key, messageOf('x'), null, 0);
       const again = await opened.reopened();
       if (!again) return context.skip('these do not outlive their process');
       expect(await again.mark(key)).toBe('parked');
@@ -62,7 +62,7 @@ export function parkedThreadsContract(name: string, make: () => Promise<UnderTes
       const parked = await opened.get();
       const key = freshKey();
       await parked.park(key, 'why', 1);
-      for (const id of ['a', 'b']) await parked.add(key, messageOf(id), null);
+      for (const id of ['a', 'b']) await parked.add(key, messageOf(id), null, 0);
       expect(await parked.drop(key, 'a', 9)).toBe(true);
       expect(await parked.drop(key, 'nobody', 9)).toBe(false);
       await parked.remove(key, 'b');
@@ -72,15 +72,40 @@ export function parkedThreadsContract(name: string, make: () => Promise<UnderTes
       expect(await parked.inputs(key)).toMatchObject([{ input: messageOf('a'), droppedAt: 9 }]);
     });
 
-    it('P5: a mark goes only while it is `replay`', async () => {
+    it('P5: a mark goes only while it is `replay` and nothing waits', async () => {
       const parked = await opened.get();
       const key = freshKey();
+      expect(await parked.unpark(key)).toBe(false);
       await parked.park(key, 'why', 1);
-      await parked.unpark(key);
-      expect(await parked.mark(key)).toBe('parked');
+      expect(await parked.unpark(key)).toBe(false);
+      await parked.add(key, messageOf('a'), null, 2);
       await parked.replay(key);
-      await parked.unpark(key);
+      expect(await parked.unpark(key)).toBe(false);
+      expect(await parked.mark(key)).toBe('replay');
+      await parked.remove(key, 'a');
+      expect(await parked.unpark(key)).toBe(true);
       expect(await parked.mark(key)).toBeNull();
+    });
+
+    it('P5: who puts an input aside marks its thread, if it is not', async () => {
+      const parked = await opened.get();
+      const key = freshKey();
+      await parked.add(key, messageOf('a'), null, 7);
+      expect(await parked.get(key)).toMatchObject({ mark: 'parked', parkedAt: 7 });
+      await parked.replay(key);
+      await parked.add(key, messageOf('b'), null, 8);
+      expect(await parked.get(key)).toMatchObject({ mark: 'replay', parkedAt: 7 });
+    });
+
+    it('P5: nothing waits without a mark, however a mark that goes and an input that comes meet', async () => {
+      const parked = await opened.get();
+      for (let round = 0; round < 20; round += 1) {
+        const key = freshKey();
+        await parked.park(key, 'why', 1);
+        await parked.replay(key);
+        await Promise.all([parked.unpark(key), parked.add(key, messageOf('a'), null, 2), parked.unpark(key)]);
+        expect(await parked.mark(key)).not.toBeNull();
+      }
     });
 
     it('finds those that are to be replayed, whosever they are', async () => {

@@ -21,7 +21,7 @@ async function stage() {
     },
   };
   for (const id of ['a', 'b'])
-    await ports.parked.add(key, { kind: 'UserMessage', id, messageId: id, content: [text(id)] }, null);
+    await ports.parked.add(key, { kind: 'UserMessage', id, messageId: id, content: [text(id)] }, null, 0);
   await ports.parked.park(key, 'why', 1);
   const { directory, parked } = ports;
   const sweeper = createInputSweeper({ directory, parked, bus: inputs, clock, failed: (fault) => failed.push(fault) });
@@ -36,25 +36,23 @@ describe('the sweep of parked threads', () => {
     expect(published).toEqual([]);
     await parked.replay(key);
     await clock.advance(30_000);
-    expect(published).toEqual(['thr_1 a', 'thr_1 a']);
-    await parked.remove(key, 'a');
-    await clock.advance(15_000);
-    expect(published).toEqual(['thr_1 a', 'thr_1 a', 'thr_1 b']);
+    expect(published).toEqual(['thr_1 w:replay', 'thr_1 w:replay']);
+    for (const id of ['a', 'b']) await parked.remove(key, id);
     await parked.unpark(key);
     await clock.advance(60_000);
-    expect(published).toHaveLength(3);
+    expect(published).toHaveLength(2);
   });
 
   it('waits for a wake that the bus has not answered, and holds up no other thread meanwhile', async () => {
     const { clock, parked, published, bus } = await stage();
     const other = { tenant: 'acme', thread: 'thr_2' };
-    await parked.add(other, { kind: 'UserMessage', id: 'x', messageId: 'x', content: [text('x')] }, null);
+    await parked.add(other, { kind: 'UserMessage', id: 'x', messageId: 'x', content: [text('x')] }, null, 0);
     await parked.park(other, 'why', 2);
     bus.silentFor = 'thr_1';
     await parked.replay(key);
     await parked.replay(other);
     await clock.advance(30_000);
-    expect(published).toEqual(['thr_1 a', 'thr_2 x', 'thr_2 x']);
+    expect(published).toEqual(['thr_1 w:replay', 'thr_2 w:replay', 'thr_2 w:replay']);
   });
 
   it('tries again when the bus is away', async () => {
@@ -65,15 +63,6 @@ describe('the sweep of parked threads', () => {
     expect(failed).toHaveLength(1);
     bus.isAway = false;
     await clock.advance(15_000);
-    expect(published).toEqual(['thr_1 a']);
-  });
-
-  it('takes the mark from a thread where nothing waits any more', async () => {
-    const { clock, parked, published } = await stage();
-    await parked.drop(key, 'a', 5);
-    await parked.remove(key, 'b');
-    await parked.replay(key);
-    await clock.advance(15_000);
-    expect([published, await parked.mark(key)]).toEqual([[], null]);
+    expect(published).toEqual(['thr_1 w:replay']);
   });
 });

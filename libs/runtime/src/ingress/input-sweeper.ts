@@ -5,9 +5,15 @@
 //   Z1. Producing an opening twice opens a thread once: it has one input id. So it is with the wake of a replay.
 //   Z2. A thread is woken for as long as it is marked to be replayed: whoever owned it may have died over it. What an owner
 //       has decided already it settles with what it has in hand.
-import type { Clock, InputBus, ParkedThreads, ThreadDirectory, ThreadKey } from '@dormouse/ports';
+import {
+  type Clock,
+  type InputBus,
+  type ParkedThreads,
+  replayWake,
+  type ThreadDirectory,
+  type ThreadKey,
+} from '@dormouse/ports';
 import type { Service } from '../service.ts';
-import { wakeParked } from './wake-parked.ts';
 
 export interface InputSweeperPorts {
   readonly directory: ThreadDirectory;
@@ -44,7 +50,7 @@ export function createInputSweeper(ports: InputSweeperPorts): Service {
   async function wake(key: ThreadKey): Promise<void> {
     waking.add(nameOf(key));
     try {
-      await wakeParked(ports, key);
+      await bus.publish(key, replayWake);
     } catch (fault) {
       if (!stopped.signal.aborted) failed(fault);
     } finally {

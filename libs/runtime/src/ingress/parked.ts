@@ -4,19 +4,19 @@
 //   V1. A replay is a mark, and the owner of the thread does it: only the owner knows what else is on its way. It is woken so
 //       that it looks; should the wake be lost, the sweeper repeats it.
 //   V2. What is dropped stays to be seen: nothing that was acknowledged vanishes.
-import type {
-  Clock,
-  InputBus,
-  ParkedInput,
-  ParkedThread,
-  ParkedThreads,
-  PageRequest,
-  ThreadKey,
+import {
+  type Clock,
+  type InputBus,
+  type ParkedInput,
+  type ParkedThread,
+  type ParkedThreads,
+  type PageRequest,
+  replayWake,
+  type ThreadKey,
 } from '@dormouse/ports';
 import { apiType } from './api-json.ts';
 import { answered, type Answered, notFound } from './refusal.ts';
 import type { ListPage } from './thread-page.ts';
-import { wakeParked } from './wake-parked.ts';
 
 export interface ParkedInputView {
   readonly id: string;
@@ -43,7 +43,7 @@ export function createParkedDesk(ports: {
   readonly bus: InputBus;
   readonly clock: Clock;
 }): ParkedDesk {
-  const { parked, clock } = ports;
+  const { parked, bus, clock } = ports;
 
   return {
     async list(tenant, page) {
@@ -58,7 +58,7 @@ export function createParkedDesk(ports: {
     async replay(key) {
       const thread = await parked.get(key);
       if (thread === null || !(await parked.replay(key))) return notFound('parked thread');
-      await wakeParked(ports, key); // (V1)
+      await bus.publish(key, replayWake); // (V1)
       return answered(viewOf({ ...thread, mark: 'replay' }));
     },
     async drop(key, inputId) {

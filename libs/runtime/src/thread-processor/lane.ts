@@ -21,7 +21,15 @@ import type { ProcessorSettings } from './settings.ts';
 import { runSlice } from './slice/run-slice.ts';
 import { finish } from './slice/settle.ts';
 import type { LaneMemory, SliceDeps } from './slice/slice-deps.ts';
-import { answerItem, deliveredItem, type InputItem, isWithdrawn, type SliceItem } from './slice/slice-item.ts';
+import {
+  answerItem,
+  deliveredItem,
+  type InputItem,
+  isWithdrawn,
+  type LaneItem,
+  type SliceItem,
+  type WakeItem,
+} from './slice/slice-item.ts';
 
 /** What a lane gets from the assignment it belongs to. */
 export interface LaneHome {
@@ -51,7 +59,7 @@ export class Lane implements LaneMemory {
   stretch: Stretch | null = null;
   openHolds: Hold[] = [];
   readonly #home: LaneHome;
-  #queue: SliceItem[] = [];
+  #queue: LaneItem[] = [];
   #working: Promise<void> | null = null;
   #failures = 0;
   /** Whether this thread is parked; unknown until it is looked up. */
@@ -97,7 +105,7 @@ export class Lane implements LaneMemory {
     this.#queue = [];
   }
 
-  #push(item: SliceItem): void {
+  #push(item: LaneItem): void {
     this.#queue.push(item);
     this.#home.queued(1);
     this.#working ??= this.#work();
@@ -119,6 +127,8 @@ export class Lane implements LaneMemory {
 
   /** Runs slices until the items at the head are finished. */
   async #workHead(): Promise<void> {
+    const [head] = this.#queue;
+    if (head?.what === 'wake') return this.#patiently(() => this.#wake(head));
     // What is cached was loaded and found unmarked: a warm slice does not ask.
     if (this.#parked === null && this.#home.slices.cache.has(this.cacheKey)) this.#parked = false;
     if (this.#parked === null || this.#waitsParked(this.#queue[0])) await this.#patiently(() => this.#lookForMark());
@@ -132,8 +142,16 @@ export class Lane implements LaneMemory {
     this.#home.queued(items.length);
   }
 
-  #waitsParked(item: SliceItem | undefined): boolean {
+  #waitsParked(item: LaneItem | undefined): boolean {
     return this.#parked === true && item?.what === 'input';
+  }
+
+  /** A warm lane looks too: somebody else may have put something aside, before it knew who owns the thread. */
+  async #wake(item: WakeItem): Promise<void> {
+    if (this.#replay?.goesOn !== true) await this.#lookForMark();
+    this.#queue.splice(this.#queue.indexOf(item), 1);
+    this.#home.queued(-1);
+    finish(this, item, null);
   }
 
   /** What was put aside comes first when an operator wants it to go on. */
@@ -147,11 +165,13 @@ export class Lane implements LaneMemory {
     const items = this.#replay.begin(inputs);
     this.#queue.unshift(...items);
     this.#home.queued(items.length);
-    if (items.length === 0) await this.#forgetHandled();
+    if (items.length === 0 && !(await this.#replay.forget(this.#home.parking))) await this.#lookForMark();
   }
 
   async #forgetHandled(): Promise<void> {
-    await this.#replay?.forget(this.#home.parking);
+    if ((await this.#replay?.forget(this.#home.parking)) !== false) return;
+    this.#parked = null;
+    this.#home.slices.cache.drop(this.cacheKey);
   }
 
   /** (L4) */
@@ -165,8 +185,7 @@ export class Lane implements LaneMemory {
       this.#home.queued(-1);
       if (item.answerOf !== null && item.answerOf === this.run) this.#endRun(item.answerOf);
       finish(this, item, null);
-      this.#parked = null; // the next one looks again: an operator may have asked for a replay
-      await this.#lookForMark();
+      await this.#lookForMark(); // an operator may have asked for a replay
     }
   }
 
@@ -196,14 +215,15 @@ export class Lane implements LaneMemory {
       if (item.what !== 'input' || inputs.length === this.#home.settings.inputsPerSliceMax) break;
       inputs.push(item);
     }
-    const taken = this.#queue.splice(0, Math.max(1, inputs.length));
-    this.#home.queued(-taken.length);
-    return inputs.length === 0 ? taken : this.#home.protocol.mergeInputs(inputs);
+    const [head] = this.#queue.splice(0, Math.max(1, inputs.length));
+    this.#home.queued(-Math.max(1, inputs.length));
+    if (inputs.length > 0) return this.#home.protocol.mergeInputs(inputs);
+    return head === undefined || head.what === 'wake' ? [] : [head];
   }
 
   /** Without answers that were overtaken, and inputs whose senders were told meanwhile that they were not taken. (L5) */
-  #stillWanted(items: readonly SliceItem[]): SliceItem[] {
-    const wanted: SliceItem[] = [];
+  #stillWanted<Item extends LaneItem>(items: readonly Item[]): Item[] {
+    const wanted: Item[] = [];
     for (const item of items) {
       if (isWithdrawn(item)) finish(this, item, null);
       else if (!this.#isOvertaken(item)) wanted.push(item);
@@ -219,7 +239,7 @@ export class Lane implements LaneMemory {
   }
 
   /** An answer whose completion another input has ended meanwhile. (L3) */
-  #isOvertaken(item: SliceItem): boolean {
+  #isOvertaken(item: LaneItem): boolean {
     if (item.what !== 'input' || item.answerOf === null || item.answerOf === this.run) return false;
     return item.deliveries.length === 0 && item.kept.length === 0;
   }

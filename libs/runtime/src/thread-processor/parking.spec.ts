@@ -1,4 +1,5 @@
-import type { Topology } from '@dormouse/adapter-memory';
+import type { Gate, Topology } from '@dormouse/adapter-memory';
+import { Fault, replayWake } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import { decide, text } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
@@ -218,7 +219,7 @@ describe.each(['standalone', 'durable'] as const)('an owner that dies, %s', (top
     const { stage, actor, plays, processor } = await parkedAtWork(topology);
     plays.now = never;
     await actor.ports.parked.replay(key);
-    void actor.ports.inputs.publish(key, poison); // as the desk does
+    void actor.ports.inputs.publish(key, replayWake); // as the desk does
     await stage.clock.advance(5_000);
     expect(clientInputs(stage)).toEqual(['c:after']);
     expect(stage.asked).toHaveLength(1);
@@ -243,8 +244,8 @@ describe.each(['standalone', 'durable'] as const)('an owner that dies, %s', (top
   });
 });
 
-describe('a thread that is parked while it owes something', () => {
-  it('I-04 stays parked for the process that pays it after a restart', async () => {
+describe('a parked thread whose state is warm for another reason', () => {
+  it('I-04 stays parked: after a restart what it owes is paid', async () => {
     const { stage, actor, processor } = await parkedWith([], { topology: 'standalone' });
     expect(stage.told()).not.toContain('ToolsetsLoaded'); // that load is what it owes
     stage.world.durable.log.owed.set(`${key.tenant}:${key.thread}`, { key, versions: new Set([0]) });
@@ -255,5 +256,112 @@ describe('a thread that is parked while it owes something', () => {
     await stage.clock.advance(5_000);
     expect(await waiting(next)).toEqual(['c:poison', 'c:younger']);
     expect(clientInputs(stage)).toEqual(['c:before']);
+  });
+
+  it('I-04 stays parked: a view is shown, and the store of marks is away for a moment', async () => {
+    const away = { after: '', isNow: false };
+    const gate: Gate = {
+      pass: async (_node, { name }, apply) => {
+        const isAway = away.isNow && name === 'parked.mark';
+        away.isNow = name === 'parked.added' && away.after !== '' && !isAway;
+        if (away.isNow) away.after = '';
+        if (isAway) throw new Fault('UNAVAILABLE', 'away');
+        return apply();
+      },
+    };
+    const { stage, actor } = await parkedWith([], { topology: 'standalone', gate });
+    away.after = 'the next input that is put aside';
+    void actor.ports.inputs.publish(key, { kind: 'ViewUpdate', id: 'v:1', viewType: 'map', content: '{}' });
+    await publish(actor, 'second', 'third');
+    await stage.clock.advance(5_000);
+    expect(stage.lines.filter((line) => line.includes('UNAVAILABLE'))).toHaveLength(1);
+    expect(clientInputs(stage)).toEqual(['c:before']);
+    expect(await waiting(actor)).toEqual(['c:poison', 'c:second', 'c:third']);
+  });
+});
+
+describe('a replay that meets another owner, or an operator', () => {
+  it('I-01 takes what somebody else has put aside, though this owner is warm and never knew', async () => {
+    const { stage, code, processor } = poisoned({ topology: 'durable' });
+    code.isBroken = false;
+    const actor = await processor('p1');
+    void actor.ports.inputs.publish(key, opening());
+    await publish(actor, 'before');
+    await stage.clock.advance(1_000);
+    const { parked, inputs } = actor.ports;
+    await parked.add(key, message('late'), null, 0); // its delivery is another's
+    await publish(actor, 'after');
+    await stage.clock.advance(1_000);
+    expect(clientInputs(stage)).toEqual(['c:before', 'c:after']);
+    await parked.replay(key);
+    void inputs.publish(key, replayWake);
+    await stage.clock.advance(1_000);
+    expect(clientInputs(stage)).toEqual(['c:before', 'c:after', 'c:late']);
+    expect([await parked.mark(key), await waiting(actor)]).toEqual([null, []]);
+    expect(stage.world.durable.broker.lag('inputs')).toBe(0);
+  });
+
+  it('is woken in vain while it goes on, and where nothing is marked', async () => {
+    const { stage, actor, plays } = await parkedAtWork('durable');
+    plays.now = never;
+    const { parked, inputs } = actor.ports;
+    await parked.replay(key);
+    for (let times = 0; times < 3; times += 1) {
+      void inputs.publish(key, replayWake);
+      await stage.clock.advance(1_000);
+    }
+    expect([clientInputs(stage), await waiting(actor), stage.asked.length]).toEqual([['c:after'], ['c:after'], 1]);
+    const other = { ...key, thread: 'thr_never' };
+    void inputs.publish(other, replayWake);
+    await stage.clock.advance(1_000);
+    expect(stage.commits(other)).toEqual([]);
+  });
+
+  it('I-01 goes on with what was put aside while it ended', async () => {
+    const { stage, code, actor } = await parkedWith(['after'], { topology: 'durable' });
+    code.isBroken = false;
+    const { parked } = actor.ports;
+    await parked.replay(key);
+    const remove = parked.remove.bind(parked);
+    let isFirst = true;
+    Object.assign(parked, {
+      remove: async (...about: Parameters<typeof remove>) => {
+        if (isFirst) {
+          isFirst = false;
+          await parked.add(key, message('of another owner'), null, 0);
+          await publish(actor, 'newest');
+        }
+        await remove(...about);
+      },
+    });
+    await publish(actor, 'new');
+    await stage.clock.advance(5_000);
+    const expected = ['before', 'poison', 'after', 'new', 'of another owner', 'newest'];
+    expect(clientInputs(stage)).toEqual(expected.map((name) => `c:${name}`));
+    expect([await parked.mark(key), await waiting(actor)]).toEqual([null, []]);
+  });
+
+  it('I-01 keeps what is replayed twice at once, and parked again', async () => {
+    const { stage, code, actor } = await parkedWith(['after', 'last'], { topology: 'durable' });
+    const { parked } = actor.ports;
+    const add = parked.add.bind(parked);
+    let adds = 0;
+    Object.assign(parked, {
+      add: async (...about: Parameters<typeof add>) => {
+        await add(...about);
+        adds += 1;
+        if (adds === 1) await parked.replay(key); // an impatient operator: the rest is still being put aside
+      },
+    });
+    await parked.replay(key);
+    await publish(actor, 'new');
+    await stage.clock.advance(60_000);
+    expect(await waiting(actor)).toEqual(['c:poison', 'c:after', 'c:last', 'c:new']);
+    code.isBroken = false;
+    await parked.replay(key);
+    await publish(actor, 'newest');
+    await stage.clock.advance(60_000);
+    const expected = ['before', 'poison', 'after', 'last', 'new', 'newest'];
+    expect(clientInputs(stage)).toEqual(expected.map((name) => `c:${name}`));
   });
 });

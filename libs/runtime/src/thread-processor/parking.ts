@@ -23,8 +23,8 @@ export interface Parking {
   park(key: ThreadKey, reason: string): Promise<void>;
   add(key: ThreadKey, input: ThreadInput, trace: string | null): Promise<void>;
   remove(key: ThreadKey, inputId: string): Promise<void>;
-  /** Everything that waited is decided. */
-  end(key: ThreadKey): Promise<void>;
+  /** Everything that waited is decided; false when more does. */
+  end(key: ThreadKey): Promise<boolean>;
 }
 
 const reasonCharactersMax = 500;
@@ -62,11 +62,12 @@ export function createParking(deps: {
       logger.error('thread_parked', { ...key });
       await show(key);
     },
-    add: (key, input, trace) => parked.add(key, input, trace),
+    add: (key, input, trace) => parked.add(key, input, trace, clock.now()),
     remove: (key, inputId) => parked.remove(key, inputId),
     end: async (key) => {
-      await parked.unpark(key);
-      logger.info('thread_resumed', { ...key });
+      const ended = await parked.unpark(key);
+      if (ended) logger.info('thread_resumed', { ...key });
+      return ended;
     },
   };
 }

@@ -14,13 +14,16 @@ const parkedInput = (id: string) => ({
 /** A store that is told what goes, and how often there was something to forget. */
 function stage() {
   const told: string[] = [];
-  const calls = { handled: 0, failing: false };
+  const calls = { handled: 0, failing: false, moreWaits: false };
   const parking: Pick<Parking, 'remove' | 'end'> = {
     remove: async (_, id) => {
       if (calls.failing) throw new Error('the store is away');
       told.push(`remove ${id}`);
     },
-    end: async () => void told.push('end'),
+    end: async () => {
+      told.push('end');
+      return !calls.moreWaits;
+    },
   };
   const replay = new Replay(key, () => {
     calls.handled += 1;
@@ -89,5 +92,16 @@ describe('a replay', () => {
     calls.failing = false;
     await forget();
     expect(told).toEqual(['remove a', 'remove b', 'end']);
+  });
+
+  it('says so when more waits than it knows of', async () => {
+    const { calls, begin, forget } = stage();
+    const [first, second] = begin('a', 'b');
+    first?.drop();
+    expect(await forget()).toBe(true); // it goes on
+    calls.moreWaits = true;
+    second?.drop();
+    expect(await forget()).toBe(false);
+    expect(await forget()).toBe(true);
   });
 });

@@ -33,20 +33,28 @@ export class Replay {
     return inputs.map((parked) => this.#item(parked));
   }
 
+  get goesOn(): boolean {
+    return this.#goesOn;
+  }
+
   get hasHandled(): boolean {
     return this.#done.length > 0;
   }
 
-  /** Takes the rows away that nobody needs, and the mark with the last of them. (Y1, Y2) Can be repeated. */
-  async forget(parking: Pick<Parking, 'remove' | 'end'>): Promise<void> {
+  /**
+   * Takes the rows away that nobody needs, and the mark with the last of them. (Y1, Y2) False when more waits than this replay
+   * knows of: somebody has to look. Can be repeated.
+   */
+  async forget(parking: Pick<Parking, 'remove' | 'end'>): Promise<boolean> {
     for (let id = this.#done[0]; id !== undefined; id = this.#done[0]) {
       await parking.remove(this.#key, id);
       this.#done.shift();
       this.#kept.delete(id);
     }
-    if (!this.#goesOn || this.#kept.size > 0) return;
-    await parking.end(this.#key);
+    if (!this.#goesOn || this.#kept.size > 0) return true;
+    const ended = await parking.end(this.#key);
     this.#goesOn = false;
+    return ended;
   }
 
   /** The thread is parked again: what is handled later still loses its row. */

@@ -1,7 +1,7 @@
 // Everything that an observer outside the runtime sees of a universe, collected while it runs, as a neutral `History`. Also
 // checks on the spot what can only be judged at the moment it happens.
 import type { MemoryWorld, Operation } from '@dormouse/adapter-memory';
-import type { Commit, ThreadDelivery, ThreadKey, WorkTopics } from '@dormouse/ports';
+import { type Commit, isThreadInput, type ThreadDelivery, type ThreadKey, type WorkTopics } from '@dormouse/ports';
 import { decide, evolve, type Moment, type RecordedEvent, type Thread, unopenedThread } from '@dormouse/thread';
 import type {
   History,
@@ -62,6 +62,8 @@ export function createObservation(
   const wipes: Wipe[] = [];
   const witnessed: Violation[] = [];
   const finalRefusals: { key: ThreadKey; inputId: string }[] = [];
+  /** Who has put what aside. */
+  const putAside = new Set<string>();
   const recorded = new Map<string, number>();
   const handed = new Set<string>();
   const invocable = new Set<string>();
@@ -84,13 +86,7 @@ export function createObservation(
   /** A refusal without a commit was made final: the log itself must refuse the input too, now. (V3, V4) */
   function refused(delivery: ThreadDelivery & { readonly what: 'input' }): void {
     const { tenant, thread: id, input } = delivery;
-    if (input.kind === 'ViewUpdate') return;
-    if (
-      world()
-        .durable.parked.inputs.get(threadName({ tenant, thread: id }))
-        ?.has(input.id) === true
-    )
-      return counted('input put aside');
+    if (!isThreadInput(input)) return;
     counted(`refused for good: ${input.kind}`);
     finalRefusals.push({ key: { tenant, thread: id }, inputId: input.id });
     if (world().durable.log.byInput({ tenant, thread: id }, input.id) !== null)
@@ -114,8 +110,11 @@ export function createObservation(
       for (const event of openOnce(commit).events) counted(pathOf(event));
       for (const effect of openOnce(commit).effects) if (effect.do === 'InvokeTool') invocable.add(effect.toolCallId);
     },
-    decided: (_node, delivery, version) => {
-      if (version === null && delivery.what === 'input') refused(delivery);
+    decided: (node, delivery, version) => {
+      if (version !== null || delivery.what !== 'input') return;
+      const { tenant, thread: id, input } = delivery;
+      if (putAside.has(`${node} ${tenant}:${id} ${input.id}`)) counted('input put aside');
+      else refused(delivery);
     },
     refusedInReplay: (key, inputId) => void finalRefusals.push({ key, inputId }),
     handedOver: ({ effect }) => {
@@ -124,6 +123,7 @@ export function createObservation(
     },
     applied: (node, { name, about }) => {
       if (name === 'inputs.publish' && about.includes(' t:')) counted('timer fired');
+      if (name === 'parked.add') putAside.add(`${node} ${about}`);
       if (name === 'ledger.read' || name === 'ledger.claim') lookups.set(`${node} ${about}`, moment());
       if (name !== 'ledger.settle' || recorded.has(about)) return;
       for (const [row, { outcome }] of world().durable.ledger.entries)

@@ -11,10 +11,10 @@ import { pay } from '../payment.ts';
 import type { Repayment } from '../protocol.ts';
 import type { ReadThread } from '../thread-state.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';
-import { type InputItem, type SliceItem, tell } from './slice-item.ts';
+import { type InputItem, type LaneItem, tell } from './slice-item.ts';
 
 /** The slice lets go of an item; `version` is that of its commit, or null when it was refused without one. */
-export function finish(lane: LaneMemory, item: SliceItem, version: number | null): void {
+export function finish(lane: LaneMemory, item: LaneItem, version: number | null): void {
   tell(item, version);
   item.hold.drop();
   if (item.hold.isOpen) lane.openHolds.push(item.hold);

@@ -1,4 +1,5 @@
-// What waits in a lane: an input with every delivery of it, the answer of a completion, or a debt to recover.
+// What waits in a lane: an input with every delivery of it, the answer of a completion, a debt to recover, a view to show, or an
+// operator's wish that the thread go on.
 import type { InputDelivery, RecoveryDelivery, ViewUpdate } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import type { CompletionRun } from '../completion/completion-run.ts';
@@ -44,15 +45,25 @@ export interface ViewItem {
   told: boolean;
 }
 
+/** Not for a slice: the lane looks for the mark of its thread. */
+export interface WakeItem {
+  readonly what: 'wake';
+  readonly deliveries: readonly InputDelivery[];
+  readonly hold: Hold;
+  told: boolean;
+}
+
 const noRows: readonly KeptInput[] = [];
 
 export type SliceItem = InputItem | RecoveryItem | ViewItem;
+export type LaneItem = SliceItem | WakeItem;
 
-export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): SliceItem {
+export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): LaneItem {
   const hold = new Hold([delivery]);
   if (delivery.what === 'recovery') return { what: 'recovery', delivery, deliveries: [delivery], hold, told: false };
   const { input } = delivery;
   if (input.kind === 'ViewUpdate') return { what: 'view', update: input, deliveries: [delivery], hold, told: false };
+  if (input.kind === 'ReplayWake') return { what: 'wake', deliveries: [delivery], hold, told: false };
   return {
     what: 'input',
     input,
@@ -87,14 +98,14 @@ export const itemAtHand = (input: ThreadInput, trace: string | null): InputItem 
  * Every sender of it was told that it was not taken, and so it is: what is in the log, or may be, has to be paid, and what the
  * store keeps waits there, whatever became of the delivery that came for it.
  */
-export function isWithdrawn(item: SliceItem): boolean {
+export function isWithdrawn(item: LaneItem): boolean {
   if (item.told || (item.what === 'input' && (item.mayBeStored || item.answerOf !== null || item.kept.length > 0)))
     return false;
   return item.deliveries.length > 0 && item.deliveries.every((delivery) => delivery.isWithdrawn?.() === true);
 }
 
 /** Tells every delivery, once, what was decided. */
-export function tell(item: SliceItem, version: number | null): void {
+export function tell(item: LaneItem, version: number | null): void {
   if (item.told) return;
   item.told = true;
   for (const delivery of item.deliveries) delivery.decided(version);

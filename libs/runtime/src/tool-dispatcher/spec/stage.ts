@@ -7,16 +7,17 @@ import {
   type MemoryPorts,
   type MemoryWorld,
 } from '@dormouse/adapter-memory';
-import type {
-  FetchOutcome,
-  InputBus,
-  LogFields,
-  Logger,
-  SendOutcome,
-  SendRequest,
-  ThreadKey,
-  ToolServer,
-  WorkTopics,
+import {
+  type FetchOutcome,
+  type InputBus,
+  type LogFields,
+  type Logger,
+  type SendOutcome,
+  type SendRequest,
+  type ThreadKey,
+  type ToolServer,
+  type WorkTopics,
+  isThreadInput,
 } from '@dormouse/ports';
 import { canonicalJson } from '@dormouse/protocol';
 import type { InvokeTool, RecordedEvent, ThreadInput } from '@dormouse/thread';
@@ -137,7 +138,7 @@ export function createStage(): Stage {
     inputBus: {
       publish: async (_key, input) => {
         if (stage.publishFails !== null) throw stage.publishFails;
-        if (input.kind !== 'ViewUpdate') inputs.push(input);
+        if (isThreadInput(input)) inputs.push(input);
       },
       consume: (consumer) => ports.inputs.consume(consumer),
     },
