@@ -21,9 +21,9 @@ interface Head {
   version: number;
 }
 
-const headsMax = 50_000;
+const headsMaxUsually = 50_000;
 
-export function createCommitAppender(database: DatabaseSync): CommitAppender {
+export function createCommitAppender(database: DatabaseSync, headsMax = headsMaxUsually): CommitAppender {
   const findNumber = database.prepare('SELECT number FROM thread_numbers WHERE tenant = ? AND thread = ?');
   const insertNumber = database.prepare('INSERT INTO thread_numbers (tenant, thread) VALUES (?, ?)');
   const findHead = database.prepare(
@@ -41,7 +41,10 @@ export function createCommitAppender(database: DatabaseSync): CommitAppender {
   // Two generations: the older one is dropped when the younger is full. Bounded, and cheap to keep.
   let young = new Map<string, Head>();
   let old = new Map<string, Head>();
-  /** What became of the append before; null when that is not known, or was undone. */
+  /**
+   * What became of the append before; null when that is not known, or was undone. It outlives a transaction, because a pair may be
+   * cut in two groups: that one which follows is never the first of what was given together is its sender's business.
+   */
   let before: AppendOutcome | null = null;
 
   function headOf(tenant: string, thread: string): Head {

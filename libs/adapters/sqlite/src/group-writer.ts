@@ -9,12 +9,14 @@
 //   G2. An operation's promise settles after its transaction: on disk, or rolled back.
 //   G3. At most `queuedMax` operations wait; then UNAVAILABLE, and nothing was accepted.
 //   G4. A writer that dies takes the process with it.
-//   G5. Of a group that was expected, the answer finds the event loop awake, as long as that takes no longer than a fast disk.
+//   G5. Of commits that were expected, the answer finds the event loop awake, as long as that takes no longer than a fast disk.
+//       With one processor nothing is expected.
 import type { Append, AppendOutcome } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { createAnswerQueue } from './answer-queue.ts';
 import { stayAwake } from './awake-loop.ts';
+import { isAppend } from './carry-out.ts';
 import { unavailable } from './fault-of.ts';
 import { createOutbox, type OutboxOptions, type Urgency } from './outbox.ts';
 import type {
@@ -77,12 +79,12 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   const outbox = createOutbox(options, (operations, waiting) => {
     answers.add(waiting);
     post(operations);
-    if (!isExpected) return;
+    if (!isExpected || !operations.some(isCommit)) return;
     isExpected = false;
     stayAwake(() => answers.length === 0); // (G5)
   });
   let gone: Error | null = null;
-  /** Whether the next group is one that was expected. */
+  /** Whether the next commits are expected. */
   let isExpected = false;
   /** What the writer was told to begin with last, until its group leaves. */
   let begun: Append | null = null;
@@ -181,6 +183,8 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     },
   };
 }
+
+const isCommit = (member: GroupMember): boolean => member === 'begun' || isAppend(member);
 
 function rowOf({ commit, owes, follows = false }: Append): AppendRow {
   const { tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body } = commit;

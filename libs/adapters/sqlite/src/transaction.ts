@@ -7,12 +7,16 @@
 //   X3. When COMMIT itself fails other than by a full disk, appends are `unknown`: their frames may be on disk. (L5)
 //   X4. What is begun is carried out in the transaction that is open for its group, and stored only with a group that names it
 //       first. In any other case it is undone; a group that names it later carries it out like everything else.
+//   X5. Another process that holds the database is waited for by groups, `busyMsMax` each, and never by what is ahead of them.
 import type { AppendOutcome } from '@dormouse/ports';
 import type { DatabaseSync } from 'node:sqlite';
 import type { CommitAppender } from './append-commit.ts';
 import { createCarryOut, isAppend } from './carry-out.ts';
 import { failureOf, type SqliteFailure, troubleOf } from './sqlite-failure.ts';
 import type { AppendRow, GroupMember, WriteAnswer, WriteOperation } from './write-operation.ts';
+
+/** How long somebody else may hold the database before a group fails. */
+export const busyMsMax = 5_000;
 
 export interface GroupResult {
   readonly answers: readonly WriteAnswer[];
@@ -61,11 +65,24 @@ export function createTransactions(database: DatabaseSync, appender: CommitAppen
 
   /** Whatever fails here is met again by the group, which can say so. */
   function ahead(work: () => void): void {
+    if (!database.isTransaction && !hasBegunAtOnce()) return;
     try {
-      if (!database.isTransaction) begin.run();
       work();
     } catch {
       undo();
+    }
+  }
+
+  /** (X5) */
+  function hasBegunAtOnce(): boolean {
+    database.exec('PRAGMA busy_timeout = 0'); // not prepared: it would take effect then, not when it is run
+    try {
+      begin.run();
+      return true;
+    } catch {
+      return false;
+    } finally {
+      database.exec(`PRAGMA busy_timeout = ${busyMsMax}`);
     }
   }
 

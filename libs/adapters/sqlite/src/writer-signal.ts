@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   N1. What is posted after `seen` was read is never slept over.
-//   N2. A wake for something that never comes costs at most the time that is watched for it.
+//   N2. A wake for something that never comes costs at most the time that is watched for it, once for each that is told.
 import { availableParallelism } from 'node:os';
 
 export const signalBytes = 8;

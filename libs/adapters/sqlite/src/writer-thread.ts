@@ -9,12 +9,13 @@
 //       made between two transactions, so the log stays bounded. Its length is looked at every 16 operations. (stack.md:
 //       auto-checkpoints stall the path)
 //   W3. Woken for something that is about to be posted, it opens the transaction for it, carries out what of it is told before
-//       the rest, and stays awake for that, `watchMsMax` at most. Nowhere else does it wait awake, or with an open transaction.
+//       the rest, and stays awake for that, `watchMsMax` at most after each that it is told. Nowhere else does it wait awake, or
+//       with an open transaction.
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
-import { createTransactions } from './transaction.ts';
+import { busyMsMax, createTransactions } from './transaction.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
 import { createCounterPen } from './writer-counters.ts';
 import { createWriterSignal, watchMsMax } from './writer-signal.ts';
@@ -34,7 +35,7 @@ const writerCacheKib = 65_536;
 const setup = workerData as WriterSetup;
 const { port } = setup;
 const signal = createWriterSignal(setup.signal);
-const database = new DatabaseSync(setup.file, { timeout: 5_000 });
+const database = new DatabaseSync(setup.file, { timeout: busyMsMax });
 database.exec(
   `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -${writerCacheKib}; PRAGMA journal_size_limit = 67108864`,
 );
@@ -66,7 +67,7 @@ function wait(seen: number): void {
     transactions.abandon();
   }
   if (signal.sleep(seen, wal.isClean() ? undefined : idleBeforeCheckpointMs) === 'timed-out') checkpoint();
-  else if (signal.posts() === seen) transactions.open();
+  else transactions.open(); // whoever posted begins one anyway
 }
 
 /** Everything up to what must not be mixed with it: the end, or the beginning of another group. */

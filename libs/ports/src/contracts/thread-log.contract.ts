@@ -318,6 +318,10 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
           'conflict',
         ]);
         expect(await log.append([never])).toEqual(['conflict']);
+        const twice = append(commitOf(freshKey(), 0));
+        log.expectAppend?.(twice);
+        expect(await log.append([twice, twice])).toEqual(['appended', 'conflict']);
+        expect(await log.append([twice])).toEqual(['conflict']);
         expect(await log.read(key, 0)).toEqual([first.commit, second.commit, rival.commit]);
       });
 

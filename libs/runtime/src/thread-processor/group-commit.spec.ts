@@ -158,6 +158,27 @@ describe('group commit', () => {
     expect(await Promise.all(told)).toEqual([['appended', 'conflict'], ['appended', 'appended'], ['appended']]);
   });
 
+  it('G4 tells the store once which commit comes first, of several that come at once', async () => {
+    const store = slowStore();
+    const told: (string | undefined)[] = [];
+    const expectAppend = (expected?: Append): void => void told.push(expected?.commit.thread);
+    const commits = createGroupCommit({ ...store.log, expectAppend }, limits);
+    const [a, b, c] = [append('a'), append('b'), append('c')];
+    commits.expect();
+    commits.expect();
+    commits.expect(a);
+    commits.expect(b);
+    commits.expect();
+    expect(told).toEqual([undefined, 'a']);
+    const outcomes = [commits.append([a]), commits.append([b])];
+    await store.turn();
+    await store.answer();
+    await Promise.all(outcomes);
+    await Promise.all([commits.append([c]), store.turn().then(() => store.answer())]);
+    commits.expect(c);
+    expect(told).toEqual([undefined, 'a', 'c']);
+  });
+
   it('G4 tells the store of a commit that comes when it is the only one, and not when others are there', async () => {
     const store = slowStore();
     let expected = 0;

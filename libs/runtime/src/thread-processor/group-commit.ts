@@ -8,8 +8,8 @@
 //       given together stays together.
 //   G3. Each commit gets its own outcome; a flush that throws fails every commit of it, whose outcome is then unknown. (L4)
 //   G4. The store is told of a commit that is about to come while little is going on: then its way is as long as it takes to wake
-//       the store and to carry it out. Else the store is awake, or has others to wait for. Told in vain, it is not told again
-//       before the next append: a slice may end without a commit.
+//       the store and to carry it out. Else the store is awake, or has others to wait for. It is told once that one comes, and once
+//       which, before the next append: a slice may end without a commit, and of several that come at once the first goes first.
 import type { Append, AppendOutcome, ThreadLog } from '@dormouse/ports';
 
 export interface GroupCommit {
@@ -33,6 +33,7 @@ export function createGroupCommit(
   let inFlight = 0;
   let wasLone = true;
   let isExpected = false;
+  let isNamed = false;
 
   /** (G1) */
   function flushWaiting(): void {
@@ -71,13 +72,15 @@ export function createGroupCommit(
 
   return {
     expect: (append) => {
-      if (!wasLone || inFlight > 0 || waiting.length > 0 || (isExpected && append === undefined)) return; // (G4)
+      if (!wasLone || inFlight > 0 || waiting.length > 0 || isNamed || (isExpected && append === undefined)) return; // (G4)
       isExpected = true;
+      isNamed = append !== undefined;
       log.expectAppend?.(append);
     },
     append: (appends) =>
       new Promise((resolve, reject) => {
         isExpected = false;
+        isNamed = false;
         waiting.push({ appends, resolve, reject });
         // One microtask later: whoever became ready in this same turn of the loop rides along.
         if (waiting.length === 1) queueMicrotask(flushWaiting);
