@@ -60,8 +60,8 @@ export function createInputSweeper(ports: InputSweeperPorts): Service {
 
   async function run(): Promise<void> {
     while (!stopped.signal.aborted) {
-      await sweepReplays().catch(failed);
       await sweepOpenings().catch(failed);
+      await sweepReplays().catch(failed);
       await clock.sleep(sweepEveryMs, stopped.signal);
     }
   }

@@ -5,7 +5,7 @@
 //       the time is over. R91
 //   W2. What cannot be delivered settles its call with an error: the tool would never answer.
 //   W3. The URL came from a tool server: it passes the outbound guard, and credentials go to the registered origin only.
-//   W4. An answer that was taken is not posted again, however often it is owed. R94
+//   W4. An answer that was taken is not posted again, however often it is owed, nor is one that is on its way. R94
 import {
   answerOwner,
   type Clock,
@@ -54,27 +54,39 @@ export function createChoiceAnswers(deps: {
     await inputs.publish({ tenant, thread }, input, trace); // (W2)
   }
 
+  async function tryOnce(owed: Owed<AnswerChoice>): Promise<void> {
+    const { tenant, thread, effect } = owed;
+    const key = { tenant, thread };
+    if ((await ledger.read(key, effect.id))?.outcome === 'sent') return; // (W4)
+    const registered = await toolServers.get(tenant, effect.toolServer);
+    if (registered === null) return giveUp(owed, `tool server "${effect.toolServer}" is not registered any more`);
+    const outcome = await transport.post({
+      server: atAddress(registered, effect),
+      url: sealer.open(answerOwner(tenant, thread, effect.toolCallId), effect.answerTo),
+      body: JSON.stringify(encodeChoiceAnswer({ id: effect.toolCallId, selected: effect.selected })), // (W1)
+      headers: { 'idempotency-key': effect.choiceId, ...traceHeaders(owed.trace) },
+      timeoutMs: settings.noticeTimeoutMs,
+      signal,
+    });
+    if (outcome.sent && outcome.status >= 200 && outcome.status < 300)
+      return void (await ledger.settle(key, effect.id, 'sent', String(outcome.status)));
+    const why = outcome.sent ? `HTTP ${outcome.status}` : outcome.code;
+    const isRefused = outcome.sent ? outcome.status < 500 : outcome.code === 'OUTBOUND_FORBIDDEN';
+    if (isRefused || clock.now() - owed.at >= settings.answerRetryTotalMs) return giveUp(owed, why);
+    throw new Fault('UNAVAILABLE', `the answer to a choice was not taken: ${why}`);
+  }
+
+  /** (W4) */
+  const underWay = new Map<string, Promise<void>>();
+
   return {
-    async post(owed) {
-      const { tenant, thread, effect } = owed;
-      const key = { tenant, thread };
-      if ((await ledger.read(key, effect.id))?.outcome === 'sent') return; // (W4)
-      const registered = await toolServers.get(tenant, effect.toolServer);
-      if (registered === null) return giveUp(owed, `tool server "${effect.toolServer}" is not registered any more`);
-      const outcome = await transport.post({
-        server: atAddress(registered, effect),
-        url: sealer.open(answerOwner(tenant, thread, effect.toolCallId), effect.answerTo),
-        body: JSON.stringify(encodeChoiceAnswer({ id: effect.toolCallId, selected: effect.selected })), // (W1)
-        headers: { 'idempotency-key': effect.choiceId, ...traceHeaders(owed.trace) },
-        timeoutMs: settings.noticeTimeoutMs,
-        signal,
-      });
-      if (outcome.sent && outcome.status >= 200 && outcome.status < 300)
-        return void (await ledger.settle(key, effect.id, 'sent', String(outcome.status)));
-      const why = outcome.sent ? `HTTP ${outcome.status}` : outcome.code;
-      const isRefused = outcome.sent ? outcome.status < 500 : outcome.code === 'OUTBOUND_FORBIDDEN';
-      if (isRefused || clock.now() - owed.at >= settings.answerRetryTotalMs) return giveUp(owed, why);
-      throw new Fault('UNAVAILABLE', `the answer to a choice was not taken: ${why}`);
+    post: (owed) => {
+      const name = `${owed.tenant}:${owed.thread}:${owed.effect.id}`;
+      const known = underWay.get(name);
+      if (known !== undefined) return known;
+      const trying = tryOnce(owed).finally(() => underWay.delete(name));
+      underWay.set(name, trying);
+      return trying;
     },
   };
 }

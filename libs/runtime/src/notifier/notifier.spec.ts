@@ -167,6 +167,14 @@ describe('answers to choices', () => {
     await stage.clock.advance(60_000);
     expect(one.posts).toHaveLength(2);
   });
+
+  it('W4 are posted once when they are owed twice at the same moment', async () => {
+    const owed = answer();
+    const receipts = await Promise.all([owed, owed].map((one) => stage.ports.work.publish('notices', one)));
+    await stage.clock.advance(1_000);
+    await Promise.all(receipts.map(({ handled }) => handled));
+    expect(peers[0]?.posts).toHaveLength(1);
+  });
 });
 
 describe('stopping', () => {
