@@ -172,7 +172,7 @@ describe('answers to choices', () => {
     const owed = answer();
     const receipts = await Promise.all([owed, owed].map((one) => stage.ports.work.publish('notices', one)));
     await stage.clock.advance(1_000);
-    await Promise.all(receipts.map(({ handled }) => handled));
+    for (const { handled } of receipts) await handled;
     expect(peers[0]?.posts).toHaveLength(1);
   });
 });
