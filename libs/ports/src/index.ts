@@ -24,6 +24,7 @@ export * from './thread-key.ts';
 export * from './thread-log.ts';
 export * from './thread-map.ts';
 export * from './timers.ts';
+export * from './together.ts';
 export * from './tool-transport.ts';
 export * from './transient-map.ts';
 export * from './unreachable.ts';

@@ -5,7 +5,8 @@
 //   X1. `reached` is true from the moment the request was given to a connected socket; before that nothing was sent.
 //   X2. With `keepBytesMax` 0 the answer is its status: the body is thrown away unread and may not keep a socket busy.
 //   X3. Never throws for the network; settles exactly once, at the latest at the deadline.
-import { onAbort } from '@dormouse/ports';
+//   X4. Answers that come in the same turn of the event loop go on together.
+import { onAbort, together } from '@dormouse/ports';
 import type { Dispatcher, Pool } from 'undici';
 import { errorCode } from './outbound-guard.ts';
 
@@ -54,6 +55,8 @@ export function exchange(pool: Pool, request: ExchangeRequest): Promise<Exchange
     const timer = setTimeout(() => end(new Ended('TIMEOUT', `no answer within ${timeoutMs} ms`)), timeoutMs);
     const giveUp = (): void => end(new Ended('ABORTED', 'the request was given up'));
     const stay = signal === undefined ? null : onAbort(signal, giveUp);
+    /** The first that is said counts. (X3, X4) */
+    const settle = (outcome: ExchangeOutcome): void => together(() => resolve(outcome));
 
     function finish(): void {
       clearTimeout(timer);
@@ -62,7 +65,7 @@ export function exchange(pool: Pool, request: ExchangeRequest): Promise<Exchange
     function end(why: Ended): void {
       ended = why;
       if (controller !== null) return controller.abort(why);
-      resolve(failed(false, why)); // still queued or connecting: nothing was sent (X1), and nothing will be
+      settle(failed(false, why)); // still queued or connecting: nothing was sent (X1), and nothing will be
       finish();
     }
 
@@ -78,7 +81,7 @@ export function exchange(pool: Pool, request: ExchangeRequest): Promise<Exchange
           if (statusCode < 200) return;
           status = statusCode;
           answerHeaders = fields;
-          if (keepBytesMax === 0) resolve({ answered: true, status, headers: fields, body: null }); // (X2)
+          if (keepBytesMax === 0) settle({ answered: true, status, headers: fields, body: null }); // (X2)
         },
         onResponseData(given, chunk) {
           received += chunk.length;
@@ -88,16 +91,11 @@ export function exchange(pool: Pool, request: ExchangeRequest): Promise<Exchange
         },
         onResponseEnd() {
           finish();
-          resolve({
-            answered: true,
-            status,
-            headers: answerHeaders,
-            body: keepBytesMax === 0 ? null : Buffer.concat(chunks),
-          });
+          if (keepBytesMax > 0) settle({ answered: true, status, headers: answerHeaders, body: Buffer.concat(chunks) });
         },
         onResponseError(_given, error) {
           finish();
-          resolve(failed(controller !== null, error));
+          settle(failed(controller !== null, error));
         },
       },
     );

@@ -3,7 +3,9 @@
 // Invariants:
 //   R1. At most `bytesMax` and one chunk are held. What follows is thrown away unread, so that the sender gets to read the
 //       answer instead of a broken connection; but not for ever.
+//   R2. Requests that are complete in the same turn of the event loop go on together.
 import type { IncomingMessage } from 'node:http';
+import { together } from '@dormouse/ports';
 
 export interface RequestBytes {
   readonly bytes: Buffer;
@@ -22,12 +24,10 @@ export function receiveBytes(payload: IncomingMessage, bytesMax: number): Promis
       received += chunk.length;
       if (received > discardedBytesMax) payload.destroy();
     });
-    payload.on('end', () =>
-      resolve({
-        bytes: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks),
-        truncated: received > bytesMax,
-      }),
-    );
+    payload.on('end', () => {
+      const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+      together(() => resolve({ bytes, truncated: received > bytesMax })); // (R2)
+    });
     payload.on('error', reject);
   });
 }
