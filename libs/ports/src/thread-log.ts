@@ -5,11 +5,14 @@
 //   L2. `(tenant, thread, input)` is unique over all commits: an append with a known input is a `duplicate`.
 //       When both are violated either answer may be given.
 //   L3. A read that starts after an append was answered sees the commit; bytes never change.
-//   L4. Each commit of a group has its own outcome; one failing never harms the others. Within one group, commits of one
-//       thread apply in array order; one that `follows` another that was not stored is a `conflict`. Groups may be on their way at once, and come to an end in any order.
+//   L4. Each commit of a group has its own outcome; one failing never harms the others. Within one group, commits of one thread
+//       apply in array order; one that `follows` another that was not stored is a `conflict`. Groups may be on their way at
+//       once, and come to an end in any order.
 //   L5. `unknown` means: it may have been stored, now or a little later. Whoever gets it reads back by nonce.
 //   L6. A read that fails throws; it never answers "nothing there".
 //   L7. `too_large` means: not stored, and never will be; no later state of the store takes it.
+//   L8. `append` throws only when nothing of its group is known to be stored, and what is not there then never will be. Where
+//       one of the group has an outcome, those that failed are `unknown`. Whoever gets a throw reads back by nonce too.
 import type { ThreadKey } from './thread-key.ts';
 
 /** The envelope, as stored. Field meanings: design §1. */
@@ -54,7 +57,7 @@ export interface Append {
 export type AppendOutcome = 'appended' | 'conflict' | 'duplicate' | 'unknown' | 'too_large';
 
 export interface ThreadLog {
-  /** Stores a group in one durable write. Outcomes in the order given. */
+  /** Stores a group in one durable write. Outcomes in the order given. @throws when it failed as a whole. (L8) */
   append(group: readonly Append[]): Promise<readonly AppendOutcome[]>;
   /**
    * A hint: an append follows at once; when it is known already, this very object, first in its group. A store that sleeps may

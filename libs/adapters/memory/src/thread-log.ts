@@ -4,7 +4,7 @@
 //   M1. Version and inputs are checked and the commit stored in one step (L1, L2). When both are violated the answer
 //       alternates, because a real server names only one of them.
 //   M2. Every commit of a group passes the gate for itself, those of one thread one after the other (L4). A failure whose
-//       outcome nobody knows is `unknown`; when surely nothing of the whole group was stored, `append` throws.
+//       outcome nobody knows is `unknown`; when surely nothing of the whole group was stored, `append` throws. (L8)
 import { Fault, type Append, type AppendOutcome, type Commit, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 

@@ -6,7 +6,7 @@
 //       what they do next takes longer than sending. No timers.
 //   G2. A group is bounded in commits and bytes; what does not fit goes first in the next one, in the order of arrival. What was
 //       given together stays together.
-//   G3. Each commit gets its own outcome; a flush that throws fails every commit of it, whose outcome is then unknown. (L4)
+//   G3. Each commit gets its own outcome; a flush that throws fails every commit of it, and whoever gave it reads back. (L8)
 //   G4. The store is told of a commit that is about to come while little is going on: then its way is as long as it takes to wake
 //       the store and to carry it out. Else the store is awake, or has others to wait for. It is told once that one comes, and once
 //       which, before the next append: a slice may end without a commit, and of several that come at once the first goes first.
@@ -15,7 +15,7 @@ import type { Append, AppendOutcome, ThreadLog } from '@dormouse/ports';
 export interface GroupCommit {
   /** An append follows at once; this very one, when it is known already. */
   expect(append?: Append): void;
-  /** Of one thread, in the order of its log. @throws whatever the store threw: the outcome is unknown then. */
+  /** Of one thread, in the order of its log. @throws whatever the store threw: the outcome has to be read back then. */
   append(appends: readonly Append[]): Promise<readonly AppendOutcome[]>;
 }
 

@@ -14,6 +14,10 @@ interface Told {
   readonly away: Set<string>;
   /** Names of operations that happen, whose answer is lost, and after which the log cannot be read. */
   readonly unsure: Set<string>;
+  /** Names of operations that happen and say that they did not, with what happens meanwhile. */
+  readonly lying: Map<string, () => unknown>;
+  /** Names of operations whose answer is lost once; they happen when they are called for. */
+  readonly late: Map<string, () => unknown>;
   readonly consumer: () => InputConsumer;
 }
 
@@ -21,6 +25,7 @@ async function told(
   options: { readonly protocol?: Partial<ProcessorProtocol>; readonly settings?: Partial<ProcessorSettings> } = {},
 ): Promise<Told> {
   const [withdrawn, away, unsure] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const [lying, late] = [new Map<string, () => unknown>(), new Map<string, () => unknown>()];
   const consumers: InputConsumer[] = [];
   const stage = createStage({
     topology: 'durable',
@@ -30,6 +35,16 @@ async function told(
           apply();
           away.add('log.read');
           throw new Error('connection reset');
+        }
+        if (late.has(name) && !away.has(name)) {
+          late.set(name, apply);
+          away.add(name);
+          throw new Error('connection reset');
+        }
+        if (lying.has(name)) {
+          apply();
+          lying.get(name)?.();
+          throw new Fault('UNAVAILABLE', `${name} says that it is away`);
         }
         if (away.has(name)) throw new Fault('UNAVAILABLE', `${name} is away`);
         return apply();
@@ -54,7 +69,7 @@ async function told(
     if (first === undefined) throw new Error('nobody consumes');
     return first;
   };
-  return { stage, actor, withdrawn, away, unsure, consumer };
+  return { stage, actor, withdrawn, away, unsure, lying, late, consumer };
 }
 
 const decided = (stage: Stage): readonly string[] =>
@@ -100,6 +115,40 @@ describe('L5 an input whose sender was told that it was not taken', () => {
     withdrawn.add(input.id);
     away.clear();
     unsure.clear();
+    await stage.clock.advance(10_000);
+    expect(stage.dispatched.map((effect) => effect.do)).toEqual(['LoadToolsets']);
+  });
+
+  it.each([true, false])(
+    'is paid when it is in the log although the append threw; it can be read: %s',
+    async (isRead) => {
+      const { stage, actor, withdrawn, away, lying } = await told();
+      const input = opening();
+      lying.set('log.append', () => {
+        withdrawn.add(input.id);
+        if (!isRead) away.add('log.read');
+      });
+      await actor.ports.inputs.publish(key, input);
+      await stage.clock.advance(1_000);
+      away.clear();
+      lying.clear();
+      await stage.clock.advance(10_000);
+      expect(stage.told()).toContain('ThreadOpened');
+      expect(stage.dispatched.map((effect) => effect.do)).toEqual(['LoadToolsets']);
+    },
+  );
+
+  it('is paid when it may still come into the log, whatever the next attempt shows', async () => {
+    const { stage, actor, withdrawn, away, late } = await told();
+    const input = opening();
+    late.set('log.append', () => undefined);
+    await actor.ports.inputs.publish(key, input);
+    await stage.clock.advance(1_000); // one whose answer was lost, others that threw; none is there
+    withdrawn.add(input.id);
+    late.get('log.append')?.();
+    late.clear();
+    await stage.clock.advance(10_000);
+    away.clear();
     await stage.clock.advance(10_000);
     expect(stage.dispatched.map((effect) => effect.do)).toEqual(['LoadToolsets']);
   });

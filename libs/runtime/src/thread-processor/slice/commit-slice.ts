@@ -5,11 +5,12 @@
 //   A1. Nothing is paid before the commit is in the log; what two commits owe is judged by the state after the last that is.
 //   A2. All items of a commit are released together, after its payment. (V8)
 //   A3. Whatever the append answers leads to the right place: a conflict is decided again on a reloaded state, a duplicate is
-//       looked up, an unknown outcome is read back by its nonce. Both indexes may be violated and only one be named.
+//       looked up, an unknown outcome is read back by its nonce, and so is an append that throws. (L5, L8) Both indexes may be
+//       violated and only one be named.
 //   A4. A commit that no store takes is nobody's fault that passes: its slice throws what is not a Fault, so that it is poison.
 //   A5. The commit of an answer is worth nothing by itself: should it not stand, its completion is asked for as an effect, and
 //       the lane reads the thread again.
-import type { Append, Commit, Delta } from '@dormouse/ports';
+import type { Append, AppendOutcome, Commit, Delta } from '@dormouse/ports';
 import { sealCommit } from '../../envelope.ts';
 import type { AnswerAtOnce } from '../completion/answer-at-once.ts';
 import { Hold } from '../held-deliveries.ts';
@@ -50,7 +51,9 @@ export async function commitSlice(
       const appended = deps.groupCommit.append(sealed.map(({ append }) => append));
       // When what leaves with this turn of the loop has left.
       process.nextTick(() => announce(deps.payment, lane.key, debtsOf(sealed)));
-      const [told = 'unknown', ...others] = await appended;
+      const [told = 'unknown', ...others] = await appended.catch((failure: unknown) =>
+        foundAfter(deps, lane, first, failure),
+      );
       if (told === 'too_large') throw new Error(tooLarge(first.commit)); // (A4)
       const known = told === 'unknown' ? await readBack(deps, lane, first) : told;
       if (known !== 'appended') return known;
@@ -142,12 +145,32 @@ const owesDeliveries = (slice: DecidedSlice): boolean =>
   slice.effects.length > 0 && slice.items.some((item) => item.deliveries.length > 0);
 
 /** What became of an append with an unknown outcome. (A3) */
-async function readBack(deps: SliceDeps, lane: LaneMemory, { slice, commit }: SealedSlice): Promise<KnownOutcome> {
-  for (const item of slice.items) item.mayBeStored = true;
-  const [next] = await deps.log.read(lane.key, commit.version, 1);
-  const stored = next?.version === commit.version ? next : null;
+async function readBack(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice): Promise<KnownOutcome> {
+  markUncertain(sealed);
   // Not there may mean not yet: should it land later, a reload meets it like anybody else's commit. (L5, V1)
-  return deps.protocol.wasAppended(commit, stored) ? 'appended' : 'conflict';
+  return (await isStored(deps, lane, sealed)) ? 'appended' : 'conflict';
+}
+
+/** What became of an append that threw. @throws the failure when it is not there, or nobody knows. (A3) */
+async function foundAfter(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  first: SealedSlice,
+  failure: unknown,
+): Promise<readonly AppendOutcome[]> {
+  const stands = await isStored(deps, lane, first).catch(() => null);
+  if (stands === null) markUncertain(first);
+  if (stands !== true) throw failure;
+  return ['appended', 'unknown'];
+}
+
+async function isStored(deps: SliceDeps, lane: LaneMemory, { commit }: SealedSlice): Promise<boolean> {
+  const [next] = await deps.log.read(lane.key, commit.version, 1);
+  return deps.protocol.wasAppended(commit, next?.version === commit.version ? next : null);
+}
+
+function markUncertain({ slice }: SealedSlice): void {
+  for (const item of slice.items) item.mayBeStored = true;
 }
 
 const tooLarge = ({ inputs, body }: Commit): string =>

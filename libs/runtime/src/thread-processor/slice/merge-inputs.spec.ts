@@ -27,6 +27,12 @@ describe('V8 equal inputs', () => {
     expect(log).toEqual(['a1 released', 'a2 released']);
   });
 
+  it('may be in the log when one of them may', () => {
+    const again = item('a', []);
+    again.mayBeStored = true;
+    expect(mergeInputs([item('a', []), again]).map((one) => one.mayBeStored)).toEqual([true]);
+  });
+
   it('leave a list without equals as it is', () => {
     const items = [item('a', []), item('b', [])];
     expect(mergeInputs(items)).toBe(items);

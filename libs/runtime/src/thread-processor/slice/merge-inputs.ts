@@ -18,6 +18,7 @@ function join(first: InputItem, second: InputItem): InputItem {
     ...first,
     deliveries: [...first.deliveries, ...second.deliveries],
     kept: [...first.kept, ...second.kept],
+    mayBeStored: first.mayBeStored || second.mayBeStored,
     answerOf: first.answerOf ?? second.answerOf,
   };
 }

@@ -16,7 +16,7 @@ export interface InputItem {
   readonly hold: Hold;
   /** The run whose answer this is; an answer counts only while its run is the lane's. */
   readonly answerOf: CompletionRun | null;
-  /** Set when a commit of it had an unknown outcome: it may be in the log. */
+  /** Set, for good, when a commit of it had an outcome that nobody knows: it may be in the log. */
   mayBeStored: boolean;
   /** Set once the deliveries have been told. */
   told: boolean;
