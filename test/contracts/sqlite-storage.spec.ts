@@ -64,6 +64,45 @@ describe('sqlite: a full disk', () => {
   });
 });
 
+describe('sqlite: a group of which one fails (L8)', () => {
+  const broken = null as unknown as string;
+
+  it('the fault of one leaves the others what they are told, and whoever failed reads back', async () => {
+    const stores = await openSqlite({ directory: await scratchDirectory() });
+    const commits = [freshKey(), freshKey(), freshKey()].map((key) => commitOf(key, 0));
+    const group = commits.map((commit, place) => ({
+      commit: place === 1 ? { ...commit, body: broken } : commit,
+      owes: true,
+    }));
+    expect(await stores.log.append(group)).toEqual(['appended', 'unknown', 'appended']);
+    const heads = await Promise.all(commits.map((commit) => stores.log.head(commit)));
+    expect(heads).toEqual([commits[0], null, commits[2]]);
+    await stores.close();
+  });
+
+  it('one that fails alone throws, and so does a pair, whose second is nothing without it', async () => {
+    const stores = await openSqlite({ directory: await scratchDirectory() });
+    const key = freshKey();
+    const first = { commit: { ...commitOf(key, 0), body: broken }, owes: true };
+    await expect(stores.log.append([first])).rejects.toThrow('SQLite');
+    const second = { commit: commitOf(key, 1), owes: false, follows: true };
+    await expect(stores.log.append([first, second])).rejects.toThrow('SQLite');
+    expect(await stores.log.head(key)).toBeNull();
+    await stores.close();
+  });
+
+  it('what is stored of a group that was cut in two stays so when the disk is full for the rest', async () => {
+    const directory = await scratchDirectory();
+    const stores = await openSqlite({ directory, sizeBytesMax: 8_000_000 });
+    const commits = Array.from({ length: 2_048 }, () => commitOf(freshKey(), 0)); // what a transaction holds
+    const large = commitOf(freshKey(), 0, { body: 'x'.repeat(9_000_000) });
+    const outcomes = await stores.log.append([...commits, large].map((commit) => ({ commit, owes: false })));
+    expect([new Set(outcomes.slice(0, -1)), outcomes.at(-1)]).toEqual([new Set(['appended']), 'unknown']);
+    expect(await stores.log.head(large)).toBeNull();
+    await stores.close();
+  });
+});
+
 describe('sqlite: a directory that cannot be used', () => {
   it('a second opening of the same directory is refused, in the same process too', async () => {
     const directory = await scratchDirectory();

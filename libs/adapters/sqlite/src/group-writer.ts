@@ -11,6 +11,8 @@
 //   G4. A writer that dies takes the process with it.
 //   G5. Of commits that were expected, the answer finds the event loop awake, as long as that takes no longer than a fast disk.
 //       With one processor nothing is expected.
+//   G6. Of appends that were given together and fail in part, those that failed are `unknown`, and the others keep what they are
+//       told; they reject only when all of them failed, and one that follows what failed has failed too. (L8)
 import type { Append, AppendOutcome } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel, Worker } from 'node:worker_threads';
@@ -35,8 +37,10 @@ import { createWriterSignal, signalBytes, watchMsMax } from './writer-signal.ts'
 
 type StatementUrgency = Exclude<Urgency, 'commit'>;
 
+type AppendAnswer = AppendOutcome | Error;
+
 export interface GroupWriter {
-  /** Resolves when all of them are decided, rejects with the first that fails; `decided` is told of each of the others. */
+  /** Resolves when each of them is decided, and `decided` has been told; rejects with the first failure. (G6) */
   append(
     group: readonly Append[],
     decided: (append: Append, outcome: AppendOutcome) => void,
@@ -146,14 +150,17 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
       if (full) return Promise.reject(full);
       if (group.length === 0) return Promise.resolve([]);
       return new Promise((resolve, reject) => {
-        const outcomes: AppendOutcome[] = [];
-        const take = (append: Append, answer: WriteAnswer): void => {
-          if (typeof answer !== 'string') return reject(wrongAnswer(answer));
-          decided(append, answer);
-          if (outcomes.push(answer) === group.length) resolve(outcomes); // in the order of the group (G1)
+        const answers: AppendAnswer[] = [];
+        const take = (answer: WriteAnswer | Error): void => {
+          if (typeof answer !== 'string' && !(answer instanceof Error)) return reject(wrongAnswer(answer));
+          if (answers.push(answer) < group.length) return; // in the order of the group (G1)
+          const outcomes = outcomesOf(group, answers);
+          if (outcomes instanceof Error) return reject(outcomes);
+          for (const [place, append] of group.entries()) decided(append, outcomes[place] ?? 'unknown');
+          resolve(outcomes);
         };
-        for (const append of group)
-          outbox.add('commit', memberOf(append), { resolve: (answer) => take(append, answer), reject });
+        const waiting = { resolve: take, reject: take };
+        for (const append of group) outbox.add('commit', memberOf(append), waiting);
       });
     },
     rows: (urgency, sql, rows) => (rows.length === 0 ? Promise.resolve(0) : change(urgency, { do: 'rows', sql, rows })),
@@ -182,6 +189,19 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
       return ended.promise;
     },
   };
+}
+
+/** What becomes of all of them, or why nothing does. (G6) */
+function outcomesOf(group: readonly Append[], answers: readonly AppendAnswer[]): readonly AppendOutcome[] | Error {
+  let hasFailed = false;
+  let isKnown = false;
+  for (const [place, answer] of answers.entries()) {
+    hasFailed = answer instanceof Error || (hasFailed && group[place]?.follows === true);
+    isKnown ||= !hasFailed;
+  }
+  const failure = answers.find((answer) => answer instanceof Error);
+  if (!isKnown && failure !== undefined) return failure;
+  return answers.map((answer) => (answer instanceof Error ? 'unknown' : answer));
 }
 
 const isCommit = (member: GroupMember): boolean => member === 'begun' || isAppend(member);
