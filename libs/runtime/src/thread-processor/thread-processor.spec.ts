@@ -189,17 +189,46 @@ describe('a model that answers at once', () => {
     expect(stage.world.durable.log.owed.size).toBe(0);
   });
 
-  it('A5 pays the answer once when it was stored after all', async () => {
+  /** A store that keeps the answer of the next message and says that nobody knows. */
+  async function stored(isRead: boolean): Promise<{ stage: Stage; actor: Actor; head: number; hints: string[] }> {
     let answerAt = -1;
+    let isAway = false;
     const { gate } = watchedAppends((version, apply) => {
       if (version !== answerAt) return;
       answerAt = -1;
       apply();
+      isAway = !isRead;
       throw new Error('the answer of the store is lost');
     });
-    const { stage, actor, head } = await warm({ gate });
-    answerAt = head + 2;
-    await actor.ports.inputs.publish(key, message('m1'));
+    const pass: typeof gate.pass = async (node, operation, apply) => {
+      if (operation.name === 'log.read' && isAway) {
+        isAway = false;
+        throw new Fault('UNAVAILABLE', 'not now');
+      }
+      return gate.pass(node, operation, apply);
+    };
+    const scene = await warm({ gate: { pass } });
+    const hints: string[] = [];
+    await scene.actor.ports.feed.subscribe(key, (hint) => {
+      if (hint.hint === 'committed') hints.push(`commit ${hint.commit.version}`);
+    });
+    answerAt = scene.head + 2;
+    await scene.actor.ports.inputs.publish(key, message('m1'));
+    await scene.stage.clock.advance(0);
+    return { ...scene, hints };
+  }
+
+  it('A3 is read back when nobody knows whether it was stored, and shown and paid like any other', async () => {
+    const { stage, head, hints } = await stored(true);
+    expect(hints).toEqual([`commit ${head}`, `commit ${head + 2}`]);
+    await stage.clock.advance(10_000);
+    expect(stage.asked).toHaveLength(2);
+    expect(stage.dispatched.filter((effect) => effect.do === 'InvokeTool')).toHaveLength(1);
+  });
+
+  it('A5 pays the answer once when it was stored after all, and could not be read back', async () => {
+    const { stage, actor, head, hints } = await stored(false);
+    expect(hints).toEqual([`commit ${head}`]);
     await stage.clock.advance(10_000);
     expect(stage.dispatched.filter((effect) => effect.do === 'InvokeTool')).toHaveLength(1);
     expect(stage.told().filter((type) => type === 'CompletionRecorded')).toHaveLength(2);

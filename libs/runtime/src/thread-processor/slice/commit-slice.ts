@@ -57,7 +57,8 @@ export async function commitSlice(
       if (told === 'too_large') throw new Error(tooLarge(first.commit)); // (A4)
       const known = told === 'unknown' ? await readBack(deps, lane, first) : told;
       if (known !== 'appended') return known;
-      standing = sealed.slice(0, deps.protocol.standing([known, ...others]));
+      const behind = answer !== null && others[0] === 'unknown' ? [await readBehind(deps, lane, answer)] : others;
+      standing = sealed.slice(0, deps.protocol.standing([known, ...behind]));
       publish(deps, lane, standing);
       return known;
     },
@@ -150,6 +151,10 @@ async function readBack(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice):
   // Not there may mean not yet: should it land later, a reload meets it like anybody else's commit. (L5, V1)
   return (await isStored(deps, lane, sealed)) ? 'appended' : 'conflict';
 }
+
+/** What became of the answer, behind one that stands: what cannot be read now stays unknown, and is asked for. (A3, A5) */
+const readBehind = (deps: SliceDeps, lane: LaneMemory, answer: SealedSlice): Promise<AppendOutcome> =>
+  readBack(deps, lane, answer).catch(() => 'unknown');
 
 /** What became of an append that threw. @throws the failure when it is not there, or nobody knows. (A3) */
 async function foundAfter(
