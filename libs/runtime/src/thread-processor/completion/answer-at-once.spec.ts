@@ -9,22 +9,38 @@ const clock = createManualClock();
 const config = { provider: 'demo', name: 'quick' } as ModelConfig;
 const finish: ModelPart = { part: 'finish', reason: 'stop', usage: { inputTokens: 1, outputTokens: 1 } };
 
-function ask(
-  complete: Model['complete'],
-  about: { readonly model?: ModelConfig | null; readonly atOnce?: Model['answersAtOnce'] } = {},
-): Promise<AnswerAtOnce | null> | null {
-  const { model = config, atOnce = () => true } = about;
+interface About {
+  readonly model?: ModelConfig | null;
+  readonly atOnce?: Model['answersAtOnce'];
+  /** How long its request takes. */
+  readonly buildMs?: number;
+}
+
+type Ask = () => Promise<AnswerAtOnce | null> | null;
+
+function asker(complete: Model['complete'], about: About = {}): Ask {
+  const { model = config, atOnce = () => true, buildMs = 0 } = about;
   const askAtOnce = createAskAtOnce({
     model: { complete, answersAtOnce: atOnce },
-    requests: { build: async (_order, signal) => ({ tools: [], signal }) as never, modelOf: () => model },
+    requests: {
+      build: async (_order, signal) => {
+        if (buildMs > 0) await clock.sleep(buildMs);
+        return { tools: [], signal } as never;
+      },
+      modelOf: () => model,
+    },
     validateArguments: null,
     answerId: (completionId) => `m:${completionId}`,
     settings: { completionBytesMax: 20 },
   });
   const thread = unopenedThread('acme', 'thr_1');
   const order = { completionId: 'cmp_1', thread, messages: new TranscriptWindow(0, 1_000), promptLength: 0 };
-  return askAtOnce(order)?.() ?? null;
+  return () => askAtOnce(order)?.() ?? null;
 }
+
+const ask = (complete: Model['complete'], about: About = {}): ReturnType<Ask> => asker(complete, about)();
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function* saying(...texts: readonly string[]): AsyncIterable<ModelPart> {
   for (const text of texts) yield { part: 'text', text };
@@ -57,7 +73,7 @@ describe('an answer that is there at once', () => {
 
   it('O1: is not waited for beyond this turn of the event loop', async () => {
     let isOver = false;
-    const turn = new Promise((resolve) => setImmediate(resolve)).then(() => (isOver = true));
+    const turn = nextTurn().then(() => (isOver = true));
     const signals: AbortSignal[] = [];
     async function* slow({ signal }: ModelRequest): AsyncIterable<ModelPart> {
       signals.push(signal);
@@ -67,6 +83,40 @@ describe('an answer that is there at once', () => {
     expect(await ask(slow)).toBeNull();
     expect([isOver, signals[0]?.aborted]).toEqual([false, true]);
     await turn;
+  });
+
+  it('O1: is not asked for any more when its request took too long', async () => {
+    let asked = 0;
+    const late = ask(
+      () => {
+        asked += 1;
+        return saying('late');
+      },
+      { buildMs: 10 },
+    );
+    expect(await late).toBeNull();
+    await clock.advance(10);
+    await nextTurn();
+    expect(asked).toBe(0);
+  });
+
+  it('O1: shares its signal with what is asked in the same turn, and with nothing else', async () => {
+    const signals: AbortSignal[] = [];
+    let isSlow = false;
+    const askOnce = asker(async function* ({ signal }) {
+      signals.push(signal);
+      if (isSlow) await clock.sleep(10);
+      yield finish;
+    });
+    await Promise.all([askOnce(), askOnce()]);
+    await nextTurn();
+    await askOnce();
+    await nextTurn();
+    isSlow = true;
+    await askOnce();
+    expect(signals[1]).toBe(signals[0]);
+    expect(new Set(signals).size).toBe(3);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false, true]);
   });
 
   it('O2: is null when the model fails, stops in the middle, or says too much', async () => {

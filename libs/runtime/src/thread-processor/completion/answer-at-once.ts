@@ -2,8 +2,8 @@
 // it is stored, and both are stored in one write. It is no effect: when neither is stored, nobody has seen anything. ADR 25
 //
 // Invariants:
-//   O1. Only an answer counts that is there when this turn of the event loop ends: no commit waits for a model or a schema. What is
-//       given up is broken off. Nothing is read from the log, which does not hold the whole prompt yet.
+//   O1. Only an answer counts that is there when this turn of the event loop ends: no commit waits for a model or a schema. What
+//       is given up is broken off, or not asked at all. Nothing is read from the log, which does not hold the whole prompt yet.
 //   O2. Whatever goes wrong is null: then the completion is asked for as an effect, which knows how to fail.
 import type { Delta, Model } from '@dormouse/ports';
 import type { CompletionResult } from '@dormouse/thread';
@@ -27,13 +27,13 @@ export interface AtOnceDeps extends ResultRules {
 }
 
 export function createAskAtOnce(deps: AtOnceDeps): AskAtOnce {
-  /** Of everything that is asked in one turn of the event loop: it is over for all of it at once. */
-  let turn = new AbortController();
+  /** Of everything that is asked in this turn of the event loop: it is over for all of it at once. Null before the first. */
+  let turn: AbortController | null = null;
 
-  async function ask(order: CompletionOrder): Promise<AnswerAtOnce | null> {
+  async function ask(order: CompletionOrder, signal: AbortSignal): Promise<AnswerAtOnce | null> {
     const { completionId } = order;
-    const { signal } = turn;
     const request = await deps.requests.build({ ...order, isAhead: true }, signal);
+    if (signal.aborted) return null;
     const answer = new PartialAnswer(1);
     const deltas: Delta[] = [];
     for await (const part of deps.model.complete(request)) {
@@ -56,23 +56,25 @@ export function createAskAtOnce(deps: AtOnceDeps): AskAtOnce {
   }
 
   /** (O1, O2) */
-  function inThisTurn<Value>(work: Promise<Value>): Promise<Value | null> {
+  function inThisTurn(order: CompletionOrder): Promise<AnswerAtOnce | null> {
+    const mine = (turn ??= new AbortController());
+    const answer = ask(order, mine.signal);
     return new Promise((resolve) => {
       let isOver = false;
-      const end = (value: Value | null): void => {
+      const end = (value: AnswerAtOnce | null): void => {
         isOver = true;
         resolve(value);
       };
-      work.then(end, () => end(null));
+      answer.then(end, () => end(null));
       // After every microtask that follows from this one.
       process.nextTick(() => {
+        if (turn === mine) turn = null;
         if (isOver) return;
-        turn.abort();
-        turn = new AbortController();
+        mine.abort();
         end(null);
       });
     });
   }
 
-  return (order) => (answersAtOnce(order) ? () => inThisTurn(ask(order)) : null);
+  return (order) => (answersAtOnce(order) ? () => inThisTurn(order) : null);
 }
