@@ -4,6 +4,8 @@
 // Invariants:
 //   K1. `Receipt.handled` resolves when the handler has resolved, never before and never by giving up.
 //   K2. A message that waits for its next attempt occupies nobody's place.
+//   K3. What is expected is made ready only where it would be begun at once: what is ready takes room, and what queues is bounded
+//       by its number. While anything is queued there is no place free.
 import {
   type Clock,
   type Receipt,
@@ -125,7 +127,9 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
       startReady();
       return { handled };
     },
-    expect: (message) => owner?.prepare?.(message),
+    expect: (message) => {
+      if (inFlight.size < options.inFlightMax) owner?.prepare?.(message); // (K3)
+    },
     consume: async (handle, prepare) => {
       if (owner) throw new Error('the local bus has one consumer per topic');
       const mine = { handle, prepare: prepare ?? null, stopped: new AbortController() };

@@ -52,6 +52,15 @@ describe('I3 a request that was built before its call was owed', () => {
     expect(peer.posts).toMatchObject([{ body, headers }]);
   });
 
+  it('is kept until it is asked for, and no longer', async () => {
+    const { effect, built } = counted();
+    expected(effect);
+    await stage.owe(effect);
+    await stage.owe(effect);
+    expect(built()).toBe(2);
+    expect(peer.posts).toHaveLength(1);
+  });
+
   it('counts no longer when the registration that it was built from does not', async () => {
     const effect = invoke();
     expected(effect);

@@ -5,7 +5,8 @@
 //   I1. Body and Idempotency-Key are functions of the commit, the stored manifest and the registration: a repeated POST
 //       repeats them byte by byte. I-06
 //   I2. The user's id leaves only where the registration says so. R105
-//   I3. What was built before the call's commit was stored counts only while the registration that it was built from does.
+//   I3. What was built before the call's commit was stored counts only while the registration that it was built from does, and
+//       is kept until it is asked for: a repetition builds it anew. (I1)
 import { encodeInvocation } from '@dormouse/protocol';
 import type { ToolServer, WorkTopics } from '@dormouse/ports';
 import type { InvokeTool } from '@dormouse/thread';
@@ -53,6 +54,7 @@ export function createInvocations({ registrations, manifests, tokens }: Invocati
       const { tenant, effect } = call;
       const registered = registrations.get(tenant, effect.toolServer);
       const known = prepared.get(effect);
+      if (known !== undefined) prepared.delete(effect);
       if (known !== undefined && known.registered === registered) return known.invocation; // (I3)
       const manifest = manifests.stored(tenant, effect.toolsetSha256);
       if (!(registered instanceof Promise) && !(manifest instanceof Promise))

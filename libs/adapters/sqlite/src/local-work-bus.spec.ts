@@ -1,0 +1,33 @@
+import type { WorkTopics } from '@dormouse/ports';
+import { expect, it } from 'vitest';
+import { createLocalWorkBus } from './local-work-bus.ts';
+import { systemClock } from './system-clock.ts';
+
+const dispatchOf = (id: string): WorkTopics['dispatches'] => ({
+  tenant: 'acme',
+  thread: 'thr_1',
+  at: 1,
+  trace: null,
+  effect: { do: 'WithdrawCall', id, toolCallId: id },
+});
+
+it('K3 what would have to wait is not made ready', async () => {
+  const limits = { inFlightMax: 2, queuedMax: 10, backoffMsFirst: 1, backoffMsMax: 1 };
+  const work = createLocalWorkBus({ clock: systemClock, ...limits });
+  const prepared: string[] = [];
+  const running: (() => void)[] = [];
+  const handle = (): Promise<void> => new Promise((resolve) => running.push(resolve));
+  await work.consume('dispatches', handle, ({ effect }) => prepared.push(effect.id));
+  for (const id of ['a', 'b', 'c']) {
+    work.expect?.('dispatches', dispatchOf(id));
+    await work.publish('dispatches', dispatchOf(id));
+  }
+  work.expect?.('dispatches', dispatchOf('d'));
+  expect(prepared).toEqual(['a', 'b']);
+  for (let ended = 0; ended < 3; ended += 1) {
+    running.shift()?.();
+    await new Promise(setImmediate);
+  }
+  work.expect?.('dispatches', dispatchOf('e'));
+  expect(prepared).toEqual(['a', 'b', 'e']);
+});
