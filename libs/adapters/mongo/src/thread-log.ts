@@ -7,8 +7,8 @@
 //       remember, it asks. (L1)
 //   M3. A duplicate key says only that somebody was first. Which key it was is read back: our own nonce means stored, another
 //       commit of this version a conflict, none a duplicate input. (L2)
-//   M4. A group whose answer was lost is `unknown`, each of it; one that no server took is a fault. Where some of it is stored,
-//       the rest is `unknown` whatever happened: the others keep what they were told. (L4, L5)
+//   M4. A group whose answer was lost is `unknown`, each of it; one that no server took is a fault. As soon as anything is known of
+//       one of a group, the rest is `unknown` whatever happens: the others keep what they were told. (L4, L5, L8)
 //   M5. What no document can hold is not sent: it would take its group with it. (L7)
 import { type Append, type AppendOutcome, type Commit, Fault, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import { type CommitDocument, commitIdOf, commitOf, documentOf, isTooLarge, versionRange } from './commit-document.ts';
@@ -68,9 +68,14 @@ export function createThreadLog(server: MongoServer): ThreadLog {
     for (let tries = 1; ; tries += 1) {
       const open = [...group.keys()].filter((place) => outcomes[place] === undefined);
       if (open.length === 0) return outcomes.map((outcome) => outcome ?? 'unknown');
-      if (tries > triesMax) throw faultOf(new Error('writers wait for each other all the time'));
-      const answers = await insert(open.flatMap((place) => group[place] ?? []));
-      for (const [index, place] of open.entries()) outcomes[place] = answers[index] ?? undefined;
+      try {
+        if (tries > triesMax) throw faultOf(new Error('writers wait for each other all the time'));
+        const answers = await insert(open.flatMap((place) => group[place] ?? []));
+        for (const [index, place] of open.entries()) outcomes[place] = answers[index] ?? undefined;
+      } catch (error) {
+        if (open.length === group.length || !(error instanceof Fault)) throw error;
+        for (const place of open) outcomes[place] = 'unknown'; // (M4)
+      }
     }
   }
 
@@ -88,10 +93,11 @@ export function createThreadLog(server: MongoServer): ThreadLog {
       return failure === 'too_large' ? failure : null;
     });
     const taken = wave.filter((_, place) => failures.get(place) === 'taken');
-    const found = taken.length === 0 ? new Map<string, Commit>() : await byVersion(taken);
+    const found = taken.length === 0 ? new Map<string, Commit>() : await byVersion(taken).catch(() => null);
+    if (found === null) server.counted.unknownOutcomes += taken.length;
     for (const [place, commit] of wave.entries()) {
       if (failures.get(place) === 'taken')
-        outcomes[place] = meaningOf(commit, found.get(commitIdOf(commit, commit.version)));
+        outcomes[place] = found === null ? 'unknown' : meaningOf(commit, found.get(commitIdOf(commit, commit.version)));
       if (outcomes[place] !== 'appended') continue;
       server.counted.commits += 1;
       heads.saw(commit, commit.version + commit.count);
