@@ -5,14 +5,15 @@
 //   L2. `(tenant, thread, input)` is unique over all commits: an append with a known input is a `duplicate`.
 //       When both are violated either answer may be given.
 //   L3. A read that starts after an append was answered sees the commit; bytes never change.
-//   L4. Each commit of a group has its own outcome; one failing never harms the others. Within one group, commits of one thread
-//       apply in array order; one that `follows` another that was not stored is a `conflict`. Groups may be on their way at
-//       once, and come to an end in any order.
+//   L4. Each commit of a group has its own outcome; one failing never harms the others. Within one group, commits of
+//       one thread apply in array order; one that `follows` another that was not stored is a `conflict`. Groups may be
+//       on their way at once, and come to an end in any order.
 //   L5. `unknown` means: it may have been stored, now or a little later. Whoever gets it reads back by nonce.
 //   L6. A read that fails throws; it never answers "nothing there".
 //   L7. `too_large` means: not stored, and never will be; no later state of the store takes it.
-//   L8. `append` throws only when nothing of its group is known to be stored, and what is not there then never will be. Where
-//       one of the group has an outcome, those that failed are `unknown`. Whoever gets a throw reads back by nonce too.
+//   L8. `append` throws only when nothing of its group is known to be stored, and what is not there then never will be.
+//       Where one of the group has an outcome, those that failed are `unknown`. Whoever gets a throw reads back by
+//       nonce too.
 import type { ThreadKey } from './thread-key.ts';
 
 /** The envelope, as stored. Field meanings: design §1. */
@@ -42,14 +43,15 @@ export interface Commit extends ThreadKey {
 export interface Append {
   readonly commit: Commit;
   /**
-   * True when the commit owes effects and decided a delivery of the bus: a store without a durable bus keeps it until that
-   * delivery is released (V10). The answer of a completion comes through memory; what its commit owes is covered by the
-   * deliveries that its completion holds, which are older and recover everything after them.
+   * True when the commit owes effects and decided a delivery of the bus: a store without a durable bus keeps it until
+   * that delivery is released (V10). The answer of a completion comes through memory; what its commit owes is covered
+   * by the deliveries that its completion holds, which are older and recover everything after them.
    */
   readonly owes: boolean;
   /**
-   * True when it goes on where the append right before it in the group ends, and is worth nothing without that: it is stored
-   * only if that one was. Never the first of its group. Its version alone would not do: somebody else may have stored as many events there.
+   * True when it goes on where the append right before it in the group ends, and is worth nothing without that: it is
+   * stored only if that one was. Never the first of its group. Its version alone would not do: somebody else may have
+   * stored as many events there.
    */
   readonly follows?: boolean;
 }
@@ -60,8 +62,9 @@ export interface ThreadLog {
   /** Stores a group in one durable write. Outcomes in the order given. @throws when it failed as a whole. (L8) */
   append(group: readonly Append[]): Promise<readonly AppendOutcome[]>;
   /**
-   * A hint: an append follows at once; when it is known already, this very object, first in its group. A store that sleeps may
-   * wake up for it, and begin with it. Nothing else comes of it: what does not follow was never there.
+   * A hint: an append follows at once; when it is known already, this very object. A store that sleeps may wake up for
+   * it, and begin with it: for nothing where others are before it in its group. Nothing else comes of it: what does not
+   * follow was never there.
    */
   expectAppend?(append?: Append): void;
   /** Commits with `version >= from` in order, at most `limit` of them (default: all). */

@@ -9,7 +9,7 @@
 //   G3. Each commit gets its own outcome; a flush that throws fails every commit of it, and whoever gave it reads back. (L8)
 //   G4. The store is told of a commit that is about to come while little is going on: then its way is as long as it takes to wake
 //       the store and to carry it out. Else the store is awake, or has others to wait for. It is told once that one comes, and once
-//       which, before the next append: a slice may end without a commit, and of several that come at once the first goes first.
+//       which, before the next append: a slice may end without a commit, and another may be ready earlier, and go before it.
 import type { Append, AppendOutcome, ThreadLog } from '@dormouse/ports';
 
 export interface GroupCommit {
