@@ -76,6 +76,9 @@ function callbackTokens({ keys }: Platform, publicBase: string): CallbackTokens 
   });
 }
 
+/** SQLite's writer stores whatever waits in one transaction; on MongoDB each group is a round trip of its own. ADR 18 */
+const groupsToTheWriter = 8;
+
 function threadProcessor(config: Config, platform: Platform): Service {
   const { stores, model, clock, entropy, logger, keys, argumentValidator } = platform;
   return createThreadProcessor({
@@ -84,6 +87,7 @@ function threadProcessor(config: Config, platform: Platform): Service {
     validateArguments: argumentValidator.validate,
     idKey: keys.key('ids'),
     settings: {
+      ...(isCluster(config) ? {} : { groupsInFlightMax: groupsToTheWriter }),
       modelStartTimeoutMs: config.MODEL_START_TIMEOUT_MS,
       modelStallTimeoutMs: config.MODEL_STALL_TIMEOUT_MS,
       modelRetryTotalMs: config.MODEL_RETRY_TOTAL_MS,
