@@ -158,7 +158,7 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     rates: localRateLimits(() => performance.now()),
     views: createViews(writer, reader),
     logins: createLogins(writer, reader),
-    dedup: createRecentIds(100_000),
+    dedup: createRecentIds(10_000),
     feed: createLocalLiveFeed({ soFarCharactersMax: 262_144, threadsMax: 10_000 }),
     counters: () => writer.counters(),
     limitSize: (bytesMax) => writer.limitPages(pagesOf(bytesMax)),
