@@ -11,7 +11,7 @@ export interface BenchOptions {
   /** Measured time of one contestant at one number of threads in one round. */
   readonly seconds: number;
   readonly threads: readonly number[];
-  /** Names; null: all that are installed but the lean one. */
+  /** Names; null: all that are installed, but for those that take part on request only. */
   readonly contestants: readonly string[] | null;
   readonly withPeers: boolean;
   /** Where the results go, besides bench/results. */
@@ -30,7 +30,8 @@ export const usage = `npm run bench -- [options]
   --rounds N          interleaved rounds of one-tool turns (default 5; quick 2)
   --seconds S         measured seconds per contestant, number of threads and round (default 3; quick 1)
   --threads 1,8,64    threads that talk at once
-  --contestant NAME   dormouse | dormouse-asked | tutorial-fetch | tutorial-undici | restate | restate-lean; repeatable
+  --contestant NAME   dormouse | dormouse-asked | tutorial-fetch | tutorial-undici | restate | restate-lean | floor;
+                      repeatable (default: all but restate-lean and floor)
   --with-peers        installs bench/peers first (Express, undici, Restate: 230 MB)
   --sleepers N        sleeping threads (default 100000; quick 2000)
   --sleep-seconds S   how long their idling is watched (default 20; quick 5)

@@ -5,6 +5,7 @@ import { type ClusterPlan, measureCluster } from './cluster/measure-cluster.ts';
 import type { Contestant } from './contestant.ts';
 import { dormouse, dormouseAsked } from './dormouse.ts';
 import { countExactly } from './exact-counts.ts';
+import { floor } from './floor.ts';
 import { type GrowingPlan, measureGrowth } from './growing-thread.ts';
 import { describeMachine } from './machine.ts';
 import { measureTurns } from './one-tool-turns.ts';
@@ -80,10 +81,13 @@ function growingPlan(quick: boolean): GrowingPlan {
   return { sizes, warmRounds: 12, turnsPerRound: 30, restarts: 3 };
 }
 
+/** Who takes part only when asked for. */
+const onRequest: ReadonlySet<string> = new Set(['restate-lean', 'floor']);
+
 /** @throws TypeError when somebody is asked for who is not there. */
 function contestantsOf({ contestants }: BenchOptions): readonly Contestant[] {
-  const there = [dormouse, dormouseAsked, ...availablePeers()];
-  if (contestants === null) return there.filter(({ name }) => name !== 'restate-lean');
+  const there = [dormouse, dormouseAsked, floor, ...availablePeers()];
+  if (contestants === null) return there.filter(({ name }) => !onRequest.has(name));
   return contestants.map((wanted) => {
     const found = there.find(({ name }) => name === wanted);
     if (found === undefined)

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseOptions } from '../../bench/src/bench-options.ts';
 import type { BenchResults } from '../../bench/src/bench-results.ts';
 import { dormouse } from '../../bench/src/dormouse.ts';
+import { floor } from '../../bench/src/floor.ts';
 import { countExactly } from '../../bench/src/exact-counts.ts';
 import { measureGrowth } from '../../bench/src/growing-thread.ts';
 import { describeMachine } from '../../bench/src/machine.ts';
@@ -39,8 +40,13 @@ describe.skipIf(!existsSync(app))('npm run bench', () => {
 
   it('measures turns, and calls nothing passed that it did not measure', async () => {
     const plan = { rounds: 1, seconds: 0.5, warmupSeconds: 0.5, firstWarmupSeconds: 0.1, threads: [1, 4] };
-    const turns = await measureTurns(stage, [dormouse], plan);
-    expect(turns.map(({ threads }) => threads)).toEqual([1, 4]);
+    const turns = await measureTurns(stage, [dormouse, floor], plan);
+    expect(turns.map(({ contestant, threads }) => `${contestant} ${threads}`)).toEqual([
+      'dormouse 1',
+      'floor 1',
+      'dormouse 4',
+      'floor 4',
+    ]);
     expect(turns.every(({ turnsPerSecond, p50 }) => turnsPerSecond > 0 && p50 > 0)).toBe(true);
     const verdicts = verdictsOf(resultsOf({ turns }));
     expect(new Set(verdicts.map(({ verdict }) => verdict))).toEqual(new Set(['not measured']));
