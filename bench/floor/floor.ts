@@ -4,11 +4,12 @@
 //   node floor.ts --tools URL --port N --data DIR
 //
 // Invariant:
-//   B31. What is stored is as large as in a turn of Dormouse's, is on disk when Dormouse's would be, and is checked by the store.
+//   B31. The commits are as large as those of a turn of Dormouse's, on disk when Dormouse's would be, and checked by the store. What
+//        arrives together goes on together. Rows of what is owed are not written.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { openSqlite } from '@dormouse/adapter-sqlite';
-import type { Append } from '@dormouse/ports';
+import { type Append, together } from '@dormouse/ports';
 import { sealCommit } from '@dormouse/runtime';
 import type { RecordedEvent, ThreadEffect, ThreadEvent } from '@dormouse/thread';
 import { fastify } from 'fastify';
@@ -70,10 +71,12 @@ function next(thread: Thread, input: string, events: readonly ThreadEvent[], eff
 /** (B31) */
 async function store(first: Append, second: Append): Promise<void> {
   const outcomes = await log.append([first, { ...second, follows: true }]);
-  if (outcomes.some((outcome) => outcome !== 'appended')) throw new Error(`not stored: ${outcomes.join(', ')}`);
+  if (outcomes.some((outcome) => outcome !== 'appended'))
+    throw new Error(`not stored: ${outcomes.map(String).join(', ')}`);
 }
 
 async function take(thread: Thread, text: string): Promise<string> {
+  await new Promise<void>(together);
   const asked = /"([^"]*)"/.exec(text)?.[1] ?? '';
   const [completionId, toolCallId] = [newId('cmp'), newId('call')];
   const providerCallId = `demo_${completionId}_0`;
@@ -118,6 +121,7 @@ async function take(thread: Thread, text: string): Promise<string> {
 }
 
 async function settle(thread: Thread, { id, text }: ToolResult): Promise<void> {
+  await new Promise<void>(together);
   const completionId = newId('cmp');
   const said = `work says: ${text}`;
   await store(

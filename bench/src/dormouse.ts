@@ -9,7 +9,7 @@ import type { Target } from './driver-job.ts';
 const root = join(import.meta.dirname, '..', '..');
 const app = join(root, 'apps', 'standalone', 'dist', 'main.js');
 /** Node's flags as `npm start` gives them. */
-const startFlags = flagsOf(readFileSync(join(root, 'package.json'), 'utf8'));
+export const startFlags = flagsOf(readFileSync(join(root, 'package.json'), 'utf8'));
 const waitSeconds = 60;
 const openingsAtOnce = 32;
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { startNode } from './child-process.ts';
 import { freePort } from '../../test/services/free-ports.ts';
 import { type Contestant, oneToolTurn } from './contestant.ts';
+import { startFlags } from './dormouse.ts';
 
 const script = join(import.meta.dirname, '..', 'floor', 'floor.ts');
 const headers = { 'content-type': 'application/json' };
@@ -14,7 +15,7 @@ export const floor: Contestant = {
   start: async ({ tools, directory }) => {
     const port = await freePort();
     const args = ['--tools', tools, '--port', String(port), '--data', join(directory, 'data')];
-    const child = await startNode('floor', script, directory, { args, ready: /^ready$/m });
+    const child = await startNode('floor', script, directory, { args, nodeFlags: startFlags, ready: /^ready$/m });
     const base = `http://127.0.0.1:${port}`;
     const open = async (): Promise<string> => {
       const answer = await fetch(`${base}/threads`, { method: 'POST' });

@@ -1,6 +1,6 @@
 // The MongoDB adapter when things go wrong: connections cut in the middle of a write, an index that is not there.
 import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
-import type { AppendOutcome, Commit, ThreadLog } from '@dormouse/ports';
+import type { AppendAnswer, Commit, ThreadLog } from '@dormouse/ports';
 import { commitOf, freshKey } from '@dormouse/ports/contracts';
 import type Mongoose from 'mongoose';
 import { randomBytes } from 'node:crypto';
@@ -16,7 +16,7 @@ const mongoose = createRequire(new URL('../../libs/adapters/mongo/package.json',
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const appendOne = async (log: ThreadLog, commit: Commit): Promise<AppendOutcome> =>
+const appendOne = async (log: ThreadLog, commit: Commit): Promise<AppendAnswer> =>
   (await log.append([{ commit, owes: false }]))[0] ?? 'unknown';
 
 withServices(['mongo'], ({ mongo }) => {

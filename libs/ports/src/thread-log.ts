@@ -1,6 +1,6 @@
 // The event log of every thread: the only thing that is true. One commit is one slice: history, dedup, outbox and fence.
 //
-// Contract (contracts/thread-log.contract.ts, every adapter):
+// Contract (contracts/thread-log.contract.ts, every adapter; L7 and L8 in their own specs):
 //   L1. `(tenant, thread, version)` is unique; an append whose version is not exactly the head is a `conflict`.
 //   L2. `(tenant, thread, input)` is unique over all commits: an append with a known input is a `duplicate`.
 //       When both are violated either answer may be given.
@@ -11,9 +11,8 @@
 //   L5. `unknown` means: it may have been stored, now or a little later. Whoever gets it reads back by nonce.
 //   L6. A read that fails throws; it never answers "nothing there".
 //   L7. `too_large` means: not stored, and never will be; no later state of the store takes it.
-//   L8. `append` throws only when nothing of its group is known to be stored, and what is not there then never will be.
-//       Where one of the group has an outcome, those that failed are `unknown`. Whoever gets a throw reads back by
-//       nonce too.
+//   L8. What fails and is surely not stored, now or later, is answered with its error, each for itself; when nothing of a
+//       group has an outcome, `append` throws. Whoever gets a throw reads back by nonce too: it costs a read.
 import type { ThreadKey } from './thread-key.ts';
 
 /** The envelope, as stored. Field meanings: design §1. */
@@ -58,9 +57,12 @@ export interface Append {
 
 export type AppendOutcome = 'appended' | 'conflict' | 'duplicate' | 'unknown' | 'too_large';
 
+/** Of one append of a group: its outcome, or why it failed. (L8) */
+export type AppendAnswer = AppendOutcome | Error;
+
 export interface ThreadLog {
-  /** Stores a group in one durable write. Outcomes in the order given. @throws when it failed as a whole. (L8) */
-  append(group: readonly Append[]): Promise<readonly AppendOutcome[]>;
+  /** Stores a group in one durable write. Answers in the order given. @throws when it failed as a whole. (L8) */
+  append(group: readonly Append[]): Promise<readonly AppendAnswer[]>;
   /**
    * A hint: an append follows at once; when it is known already, this very object. A store that sleeps may wake up for
    * it, and begin with it: for nothing where others are before it in its group. Nothing else comes of it: what does not

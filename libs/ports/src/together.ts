@@ -2,7 +2,7 @@
 // every step is then taken for all of them, one after the other, while its code is in the processor's caches. ADR 26
 //
 // Invariant:
-//   W1. In the order of arrival, and before anything new arrives: whoever is alone waits for nobody.
+//   W1. In the order of arrival, and in the next `setImmediate`: whoever is alone waits for nobody.
 
 let waiting: (() => void)[] = [];
 

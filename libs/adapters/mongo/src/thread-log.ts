@@ -1,4 +1,4 @@
-// The event log of every thread in the collection `commits`. Contract: ports/thread-log.ts (L1..L6).
+// The event log of every thread in the collection `commits`. Contract: ports/thread-log.ts (L1..L8).
 //
 // Invariants:
 //   M1. One commit is one document and one insert; a group is one insertMany in any order, so one that fails harms nobody.
@@ -74,6 +74,7 @@ export function createThreadLog(server: MongoServer): ThreadLog {
         for (const [index, place] of open.entries()) outcomes[place] = answers[index] ?? undefined;
       } catch (error) {
         if (open.length === group.length || !(error instanceof Fault)) throw error;
+        server.counted.unknownOutcomes += open.length;
         for (const place of open) outcomes[place] = 'unknown'; // (M4)
       }
     }
@@ -93,7 +94,7 @@ export function createThreadLog(server: MongoServer): ThreadLog {
       return failure === 'too_large' ? failure : null;
     });
     const taken = wave.filter((_, place) => failures.get(place) === 'taken');
-    const found = taken.length === 0 ? new Map<string, Commit>() : await byVersion(taken).catch(() => null);
+    const found = taken.length === 0 ? new Map<string, Commit>() : await byVersion(taken).catch(notRead);
     if (found === null) server.counted.unknownOutcomes += taken.length;
     for (const [place, commit] of wave.entries()) {
       if (failures.get(place) === 'taken')
@@ -206,4 +207,10 @@ function refusalsOf(error: unknown): ReadonlyMap<number, Failure> | null {
     else return null;
   }
   return refusals;
+}
+
+/** Nothing is known of what could not be read. */
+function notRead(error: unknown): null {
+  if (error instanceof Fault) return null;
+  throw error;
 }

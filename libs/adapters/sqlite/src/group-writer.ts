@@ -11,9 +11,9 @@
 //   G4. A writer that dies takes the process with it.
 //   G5. Of commits that were expected, the answer finds the event loop awake, as long as that takes no longer than a fast disk.
 //       With one processor nothing is expected.
-//   G6. Of appends that were given together and fail in part, those that failed are `unknown`, and the others keep what they are
-//       told; they reject only when all of them failed, and one that follows what failed has failed too. (L8)
-import type { Append, AppendOutcome } from '@dormouse/ports';
+//   G6. Of appends that were given together, those that failed are answered with their failure, and the others keep what they are
+//       told; they reject only when all of them failed. (L8)
+import type { Append, AppendAnswer } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { createAnswerQueue } from './answer-queue.ts';
@@ -37,14 +37,12 @@ import { createWriterSignal, signalBytes, watchMsMax } from './writer-signal.ts'
 
 type StatementUrgency = Exclude<Urgency, 'commit'>;
 
-type AppendAnswer = AppendOutcome | Error;
-
 export interface GroupWriter {
-  /** Resolves when each of them is decided, and `decided` has been told; rejects with the first failure. (G6) */
+  /** Resolves when each of them is answered, and `answered` has been told; rejects with the first failure. (G6) */
   append(
     group: readonly Append[],
-    decided: (append: Append, outcome: AppendOutcome) => void,
-  ): Promise<readonly AppendOutcome[]>;
+    answered: (append: Append, answer: AppendAnswer) => void,
+  ): Promise<readonly AppendAnswer[]>;
   /** One statement, once per row of parameters; answers how many rows changed. */
   rows(urgency: StatementUrgency, sql: string, rows: readonly (readonly SQLInputValue[])[]): Promise<number>;
   /** Several statements, the others only if the first changes something; answers how many rows the first changed. */
@@ -145,7 +143,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   }
 
   return {
-    append: (group, decided) => {
+    append: (group, answered) => {
       const full = refusal(group.length);
       if (full) return Promise.reject(full);
       if (group.length === 0) return Promise.resolve([]);
@@ -154,10 +152,9 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
         const take = (answer: WriteAnswer | Error): void => {
           if (typeof answer !== 'string' && !(answer instanceof Error)) return reject(wrongAnswer(answer));
           if (answers.push(answer) < group.length) return; // in the order of the group (G1)
-          const outcomes = outcomesOf(group, answers);
-          if (outcomes instanceof Error) return reject(outcomes);
-          for (const [place, append] of group.entries()) decided(append, outcomes[place] ?? 'unknown');
-          resolve(outcomes);
+          if (answers.every((each) => each instanceof Error)) return reject(answers[0]);
+          for (const [place, append] of group.entries()) answered(append, answers[place] ?? 'unknown');
+          resolve(answers);
         };
         const waiting = { resolve: take, reject: take };
         for (const append of group) outbox.add('commit', memberOf(append), waiting);
@@ -189,19 +186,6 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
       return ended.promise;
     },
   };
-}
-
-/** What becomes of all of them, or why nothing does. (G6) */
-function outcomesOf(group: readonly Append[], answers: readonly AppendAnswer[]): readonly AppendOutcome[] | Error {
-  let hasFailed = false;
-  let isKnown = false;
-  for (const [place, answer] of answers.entries()) {
-    hasFailed = answer instanceof Error || (hasFailed && group[place]?.follows === true);
-    isKnown ||= !hasFailed;
-  }
-  const failure = answers.find((answer) => answer instanceof Error);
-  if (!isKnown && failure !== undefined) return failure;
-  return answers.map((answer) => (answer instanceof Error ? 'unknown' : answer));
 }
 
 const isCommit = (member: GroupMember): boolean => member === 'begun' || isAppend(member);

@@ -4,8 +4,8 @@
 // Invariants:
 //   K1. `Receipt.handled` resolves when the handler has resolved, never before and never by giving up.
 //   K2. A message that waits for its next attempt occupies nobody's place.
-//   K3. What is expected is made ready only where it would be begun at once: what is ready takes room, and what queues is bounded
-//       by its number. While anything is queued there is no place free.
+//   K3. What is expected is made ready only while there is a place free, which is never so while anything is queued: what is ready
+//       takes room, and what queues is bounded by its number. So no more is ready than fits, and what one group of commits brings.
 import {
   type Clock,
   type Receipt,

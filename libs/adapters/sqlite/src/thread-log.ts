@@ -1,4 +1,4 @@
-// The log of every thread, in one table. Contract: ports/thread-log.ts (L1..L6).
+// The log of every thread, in one table. Contract: ports/thread-log.ts (L1..L8).
 import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
@@ -32,8 +32,8 @@ const selectByInput =
 export function createThreadLog(writer: GroupWriter, reader: Reader, owed: OwedCommits): ThreadLog {
   return {
     append: (group) =>
-      writer.append(group, ({ commit, owes }, outcome) => {
-        if (owes && (outcome === 'appended' || outcome === 'unknown')) owed.appended(commit, commit.version);
+      writer.append(group, ({ commit, owes }, answer) => {
+        if (owes && (answer === 'appended' || answer === 'unknown')) owed.appended(commit, commit.version);
       }),
     expectAppend: (append) => writer.expect(append),
     read: async (key, from, limit = Number.MAX_SAFE_INTEGER) => {

@@ -1,5 +1,5 @@
 // Inputs on their way to their decision: who waits for each, how long, and how many there may be. (Q1, Q4, Q5 of the local bus)
-import { type BusInput, type ThreadKey, ThreadMap, TransientSet } from '@dormouse/ports';
+import { type BusInput, type ThreadKey, ThreadMap, together, TransientSet } from '@dormouse/ports';
 import { unavailable } from './fault-of.ts';
 
 export interface UndecidedInput extends ThreadKey {
@@ -39,15 +39,6 @@ export function createUndecidedInputs(limits: {
 }): UndecidedInputs {
   const waiting = new TransientSet<Waiting>();
   const ofThread = new ThreadMap<number>();
-  const told: (() => void)[] = [];
-
-  /** At the end of this turn of the event loop: what the decision leads to goes to the disk first. */
-  function tellLater(tell: () => void): void {
-    if (told.push(tell) > 1) return;
-    setImmediate(() => {
-      for (const one of told.splice(0)) one();
-    });
-  }
 
   function change(key: ThreadKey, by: 1 | -1): void {
     const count = (ofThread.get(key) ?? 0) + by;
@@ -67,7 +58,8 @@ export function createUndecidedInputs(limits: {
         change(key, -1);
         settle();
       };
-      const decided = (): void => leave(() => tellLater(resolve));
+      // At the end of this turn of the event loop: what the decision leads to goes to the disk first.
+      const decided = (): void => leave(() => together(resolve));
       const undecided = { tenant, thread, input, trace, since: performance.now(), isWithdrawn: false, decided };
       const refuse = (why: Error): void => {
         undecided.isWithdrawn = true;

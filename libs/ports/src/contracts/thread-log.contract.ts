@@ -1,7 +1,7 @@
 // The contract of `ThreadLog` (L1..L6), for every adapter.
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Append, AppendOutcome, Commit, ThreadKey, ThreadLog } from '../index.ts';
+import type { Append, AppendAnswer, AppendOutcome, Commit, ThreadKey, ThreadLog } from '../index.ts';
 import { commitOf, freshKey } from './samples.ts';
 import { settle } from './until.ts';
 
@@ -23,7 +23,7 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
       return opened.log;
     };
     afterAll(async () => opened?.close());
-    const one = async (log: ThreadLog, commit: Commit): Promise<AppendOutcome | undefined> =>
+    const one = async (log: ThreadLog, commit: Commit): Promise<AppendAnswer | undefined> =>
       (await log.append([append(commit)]))[0];
 
     describe('L1: one commit per version, and only at the head', () => {

@@ -175,12 +175,14 @@ async function judge(
 
 /** Appends what is new, or finds that somebody has appended the same meanwhile. (M1, M2) */
 async function append(log: ThreadLog, key: ThreadKey, sealed: readonly Commit[]): Promise<Refusal | null> {
-  const outcomes = await log.append(sealed.map((commit) => ({ commit, owes: false })));
-  if (outcomes.every((outcome) => outcome === 'appended')) return null;
+  const answers = await log.append(sealed.map((commit) => ({ commit, owes: false })));
+  if (answers.every((answer) => answer === 'appended')) return null;
+  const failure = answers.find((answer) => answer instanceof Error);
+  if (failure !== undefined) throw failure;
   const there = await log.read(key, sealed[0]?.version ?? 0, sealed.length);
   const place = sealed.findIndex(({ nonce }, index) => there[index]?.nonce !== nonce);
   if (place === -1) return null;
-  switch (outcomes[place]) {
+  switch (answers[place]) {
     case 'too_large':
       return { place, detail: 'is larger than the store takes' };
     case 'duplicate':

@@ -1,4 +1,4 @@
-import type { Append, AppendOutcome } from '@dormouse/ports';
+import type { Append, AppendAnswer } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createGroupCommit } from './group-commit.ts';
 
@@ -25,22 +25,22 @@ function append(thread: string, bytes = 10): Append {
 /** A store that answers when it is told to. */
 function slowStore(): {
   readonly groups: string[][];
-  readonly log: { append(group: readonly Append[]): Promise<readonly AppendOutcome[]> };
+  readonly log: { append(group: readonly Append[]): Promise<readonly AppendAnswer[]> };
   /** A turn of the event loop. */
   turn(): Promise<void>;
   /** Answers the oldest group that is there, or the one at `place`. */
-  answer(outcomes?: AppendOutcome[], place?: number): Promise<void>;
+  answer(outcomes?: AppendAnswer[], place?: number): Promise<void>;
   fail(): Promise<void>;
 } {
   const groups: string[][] = [];
-  const pending: { readonly size: number; readonly answer: PromiseWithResolvers<readonly AppendOutcome[]> }[] = [];
+  const pending: { readonly size: number; readonly answer: PromiseWithResolvers<readonly AppendAnswer[]> }[] = [];
   const turn = async (): Promise<void> => void (await new Promise((resolve) => setImmediate(resolve)));
   return {
     groups,
     log: {
       append: (group) => {
         queueMicrotask(() => groups.push(group.map((one) => one.commit.thread))); // a group leaves a microtask later
-        const answer = Promise.withResolvers<readonly AppendOutcome[]>();
+        const answer = Promise.withResolvers<readonly AppendAnswer[]>();
         pending.push({ size: group.length, answer });
         return answer.promise;
       },
@@ -48,7 +48,7 @@ function slowStore(): {
     turn,
     answer: async (outcomes, place = 0) => {
       const [answered] = pending.splice(place, 1);
-      answered?.answer.resolve(outcomes ?? Array<AppendOutcome>(answered.size).fill('appended'));
+      answered?.answer.resolve(outcomes ?? Array<AppendAnswer>(answered.size).fill('appended'));
       await turn();
     },
     fail: async () => {
@@ -73,6 +73,20 @@ describe('group commit', () => {
       ['a', 'b'],
       ['c', 'd'],
     ]);
+  });
+
+  it('G3 tells whoever failed its own failure, and nobody else', async () => {
+    const store = slowStore();
+    const commits = createGroupCommit(store.log, limits);
+    const [one, other] = [commits.append([append('a')]), commits.append([append('b')])];
+    await store.turn();
+    await store.answer(['appended', new Error('its own')]);
+    expect(await one).toEqual(['appended']);
+    await expect(other).rejects.toThrow('its own');
+    const pair = commits.append([append('c'), { ...append('c'), follows: true }]);
+    await store.turn();
+    await store.answer(['appended', new Error('of the second')]);
+    expect(await pair).toEqual(['appended', 'conflict']);
   });
 
   it('G1 has as many groups at the store as it may, and no more', async () => {
@@ -114,7 +128,7 @@ describe('group commit', () => {
   it('G3 fails a group of a store that throws at once, and goes on with the next', async () => {
     const tried: number[] = [];
     const log = {
-      append: (group: readonly Append[]): Promise<readonly AppendOutcome[]> => {
+      append: (group: readonly Append[]): Promise<readonly AppendAnswer[]> => {
         tried.push(group.length);
         throw new Error('closed');
       },

@@ -6,16 +6,17 @@
 //       what they do next takes longer than sending. No timers.
 //   G2. A group is bounded in commits and bytes; what does not fit goes first in the next one, in the order of arrival. What was
 //       given together stays together.
-//   G3. Each commit gets its own outcome; a flush that throws fails every commit of it, and whoever gave it reads back. (L8)
+//   G3. Each commit gets its own outcome, and whoever gave one that failed its own failure; a flush that throws fails every commit
+//       of it. Of commits that were given together, one behind another is worth nothing when it fails. (L8)
 //   G4. The store is told of a commit that is about to come while little is going on: then its way is as long as it takes to wake
 //       the store and to carry it out. Else the store is awake, or has others to wait for. It is told once that one comes, and once
 //       which, before the next append: a slice may end without a commit, and another may be ready earlier, and go before it.
-import type { Append, AppendOutcome, ThreadLog } from '@dormouse/ports';
+import type { Append, AppendAnswer, AppendOutcome, ThreadLog } from '@dormouse/ports';
 
 export interface GroupCommit {
   /** An append follows at once; this very one, when it is known already. */
   expect(append?: Append): void;
-  /** Of one thread, in the order of its log. @throws whatever the store threw: the outcome has to be read back then. */
+  /** Of one thread, in the order of its log. @throws why the first of them failed: the outcome has to be read back then. */
   append(appends: readonly Append[]): Promise<readonly AppendOutcome[]>;
 }
 
@@ -52,10 +53,15 @@ export function createGroupCommit(
       inFlight -= 1;
       flushWaiting();
     };
-    const appended = (outcomes: readonly AppendOutcome[]): void => {
+    const appended = (answers: readonly AppendAnswer[]): void => {
       landed();
       let next = 0;
-      for (const one of group) one.resolve(one.appends.map(() => outcomes[next++] ?? 'unknown'));
+      for (const one of group) {
+        const [first, ...others] = one.appends.map(() => answers[next++] ?? 'unknown');
+        if (first === undefined || first instanceof Error)
+          one.reject(first); // (G3)
+        else one.resolve([first, ...others.map((answer) => (answer instanceof Error ? 'conflict' : answer))]);
+      }
     };
     const failed = (error: unknown): void => {
       landed();

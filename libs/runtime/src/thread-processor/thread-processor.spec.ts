@@ -73,7 +73,7 @@ async function appendAsZombie(stage: Stage, input: ThreadInput): Promise<Commit>
     effects,
   });
   const [outcome] = await stage.world.ports('zombie').log.append([{ commit, owes: true }]);
-  if (outcome !== 'appended') throw new Error(outcome);
+  if (outcome !== 'appended') throw new Error(String(outcome));
   return commit;
 }
 

@@ -86,7 +86,7 @@ describe('I3 a request that was built before its call was owed', () => {
     expect(peer.posts).toEqual([]);
   });
 
-  it('is built anew by the next life, when the one that built it stops', async () => {
+  it('is sent once by the next life, when the one that built it stops', async () => {
     const effect = invoke();
     expected(effect);
     await dispatcher.stop(100);
