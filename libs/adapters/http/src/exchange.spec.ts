@@ -19,7 +19,7 @@ it('X4 answers of one turn of the event loop go on together', async () => {
     exchange(pool, { ...post, headers: [] }).then((outcome) => told.push(`${name} ${outcome.answered}`)),
   );
   handlers[0]?.onResponseStart?.(controller, 202, {});
-  await new Promise(process.nextTick);
+  await new Promise<void>((resolve) => process.nextTick(resolve));
   expect(told).toEqual([]);
   handlers[1]?.onResponseStart?.(controller, 202, {});
   await Promise.all(all);

@@ -13,7 +13,7 @@ it('R2 requests that are complete in one turn of the event loop go on together',
     return received;
   };
   const first = complete('first');
-  await new Promise(process.nextTick);
+  await new Promise<void>((resolve) => process.nextTick(resolve));
   expect(told).toEqual([]);
   await Promise.all([first, complete('second')]);
   expect(told).toEqual(['first', 'second']);
