@@ -1,6 +1,6 @@
 // The processor in a memory world: whole turns, redelivery, recovery, zombies. A node is one process; two nodes on one world
 // are an owner and a zombie, because nothing fences the log but its own unique keys.
-import { type Commit, Fault, ModelFault } from '@dormouse/ports';
+import { type Commit, Fault, ModelFault, type ThreadRow } from '@dormouse/ports';
 import { decide, defaultLimits, evolve, inputIds, type ThreadInput, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { openCommit, sealCommit } from '../envelope.ts';
@@ -22,6 +22,20 @@ import {
   type StageOptions,
   toolsLoaded,
 } from './spec/stage.ts';
+
+const newRow: ThreadRow = {
+  ...key,
+  ...{
+    status: 'opening',
+    position: 0,
+    opening: null,
+    agent: 'weather',
+    agentVersion: 1,
+    parent: null,
+    family: key.thread,
+  },
+  ...{ userId: null, externalId: null, title: null, metadata: {}, createdAt: 0, updatedAt: 0 },
+};
 
 /** Opens the thread on one processor, up to the point where it is idle. */
 async function opened(options: StageOptions = {}, node = 'p1'): Promise<{ stage: Stage; actor: Actor }> {
@@ -320,6 +334,29 @@ describe('a turn', () => {
       .slice(0, operations.indexOf('log.append'))
       .filter((name) => /^(parked|snapshots|log)/.test(name));
     expect(ofTheThread).toEqual(['parked.mark', 'snapshots.latest', 'log.read']);
+  });
+
+  it('E4 what the row of a thread did not learn before its owner died, it learns when the input comes again', async () => {
+    const stage = createStage({
+      topology: 'durable',
+      gate: {
+        pass: async (node, { name }, apply) => {
+          if (node === 'p1' && name === 'directory.project') throw new Fault('UNAVAILABLE', 'it dies before that');
+          return apply();
+        },
+      },
+    });
+    const { ports } = await stage.processor('p1');
+    await ports.directory.insert(newRow);
+    await ports.inputs.publish(key, opening());
+    await stage.clock.advance(1_000);
+    expect(await ports.directory.get(key)).toMatchObject({ status: 'opening', position: 0 });
+    stage.world.durable.broker.forget('p1');
+    stage.world.durable.broker.expire('p1');
+    const successor = await stage.processor('p2');
+    await successor.ports.inputs.publish(key, opening());
+    await stage.clock.advance(1_000);
+    expect(await successor.ports.directory.get(key)).toMatchObject({ position: stage.told().length, opening: null });
   });
 
   it('shows the row, the commits and the deltas to whoever watches', async () => {

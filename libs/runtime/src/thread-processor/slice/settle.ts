@@ -5,6 +5,7 @@
 //   E2. A redelivery whose commit this lane has paid itself reads nothing; it waits only for what the lane still has in hand.
 //   E3. What a lane that has just begun is given again is settled by its first reading, when that shows the commit: list and state
 //       are those of one reading there too, and nothing more is read. After a takeover that is every thread.
+//   E4. Whoever stored what is paid here may have died before the thread's row said so: it is written again. (J1)
 import type { Commit } from '@dormouse/ports';
 import type { Hold } from '../held-deliveries.ts';
 import { pay } from '../payment.ts';
@@ -69,6 +70,7 @@ async function payRead(
   await pay(deps.payment, lane, { debts: deps.protocol.repaidDebts(debts, repayment), state, hold });
   lane.stretch = { from: Math.min(stretch?.from ?? from, from), to: state.thread.position };
   deps.cache.put(lane.cacheKey, state);
+  deps.projections.changed(lane.key, state.thread); // (E4)
 }
 
 /** Released no earlier than what this lane still holds: a store that keeps debts by commit must not forget one too early. */
