@@ -79,10 +79,11 @@ describe('group commit', () => {
     const store = slowStore();
     const commits = createGroupCommit(store.log, limits);
     const [one, other] = [commits.append([append('a')]), commits.append([append('b')])];
+    const refused = expect(other).rejects.toThrow('its own');
     await store.turn();
     await store.answer(['appended', new Error('its own')]);
     expect(await one).toEqual(['appended']);
-    await expect(other).rejects.toThrow('its own');
+    await refused;
     const pair = commits.append([append('c'), { ...append('c'), follows: true }]);
     await store.turn();
     await store.answer(['appended', new Error('of the second')]);
