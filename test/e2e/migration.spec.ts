@@ -121,11 +121,10 @@ describe('migration', () => {
     await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'go' });
     await old.invocation(0);
     await migrate(thread, { [old.name]: 'http://127.0.0.1:9' });
-    await eventually(async () => {
-      const refused = (await eventsOf(at, thread)).filter(({ type }) => type === 'request_refused');
-      return refused.at(-1)?.code === 'CALLS_PENDING'; // accepted is not yet decided
-    });
+    const refused = async () => (await eventsOf(at, thread)).filter(({ type }) => type === 'request_refused');
+    await eventually(async () => (await refused()).length > 0); // accepted is not yet decided
     await untilStatus(at, thread, 'waiting');
+    expect((await refused()).at(-1)).toMatchObject({ code: 'CALLS_PENDING' });
     expect((await migrate(thread, {})).status).toBe(422);
   });
 });

@@ -11,8 +11,9 @@
 //   L5. `unknown` means: it may have been stored, now or a little later. Whoever gets it reads back by nonce.
 //   L6. A read that fails throws; it never answers "nothing there".
 //   L7. `too_large` means: not stored, and never will be; no later state of the store takes it.
-//   L8. What fails and is surely not stored, now or later, is answered with its error, each for itself; when nothing of a
-//       group has an outcome, `append` throws. Whoever gets a throw reads back by nonce too: it costs a read.
+//   L8. What fails and is surely not stored, now or later, is answered with its error, each for itself; a store that is
+//       not sure says `unknown`. When nothing of a group has an outcome, `append` throws. Whoever gets a throw reads back
+//       by nonce too: it costs a read.
 import type { ThreadKey } from './thread-key.ts';
 
 /** The envelope, as stored. Field meanings: design §1. */
