@@ -9,7 +9,7 @@ const validator = createArgumentValidator(logger);
 beforeAll(() => judge({ type: 'object', properties: { a: { pattern: 'a' } } }, { a: 'a' }));
 afterAll(() => validator.close());
 
-const judge = (
+const judge = async (
   inputSchema: Readonly<Record<string, unknown>>,
   value: Readonly<Record<string, unknown>>,
 ): Promise<string | null> => validator.validate({ name: 't', description: '', inputSchema }, value);

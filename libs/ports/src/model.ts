@@ -43,6 +43,21 @@ export type ModelPart =
     }
   | { readonly part: 'finish'; readonly reason: FinishReason; readonly usage: Usage };
 
+/** The prompt of a request that is at hand. */
+export interface PromptAtHand {
+  readonly length: number;
+  /**
+   * The last `count` messages, oldest first.
+   * @throws Fault when some of them would have to be read.
+   */
+  last(count: number): readonly ModelMessage[];
+}
+
+/** A request of which everything is in memory. */
+export interface RequestAtHand extends Omit<ModelRequest, 'prompt' | 'signal'> {
+  readonly prompt: PromptAtHand;
+}
+
 export interface Model {
   /**
    * Streams one completion; the last part is `finish`.
@@ -50,10 +65,11 @@ export interface Model {
    */
   complete(request: ModelRequest): AsyncIterable<ModelPart>;
   /**
-   * True when what `complete` says follows from the request alone, is there at once, and nobody outside this process hears of it:
-   * such a completion may be worked out before the commit that asks for it is stored. Absent: never.
+   * What this model says, part by part up to `finish`, where that follows from the request alone and nobody outside this process
+   * hears of it: such a completion may be worked out before the commit that asks for it is stored. Null for a model that has to be
+   * asked, or for a request; absent: for all. What throws is asked.
    */
-  answersAtOnce?(model: ModelConfig): boolean;
+  answersAtOnce?(model: ModelConfig): ((request: RequestAtHand) => readonly ModelPart[] | null) | null;
 }
 
 /** The provider failed. `retryAfterMs` is its own wish, if it said one. */

@@ -1,8 +1,13 @@
 // What arrives in one turn of the event loop goes on together at its end, instead of each by itself from its socket to the disk:
 // every step is then taken for all of them, one after the other, while its code is in the processor's caches. ADR 26
 //
-// Invariant:
+// Invariants:
 //   W1. In the order of arrival, and in the next `setImmediate`: whoever is alone waits for nobody.
+//   W2. Between two steps that wait for nothing stands `await inStep`: all who have come there take the first of them before any
+//       takes the second. A microtask, and nothing else: no order is promised beyond that of arrival, and no state may change hands.
+
+/** (W2) */
+export const inStep: Promise<void> = Promise.resolve();
 
 let waiting: (() => void)[] = [];
 

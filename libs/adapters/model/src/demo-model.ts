@@ -6,7 +6,7 @@
 //   D2. It is a function of its request: asked again, it says and calls the same.
 //   D3. After tool results it answers and calls nothing more, so a turn always ends. A report, a timer or a schedule is noted
 //       and calls nothing at all.
-import type { ModelPart, ModelRequest, ToolDefinition } from '@dormouse/ports';
+import type { ModelPart, ModelRequest, RequestAtHand, ToolDefinition } from '@dormouse/ports';
 import { isBuiltInToolName } from '@dormouse/protocol';
 import { type ModelMessage, plainText } from '@dormouse/thread';
 import { approximateTokens } from './approximate-tokens.ts';
@@ -16,20 +16,20 @@ import { chooseCalls, type DemoCall } from './demo-calls.ts';
 const messagesSeenMax = 8;
 const wordsPerChunk = 4;
 
-/** Not an async generator: only the first part is waited for, and that would make four promises of each. */
-export function completeDemo(request: ModelRequest): AsyncIterable<ModelPart> {
-  let parts: Iterator<ModelPart> | null = null;
-  const begin = async (): Promise<IteratorResult<ModelPart>> => {
-    const seen = await request.prompt.last(messagesSeenMax); // (D1)
-    request.signal.throwIfAborted();
-    parts = partsAfter(seen, request)[Symbol.iterator]();
-    return parts.next();
-  };
-  const next = (): Promise<IteratorResult<ModelPart>> => (parts === null ? begin() : Promise.resolve(parts.next()));
-  return { [Symbol.asyncIterator]: () => ({ next }) };
+/** The whole answer to a request that is at hand. */
+export const answerDemo = (request: RequestAtHand): readonly ModelPart[] =>
+  partsAfter(request.prompt.last(messagesSeenMax), request); // (D1)
+
+export async function* completeDemo(request: ModelRequest): AsyncIterable<ModelPart> {
+  const seen = await request.prompt.last(messagesSeenMax); // (D1)
+  request.signal.throwIfAborted();
+  yield* partsAfter(seen, request);
 }
 
-function partsAfter(seen: readonly ModelMessage[], request: ModelRequest): Iterable<ModelPart> {
+function partsAfter(
+  seen: readonly ModelMessage[],
+  request: Pick<RequestAtHand, 'completionId' | 'instructions' | 'tools'>,
+): readonly ModelPart[] {
   const inputTokens =
     approximateTokens(request.instructions.length) + seen.reduce((sum, message) => sum + tokensOf(message), 0);
   const last = seen.at(-1);
@@ -41,26 +41,33 @@ function partsAfter(seen: readonly ModelMessage[], request: ModelRequest): Itera
   return ask(calls, request.completionId, inputTokens);
 }
 
-function* ask(calls: readonly DemoCall[], completionId: string, inputTokens: number): Iterable<ModelPart> {
-  let said = '';
+function ask(calls: readonly DemoCall[], completionId: string, inputTokens: number): readonly ModelPart[] {
+  const parts: ModelPart[] = [];
+  let characters = 0;
   for (const [index, call] of calls.entries()) {
     const text = JSON.stringify(call.arguments);
-    said += text;
-    yield { part: 'tool_input', index, text };
-    yield {
-      part: 'tool_call',
-      providerCallId: `demo_${completionId}_${index}`,
-      operation: call.operation,
-      arguments: text,
-    };
+    characters += text.length;
+    const providerCallId = `demo_${completionId}_${index}`;
+    parts.push(
+      { part: 'tool_input', index, text },
+      { part: 'tool_call', providerCallId, operation: call.operation, arguments: text },
+    );
   }
-  yield { part: 'finish', reason: 'tool_calls', usage: { inputTokens, outputTokens: approximateTokens(said.length) } };
+  parts.push(finish('tool_calls', inputTokens, characters));
+  return parts;
 }
 
-function* say(text: string, inputTokens: number): Iterable<ModelPart> {
-  for (const chunk of chunks(text)) yield { part: 'text', text: chunk };
-  yield { part: 'finish', reason: 'stop', usage: { inputTokens, outputTokens: approximateTokens(text.length) } };
+function say(text: string, inputTokens: number): readonly ModelPart[] {
+  const parts: ModelPart[] = chunks(text).map((chunk) => ({ part: 'text', text: chunk }));
+  parts.push(finish('stop', inputTokens, text.length));
+  return parts;
 }
+
+const finish = (reason: 'stop' | 'tool_calls', inputTokens: number, characters: number): ModelPart => ({
+  part: 'finish',
+  reason,
+  usage: { inputTokens, outputTokens: approximateTokens(characters) },
+});
 
 /** A few words at a time; together exactly `text`. */
 function chunks(text: string): readonly string[] {

@@ -1,7 +1,15 @@
 // A model that is not deterministic: asked twice for one completion it answers twice, differently. Slow, parallel, wrong and
 // failing at random; it stops calling tools after a few completions, so that every universe comes to rest. The agent of one
 // thread has a model that answers at once, most of the time.
-import { type Clock, type Model, ModelFault, type ModelPart, type ModelRequest } from '@dormouse/ports';
+import {
+  type Clock,
+  type Model,
+  ModelFault,
+  type ModelPart,
+  type ModelRequest,
+  type RequestAtHand,
+} from '@dormouse/ports';
+import type { ModelMessage } from '@dormouse/thread';
 import type { SeenPrompt } from '../invariants/history.ts';
 import type { Random } from './random.ts';
 
@@ -36,16 +44,19 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
     });
   }
 
-  async function* words(request: ModelRequest, hesitates: boolean): AsyncGenerator<ModelPart> {
+  function* words(): Generator<ModelPart> {
     for (let part = random.below(3); part >= 0; part -= 1) {
       yield { part: random.chance(0.15) ? 'reasoning' : 'text', text: `w${fresh()} ` };
-      if (hesitates && random.chance(0.4)) await pause();
       if (random.chance(0.01)) throw failure();
-      if (request.signal.aborted) return;
     }
   }
 
-  function toolCall(request: ModelRequest): ModelPart {
+  function toolCalls(request: RequestLike): readonly ModelPart[] {
+    const count = request.ordinal >= talkativeAfter || random.chance(0.35) ? 0 : 1 + random.below(3);
+    return Array.from({ length: count }, () => toolCall(request));
+  }
+
+  function toolCall(request: RequestLike): ModelPart {
     const own = request.tools.filter(({ name }) => argumentsOfOurs(name) !== null);
     const offered = random.chance(0.12) ? own : request.tools.filter((tool) => !own.includes(tool));
     const operation = random.chance(0.06) || offered.length === 0 ? 'unheard_of' : nameOf(offered);
@@ -55,7 +66,7 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
   }
 
   /** Who has children talks to them more often than chance would have it. */
-  function nameOf(offered: ModelRequest['tools']): string {
+  function nameOf(offered: RequestLike['tools']): string {
     const mail = offered.find(({ name }) => name === 'send_message_to_child');
     return mail !== undefined && children.length > 0 && random.chance(0.5) ? mail.name : random.pick(offered).name;
   }
@@ -91,27 +102,54 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
     for (const [, id] of text.matchAll(/interrupt:(call_\w+)/g)) if (id !== undefined) subscribed.push(id);
   }
 
+  function hear(
+    { tenant, thread, completionId }: RequestLike,
+    messages: readonly ModelMessage[],
+    atOnce: boolean,
+  ): void {
+    read(JSON.stringify(messages.slice(-6)));
+    seen({ key: { tenant, thread }, completionId, messages, atOnce });
+  }
+
+  function answerAtOnce(request: RequestAtHand): readonly ModelPart[] | null {
+    if (random.chance(0.2)) return null;
+    counted('model asked at once');
+    hear(request, request.prompt.last(request.prompt.length), true);
+    if (random.chance(0.05)) throw failure();
+    const said = [...words()];
+    const calls = toolCalls(request);
+    return [...said, ...calls, finish(calls)];
+  }
+
   return {
-    answersAtOnce: ({ name }) => name === modelAtOnce,
+    answersAtOnce: ({ name }) => (name === modelAtOnce ? answerAtOnce : null),
     async *complete(request) {
       counted('model asked');
-      const { tenant, thread, completionId } = request;
-      const atOnce = request.model.name === modelAtOnce;
-      const hesitates = !atOnce || random.chance(0.2);
-      const messages = !atOnce && random.chance(0.2) ? await lastOnly(request) : await request.prompt.all();
-      if (messages !== null) read(JSON.stringify(messages.slice(-6)));
-      if (messages !== null) seen({ key: { tenant, thread }, completionId, messages, atOnce });
-      if (hesitates) await pause();
-      if (hesitates && random.chance(0.03)) await clock.sleep(30_000); // says nothing until somebody gives up
+      const messages = random.chance(0.2) ? await lastOnly(request) : await request.prompt.all();
+      if (messages !== null) hear(request, messages, false);
+      await pause();
+      if (random.chance(0.03)) await clock.sleep(30_000); // says nothing until somebody gives up
       if (random.chance(0.05)) throw failure();
-      yield* words(request, hesitates);
-      const calls = request.ordinal >= talkativeAfter || random.chance(0.35) ? 0 : 1 + random.below(3);
-      for (let call = 0; call < calls; call += 1) yield toolCall(request);
-      if (hesitates) await pause();
-      yield { part: 'finish', reason: calls > 0 ? 'tool_calls' : 'stop', usage };
+      for (const part of words()) {
+        yield part;
+        if (random.chance(0.4)) await pause();
+        if (request.signal.aborted) break;
+      }
+      const calls = toolCalls(request);
+      yield* calls;
+      await pause();
+      yield finish(calls);
     },
   };
 }
+
+type RequestLike = Omit<ModelRequest, 'prompt' | 'signal'>;
+
+const finish = (calls: readonly ModelPart[]): ModelPart => ({
+  part: 'finish',
+  reason: calls.length > 0 ? 'tool_calls' : 'stop',
+  usage,
+});
 
 /** Some models look at the end of the prompt only: the runtime must not need the rest. */
 async function lastOnly({ prompt }: ModelRequest): Promise<null> {

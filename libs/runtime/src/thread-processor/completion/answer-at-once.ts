@@ -2,10 +2,10 @@
 // it is stored, and both are stored in one write. It is no effect: when neither is stored, nobody has seen anything. ADR 25
 //
 // Invariants:
-//   O1. Only an answer counts that is there when this turn of the event loop ends: no commit waits for a model or a schema. What
-//       is given up is broken off, or not asked at all. Nothing is read from the log, which does not hold the whole prompt yet.
+//   O1. Only what is at hand counts: no commit waits for a model or a schema, and nothing is read, least of all from the log, which
+//       does not hold the whole prompt yet.
 //   O2. Whatever goes wrong is null: then the completion is asked for as an effect, which knows how to fail.
-import type { Delta, Model } from '@dormouse/ports';
+import type { Delta, Model, RequestAtHand } from '@dormouse/ports';
 import type { CompletionResult } from '@dormouse/thread';
 import type { CompletionOrder, RequestBuilder } from './completion-request.ts';
 import { resultOf, type ResultRules } from './completion-result.ts';
@@ -17,64 +17,59 @@ export interface AnswerAtOnce {
   readonly deltas: readonly Delta[];
 }
 
-/** Null, sooner or later, when there is no such answer. Nothing is asked before the second call. */
-export type AskAtOnce = (order: CompletionOrder) => (() => Promise<AnswerAtOnce | null>) | null;
+/** Null when there is no such answer. Nothing is asked before the second call. */
+export type AskAtOnce = (order: CompletionOrder) => (() => AnswerAtOnce | null) | null;
 
 export interface AtOnceDeps extends ResultRules {
-  readonly model: Model;
-  readonly requests: RequestBuilder;
+  readonly model: Pick<Model, 'answersAtOnce'>;
+  readonly requests: Pick<RequestBuilder, 'atHand' | 'modelOf'>;
   readonly settings: { readonly completionBytesMax: number };
 }
 
-export function createAskAtOnce(deps: AtOnceDeps): AskAtOnce {
-  /** Of everything that is asked in this turn of the event loop: it is over for all of it at once. Null before the first. */
-  let turn: AbortController | null = null;
+type Answering = NonNullable<ReturnType<NonNullable<Model['answersAtOnce']>>>;
 
-  async function ask(order: CompletionOrder, signal: AbortSignal): Promise<AnswerAtOnce | null> {
-    const { completionId } = order;
-    const request = await deps.requests.build({ ...order, isAhead: true }, signal);
-    if (signal.aborted) return null;
+export function createAskAtOnce(deps: AtOnceDeps): AskAtOnce {
+  function answering({ thread }: CompletionOrder): Answering | null {
+    const model = deps.requests.modelOf(thread);
+    return model === null ? null : (deps.model.answersAtOnce?.(model) ?? null);
+  }
+
+  function ask(order: CompletionOrder, answer: Answering): AnswerAtOnce | null {
+    const request = deps.requests.atHand(order);
+    return request === null ? null : answerOf(order.completionId, request, answer(request) ?? []);
+  }
+
+  function answerOf(
+    completionId: string,
+    { tools }: RequestAtHand,
+    parts: Iterable<Parameters<PartialAnswer['add']>[1]>,
+  ): AnswerAtOnce | null {
     const answer = new PartialAnswer(1);
     const deltas: Delta[] = [];
-    for await (const part of deps.model.complete(request)) {
-      if (signal.aborted) return null;
+    for (const part of parts) {
       const delta = answer.add(completionId, part);
       if (answer.characters > deps.settings.completionBytesMax) return null;
       if (delta !== null) deltas.push(delta);
-      if (answer.finish !== null) return { result: await resultOf(deps, completionId, answer, request.tools), deltas };
+      if (answer.finish !== null) break;
     }
+    if (answer.finish === null) return null;
+    const result = resultOf(deps, completionId, answer, tools);
+    if (!(result instanceof Promise)) return { result, deltas };
+    result.catch(() => {}); // (O2)
     return null;
   }
 
-  function answersAtOnce(order: CompletionOrder): boolean {
-    try {
-      const model = deps.requests.modelOf(order.thread);
-      return model !== null && deps.model.answersAtOnce?.(model) === true;
-    } catch {
-      return false; // (O2)
-    }
-  }
+  return (order) => {
+    const answer = orNull(() => answering(order));
+    return answer && (() => orNull(() => ask(order, answer)));
+  };
+}
 
-  /** (O1, O2) */
-  function inThisTurn(order: CompletionOrder): Promise<AnswerAtOnce | null> {
-    const mine = (turn ??= new AbortController());
-    const answer = ask(order, mine.signal);
-    return new Promise((resolve) => {
-      let isOver = false;
-      const end = (value: AnswerAtOnce | null): void => {
-        isOver = true;
-        resolve(value);
-      };
-      answer.then(end, () => end(null));
-      // After every microtask that follows from this one.
-      process.nextTick(() => {
-        if (turn === mine) turn = null;
-        if (isOver) return;
-        mine.abort();
-        end(null);
-      });
-    });
+/** (O2) */
+function orNull<Value>(work: () => Value | null): Value | null {
+  try {
+    return work();
+  } catch {
+    return null;
   }
-
-  return (order) => (answersAtOnce(order) ? () => inThisTurn(order) : null);
 }

@@ -6,13 +6,14 @@ import {
   Fault,
   type ModelConfig,
   type ModelRequest,
+  type RequestAtHand,
   type ToolDefinition,
   type Toolsets,
 } from '@dormouse/ports';
 import { inheritsFrom, type LoadedToolset, offeredBuiltIns, type Thread } from '@dormouse/thread';
 import type { TranscriptWindow } from '../transcript-window.ts';
 import { Histories } from './histories.ts';
-import { joinedPrompts, type PromptSources, promptOf } from './prompt.ts';
+import { joinedPrompts, promptAtHand, type PromptSources, promptOf } from './prompt.ts';
 
 export interface CompletionOrder {
   readonly completionId: string;
@@ -21,8 +22,6 @@ export interface CompletionOrder {
   readonly messages: TranscriptWindow;
   /** Messages of the prompt. */
   readonly promptLength: number;
-  /** True while the last of them are not in the log: what is not in memory cannot be had then. */
-  readonly isAhead?: boolean;
 }
 
 export interface RequestSources extends PromptSources {
@@ -35,6 +34,8 @@ export type BuildRequest = (order: CompletionOrder, signal: AbortSignal) => Prom
 
 export interface RequestBuilder {
   readonly build: BuildRequest;
+  /** Null where something would have to be read. */
+  atHand(order: CompletionOrder): RequestAtHand | null;
   /** Which model this thread asks, when that is remembered. */
   modelOf(thread: Thread): ModelConfig | null;
 }
@@ -67,12 +68,16 @@ export function createRequestBuilder(sources: RequestSources): RequestBuilder {
   const offersOf = (thread: Thread): WeakMap<readonly LoadedToolset[], readonly ToolDefinition[]> =>
     thread.parent === null ? offered.root : offered.child;
 
-  async function readDefinitions(thread: Thread): Promise<readonly ToolDefinition[]> {
+  const manifestKey = ({ tenant }: Thread, { sha256 }: LoadedToolset): string => `${tenant}:${sha256}`;
+
+  /** Null where a manifest would have to be read. */
+  function knownTools(thread: Thread): readonly ToolDefinition[] | null {
+    const known = offersOf(thread).get(thread.toolsets);
+    if (known !== undefined) return known;
     const definitions: ToolDefinition[] = [];
     for (const toolset of thread.toolsets) {
-      const all = await remembered(manifests, `${thread.tenant}:${toolset.sha256}`, () =>
-        readManifest(sources.toolsets, thread.tenant, toolset),
-      );
+      const all = manifests.get(manifestKey(thread, toolset));
+      if (all === undefined) return null;
       definitions.push(...all.filter((definition) => toolset.tools.includes(definition.name)));
     }
     definitions.push(...offeredBuiltIns(thread));
@@ -80,27 +85,44 @@ export function createRequestBuilder(sources: RequestSources): RequestBuilder {
     return definitions;
   }
 
+  async function readTools(thread: Thread): Promise<readonly ToolDefinition[]> {
+    for (const toolset of thread.toolsets)
+      await remembered(manifests, manifestKey(thread, toolset), () =>
+        readManifest(sources.toolsets, thread.tenant, toolset),
+      );
+    return knownTools(thread) ?? (await readTools(thread)); // others may have been read in their place
+  }
+
   const build: BuildRequest = async (order, signal) => {
-    const { thread, messages, promptLength, isAhead = false } = order;
+    const { thread, messages, promptLength } = order;
     const agent = agents.get(agentKey(thread)) ?? (await readAgent(thread));
-    const tools = offersOf(thread).get(thread.toolsets) ?? (await readDefinitions(thread));
-    const own = promptOf(sources, { tenant: thread.tenant, thread: thread.id }, messages, promptLength, isAhead);
+    const tools = knownTools(thread) ?? (await readTools(thread));
+    const own = promptOf(sources, { tenant: thread.tenant, thread: thread.id }, messages, promptLength);
     const origin = inheritsFrom(thread);
     const by = thread.parent === null ? 'fork' : 'child';
-    return {
-      tenant: thread.tenant,
-      thread: thread.id,
-      completionId: order.completionId,
-      ordinal: Math.max(0, thread.completions - 1),
-      model: agent.model,
-      instructions: agent.instructions,
-      prompt: origin === null ? own : joinedPrompts(await histories.upTo(thread.tenant, { at: origin, by }), own),
-      tools,
-      signal,
-    };
+    const prompt = origin === null ? own : joinedPrompts(await histories.upTo(thread.tenant, { at: origin, by }), own);
+    return { ...requestOf(order, agent, tools, prompt), signal };
   };
 
-  return { build, modelOf: (thread) => agents.get(agentKey(thread))?.model ?? null };
+  function atHand(order: CompletionOrder): RequestAtHand | null {
+    const { thread, messages, promptLength } = order;
+    const agent = agents.get(agentKey(thread));
+    const tools = knownTools(thread);
+    if (agent === undefined || tools === null || inheritsFrom(thread) !== null) return null;
+    return requestOf(order, agent, tools, promptAtHand(messages, promptLength));
+  }
+
+  return { build, atHand, modelOf: (thread) => agents.get(agentKey(thread))?.model ?? null };
+}
+
+function requestOf<Prompt>(
+  { completionId, thread }: CompletionOrder,
+  { model, instructions }: Agent,
+  tools: readonly ToolDefinition[],
+  prompt: Prompt,
+): Omit<ModelRequest, 'prompt' | 'signal'> & { readonly prompt: Prompt } {
+  const ordinal = Math.max(0, thread.completions - 1);
+  return { tenant: thread.tenant, thread: thread.id, completionId, ordinal, model, instructions, prompt, tools };
 }
 
 /** Only positive answers are remembered; the oldest goes first. */

@@ -10,7 +10,7 @@
 //   A4. A commit that no store takes is nobody's fault that passes: its slice throws what is not a Fault, so that it is poison.
 //   A5. The commit of an answer is worth nothing by itself: should it not stand, its completion is asked for as an effect, and
 //       the lane reads the thread again.
-import type { Append, AppendOutcome, Commit, Delta } from '@dormouse/ports';
+import { type Append, type AppendOutcome, type Commit, type Delta, inStep } from '@dormouse/ports';
 import { sealCommit } from '../../envelope.ts';
 import type { AnswerAtOnce } from '../completion/answer-at-once.ts';
 import { Hold } from '../held-deliveries.ts';
@@ -43,6 +43,7 @@ export async function commitSlice(
 ): Promise<readonly SliceItem[]> {
   const { items } = slice;
   const first = seal(deps, lane, before, slice, at, null);
+  await inStep;
   const answer = await sealAnswer(deps, lane, first, at);
   const sealed = answer === null ? [first] : [first, answer];
   let standing: readonly SealedSlice[] = [];
@@ -59,6 +60,7 @@ export async function commitSlice(
       if (known !== 'appended') return known;
       const behind = answer !== null && others[0] === 'unknown' ? [await readBehind(deps, lane, answer)] : others;
       standing = sealed.slice(0, deps.protocol.standing([known, ...behind]));
+      await inStep;
       publish(deps, lane, standing);
       return known;
     },
@@ -111,11 +113,14 @@ async function sealAnswer(
   const ask = order === null ? null : deps.askAtOnce(order);
   if (ask === null) return null;
   deps.groupCommit.expect(first.append); // it is on its way while its answer is worked out
-  const told = await ask();
+  const told = ask();
   if (told === null) return null;
+  await inStep;
   const item = itemAtHand(told.result, first.commit.trace);
   const slice = decideAnswer(deps, lane, first.after, item, at);
-  return slice === null ? null : seal(deps, lane, first.after, slice, at, told);
+  if (slice === null) return null;
+  await inStep;
+  return seal(deps, lane, first.after, slice, at, told);
 }
 
 /** Null for one that is refused or cannot be decided: it will be met again, alone. */

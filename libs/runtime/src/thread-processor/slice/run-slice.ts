@@ -6,6 +6,7 @@
 //   F2. A warm slice reads nothing and writes one commit, two where the first is answered at once.
 //   F3. Commits that this lane did not write and finds above its own stretch are paid before anything else is decided. (V1)
 //   F4. A refusal without a commit is final only when the log agrees, after every reload anew. (V4)
+import { inStep } from '@dormouse/ports';
 import { unreachable } from '@dormouse/thread';
 import { Hold } from '../held-deliveries.ts';
 import { momentOf } from '../minted-ids.ts';
@@ -37,6 +38,7 @@ export async function runSlice(
   const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null);
   const slice = decideSlice(deps.protocol, state, inputs, moment, deps.commitBytesMax);
   if (slice.outcome === 'refused') return await refuse(deps, lane, state, slice);
+  await inStep;
   return await commitSlice(deps, lane, state, slice, now);
 }
 

@@ -17,6 +17,7 @@ import type {
   Model,
   ModelPart,
   ModelRequest,
+  RequestAtHand,
   ThreadKey,
   WorkTopics,
 } from '@dormouse/ports';
@@ -25,6 +26,7 @@ import {
   defaultPolicies,
   inputIds,
   type LoadedToolset,
+  type ModelMessage,
   type Policies,
   type ThreadInput,
   text,
@@ -41,7 +43,9 @@ const secret = new TextEncoder().encode('a key for specs');
 export const idKey = hashKeyOf(secret);
 
 /** What the model does when asked; the default says `ok`. */
-export type Play = (request: ModelRequest) => AsyncIterable<ModelPart>;
+export type Play = (request: ModelRequest) => Played;
+/** Who asks at once gets `parts`; without them nothing. */
+export type Played = AsyncIterable<ModelPart> & { readonly parts?: readonly ModelPart[] };
 export type Dispatch = WorkTopics['dispatches'];
 
 export interface StageOptions {
@@ -100,13 +104,17 @@ export function createStage(options: StageOptions = {}): Stage {
   const dispatched: Dispatch['effect'][] = [];
   const noticed: WorkTopics['notices']['effect'][] = [];
   const lines: string[] = [];
-  const model: Model = {
-    answersAtOnce: () => options.atOnce === true,
-    complete: (request) => {
-      asked.push(request);
-      return (options.play ?? says('ok'))(request);
-    },
+  const complete = (request: ModelRequest): Played => {
+    asked.push(request);
+    return (options.play ?? says('ok'))(request);
   };
+  const answerAtOnce = ({ prompt, ...request }: RequestAtHand): readonly ModelPart[] | null => {
+    const { length } = prompt;
+    const last = async (count: number): Promise<readonly ModelMessage[]> => prompt.last(count);
+    const { signal } = new AbortController();
+    return complete({ ...request, prompt: { length, last, all: () => last(length) }, signal }).parts ?? null;
+  };
+  const model: Model = { complete, answersAtOnce: () => (options.atOnce === true ? answerAtOnce : null) };
 
   return {
     clock,
@@ -206,17 +214,30 @@ export const toolsLoaded = (dispatched: readonly Dispatch['effect'][]): ThreadIn
   };
 };
 
-export const says = (words: string): Play =>
-  async function* () {
-    yield { part: 'text', text: words };
-    yield { part: 'finish', reason: 'stop', usage: { inputTokens: 1, outputTokens: 1 } };
-  };
+const usage = { inputTokens: 1, outputTokens: 1 };
 
-export const calls = (operation: string, args: string): Play =>
-  async function* () {
-    yield { part: 'tool_call', providerCallId: 'p1', operation, arguments: args };
-    yield { part: 'finish', reason: 'tool_calls', usage: { inputTokens: 1, outputTokens: 1 } };
+const atHand = (parts: readonly ModelPart[]): Played => {
+  const spoken = async function* (): AsyncIterable<ModelPart> {
+    yield* parts;
   };
+  return Object.assign(spoken(), { parts });
+};
+
+export const says =
+  (words: string): Play =>
+  () =>
+    atHand([
+      { part: 'text', text: words },
+      { part: 'finish', reason: 'stop', usage },
+    ]);
+
+export const calls =
+  (operation: string, args: string): Play =>
+  () =>
+    atHand([
+      { part: 'tool_call', providerCallId: 'p1', operation, arguments: args },
+      { part: 'finish', reason: 'tool_calls', usage },
+    ]);
 
 export const message = (id: string, words = id): ThreadInput => ({
   kind: 'UserMessage',
