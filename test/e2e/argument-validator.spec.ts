@@ -9,10 +9,13 @@ const validator = createArgumentValidator(logger);
 beforeAll(() => judge({ type: 'object', properties: { a: { pattern: 'a' } } }, { a: 'a' }));
 afterAll(() => validator.close());
 
-const judge = async (
+async function judge(
   inputSchema: Readonly<Record<string, unknown>>,
   value: Readonly<Record<string, unknown>>,
-): Promise<string | null> => validator.validate({ name: 't', description: '', inputSchema }, value);
+): Promise<string | null> {
+  const verdict = validator.validate({ name: 't', description: '', inputSchema }, value);
+  return typeof verdict === 'function' ? verdict() : verdict;
+}
 
 /** The longest the process was held up while `act` ran. */
 async function longestPauseMs(act: () => Promise<unknown>): Promise<number> {

@@ -58,6 +58,12 @@ export interface RequestAtHand extends Omit<ModelRequest, 'prompt' | 'signal'> {
   readonly prompt: PromptAtHand;
 }
 
+/**
+ * Says part by part, up to `finish`, what follows from the request alone; null, or whatever it throws, when this one has to be asked
+ * after all. The event loop waits for it: it takes microseconds.
+ */
+export type AnsweringAtOnce = (request: RequestAtHand) => Iterable<ModelPart> | null;
+
 export interface Model {
   /**
    * Streams one completion; the last part is `finish`.
@@ -65,11 +71,10 @@ export interface Model {
    */
   complete(request: ModelRequest): AsyncIterable<ModelPart>;
   /**
-   * What this model says, part by part up to `finish`, where that follows from the request alone and nobody outside this process
-   * hears of it: such a completion may be worked out before the commit that asks for it is stored. Null for a model that has to be
-   * asked, or for a request; absent: for all. What throws is asked.
+   * How a model answers of whose answers nobody outside this process hears: they may be worked out before the commit that asks for
+   * them is stored. Null for a model that has to be asked; absent: all have to.
    */
-  answersAtOnce?(model: ModelConfig): ((request: RequestAtHand) => readonly ModelPart[] | null) | null;
+  answersAtOnce?(model: ModelConfig): AnsweringAtOnce | null;
 }
 
 /** The provider failed. `retryAfterMs` is its own wish, if it said one. */

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { together } from './together.ts';
+import { inStep, together } from './together.ts';
 
-it('W1 what arrives in one turn of the event loop goes on in that turn, in its order, step by step', async () => {
+it('W1 W2 what arrives in one turn of the event loop goes on in that turn, in its order, step by step', async () => {
   const told: string[] = [];
   const thread = async (name: string): Promise<void> => {
     await new Promise<void>((resolve) => together(resolve));
     told.push(`${name} first`);
-    await Promise.resolve();
+    await inStep;
     told.push(`${name} second`);
   };
   const both = Promise.all([thread('a'), thread('b')]);

@@ -90,7 +90,7 @@ export function createArgumentValidator(logger: Logger): ArgumentValidator {
 
   return {
     validate: ({ inputSchema: schema }, value) =>
-      isQuick(schema, value) ? judgeBySchema(schema, value) : ask(schema, value),
+      isQuick(schema, value) ? judgeBySchema(schema, value) : () => ask(schema, value),
     async close() {
       const last = worker;
       worker = null;

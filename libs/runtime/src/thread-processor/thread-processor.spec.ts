@@ -252,7 +252,7 @@ describe('a model that answers at once', () => {
     expect(stage.world.durable.log.owed.size).toBe(0);
   });
 
-  it('O1 does not keep a message waiting when it is slow for once', async () => {
+  it('O2 is asked, as an effect, when it does not answer at once this time', async () => {
     const slow: Play = async function* (request) {
       await stage.clock.sleep(5_000);
       yield* says('late')(request);
@@ -265,10 +265,10 @@ describe('a model that answers at once', () => {
     expect(stage.told().at(-1)).toBe('CompletionRecorded');
   });
 
-  it('fails like any other', async () => {
-    const fails: Play = async function* () {
-      yield { part: 'text', text: 'I' };
-      throw new ModelFault({ code: 'MODEL_REFUSED', detail: 'no', retryable: false });
+  it('O2 fails like any other, whichever way it is asked', async () => {
+    const refusal = new ModelFault({ code: 'MODEL_REFUSED', detail: 'no', retryable: false });
+    const fails: Play = () => {
+      throw refusal;
     };
     const { stage, actor } = await warm({ play: inTurn(says('warm'), fails) });
     await actor.ports.inputs.publish(key, message('m1'));

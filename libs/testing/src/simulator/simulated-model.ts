@@ -113,8 +113,8 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
 
   function answerAtOnce(request: RequestAtHand): readonly ModelPart[] | null {
     if (random.chance(0.2)) return null;
-    counted('model asked at once');
     hear(request, request.prompt.last(request.prompt.length), true);
+    counted('model asked at once');
     if (random.chance(0.05)) throw failure();
     const said = [...words()];
     const calls = toolCalls(request);
@@ -125,8 +125,10 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
     answersAtOnce: ({ name }) => (name === modelAtOnce ? answerAtOnce : null),
     async *complete(request) {
       counted('model asked');
-      const messages = random.chance(0.2) ? await lastOnly(request) : await request.prompt.all();
-      if (messages !== null) hear(request, messages, false);
+      // One of the prompts of a completion that was answered must be right: also that of the effect, whichever it was. (M1)
+      const mayBeAtOnce = request.model.name === modelAtOnce;
+      const messages = !mayBeAtOnce && random.chance(0.2) ? await lastOnly(request) : await request.prompt.all();
+      if (messages !== null) hear(request, messages, mayBeAtOnce);
       await pause();
       if (random.chance(0.03)) await clock.sleep(30_000); // says nothing until somebody gives up
       if (random.chance(0.05)) throw failure();
@@ -143,7 +145,7 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
   };
 }
 
-type RequestLike = Omit<ModelRequest, 'prompt' | 'signal'>;
+type RequestLike = Omit<RequestAtHand, 'prompt'>;
 
 const finish = (calls: readonly ModelPart[]): ModelPart => ({
   part: 'finish',

@@ -5,10 +5,10 @@
 //   O1. Only what is at hand counts: no commit waits for a model or a schema, and nothing is read, least of all from the log, which
 //       does not hold the whole prompt yet.
 //   O2. Whatever goes wrong is null: then the completion is asked for as an effect, which knows how to fail.
-import type { Delta, Model, RequestAtHand } from '@dormouse/ports';
+import type { AnsweringAtOnce, Delta, Model, ModelPart, RequestAtHand } from '@dormouse/ports';
 import type { CompletionResult } from '@dormouse/thread';
 import type { CompletionOrder, RequestBuilder } from './completion-request.ts';
-import { resultOf, type ResultRules } from './completion-result.ts';
+import { resultAtHand, type ResultRules } from './completion-result.ts';
 import { PartialAnswer } from './partial-answer.ts';
 
 export interface AnswerAtOnce {
@@ -26,24 +26,18 @@ export interface AtOnceDeps extends ResultRules {
   readonly settings: { readonly completionBytesMax: number };
 }
 
-type Answering = NonNullable<ReturnType<NonNullable<Model['answersAtOnce']>>>;
-
 export function createAskAtOnce(deps: AtOnceDeps): AskAtOnce {
-  function answering({ thread }: CompletionOrder): Answering | null {
+  function answering({ thread }: CompletionOrder): AnsweringAtOnce | null {
     const model = deps.requests.modelOf(thread);
     return model === null ? null : (deps.model.answersAtOnce?.(model) ?? null);
   }
 
-  function ask(order: CompletionOrder, answer: Answering): AnswerAtOnce | null {
+  function ask(order: CompletionOrder, answer: AnsweringAtOnce): AnswerAtOnce | null {
     const request = deps.requests.atHand(order);
     return request === null ? null : answerOf(order.completionId, request, answer(request) ?? []);
   }
 
-  function answerOf(
-    completionId: string,
-    { tools }: RequestAtHand,
-    parts: Iterable<Parameters<PartialAnswer['add']>[1]>,
-  ): AnswerAtOnce | null {
+  function answerOf(completionId: string, { tools }: RequestAtHand, parts: Iterable<ModelPart>): AnswerAtOnce | null {
     const answer = new PartialAnswer(1);
     const deltas: Delta[] = [];
     for (const part of parts) {
@@ -53,10 +47,8 @@ export function createAskAtOnce(deps: AtOnceDeps): AskAtOnce {
       if (answer.finish !== null) break;
     }
     if (answer.finish === null) return null;
-    const result = resultOf(deps, completionId, answer, tools);
-    if (!(result instanceof Promise)) return { result, deltas };
-    result.catch(() => {}); // (O2)
-    return null;
+    const result = resultAtHand(deps, completionId, answer, tools);
+    return result === null ? null : { result, deltas };
   }
 
   return (order) => {

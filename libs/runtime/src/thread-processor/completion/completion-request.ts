@@ -34,8 +34,8 @@ export type BuildRequest = (order: CompletionOrder, signal: AbortSignal) => Prom
 
 export interface RequestBuilder {
   readonly build: BuildRequest;
-  /** Null where something would have to be read. */
-  atHand(order: CompletionOrder): RequestAtHand | null;
+  /** Null where something would have to be read, and for a thread that goes on from another one's history. */
+  readonly atHand: (order: CompletionOrder) => RequestAtHand | null;
   /** Which model this thread asks, when that is remembered. */
   modelOf(thread: Thread): ModelConfig | null;
 }
@@ -74,23 +74,34 @@ export function createRequestBuilder(sources: RequestSources): RequestBuilder {
   function knownTools(thread: Thread): readonly ToolDefinition[] | null {
     const known = offersOf(thread).get(thread.toolsets);
     if (known !== undefined) return known;
-    const definitions: ToolDefinition[] = [];
+    const listed: (readonly ToolDefinition[])[] = [];
     for (const toolset of thread.toolsets) {
       const all = manifests.get(manifestKey(thread, toolset));
       if (all === undefined) return null;
-      definitions.push(...all.filter((definition) => toolset.tools.includes(definition.name)));
+      listed.push(all);
     }
-    definitions.push(...offeredBuiltIns(thread));
-    offersOf(thread).set(thread.toolsets, definitions);
-    return definitions;
+    return offer(thread, listed);
   }
 
   async function readTools(thread: Thread): Promise<readonly ToolDefinition[]> {
+    const listed: (readonly ToolDefinition[])[] = [];
     for (const toolset of thread.toolsets)
-      await remembered(manifests, manifestKey(thread, toolset), () =>
-        readManifest(sources.toolsets, thread.tenant, toolset),
+      listed.push(
+        await remembered(manifests, manifestKey(thread, toolset), () =>
+          readManifest(sources.toolsets, thread.tenant, toolset),
+        ),
       );
-    return knownTools(thread) ?? (await readTools(thread)); // others may have been read in their place
+    return offer(thread, listed);
+  }
+
+  /** `listed` is what each of its manifests lists. */
+  function offer(thread: Thread, listed: readonly (readonly ToolDefinition[])[]): readonly ToolDefinition[] {
+    const definitions = thread.toolsets.flatMap(({ tools }, index) =>
+      (listed[index] ?? []).filter(({ name }) => tools.includes(name)),
+    );
+    definitions.push(...offeredBuiltIns(thread));
+    offersOf(thread).set(thread.toolsets, definitions);
+    return definitions;
   }
 
   const build: BuildRequest = async (order, signal) => {
@@ -120,7 +131,7 @@ function requestOf<Prompt>(
   { model, instructions }: Agent,
   tools: readonly ToolDefinition[],
   prompt: Prompt,
-): Omit<ModelRequest, 'prompt' | 'signal'> & { readonly prompt: Prompt } {
+): Omit<RequestAtHand, 'prompt'> & { readonly prompt: Prompt } {
   const ordinal = Math.max(0, thread.completions - 1);
   return { tenant: thread.tenant, thread: thread.id, completionId, ordinal, model, instructions, prompt, tools };
 }

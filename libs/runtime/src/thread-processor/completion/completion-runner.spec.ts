@@ -69,7 +69,7 @@ function scene(
       const tools = [{ name: 'weather', description: '', inputSchema: {} }];
       return { ...key, completionId: order.completionId, ordinal: 0, model, instructions: '', prompt, tools, signal };
     },
-    validateArguments: async (_definition, args) => ('city' in args ? null : '/city is required'),
+    validateArguments: (_definition, args) => async () => ('city' in args ? null : '/city is required'),
     answerId: (completionId) => inputIds.completion(completionId),
   });
   const run = new CompletionRun(key, 'cmp_1', null, clock.now());
