@@ -44,6 +44,14 @@ const doubling = Object.fromEntries(
 );
 
 describe('R8 hostile schemas', () => {
+  it('judges at once what is quick, and says how to judge the rest', () => {
+    const verdictOn = (inputSchema: Readonly<Record<string, unknown>>): unknown =>
+      validator.validate({ name: 't', description: '', inputSchema }, { a: 'a' });
+    expect(verdictOn({ type: 'object' })).toBeNull();
+    expect(verdictOn({ type: 'object', properties: { a: { type: 'number' } } })).toContain('/a');
+    expect(verdictOn({ type: 'object', properties: { a: { pattern: 'a' } } })).toBeTypeOf('function');
+  });
+
   it.each<[string, Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>]>([
     ['a pattern that backtracks for ever', { properties: { a: { pattern: '^(a|a)*$' } } }, { a: evil }],
     ['references that double', { $ref: '#/$defs/d0', $defs: { ...doubling, d40: { type: 'object' } } }, {}],

@@ -10,7 +10,15 @@
 //       aside: it is tried again slowly, and said aloud.
 //   L5. Whoever was told that his input was not taken does not see it decided later. An attempt that is under way ends, and
 //       what is in the log then, or may be, is paid like everything else.
-import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
+import {
+  type Clock,
+  type Entropy,
+  Fault,
+  inStep,
+  type Logger,
+  type ThreadDelivery,
+  type ThreadKey,
+} from '@dormouse/ports';
 import { backoffMs } from './backoff.ts';
 import type { CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
 import type { Hold } from './held-deliveries.ts';
@@ -48,9 +56,6 @@ export interface LaneHome {
   queued(change: number): void;
   retire(lane: Lane): void;
 }
-
-/** A microtask later. */
-const soon = Promise.resolve();
 
 export class Lane implements LaneMemory {
   readonly key: ThreadKey;
@@ -112,7 +117,7 @@ export class Lane implements LaneMemory {
   }
 
   async #work(): Promise<void> {
-    await soon; // what is delivered in this same turn of the loop is decided together
+    await inStep; // what is delivered in this same turn of the loop is decided together
     while (this.#hasWork && !this.#home.revoked.aborted) {
       if (this.#replay?.hasHandled === true) await this.#patiently(() => this.#forgetHandled());
       else await this.#workHead();
