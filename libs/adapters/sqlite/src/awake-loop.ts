@@ -1,14 +1,27 @@
 // Keeps the event loop from falling asleep for a moment: being woken by another thread would take it a third of the time that a
 // fast disk needs. It goes round meanwhile, so everybody else is served as ever.
+//
+// Invariants:
+//   A1. At most `awakeMsMax` at a time: longer than the sync of most disks, and what a slow one takes longer is slept through.
+//   A2. Where `vainMax` times in a row were not enough, it is tried again once in `triedAgainEvery` times only: a slow disk costs
+//       next to nothing, and one that is fast again is noticed.
+export const awakeMsMax = 1.5;
+export const vainMax = 4;
+export const triedAgainEvery = 32;
 
-/** Longer than the sync of a fast disk; what a slow one takes longer is slept through. */
-const awakeMsMax = 0.5;
+/** Goes round until `isOver`. */
+export type StayAwake = (isOver: () => boolean) => void;
 
-/** Goes round until `isOver`, half a millisecond at most. */
-export function stayAwake(isOver: () => boolean): void {
-  const until = performance.now() + awakeMsMax;
-  const again = (): void => {
-    if (!isOver() && performance.now() < until) setImmediate(again);
+export function createAwakeLoop(now: () => number = () => performance.now()): StayAwake {
+  let vain = 0;
+  return (isOver) => {
+    if (vain >= vainMax && ++vain % triedAgainEvery !== 0) return; // (A2)
+    const until = now() + awakeMsMax;
+    const again = (): void => {
+      if (isOver()) vain = 0;
+      else if (now() < until) setImmediate(again);
+      else vain += 1; // (A1)
+    };
+    setImmediate(again);
   };
-  setImmediate(again);
 }

@@ -9,7 +9,7 @@
 //   G2. An operation's promise settles after its transaction: on disk, or rolled back.
 //   G3. At most `queuedMax` operations wait; then UNAVAILABLE, and nothing was accepted.
 //   G4. A writer that dies takes the process with it.
-//   G5. Of commits that were expected, the answer finds the event loop awake, as long as that takes no longer than a fast disk.
+//   G5. Of commits that were expected, the answer finds the event loop awake, as long as that takes no longer than most disks.
 //       With one processor nothing is expected.
 //   G6. Of appends that were given together, those that failed are answered with their failure, and the others keep what they are
 //       told; they reject only when all of them failed. (L8)
@@ -17,7 +17,7 @@ import type { Append, AppendAnswer } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { createAnswerQueue } from './answer-queue.ts';
-import { stayAwake } from './awake-loop.ts';
+import { createAwakeLoop } from './awake-loop.ts';
 import { isAppend } from './carry-out.ts';
 import { unavailable } from './fault-of.ts';
 import { createOutbox, type OutboxOptions, type Urgency } from './outbox.ts';
@@ -78,6 +78,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     pagesMax: options.pagesMax,
   });
   const answers = createAnswerQueue();
+  const stayAwake = createAwakeLoop();
   const outbox = createOutbox(options, (operations, waiting) => {
     answers.add(waiting);
     post(operations);
