@@ -3,8 +3,8 @@
 //
 // Invariants:
 //   A1. At most `awakeMsMax` at a time: longer than the sync of most disks, and what a slow one takes longer is slept through.
-//   A2. Where `vainMax` times in a row were not enough, it is tried again once in `triedAgainEvery` times only: a slow disk costs
-//       next to nothing, and one that is fast again is noticed.
+//   A2. Where `vainMax` times in a row were not enough, it is tried again about once in `triedAgainEvery` times: a slow disk, or a
+//       loop that is busy anyway, costs next to nothing, and a disk that is fast again is noticed.
 export const awakeMsMax = 1.5;
 export const vainMax = 4;
 export const triedAgainEvery = 32;
@@ -13,6 +13,7 @@ export const triedAgainEvery = 32;
 export type StayAwake = (isOver: () => boolean) => void;
 
 export function createAwakeLoop(now: () => number = () => performance.now()): StayAwake {
+  /** How often in a row it was not enough, or not tried for that. */
   let vain = 0;
   return (isOver) => {
     if (vain >= vainMax && ++vain % triedAgainEvery !== 0) return; // (A2)
