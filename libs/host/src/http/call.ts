@@ -79,13 +79,16 @@ export function paramsOf(request: FastifyRequest): Readonly<Record<string, strin
   return request.params as Readonly<Record<string, string>>;
 }
 
-export function originOf(tenant: string, request: FastifyRequest): RequestOrigin {
+/** What of a request its handlers look at; Fastify's is one. */
+export type PlainRequest = Pick<FastifyRequest, 'method' | 'url' | 'headers' | 'query'>;
+
+export function originOf(tenant: string, request: PlainRequest): RequestOrigin {
   return { tenant, method: request.method, path: pathOf(request.url), idempotencyKey: idempotencyKeyOf(request) };
 }
 
 export const idempotencyKeyCharactersMax = 255;
 
-export function idempotencyKeyOf(request: FastifyRequest): string | null {
+export function idempotencyKeyOf(request: Pick<PlainRequest, 'headers'>): string | null {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key !== 'string' || key.length === 0 || key.length > idempotencyKeyCharactersMax) {
@@ -105,7 +108,7 @@ export function readQuery<Schema extends z.ZodType>({ query }: FastifyRequest, s
 }
 
 /** @throws HttpProblem UNKNOWN_FIELD when the request has any query parameter. */
-export function noParameters(request: FastifyRequest): undefined {
+export function noParameters(request: Pick<PlainRequest, 'query'>): undefined {
   const [field] = Object.keys(request.query as object);
   if (field !== undefined) throw unknownParameter(field);
   return undefined;

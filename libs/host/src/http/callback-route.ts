@@ -1,43 +1,82 @@
-// POST /callback/{token}: where tool servers answer. A plain Fastify route; the gateway judges everything, also a body
-// that is no JSON or too large, because only it can tell the thread.
+// POST /callback/{token}: where tool servers answer. The gateway judges everything, also a body that is no JSON or too large,
+// because only it can tell the thread. What a tool server sends as most do is taken before Fastify (shortcut.ts); a plain Fastify
+// route takes the rest.
 //
 // Invariants:
 //   C1. The path holds a credential: nothing here logs it, and no answer repeats it.
-import type { IncomingMessage } from 'node:http';
+//   C2. Both ways lead to the same answer.
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { callbackBytesMax } from '@dormouse/protocol';
 import type { Logger } from '@dormouse/ports';
 import type { CallbackAnswer, CallbackGateway } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { receiveBytes, type RequestBytes } from './request-bytes.ts';
+import { answer, type AnswerHeaders, isPlainJson, type Shortcut } from './shortcut.ts';
+
+interface WrittenAnswer {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  readonly body: string;
+}
 
 export function registerCallbackRoute(server: FastifyInstance, gateway: CallbackGateway): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
     receiveBytes(payload, callbackBytesMax),
   );
-  server.post<{ Params: { token: string } }>('/callback/:token', async (request, reply) => {
-    const { bytes: body, truncated } = (request.body as RequestBytes | undefined) ?? {
-      bytes: Buffer.alloc(0),
-      truncated: false,
-    };
-    const { headers } = request;
-    return write(
-      reply,
-      await gateway.receive(request.params.token, { contentType: headers['content-type'], body, headers, truncated }),
-    );
-  });
+  server.post<{ Params: { token: string } }>('/callback/:token', async ({ params, headers, body }, reply) =>
+    give(reply, await judge(gateway, params.token, headers, (body as RequestBytes | undefined) ?? noBytes)),
+  );
+}
+
+/** A token as it is made, and nothing behind it. */
+const usual = /^\/callback\/([\w-]{1,4096})$/;
+
+/** `newMarks` makes the headers that every answer of the server carries. */
+export function callbackShortcut(gateway: CallbackGateway, logger: Logger, newMarks: () => AnswerHeaders): Shortcut {
+  async function take(request: IncomingMessage, response: ServerResponse, token: string): Promise<void> {
+    const marks = newMarks();
+    const { status, headers, body } = await receiveBytes(request, callbackBytesMax)
+      .then((bytes) => judge(gateway, token, request.headers, bytes))
+      .catch((thrown: unknown) => failed(thrown, logger));
+    answer(response, status, { ...marks, ...headers }, body);
+  }
+  return (request, response) => {
+    if (request.method !== 'POST' || !isPlainJson(request.headers)) return false;
+    const token = usual.exec(request.url ?? '')?.[1];
+    if (token === undefined) return false;
+    void take(request, response, token);
+    return true;
+  };
 }
 
 /** A failure of our own is temporary for the tool: it sends the message again. */
-export function callbackFailure(reply: FastifyReply, thrown: unknown, logger: Logger): void {
-  logger.error('callback_failed', {
-    reason: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
-  });
-  void reply.status(500).header('content-type', 'application/json').send('{"code":"INTERNAL"}');
+export const callbackFailure = (reply: FastifyReply, thrown: unknown, logger: Logger): void =>
+  void give(reply, failed(thrown, logger));
+
+const noBytes: RequestBytes = { bytes: Buffer.alloc(0), truncated: false };
+const json: AnswerHeaders = { 'content-type': 'application/json; charset=utf-8' };
+
+async function judge(
+  gateway: CallbackGateway,
+  token: string,
+  headers: IncomingHttpHeaders,
+  { bytes: body, truncated }: RequestBytes,
+): Promise<WrittenAnswer> {
+  return written(await gateway.receive(token, { contentType: headers['content-type'], body, headers, truncated }));
 }
 
-function write(reply: FastifyReply, { status, code, detail, retryAfterS }: CallbackAnswer): FastifyReply {
-  if (retryAfterS !== undefined) void reply.header('retry-after', String(retryAfterS));
-  void reply.status(status).header('content-type', 'application/json');
-  return reply.send(code === undefined ? '{}' : JSON.stringify({ code, detail }));
+const written = ({ status, code, detail, retryAfterS }: CallbackAnswer): WrittenAnswer => ({
+  status,
+  headers: retryAfterS === undefined ? json : { ...json, 'retry-after': String(retryAfterS) },
+  body: code === undefined ? '{}' : JSON.stringify({ code, detail }),
+});
+
+function failed(thrown: unknown, logger: Logger): WrittenAnswer {
+  const reason = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+  logger.error('callback_failed', { reason });
+  return { status: 500, headers: json, body: '{"code":"INTERNAL"}' };
 }
+
+const give = (reply: FastifyReply, { status, headers, body }: WrittenAnswer): FastifyReply =>
+  reply.status(status).headers(headers).send(body);

@@ -18,11 +18,12 @@ afterEach(async () => {
   await server?.close();
 });
 
-/** Nothing is asked of it, so nobody has to answer. */
+/** Next to nothing is asked of it, so next to nobody has to answer. */
 async function started(): Promise<FastifyInstance> {
   const nobody = {} as never;
+  const callbacks = { receive: async () => ({ status: 200 }) } as never;
   const options: HttpServerOptions = {
-    ...{ ingress: nobody, callbacks: nobody, gate: nobody, logger: nobody },
+    ...{ ingress: nobody, callbacks, gate: nobody, logger: nobody },
     ...{ clock: createManualClock(), devClock: null, hosts: new Set(), version: '0', ready: async () => null },
   };
   server = await createHttpServer(options);
@@ -48,5 +49,25 @@ describe('the server', () => {
     for (const route of ['/messages (POST)', '/events (GET)', '/callback/:token (POST)', '/healthz (GET)'])
       expect([route, hooksOf(fastify, route)]).toEqual([route, ['anonymous()']]);
     expect(hooksOf(fastify, '/messages (GET)')).toContain('runMiddie()'); // a route of Nest's, in the same list
+  });
+
+  it('takes messages and callbacks before Fastify, when they are as they always are', async () => {
+    await started();
+    const url = await server?.listen('127.0.0.1', 0);
+    let throughFastify = 0;
+    const onRequest = (): void => void (throughFastify += 1);
+    subscribe('tracing:fastify.request.handler:start', onRequest);
+    const post = async (path: string, type: string): Promise<readonly [number, number]> => {
+      const before = throughFastify;
+      const answer = await fetch(url + path, { method: 'POST', body: '{}', headers: { 'content-type': type } });
+      return [answer.status, throughFastify - before];
+    };
+    const [message, callback] = ['/v1/threads/thr_1/messages', '/callback/token'];
+    expect(await post(message, 'application/json')).toEqual([401, 0]);
+    expect(await post(message, 'application/json; charset="utf-8"')).toEqual([401, 1]);
+    expect(await post(`${message}?colour=red`, 'application/json')).toEqual([401, 1]);
+    expect(await post(callback, 'application/json')).toEqual([200, 0]);
+    expect(await post(callback, 'text/plain')).toEqual([200, 1]);
+    unsubscribe('tracing:fastify.request.handler:start', onRequest);
   });
 });

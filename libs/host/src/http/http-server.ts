@@ -13,21 +13,22 @@ import type { Logger } from '@dormouse/ports';
 import type { CallbackGateway } from '@dormouse/runtime';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { fastify, type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { AccessGuard } from './access-guard.ts';
 import { AnswerInterceptor } from './answer-interceptor.ts';
 import { ApiModule, type ApiParts } from './api-module.ts';
 import { threadDetailOperations } from '../api/thread-details.ts';
 import { bodyBytesMax, importedBlobBytesMax } from './body.ts';
-import { callbackFailure, registerCallbackRoute } from './callback-route.ts';
-import { createDoorkeeper } from './caller.ts';
+import { callbackFailure, callbackShortcut, registerCallbackRoute } from './callback-route.ts';
+import { createDoorkeeper, type Doorkeeper } from './caller.ts';
 import type { RateGate } from './rate-gate.ts';
 import { registerEventRoute } from './event-route.ts';
-import { registerMessageRoute } from './message-route.ts';
+import { messageShortcut, registerMessageRoute } from './message-route.ts';
 import { type OpenRouteDeps, registerOpenRoutes } from './open-routes.ts';
-import { HttpProblem } from './problem.ts';
+import { bodyTooLarge, HttpProblem } from './problem.ts';
 import { ProblemFilter, sendProblem } from './problem-filter.ts';
 import { receiveBytes } from './request-bytes.ts';
+import { type RequestMarks, serverWithShortcuts } from './shortcut.ts';
 import { answerUnreadable } from './unreadable-request.ts';
 
 export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
@@ -53,8 +54,10 @@ const requestsFinishWithinMs = 10_000;
 
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const stopping = new AbortController();
-  const server = createFastify(options.logger);
-  await registerPlainRoutes(server, options, stopping.signal);
+  const doorkeeper = createDoorkeeper(options.ingress, options.hosts, options.gate);
+  const routes = { ...options, doorkeeper, stopping: stopping.signal };
+  const server = createFastify(routes, requestIds());
+  await registerPlainRoutes(server, routes);
   const app = await createNest(server, options);
   return {
     listen: (host, port) => server.listen({ host, port }),
@@ -67,19 +70,27 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   };
 }
 
-function createFastify(logger: Logger): FastifyInstance {
-  let requests = 0;
-  const start = Date.now().toString(36);
-  const nextId = (): string => `req-${start}-${(++requests).toString(36)}`;
+/** What the plain routes are made with. */
+interface RouteParts extends HttpServerOptions {
+  readonly doorkeeper: Doorkeeper;
+  /** Aborts when the server begins to close. */
+  readonly stopping: AbortSignal;
+}
+
+function createFastify(parts: RouteParts, nextId: () => string): FastifyInstance {
+  const { callbacks, logger, stopping } = parts;
+  const newMarks = (): RequestMarks => marksOf(nextId());
+  const shortcuts = [messageShortcut(parts, logger, newMarks)];
+  if (callbacks !== null) shortcuts.push(callbackShortcut(callbacks, logger, newMarks));
   const server = fastify({
     routerOptions: { maxParamLength: paramCharactersMax },
     genReqId: nextId,
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, nextId()),
-    keepAliveTimeout: keepAliveTimeoutMs,
+    serverFactory: serverWithShortcuts({ shortcuts, keepAliveTimeoutMs, stopping }),
     forceCloseConnections: 'idle',
     pluginTimeout: 0, // Nest starts inside one, and a slow machine may take its time
     frameworkErrors: (error, request, reply) => {
-      mark(request, reply); // no hook has run
+      void reply.headers(marksOf(request.id)); // no hook has run
       sendProblem(reply, request, error, logger);
     },
   });
@@ -87,23 +98,26 @@ function createFastify(logger: Logger): FastifyInstance {
   server.addContentTypeParser('application/json', bodyBytes);
   server.addContentTypeParser('*', noOtherBody);
   server.addHook('onRequest', (request, reply, done) => {
-    mark(request, reply);
+    for (const [name, value] of Object.entries(marksOf(request.id))) reply.raw.setHeader(name, value);
     done();
   });
   return server;
 }
 
-/** (H2) */
-function mark(request: FastifyRequest, reply: FastifyReply): void {
-  reply.raw.setHeader('x-request-id', request.id);
-  reply.raw.setHeader('x-content-type-options', 'nosniff');
+function requestIds(): () => string {
+  let requests = 0;
+  const start = Date.now().toString(36);
+  return () => `req-${start}-${(++requests).toString(36)}`;
 }
+
+/** (H2) */
+const marksOf = (id: string): RequestMarks => ({ 'x-request-id': id, 'x-content-type-options': 'nosniff' });
 
 /** The body stays bytes until its schema is known; another charset than UTF-8 is another media type. */
 async function bodyBytes(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> {
   const isImportedBlob = request.routeOptions.url === threadDetailOperations.importBlob.path;
   const { bytes, truncated } = await receiveBytes(payload, isImportedBlob ? importedBlobBytesMax : bodyBytesMax);
-  if (truncated) throw new HttpProblem('BODY_TOO_LARGE', 'The body exceeds 8 MiB.');
+  if (truncated) throw bodyTooLarge();
   const charset = /charset\s*=\s*"?([^;"\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
   if (charset === undefined || /^utf-?8$/i.test(charset)) return bytes;
   throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8.');
@@ -115,18 +129,13 @@ async function noOtherBody(_request: FastifyRequest, payload: IncomingMessage): 
   if (bytes.length > 0) throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json.');
 }
 
-async function registerPlainRoutes(
-  server: FastifyInstance,
-  options: HttpServerOptions,
-  stopping: AbortSignal,
-): Promise<void> {
-  const { ingress, callbacks, logger, hosts, gate } = options;
-  const doorkeeper = createDoorkeeper(ingress, hosts, gate);
+async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): Promise<void> {
+  const { callbacks, logger } = parts;
   await server.register((plain, _, done) => {
     plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
-    registerMessageRoute(plain, { ingress, doorkeeper, stopping });
-    registerEventRoute(plain, { ingress, doorkeeper, stopping });
-    registerOpenRoutes(plain, options);
+    registerMessageRoute(plain, parts);
+    registerEventRoute(plain, parts);
+    registerOpenRoutes(plain, parts);
     done();
   });
   if (callbacks === null) return;

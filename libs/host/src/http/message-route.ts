@@ -1,20 +1,27 @@
-// POST …/messages: the hot path. A plain Fastify route in a context of its own: none of Nest's hooks, guards or
-// interceptors run here, the body is read once, and the usual answer is one string.
+// POST …/messages: the hot path. As clients send it, it is taken before Fastify (shortcut.ts). What is unusual about one comes
+// through a plain Fastify route in a context of its own: none of Nest's hooks, guards or interceptors run here, the body is read
+// once, and the usual answer is one string.
 //
-// Invariant:
+// Invariants:
 //   M1. What the guard and the interceptor do for other routes is done here too, by the same functions.
+//   M2. Both ways lead to the same answer.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from '@dormouse/ports';
 import type { Ingress, MessageItem, PostedMessage, RequestOrigin } from '@dormouse/runtime';
 import { shortJsonCharacters } from '@dormouse/protocol';
 import { apiCodec, inTurnsIf } from '@dormouse/runtime';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { messageOperations, type newMessage } from '../api/messages.ts';
-import { readingBody } from './body.ts';
-import { idempotencyKeyOf, noParameters, originOf, pathOf } from './call.ts';
+import { bodyBytesMax, readingBody } from './body.ts';
+import { idempotencyKeyOf, noParameters, originOf, pathOf, type PlainRequest } from './call.ts';
 import { authorize, type Doorkeeper, refuseQueryToken } from './caller.ts';
-import { unwrap } from './problem.ts';
+import { bodyTooLarge, unwrap } from './problem.ts';
+import { problemAnswer } from './problem-filter.ts';
 import { type Reply, reply as jsonReply } from './reply.ts';
 import { preferredWaitMs } from './prefer.ts';
+import { receiveBytes } from './request-bytes.ts';
+import { answer, type AnswerHeaders, isPlainJson, type RequestMarks, type Shortcut } from './shortcut.ts';
 
 export interface MessageRouteDeps {
   readonly ingress: Ingress;
@@ -28,19 +35,63 @@ const { access, body: bodySchema } = messageOperations.post;
 
 export function registerMessageRoute(server: FastifyInstance, deps: MessageRouteDeps): void {
   server.post<{ Params: { thread: string } }>('/v1/threads/:thread/messages', async (request, reply) => {
-    deps.doorkeeper.admit(request.headers);
-    refuseQueryToken(request);
-    const caller = await deps.doorkeeper.identify(request.headers);
-    reply.headers(caller.rate);
-    const { thread } = request.params;
-    authorize(caller, access, thread);
-    noParameters(request);
-    const origin = originOf(caller.tenant, request);
-    const waitMs = preferredWaitMs(request.headers.prefer);
-    const run = (): Promise<Reply> => post(deps, { thread, origin, waitMs, bytes: request.body });
-    const answer = origin.idempotencyKey === null ? await run() : await runOnce(deps, request, reply, origin, run);
-    return reply.status(answer.status).header('content-type', jsonType).send(answer.json);
+    const { params, body } = request;
+    const { status, json } = await take(deps, request, params.thread, body, (more) => void reply.headers(more));
+    return reply.status(status).header('content-type', jsonType).send(json);
   });
+}
+
+/** A thread's plain id, and no query. */
+const usual = /^\/v1\/threads\/([\w-]{1,128})\/messages$/;
+const noQuery = {};
+
+/** `newMarks` makes the headers that every answer of the server carries. */
+export function messageShortcut(deps: MessageRouteDeps, logger: Logger, newMarks: () => RequestMarks): Shortcut {
+  async function handle(request: IncomingMessage, response: ServerResponse, thread: string): Promise<void> {
+    const marks = newMarks();
+    const { headers, url = '' } = request;
+    let told: AnswerHeaders = marks;
+    const tell = (more: AnswerHeaders): void => void (told = { ...told, ...more });
+    try {
+      const { bytes, truncated } = await receiveBytes(request, bodyBytesMax);
+      if (truncated) {
+        tell({ connection: 'close' }); // the rest of the body is still on its way
+        throw bodyTooLarge();
+      }
+      const { status, json } = await take(deps, { method: 'POST', url, headers, query: noQuery }, thread, bytes, tell);
+      answer(response, status, { ...told, 'content-type': jsonType }, json ?? '');
+    } catch (thrown) {
+      const problem = problemAnswer({ id: marks['x-request-id'], headers }, thrown, logger);
+      answer(response, problem.status, { ...told, ...problem.headers }, problem.body);
+    }
+  }
+  return (request, response) => {
+    if (request.method !== 'POST' || !isPlainJson(request.headers)) return false;
+    const thread = usual.exec(request.url ?? '')?.[1];
+    if (thread === undefined) return false;
+    void handle(request, response, thread);
+    return true;
+  };
+}
+
+/** `tell` adds headers to the answer, whichever it will be. (M1) */
+async function take(
+  deps: MessageRouteDeps,
+  request: PlainRequest,
+  thread: string,
+  bytes: unknown,
+  tell: (headers: AnswerHeaders) => void,
+): Promise<Reply> {
+  const { headers } = request;
+  deps.doorkeeper.admit(headers);
+  refuseQueryToken(request);
+  const caller = await deps.doorkeeper.identify(headers);
+  tell(caller.rate);
+  authorize(caller, access, thread);
+  noParameters(request);
+  const origin = originOf(caller.tenant, request);
+  const run = (): Promise<Reply> => post(deps, { thread, origin, waitMs: preferredWaitMs(headers.prefer), bytes });
+  return origin.idempotencyKey === null ? run() : runOnce(deps, request, origin, bytes, run, tell);
 }
 
 interface Posting {
@@ -73,23 +124,21 @@ const accepted = (id: string): Reply => ({ status: 202, json: `{"id":"${id}"}` }
 
 async function runOnce(
   deps: MessageRouteDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  origin: RequestOrigin,
+  request: PlainRequest,
+  { tenant }: RequestOrigin,
+  bytes: unknown,
   run: () => Promise<Reply>,
+  tell: (headers: AnswerHeaders) => void,
 ): Promise<Reply> {
   const key = idempotencyKeyOf(request) ?? '';
-  const body = request.body instanceof Uint8Array ? request.body : '';
-  const once = await deps.ingress.once(
-    { tenant: origin.tenant, route: `POST ${pathOf(request.url)}`, key, body },
-    async () => {
-      const { status, json } = await run();
-      return { status, body: json ?? '' };
-    },
-  );
-  const { answer, replayed } = unwrap(once);
-  if (replayed) void reply.header('idempotency-replayed', 'true');
-  return { status: answer.status, json: answer.body };
+  const body = bytes instanceof Uint8Array ? bytes : '';
+  const once = await deps.ingress.once({ tenant, route: `POST ${pathOf(request.url)}`, key, body }, async () => {
+    const { status, json } = await run();
+    return { status, body: json ?? '' };
+  });
+  const { answer: first, replayed } = unwrap(once);
+  if (replayed) tell({ 'idempotency-replayed': 'true' });
+  return { status: first.status, json: first.body };
 }
 
 /** What a message holds, as items of content. */

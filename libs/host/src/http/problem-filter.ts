@@ -18,22 +18,35 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-export function sendProblem(
-  reply: FastifyReply,
-  { id, headers }: Pick<FastifyRequest, 'id' | 'headers'>,
-  thrown: unknown,
-  logger: Logger,
-): void {
+export function sendProblem(reply: FastifyReply, request: ProblemRequest, thrown: unknown, logger: Logger): void {
+  const { status, headers, body } = problemAnswer(request, thrown, logger);
+  void reply.status(status).headers(headers).send(body);
+}
+
+/** What a problem document needs to know of the request. */
+export type ProblemRequest = Pick<FastifyRequest, 'id' | 'headers'>;
+
+export interface ProblemAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Bytes: Fastify adds a charset to texts. */
+  readonly body: Buffer;
+}
+
+export function problemAnswer({ id, headers }: ProblemRequest, thrown: unknown, logger: Logger): ProblemAnswer {
   const problem = toProblem(thrown);
   if (problem.status >= 500) logFailure(problem, id, logger);
   const retry = retryAfterS(problem);
-  if (retry !== null) void reply.header('retry-after', String(retry));
-  if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
-  if (problem.about.headers !== undefined) void reply.headers(problem.about.headers);
-  void reply
-    .status(problem.status)
-    .header('content-type', 'application/problem+json')
-    .send(Buffer.from(problemJson(problem, id, traceIdOf(headers['traceparent'])))); // bytes: Fastify adds a charset to texts
+  return {
+    status: problem.status,
+    headers: {
+      ...(retry === null ? {} : { 'retry-after': String(retry) }),
+      ...(problem.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...problem.about.headers,
+      'content-type': 'application/problem+json',
+    },
+    body: Buffer.from(problemJson(problem, id, traceIdOf(headers['traceparent']))),
+  };
 }
 
 function logFailure(problem: HttpProblem, requestId: string, logger: Logger): void {

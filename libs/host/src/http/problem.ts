@@ -33,6 +33,8 @@ export class HttpProblem extends Error {
   }
 }
 
+export const bodyTooLarge = (): HttpProblem => new HttpProblem('BODY_TOO_LARGE', 'The body exceeds 8 MiB.');
+
 /** The value of an answer; a refusal becomes the problem document it is. */
 export function unwrap<T>(answer: Answered<T>): T {
   if (answer.ok) return answer.value;
@@ -61,7 +63,7 @@ function fromFramework(thrown: unknown): HttpProblem | null {
     readonly statusCode?: unknown;
   };
   const answered = status ?? statusCode; // Nest keeps the status of what Fastify throws, and drops its code
-  if (answered === 413) return new HttpProblem('BODY_TOO_LARGE', 'The body exceeds 8 MiB.');
+  if (answered === 413) return bodyTooLarge();
   if (answered === 415) return new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json.');
   if (answered === 404 || answered === 414 || code === 'FST_ERR_BAD_URL')
     return new HttpProblem('NOT_FOUND', 'There is nothing at this path.');
