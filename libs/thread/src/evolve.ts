@@ -1,7 +1,17 @@
 // Folds one event into the thread. Total over every event type, no default branch; knows no rule, only consequences.
 import type { RecordedEvent } from './event.ts';
 import { threadLimits } from './policy.ts';
-import { type Call, type Choice, dayOf, own, type Subscription, type Thread, type Timer, tokensOn } from './thread.ts';
+import {
+  type Call,
+  callOf,
+  type Choice,
+  dayOf,
+  own,
+  type Subscription,
+  type Thread,
+  type Timer,
+  tokensOn,
+} from './thread.ts';
 import { toolsetOf } from './tools.ts';
 import { unreachable } from './unreachable.ts';
 
@@ -17,7 +27,7 @@ function advance(thread: Thread, at: number): Thread {
   if (elapsed === 0) return moved;
   if (thread.completion !== null)
     return { ...moved, usage: { ...thread.usage, activeMs: thread.usage.activeMs + elapsed } };
-  if (Object.keys(thread.calls).length > 0)
+  if (thread.calls.length > 0)
     return { ...moved, usage: { ...thread.usage, waitingMs: thread.usage.waitingMs + elapsed } };
   return moved;
 }
@@ -243,7 +253,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         loading: null,
         migrating: null,
         completion: null,
-        calls: {},
+        calls: [],
         choices: {},
         timers: {},
         subscriptions: {},
@@ -311,7 +321,7 @@ function arrivedFromFamily(thread: Thread, turnId: string, at: number): Thread {
 }
 
 function openSubscription(thread: Thread, toolCallId: string, at: number): Thread {
-  const call = own(thread.calls, toolCallId);
+  const call = callOf(thread, toolCallId);
   const toolServer = call?.toolServer ?? null;
   if (call === undefined || toolServer === null) return thread;
   const { operation } = call;
@@ -386,7 +396,7 @@ function withoutReasons(timers: Thread['timers'], reasons: readonly Timer['reaso
 function settleChoice(thread: Thread, event: Event<'ChoiceSettled'>): Thread {
   const choice = own(thread.choices, event.choiceId);
   if (choice === undefined) return thread;
-  const call = own(thread.calls, choice.toolCallId);
+  const call = callOf(thread, choice.toolCallId);
   const { [event.choiceId]: _settled, ...choices } = thread.choices;
   const settled = { ...thread, choices };
   if (call === undefined) return settled;
@@ -402,9 +412,11 @@ function settleChoice(thread: Thread, event: Event<'ChoiceSettled'>): Thread {
 export const allowanceKey = (tool: Pick<Call, 'toolServer' | 'operation' | 'toolsetSha256'>): string =>
   `${tool.toolServer} ${tool.operation} ${tool.toolsetSha256}`;
 
-const withCall = (thread: Thread, call: Call): Thread => ({
+const withCall = (thread: Thread, call: Call): Thread => ({ ...thread, calls: [...thread.calls, call] });
+
+const replaceCall = (thread: Thread, changed: Call): Thread => ({
   ...thread,
-  calls: { ...thread.calls, [call.toolCallId]: call },
+  calls: thread.calls.map((call) => (call.toolCallId === changed.toolCallId ? changed : call)),
 });
 
 const withoutProblems = ({ problems }: Thread, toolCallId: string): Thread['problems'] =>
@@ -413,22 +425,23 @@ const withoutProblems = ({ problems }: Thread, toolCallId: string): Thread['prob
 /** What a tool sent and nobody can use stays to be seen as long as its call waits for something better. */
 function rejectCallback(thread: Thread, event: Event<'CallbackRejected'>, since: number): Thread {
   const { toolCallId, code, reason } = event;
-  const call = own(thread.calls, toolCallId);
+  const call = callOf(thread, toolCallId);
   if (call === undefined) return thread;
   const problem = { code, detail: `${call.operation}: ${reason}`, since, toolCallId };
   const problems = [...thread.problems, problem];
-  return { ...withCall(thread, { ...call, rejectedCallbacks: call.rejectedCallbacks + 1 }), problems };
+  return { ...replaceCall(thread, { ...call, rejectedCallbacks: call.rejectedCallbacks + 1 }), problems };
 }
 
 function changeCall(thread: Thread, toolCallId: string, change: (call: Call) => Call): Thread {
-  const call = own(thread.calls, toolCallId);
-  return call === undefined ? thread : withCall(thread, change(call));
+  const call = callOf(thread, toolCallId);
+  return call === undefined ? thread : replaceCall(thread, change(call));
 }
 
 /** The call goes, and with it its timers, its open choice, and the events that came before a confirmation. */
 function withoutCall(thread: Thread, toolCallId: string): Thread {
-  const { [toolCallId]: settled, ...calls } = thread.calls;
+  const settled = callOf(thread, toolCallId);
   if (settled === undefined) return thread;
+  const calls = thread.calls.filter((call) => call.toolCallId !== toolCallId);
   const problems = settled.rejectedCallbacks === 0 ? thread.problems : withoutProblems(thread, toolCallId);
   const held = thread.held.length === 0 ? thread.held : thread.held.filter((event) => event.toolCallId !== toolCallId);
   let without: Thread = { ...thread, calls, held, problems };

@@ -1,6 +1,6 @@
 // Is a stored effect still worth paying? Always asked with the thread at the end of the list of commits being paid. (V5)
 import type { ThreadEffect } from './effect.ts';
-import { own, type Thread } from './thread.ts';
+import { callOf, own, type Thread } from './thread.ts';
 import { unreachable } from './unreachable.ts';
 
 export function isOwed(thread: Thread, effect: ThreadEffect): boolean {
@@ -8,7 +8,7 @@ export function isOwed(thread: Thread, effect: ThreadEffect): boolean {
     case 'RequestCompletion':
       return thread.completion?.completionId === effect.completionId;
     case 'InvokeTool': // a detached call still owes its dispatch (V9)
-      return own(thread.calls, effect.toolCallId) !== undefined;
+      return callOf(thread, effect.toolCallId) !== undefined;
     case 'SetTimer':
       return own(thread.timers, effect.timerId) !== undefined;
     case 'LoadToolsets':

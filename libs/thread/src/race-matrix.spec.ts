@@ -70,8 +70,7 @@ function then(happened: Happened, name: string): Happened {
   const order = [...happened.order, name];
   const given = happenings[name];
   const input = typeof given === 'function' ? given(thread) : given;
-  const wasSent =
-    thread.status === 'closed' || Object.values(thread.calls).every((one) => one.waiting.for !== 'approval');
+  const wasSent = thread.status === 'closed' || thread.calls.every((one) => one.waiting.for !== 'approval');
   if (input === undefined || inputs.has(input.id) || (cannotHappenUnsent.has(name) && !wasSent))
     return { ...happened, order };
   const revived = JSON.parse(JSON.stringify(thread)) as Thread;
@@ -135,7 +134,7 @@ describe('every order of what may happen to a call', () => {
 function faultsOf(thread: Thread, events: readonly RecordedEvent[]): readonly string[] {
   const bad: string[] = [];
   const count = (type: RecordedEvent['type']): number => events.filter((event) => event.type === type).length;
-  if (count('ToolCallSettled') + Object.keys(thread.calls).length !== count('ToolCallRequested'))
+  if (count('ToolCallSettled') + thread.calls.length !== count('ToolCallRequested'))
     bad.push('a call is not settled exactly once');
   if (count('ChoiceRequested') !== count('ChoiceSettled') + Object.keys(thread.choices).length)
     bad.push('a choice is not settled exactly once');
@@ -144,7 +143,7 @@ function faultsOf(thread: Thread, events: readonly RecordedEvent[]): readonly st
   if (count('SubscriptionEventReceived') > count('SubscriptionOpened')) bad.push('an event nobody subscribed to');
   if (
     thread.status === 'closed' &&
-    Object.keys({ ...thread.calls, ...thread.timers, ...thread.subscriptions }).length > 0
+    thread.calls.length + Object.keys({ ...thread.timers, ...thread.subscriptions }).length > 0
   )
     bad.push('something is open in a closed thread');
   const closedAt = events.findIndex(({ type }) => type === 'ThreadClosed');

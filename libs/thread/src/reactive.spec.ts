@@ -400,7 +400,7 @@ describe('people', () => {
     const { types, effects, thread } = given(...asked, choiceAsked()).when(chosen({ answer: 'selected', selected: 2 }));
     expect(types).toEqual(['ChoiceSettled']);
     expect(effects).toMatchObject([{ do: 'AnswerChoice', selected: 2, answerTo: 'sealed-url' }]);
-    expect(Object.values(thread.calls)).toMatchObject([{ waiting: { for: 'result' } }]);
+    expect(thread.calls).toMatchObject([{ waiting: { for: 'result' } }]);
   });
 
   it('R91 an index out of range, and a decision for a choice, are refused and recorded', () => {

@@ -1,5 +1,5 @@
 // How a thread looks from outside: its status and what it waits for.
-import { type Call, openCalls, type Thread, waitsForPerson } from './thread.ts';
+import { type Call, type Thread, waitsForPerson } from './thread.ts';
 
 export interface WaitingOn {
   readonly kind: 'tool_call' | 'approval' | 'choice' | 'oauth' | 'timer';
@@ -22,7 +22,7 @@ export function statusOf(thread: Thread): OpenStatus {
 }
 
 export function waitingOn(thread: Thread): readonly WaitingOn[] {
-  return [...openCalls(thread).map((call) => waitingCall(thread, call)), ...sleepTimers(thread)];
+  return [...thread.calls.map((call) => waitingCall(thread, call)), ...sleepTimers(thread)];
 }
 
 function sleepTimers(thread: Thread): readonly WaitingOn[] {
@@ -55,6 +55,6 @@ export function isAtRest(thread: Thread): boolean {
   return (
     thread.completion === null &&
     thread.loading === null &&
-    openCalls(thread).every((call) => waitsForPerson(call) || call.detached)
+    thread.calls.every((call) => waitsForPerson(call) || call.detached)
   );
 }

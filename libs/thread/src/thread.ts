@@ -188,7 +188,8 @@ export interface Thread {
   readonly lastAnswer: string | null;
   /** Set by a model failure or an exceeded budget; cleared by the next message or a retry. */
   readonly stalled: boolean;
-  readonly calls: Readonly<Record<string, Call>>;
+  /** Open calls, in the order in which the model asked. A list: an object whose names are new ids makes the engine learn a shape each time. */
+  readonly calls: readonly Call[];
   readonly choices: Readonly<Record<string, Choice>>;
   readonly timers: Readonly<Record<string, Timer>>;
   readonly subscriptions: Readonly<Record<string, Subscription>>;
@@ -243,7 +244,7 @@ export function unopenedThread(tenant: string, id: string): Thread {
     merged: 0,
     lastAnswer: null,
     stalled: false,
-    calls: {},
+    calls: [],
     choices: {},
     timers: {},
     subscriptions: {},
@@ -265,14 +266,16 @@ export function unopenedThread(tenant: string, id: string): Thread {
 export const own = <Value>(named: Readonly<Record<string, Value>>, id: string): Value | undefined =>
   Object.hasOwn(named, id) ? named[id] : undefined;
 
-export const openCalls = (thread: Thread): readonly Call[] => Object.values(thread.calls);
+/** While it is open. */
+export const callOf = ({ calls }: Pick<Thread, 'calls'>, toolCallId: string): Call | undefined =>
+  calls.find((call) => call.toolCallId === toolCallId);
 
 /** Whose history goes before the thread's own, and up to where. */
 export const inheritsFrom = (thread: Pick<Thread, 'parent' | 'forkedFrom'>): ThreadPosition | null =>
   thread.parent ?? thread.forkedFrom;
 
 /** Calls that the next completion must wait for. */
-export const blockingCalls = (thread: Thread): readonly Call[] => openCalls(thread).filter((call) => !call.detached);
+export const blockingCalls = (thread: Thread): readonly Call[] => thread.calls.filter((call) => !call.detached);
 
 /** Calls that no machine will settle: an approval, a choice, a login. */
 export const waitsForPerson = (call: Call): boolean => call.waiting.for !== 'result';

@@ -23,7 +23,8 @@ interface Round {
   readonly text: string;
   readonly reasoning?: string;
   readonly calls: readonly ModelToolCall[];
-  readonly results: Readonly<Record<string, ModelToolResult>>;
+  /** At most one for each call, in the order in which they came. */
+  readonly results: readonly ModelToolResult[];
   /** Calls that wait for a person, and for what; it is what the model reads of them while they are kept. */
   readonly waiting?: Readonly<Record<string, keyof typeof placeholders>>;
 }
@@ -73,7 +74,7 @@ export function extendTranscript(tail: TranscriptTail, event: RecordedEvent): Tr
     case 'CompletionRequested':
       return show(tail);
     case 'CompletionRecorded':
-      return { tail: { ...tail, round: { ...event.message, calls: [], results: {} } }, messages: none };
+      return { tail: { ...tail, round: { ...event.message, calls: [], results: [] } }, messages: none };
     case 'ToolCallRequested':
       return { tail: addCall(tail, event), messages: none };
     case 'ToolCallDetached':
@@ -158,9 +159,9 @@ function roundMessages(round: Round): readonly ModelMessage[] {
   return [assistant, { role: 'tool', results: calls.map((call) => resultOf(call, results)) }];
 }
 
-function resultOf(call: ModelToolCall, results: Round['results']): ModelToolResult {
-  const result = results[call.toolCallId];
-  if (result === undefined) throw new Error(`(M2) a completion was requested while ${call.toolCallId} has no result`);
+function resultOf({ toolCallId }: ModelToolCall, results: Round['results']): ModelToolResult {
+  const result = results.find((one) => one.toolCallId === toolCallId);
+  if (result === undefined) throw new Error(`(M2) a completion was requested while ${toolCallId} has no result`);
   return result;
 }
 
@@ -202,7 +203,7 @@ function detach(tail: TranscriptTail, toolCallId: string): TranscriptTail {
   };
   return {
     ...tail,
-    round: { ...round, results: { ...round.results, [toolCallId]: result } },
+    round: { ...round, results: [...round.results, result] },
     detached: { ...tail.detached, [toolCallId]: call },
   };
 }
@@ -224,7 +225,7 @@ function settle(tail: TranscriptTail, event: Event<'ToolCallSettled'>): Transcri
   if (found === null) return tail;
   const { round, call } = found;
   const result: ModelToolResult = { toolCallId, operation: call.operation, outcome, content };
-  return { ...tail, round: { ...round, results: { ...round.results, [toolCallId]: result } } };
+  return { ...tail, round: { ...round, results: [...round.results, result] } };
 }
 
 /** A child's own transcript begins: what it was spawned for is known from its opening. (M6) */
@@ -249,18 +250,15 @@ const openCallsOf = {
 
 /** A placeholder is no result: whoever inherits it is told what became of the call for him. */
 function settledResult(tail: TranscriptTail, toolCallId: string): ModelToolResult | undefined {
-  const result = tail.round?.results[toolCallId];
+  const result = tail.round?.results.find((one) => one.toolCallId === toolCallId);
   return result?.outcome === 'still_running' ? undefined : result;
 }
 
 /** How a transcript ends for a thread that inherits it: what is open stays open where it was made. (M2, M6) */
 export function inherit(tail: TranscriptTail, by: keyof typeof openCallsOf): readonly ModelMessage[] {
   if (tail.round === null) return tail.behind;
-  const results = Object.fromEntries(
-    tail.round.calls.map(({ toolCallId, operation }): [string, ModelToolResult] => [
-      toolCallId,
-      settledResult(tail, toolCallId) ?? { toolCallId, operation, ...openCallsOf[by] },
-    ]),
+  const results = tail.round.calls.map(
+    ({ toolCallId, operation }) => settledResult(tail, toolCallId) ?? { toolCallId, operation, ...openCallsOf[by] },
   );
   return [...roundMessages({ ...tail.round, results }), ...tail.behind];
 }

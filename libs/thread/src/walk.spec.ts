@@ -37,7 +37,7 @@ import {
   timerFired,
   toolsLoaded,
 } from './spec/scene.ts';
-import { blockingCalls, timerOf } from './thread.ts';
+import { blockingCalls, callOf, timerOf } from './thread.ts';
 import { emptyTail, extendTranscript, transcript } from './transcript.ts';
 
 const policy = fc.constantFrom<InterruptPolicy>('cancel', 'keep', 'queue', 'reject');
@@ -85,7 +85,7 @@ const some =
   (n: number, happening: (place: number) => (scene: Scene) => ThreadInput) =>
   (scene: Scene): ThreadInput => {
     const ids = ofType(scene, 'ToolCallRequested').map((event) => event.toolCallId);
-    const open = ids.flatMap((id, place) => (scene.thread.calls[id] === undefined ? [] : [place]));
+    const open = ids.flatMap((id, place) => (callOf(scene.thread, id) === undefined ? [] : [place]));
     const places = n % 4 === 0 || open.length === 0 ? ids.map((_, place) => place) : open;
     return happening(places[n % Math.max(1, places.length)] ?? 0)(scene);
   };
@@ -335,7 +335,7 @@ describe('over random walks', () => {
         const settled = ofType(scene, 'ToolCallSettled').map((event) => event.toolCallId);
         expect(new Set(requested).size).toBe(requested.length);
         expect(new Set(settled).size).toBe(settled.length);
-        const open = Object.keys(scene.thread.calls);
+        const open = scene.thread.calls.map(({ toolCallId }) => toolCallId);
         expect([...settled, ...open].sort()).toEqual([...requested].sort());
         if (scene.thread.status === 'closed') expect(open).toEqual([]);
       }),
@@ -564,7 +564,7 @@ function sleepsThatEnded(scene: Scene): number {
 function canHappen({ thread, events }: Scene, input: ThreadInput): boolean {
   if (!('toolCallId' in input)) return true;
   const known = events.some((event) => event.type === 'ToolCallRequested' && event.toolCallId === input.toolCallId);
-  return known && thread.calls[input.toolCallId]?.waiting.for !== 'approval';
+  return known && callOf(thread, input.toolCallId)?.waiting.for !== 'approval';
 }
 
 function streamedIn(events: readonly RecordedEvent[]) {

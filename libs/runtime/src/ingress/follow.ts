@@ -113,7 +113,7 @@ const newLogins = (commit: Commit, seen: number): readonly string[] =>
 
 /** (S5) */
 async function openLogins(ports: FollowDeskPorts, key: ThreadKey, thread: Thread): Promise<readonly OpenLogin[]> {
-  const waiting = Object.values(thread.calls).filter((call) => call.waiting.for === 'login');
+  const waiting = thread.calls.filter((call) => call.waiting.for === 'login');
   if (waiting.length === 0) return [];
   const logins = await ports.logins.list(key, ports.clock.now());
   return logins

@@ -46,7 +46,7 @@ function* reading(before: LoadedThread, commit: Commit, events: readonly Recorde
 function isOverfull(thread: Thread, tail: TranscriptTail): boolean {
   const { calls, choices, timers, subscriptions, children, schedules } = thread;
   const { detached, subscribed, round, behind } = tail;
-  const open = [calls, choices, timers, subscriptions, children, schedules, detached, subscribed, round?.results ?? {}];
+  const open = [calls, choices, timers, subscriptions, children, schedules, detached, subscribed, round?.results ?? []];
   const waiting = [thread.queue, thread.held, thread.queuedEvents, thread.problems, behind, round?.calls ?? []];
   return open.some((one) => Object.keys(one).length > openMax) || waiting.some(({ length }) => length > waitingMax);
 }

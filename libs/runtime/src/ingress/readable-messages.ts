@@ -68,7 +68,8 @@ export function createReadableDesk(ports: ReadablePorts): ReadableDesk {
 function openAtFork(ports: ReadablePorts): (generation: Generation) => Promise<ReadonlySet<string>> {
   const known = new Map<Generation, ReadonlySet<string>>();
   return async (generation) => {
-    const open = known.get(generation) ?? new Set(Object.keys((await threadAt(ports, generation)).calls));
+    const open =
+      known.get(generation) ?? new Set((await threadAt(ports, generation)).calls.map(({ toolCallId }) => toolCallId));
     known.set(generation, open);
     return open;
   };

@@ -1,6 +1,6 @@
 // A thread's tool calls: what its log says of each, joined with the dispatcher's ledger of attempts.
 import type { Attempt, DispatchLedger, PageRequest, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
-import type { Outcome, Thread } from '@dormouse/thread';
+import { callOf, type Outcome, type Thread } from '@dormouse/thread';
 import { type Generation, lineageOf, pageOfLineage, threadAt } from './lineage.ts';
 import { eventsAfter, type PlacedEvent } from './log-scan.ts';
 import { answered, type Answered } from './refusal.ts';
@@ -87,7 +87,7 @@ async function outcomesOf(
   calls: readonly Requested[],
 ): Promise<ReadonlyMap<string, Outcome>> {
   const outcomes = new Map<string, Outcome>();
-  const missing = new Set(calls.map((call) => call.toolCallId).filter((id) => thread.calls[id] === undefined));
+  const missing = new Set(calls.map((call) => call.toolCallId).filter((id) => callOf(thread, id) === undefined));
   const first = calls[0];
   if (first === undefined || missing.size === 0) return outcomes;
   for await (const { event, position } of eventsAfter(log, key, first.position)) {
@@ -110,7 +110,7 @@ function viewOf(
 }
 
 function stateOf(thread: Thread, toolCallId: string, attempts: readonly Attempt[]): ToolCallState {
-  const call = thread.calls[toolCallId];
+  const call = callOf(thread, toolCallId);
   if (call === undefined) return 'settled';
   if (call.detached) return 'detached';
   if (call.waiting.for === 'approval' || call.waiting.for === 'choice') return call.waiting.for;

@@ -178,7 +178,7 @@ class KnownThreads {
   }
 
   keep(key: ThreadKey, state: Thread): void {
-    if (state.queue.length > 0 || Object.keys(state.calls).length > KnownThreads.callsMax) return; // rare, and large
+    if (state.queue.length > 0 || state.calls.length > KnownThreads.callsMax) return; // rare, and large
     if (this.threads.size >= KnownThreads.threadsMax && !this.threads.has(key)) this.threads.makeRoom();
     this.threads.set(key, state);
   }

@@ -8,7 +8,7 @@ export function callsAreSettledOnce({ threads, calls, history }: Reading): reado
     if (settled.length > 1)
       bad.push(`${id} was settled ${settled.length} times (${settled.map((event) => event.outcome).join(', ')})`);
     if (settled.length > 0 || history.unrest === null || history.unrest.length > 0) continue;
-    const waits = thread.end?.calls[id]?.waiting.for;
+    const waits = thread.end?.calls.find(({ toolCallId }) => toolCallId === id)?.waiting.for;
     if (waits !== 'approval') bad.push(`${id} is never settled`);
   }
   return bad;
@@ -35,7 +35,7 @@ export function closingCloses({ history, threads, byName }: Reading): readonly s
       .slice(closed + 1)
       .filter(({ event }) => event.type !== 'MessageRefused' && event.type !== 'RequestRefused');
     if (after.length > 0) bad.push(`${thread.name}: ${after[0]?.event.type} after it was closed`);
-    const open = thread.end === null ? [] : Object.keys(thread.end.calls);
+    const open = (thread.end?.calls ?? []).map(({ toolCallId }) => toolCallId);
     if (open.length > 0) bad.push(`${thread.name} was closed with ${open.join(', ')} open`);
   }
   if (history.unrest === null) return bad;

@@ -183,7 +183,7 @@ describe('each checker has been seen red', () => {
     [
       'I-01',
       'an acknowledged result whose call stays open',
-      { ...historyOf(open), callbacks: [{ ...callback, toolCallId: Object.keys(open.thread.calls)[0] ?? '' }] },
+      { ...historyOf(open), callbacks: [{ ...callback, toolCallId: open.thread.calls[0]?.toolCallId ?? '' }] },
     ],
     [
       'I-02',

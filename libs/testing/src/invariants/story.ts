@@ -147,7 +147,7 @@ export const answers =
 export const results =
   (words: string) =>
   ({ thread }: Story): ThreadInput => {
-    const toolCallId = Object.keys(thread.calls)[0] ?? '';
+    const toolCallId = thread.calls[0]?.toolCallId ?? '';
     return {
       kind: 'ToolResult',
       id: `r:${toolCallId}`,

@@ -98,7 +98,7 @@ async function meddle(deps: ClientDeps, key: ThreadKey): Promise<void> {
       ingress.requests.post(key, { ask: 'cancel_subscription', toolCallId }, origin),
     );
   }
-  const calls = Object.keys(thread?.calls ?? {});
+  const calls = (thread?.calls ?? []).map(({ toolCallId }) => toolCallId);
   if (calls.length > 0 && random.chance(0.15)) {
     const toolCallId = random.pick(calls);
     return post(deps, key, 'cancel_call', (ingress, origin) =>

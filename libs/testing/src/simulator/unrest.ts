@@ -25,7 +25,7 @@ function lagging({ durable: { broker } }: MemoryWorld): readonly string[] {
 function busyWith(observation: Observation, key: ThreadKey): readonly string[] {
   const thread = observation.thread(key);
   if (thread === null) return [];
-  const open = Object.values(thread.calls).filter((call) => call.waiting.for === 'result');
+  const open = thread.calls.filter((call) => call.waiting.for === 'result');
   const why = open.map((call) => `${key.thread} waits for ${call.toolCallId}`);
   if (thread.completion !== null) why.push(`${key.thread} waits for ${thread.completion.completionId}`);
   if (thread.loading !== null) why.push(`${key.thread} waits for its toolsets`);

@@ -4,7 +4,7 @@ import type { Draft } from '../draft.ts';
 import { deceptions } from '../deception.ts';
 import type { Answer, ChoiceAnswer } from '../input.ts';
 import { threadLimits } from '../policy.ts';
-import { type Call, type Choice, own } from '../thread.ts';
+import { type Call, callOf, type Choice, own } from '../thread.ts';
 import { dispatch, setTimer, settle } from './call.ts';
 import { restartTimeout, settleChoice } from './person.ts';
 import { refuseRequest } from './refusal.ts';
@@ -33,7 +33,7 @@ export function requestApproval(draft: Draft, call: Call, argumentsHash: string)
 
 export function answerChoice(draft: Draft, input: ChoiceAnswer): Decision {
   const choice = own(draft.thread.choices, input.choiceId);
-  const call = choice === undefined ? undefined : own(draft.thread.calls, choice.toolCallId);
+  const call = choice === undefined ? undefined : callOf(draft.thread, choice.toolCallId);
   if (choice === undefined || call === undefined) {
     return refuseRequest(draft, input, 'CHOICE_SETTLED', 'the choice has been answered, or is not of this thread');
   }

@@ -4,7 +4,7 @@ import type { Draft } from '../draft.ts';
 import { text } from '../content.ts';
 import type { Content } from '../content.ts';
 import type { CloseRequest } from '../input.ts';
-import { mayWake, openCalls } from '../thread.ts';
+import { mayWake } from '../thread.ts';
 import { abandon, end } from './call.ts';
 import { reportToParent } from './child.ts';
 import { stopCompletion } from './interruption.ts';
@@ -26,7 +26,7 @@ export function closeWhenDone(draft: Draft): void {
 /** `report` is the last word to the parent, if there is one. */
 export function endThread(draft: Draft, by: string, report: Content): void {
   stopCompletion(draft);
-  for (const call of openCalls(draft.thread)) {
+  for (const call of draft.thread.calls) {
     withdrawQuestion(draft, call, 'closing');
     end(draft, call, { outcome: 'interrupted', content: [text('The thread was closed.')] });
     abandon(draft, call, { notify: false }); // the closure notice tells the servers

@@ -3,7 +3,7 @@ import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import { text } from '../content.ts';
 import type { CancelCallRequest, InterruptRequest } from '../input.ts';
-import { blockingCalls, type Call, own, waitsForPerson } from '../thread.ts';
+import { blockingCalls, type Call, callOf, waitsForPerson } from '../thread.ts';
 import { abandon, end } from './call.ts';
 import { withdrawQuestion } from './person.ts';
 import { refuseRequest } from './refusal.ts';
@@ -55,7 +55,7 @@ export function interruptTurn(draft: Draft, input: InterruptRequest): Decision {
 }
 
 export function cancelCall(draft: Draft, input: CancelCallRequest): Decision {
-  const call = own(draft.thread.calls, input.toolCallId);
+  const call = callOf(draft.thread, input.toolCallId);
   if (call === undefined) return refuseRequest(draft, input, 'NOTHING_TO_STOP', 'the call is not open');
   interruptCall(draft, call);
   wake(draft);

@@ -38,7 +38,7 @@ function obstacleOf(
     thread.completion !== null ||
     thread.loading !== null ||
     thread.migrating !== null ||
-    Object.keys(thread.calls).length > 0 ||
+    thread.calls.length > 0 ||
     Object.keys(thread.children).length > 0;
   return isBusy
     ? {

@@ -8,14 +8,14 @@
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { ChoiceAnswerFailure, LoginPrompt, ChoicePrompt } from '../input.ts';
-import { type Call, type Choice, isUnsent, own, waitsForPerson } from '../thread.ts';
+import { type Call, callOf, type Choice, isUnsent, own, waitsForPerson } from '../thread.ts';
 import { timeoutOf } from '../tools.ts';
 import { abandon, setTimer, settle } from './call.ts';
 import { wake } from './wake.ts';
 
 /** The call that this message is about, if it was sent to this server and has no outcome. R34 */
 function sentCall(draft: Draft, toolCallId: string, toolServer: string): Call | null {
-  const call = own(draft.thread.calls, toolCallId);
+  const call = callOf(draft.thread, toolCallId);
   return call !== undefined && call.toolServer === toolServer && !isUnsent(call) ? call : null;
 }
 
@@ -51,14 +51,14 @@ export function takeUserChoice(draft: Draft, input: ChoicePrompt): Decision {
 /** A tool that asks anew has given up its earlier question, and waits for no answer to it. */
 function replaceQuestion(draft: Draft, call: Call): void {
   settleByTool(draft, call);
-  const timerId = own(draft.thread.calls, call.toolCallId)?.personTimerId ?? null;
+  const timerId = callOf(draft.thread, call.toolCallId)?.personTimerId ?? null;
   if (timerId !== null) draft.emit({ type: 'TimerCancelled', timerId });
 }
 
 /** Settles a tool's choice and owes the tool its index. (Q1) */
 export function settleChoice(draft: Draft, choice: Choice, selected: number, by: string, reason: string | null): void {
   const { choiceId, toolCallId, answerTo } = choice;
-  const call = own(draft.thread.calls, toolCallId);
+  const call = callOf(draft.thread, toolCallId);
   draft.emit({ type: 'ChoiceSettled', choiceId, selected, by, ...(reason === null ? {} : { reason }) });
   const toolServer = call?.toolServer ?? null;
   if (toolServer === null || answerTo === null) return;
@@ -102,7 +102,7 @@ export function restartTimeout(draft: Draft, call: Call): void {
 
 /** The tool cannot be told what was chosen, so it will never answer; unless it has asked something else meanwhile. */
 export function takeAnswerFailure(draft: Draft, input: ChoiceAnswerFailure): Decision {
-  const call = own(draft.thread.calls, input.toolCallId);
+  const call = callOf(draft.thread, input.toolCallId);
   if (call === undefined) return { committed: false, refusal: 'NOT_PENDING' };
   const { toolCallId } = call;
   if (waitsForPerson(call))

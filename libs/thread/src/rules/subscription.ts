@@ -10,7 +10,7 @@ import type { Draft } from '../draft.ts';
 import { minuteWith } from '../evolve.ts';
 import type { CancelSubscriptionRequest, SubscriptionEvent } from '../input.ts';
 import { threadLimits } from '../policy.ts';
-import { type Call, type HeldEvent, isUnsent, own, type Subscription, timerOf } from '../thread.ts';
+import { type Call, callOf, type HeldEvent, isUnsent, own, type Subscription, timerOf } from '../thread.ts';
 import { setThreadTimer } from './call.ts';
 import { mayOpenChild, openEventChild, openQueuedChildren } from './child.ts';
 import { refuseRequest } from './refusal.ts';
@@ -38,7 +38,7 @@ export function takeEvent(draft: Draft, input: SubscriptionEvent): Decision {
 
 /** (U1) A call that may still confirm holds its events; of anything else they are discarded. R82 */
 function hold(draft: Draft, input: SubscriptionEvent, event: HeldEvent): Decision {
-  const call = own(draft.thread.calls, input.toolCallId);
+  const call = callOf(draft.thread, input.toolCallId);
   if (call === undefined || call.toolServer !== input.toolServer || isUnsent(call))
     return { committed: false, refusal: 'NOT_SUBSCRIBED' };
   if (hasRoom(draft, call, event)) draft.emit({ type: 'SubscriptionEventHeld', ...event });

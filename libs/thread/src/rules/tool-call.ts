@@ -8,7 +8,7 @@ import { allowanceKey } from '../evolve.ts';
 import type { CallbackRejection, DispatchFailure, RequestedCall, TimerFiring, ToolResult } from '../input.ts';
 import { threadLimits } from '../policy.ts';
 import { isBuiltIn } from '../built-in-tools.ts';
-import { blockingCalls, type Call, isUnsent, openCalls, own, type Timer, waitsForPerson } from '../thread.ts';
+import { blockingCalls, type Call, callOf, isUnsent, own, type Timer, waitsForPerson } from '../thread.ts';
 import type { LoadedToolset } from '../toolset.ts';
 import { needsApproval, toolsetOf } from '../tools.ts';
 import { expireApproval, requestApproval } from './approval.ts';
@@ -27,7 +27,7 @@ export function requestCall(draft: Draft, requested: RequestedCall): AfterAnswer
   const toolset = toolsetOf(draft.thread, operation);
   const toolCallId = draft.mint('call');
   const argumentsHash = draft.moment.sha256(JSON.stringify(requested.arguments));
-  const open = openCalls(draft.thread).length;
+  const open = draft.thread.calls.length;
   draft.emit({
     type: 'ToolCallRequested',
     toolCallId,
@@ -37,7 +37,7 @@ export function requestCall(draft: Draft, requested: RequestedCall): AfterAnswer
     argumentsHash,
     providerCallId,
   });
-  const call = own(draft.thread.calls, toolCallId);
+  const call = callOf(draft.thread, toolCallId);
   if (call === undefined) throw new Error(`(T2) ${toolCallId} is not open after it was requested`);
   if (isLooping(draft, call)) return null;
   const refusal = refusalOf(call, toolset, requested, open);
@@ -78,7 +78,7 @@ function isLooping(draft: Draft, call: Call): boolean {
 
 /** A call that was sent and has no outcome yet, pending or detached; never one of another tool server. R34 */
 function awaited(draft: Draft, toolCallId: string): Call | null {
-  const call = own(draft.thread.calls, toolCallId);
+  const call = callOf(draft.thread, toolCallId);
   return call !== undefined && !isUnsent(call) ? call : null;
 }
 
@@ -185,7 +185,7 @@ export function takeTimer(draft: Draft, input: TimerFiring): Decision {
 
 /** A timer of one call. */
 function expire(draft: Draft, timer: Timer): void {
-  const call = own(draft.thread.calls, timer.toolCallId ?? '');
+  const call = callOf(draft.thread, timer.toolCallId ?? '');
   if (call === undefined) return;
   if (timer.reason === 'approval_deadline') return expireApproval(draft, call);
   if (timer.reason !== 'tool_timeout') return expireQuestion(draft, call);

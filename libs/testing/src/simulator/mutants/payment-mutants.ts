@@ -1,6 +1,6 @@
 // Steps 3 and 4, broken: what is appended, paid, paid again, and by what state it is judged.
 import { soundProtocol } from '@dormouse/runtime';
-import { isOwed, type Thread, type ThreadEffect } from '@dormouse/thread';
+import { callOf, isOwed, type Thread, type ThreadEffect } from '@dormouse/thread';
 import type { Mutant } from '../mutant.ts';
 import { twoOwners } from './two-owners.ts';
 
@@ -113,7 +113,7 @@ export const paymentMutants: Readonly<Record<string, Mutant>> = {
     breaks: 'a detached call no longer owes its dispatch (H7)',
     protocol: () => ({
       isOwed: (thread, effect) =>
-        isOwed(thread, effect) && !(effect.do === 'InvokeTool' && thread.calls[effect.toolCallId]?.detached === true),
+        isOwed(thread, effect) && !(effect.do === 'InvokeTool' && callOf(thread, effect.toolCallId)?.detached === true),
     }),
   },
   supersededReleasedFirst: {
