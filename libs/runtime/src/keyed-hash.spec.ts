@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { hashKeyOf, keyedHash } from './keyed-hash.ts';
+import { hashKeyOf, keyedDigest, keyedHash } from './keyed-hash.ts';
 
 describe('a keyed hash', () => {
   it('is HMAC-SHA-256, for keys and data of every length', () => {
@@ -26,5 +26,15 @@ describe('a keyed hash', () => {
       const expected = createHmac('sha256', secret).update(text).digest('hex');
       expect(keyedHash(hashKeyOf(secret), text).toString('hex')).toBe(expected);
     }
+  });
+});
+
+describe('the digest of an id', () => {
+  it('is the inner half of it: SHA-256 of the padded key and the data', () => {
+    const secret = Buffer.alloc(32, 7);
+    const padded = Buffer.alloc(64, 0x36);
+    for (let at = 0; at < secret.length; at++) padded[at] = 0x36 ^ 7;
+    for (const data of ['', 'acme\nthr_1\ncall\n7', 'ö'.repeat(481)])
+      expect(keyedDigest(hashKeyOf(secret), data)).toEqual(createHash('sha256').update(padded).update(data).digest());
   });
 });

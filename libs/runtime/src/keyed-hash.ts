@@ -1,4 +1,5 @@
 // HMAC-SHA-256 with a key that is made ready once: on the hot path its two pads cost more than the hash. RFC 2104
+// And half of it, for ids.
 import { hash } from 'node:crypto';
 
 const blockBytes = 64;
@@ -28,6 +29,13 @@ export function keyedHash({ inner, outer }: HashKey, data: string | Uint8Array):
   outer.write(hash('sha256', behind(inner, data), 'binary'), blockBytes, 'binary');
   return Buffer.from(hash('sha256', outer, 'binary'), 'binary');
 }
+
+/**
+ * A hash that nobody without the key can tell, of data that is followed by nothing: 32 bytes, for ids. One hash instead of two;
+ * it authenticates nothing.
+ */
+export const keyedDigest = ({ inner }: HashKey, data: string): Buffer =>
+  Buffer.from(hash('sha256', behind(inner, data), 'binary'), 'binary');
 
 /** The inner pad and the data. */
 function behind(inner: Buffer, data: string | Uint8Array): Uint8Array {

@@ -30,7 +30,7 @@ interface ToolWords {
 }
 
 export function chooseCalls(message: string, tools: readonly ToolDefinition[]): readonly DemoCall[] {
-  const index = tools.map(wordsOf);
+  const index = indexOf(tools);
   const calls: DemoCall[] = [];
   const ofMessage = findFacts(message);
   for (const clause of clauses(message)) {
@@ -108,13 +108,13 @@ const sameCall = (one: DemoCall, other: DemoCall): boolean =>
 const someplace = 'Someplace';
 const aPlace: MessageFacts = { text: '', quoted: [], places: [someplace], numbers: [], durationsMs: [] };
 
-/** A manifest's tools are offered again and again as the same objects. */
-const known = new WeakMap<ToolDefinition, ToolWords>();
+/** The same list is offered again and again. */
+const known = new WeakMap<readonly ToolDefinition[], readonly ToolWords[]>();
 
-function wordsOf(tool: ToolDefinition): ToolWords {
-  const words = known.get(tool) ?? toolWords(tool);
-  known.set(tool, words);
-  return words;
+function indexOf(tools: readonly ToolDefinition[]): readonly ToolWords[] {
+  const index = known.get(tools) ?? tools.map(toolWords);
+  known.set(tools, index);
+  return index;
 }
 
 function toolWords(tool: ToolDefinition): ToolWords {

@@ -11,6 +11,8 @@ export interface LiveFeedOptions {
   readonly threadsMax: number;
 }
 
+type Committed = Extract<Hint, { readonly hint: 'committed' }>;
+
 interface Said {
   readonly completionId: string;
   readonly attempt: number;
@@ -50,7 +52,7 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
   return {
     publish: (key, hint) => {
       if (hint.hint === 'delta') keep(key, hint.delta);
-      else if (hint.hint === 'committed' && endsCompletion(said.get(key), hint.commit.body)) said.delete(key);
+      else if (hint.hint === 'committed' && endsCompletion(said.get(key), hint)) said.delete(key);
       for (const listener of listeners.get(key) ?? []) tell(key, listener, hint);
     },
     subscribe: async (key, listener) => {
@@ -81,8 +83,9 @@ function append(deltas: Delta[], delta: Delta): void {
 /** As `JSON.stringify` writes them; inside a string their quotes would be escaped. */
 const endings = ['"type":"CompletionRecorded"', '"type":"CompletionFailed"', '"type":"CompletionRequested"'];
 
-/** (H2) Only while something was said, so the body is rarely looked at. */
-function endsCompletion(running: Said | undefined, body: string): boolean {
+/** (H2) Only while something was said, and in the body only where nobody says what it leads to. */
+function endsCompletion(running: Said | undefined, { commit, after }: Committed): boolean {
   if (running === undefined) return false;
-  return endings.some((ending) => body.includes(ending));
+  if (after !== undefined) return after.thread.completion?.completionId !== running.completionId;
+  return endings.some((ending) => commit.body.includes(ending));
 }

@@ -34,6 +34,7 @@ export function createWrittenCalls(latestStored: () => string, rememberedMax: nu
       if (!minted.test(subject)) return true;
       latestFound ??= latestStored();
       if (subject <= latestFound || subject <= latestForgotten) return true;
+      if (subject > young.latest && subject > old.latest) return false; // later than all: nothing is looked up
       return young.calls.has(subject) || old.calls.has(subject);
     },
     writing: (subject) => {

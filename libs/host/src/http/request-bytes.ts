@@ -1,9 +1,10 @@
 // The bytes of a request, as they come, within a limit.
 //
 // Invariants:
-//   R1. At most `bytesMax` and one chunk are held. What follows is thrown away unread, so that the sender gets to read the
-//       answer instead of a broken connection; but not for ever.
+//   R1. At most `bytesMax` and one chunk are held, or what was here before anybody looked. What follows is thrown away unread, so
+//       that the sender gets to read the answer instead of a broken connection; but not for ever.
 //   R2. Requests that are complete in the same turn of the event loop go on together.
+//   R3. Nearly every body comes along with its head: then it is taken as it is, and nobody listens for its parts.
 import type { IncomingMessage } from 'node:http';
 import { together } from '@dormouse/ports';
 
@@ -14,20 +15,36 @@ export interface RequestBytes {
 }
 
 const discardedBytesMax = 64 * 1024 * 1024;
+const none = Buffer.alloc(0);
 
+/** Rejects when the sender went away before its body was here. */
 export function receiveBytes(payload: IncomingMessage, bytesMax: number): Promise<RequestBytes> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let received = 0;
-    payload.on('data', (chunk: Buffer) => {
-      if (received <= bytesMax) chunks.push(chunk); // (R1)
-      received += chunk.length;
-      if (received > discardedBytesMax) payload.destroy();
+    together(() => {
+      if (!payload.complete) return listen(payload, bytesMax, resolve, reject);
+      const bytes = (payload.read() as Buffer | null) ?? none; // (R2, R3)
+      resolve({ bytes, truncated: bytes.length > bytesMax });
     });
-    payload.on('end', () => {
-      const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-      together(() => resolve({ bytes, truncated: received > bytesMax })); // (R2)
-    });
-    payload.on('error', reject);
   });
+}
+
+function listen(
+  payload: IncomingMessage,
+  bytesMax: number,
+  resolve: (received: RequestBytes) => void,
+  reject: (reason: Error) => void,
+): void {
+  if (payload.destroyed) return reject(new Error('the sender went away'));
+  const chunks: Buffer[] = [];
+  let received = 0;
+  payload.on('data', (chunk: Buffer) => {
+    if (received <= bytesMax) chunks.push(chunk); // (R1)
+    received += chunk.length;
+    if (received > discardedBytesMax) payload.destroy();
+  });
+  payload.on('end', () => {
+    const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+    together(() => resolve({ bytes, truncated: received > bytesMax })); // (R2)
+  });
+  payload.on('error', reject);
 }

@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto';
 import type { ThreadKey } from '@dormouse/ports';
 import type { IdPrefix, Moment, Streamed } from '@dormouse/thread';
-import { type HashKey, keyedHash } from '../keyed-hash.ts';
+import { type HashKey, keyedDigest } from '../keyed-hash.ts';
 import { nextTime } from './next-time.ts';
 
 /** Crockford's alphabet: no I, L, O, U. */
@@ -21,7 +21,7 @@ export function momentOf(idKey: HashKey, key: ThreadKey, now: number, streamed: 
 }
 
 export function mintId(idKey: HashKey, key: ThreadKey, prefix: IdPrefix, position: number, now: number): string {
-  const digest = keyedHash(idKey, `${key.tenant}\n${key.thread}\n${prefix}\n${position}`);
+  const digest = keyedDigest(idKey, `${key.tenant}\n${key.thread}\n${prefix}\n${position}`);
   return `${prefix}_${ulid(now, digest)}`;
 }
 

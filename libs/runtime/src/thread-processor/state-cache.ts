@@ -117,6 +117,7 @@ export class StateCache {
   }
 
   #makeRoomFor(newcomer: string): void {
+    if (this.#bytes <= this.#bytesMax) return;
     for (const [key, entry] of this.#entries) {
       if (this.#bytes <= this.#bytesMax) return;
       if (key === newcomer) continue;
