@@ -16,14 +16,17 @@ import { chooseCalls, type DemoCall } from './demo-calls.ts';
 const messagesSeenMax = 8;
 const wordsPerChunk = 4;
 
-/** The whole answer to a request that is at hand. */
+/** The whole answer to a request that is at hand, each text in one piece: nobody waits for it. */
 export const answerDemo = (request: RequestAtHand): readonly ModelPart[] =>
   partsAfter(request.prompt.last(messagesSeenMax), request); // (D1)
 
 export async function* completeDemo(request: ModelRequest): AsyncIterable<ModelPart> {
   const seen = await request.prompt.last(messagesSeenMax); // (D1)
   request.signal.throwIfAborted();
-  yield* partsAfter(seen, request);
+  for (const part of partsAfter(seen, request)) {
+    if (part.part === 'text') yield* chunks(part.text).map((text) => ({ part: 'text', text }) as const);
+    else yield part;
+  }
 }
 
 function partsAfter(
@@ -57,11 +60,10 @@ function ask(calls: readonly DemoCall[], completionId: string, inputTokens: numb
   return parts;
 }
 
-function say(text: string, inputTokens: number): readonly ModelPart[] {
-  const parts: ModelPart[] = chunks(text).map((chunk) => ({ part: 'text', text: chunk }));
-  parts.push(finish('stop', inputTokens, text.length));
-  return parts;
-}
+const say = (text: string, inputTokens: number): readonly ModelPart[] => [
+  { part: 'text', text },
+  finish('stop', inputTokens, text.length),
+];
 
 const finish = (reason: 'stop' | 'tool_calls', inputTokens: number, characters: number): ModelPart => ({
   part: 'finish',
