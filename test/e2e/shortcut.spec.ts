@@ -1,4 +1,5 @@
-// A message and a callback come in by one of two ways, before Fastify or through it. Nobody outside can tell which it was.
+// A message and a callback come in by one of two ways, before Fastify or through it. Nobody outside can tell which it was; that there
+// are two is seen from inside, in http-server.spec.ts.
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openThread, scriptedAgent, type System, untilStatus } from './conversation.ts';
@@ -105,6 +106,28 @@ describe('a message', () => {
     const again = await bothWays(messagesOf(thread), hello, headers);
     expect(again).toMatchObject({ status: 202, headers: { 'idempotency-replayed': 'true' } });
     expect(await bothWays(messagesOf(thread), '{"text":"other"}', headers)).toMatchObject({ status: 422 });
+  });
+});
+
+describe('a client that goes away', () => {
+  /** Sends half of a body, and hangs up. */
+  const vanish = (url: string, headers: Headers): Promise<void> =>
+    new Promise((resolve) => {
+      const sent = httpRequest(url, { method: 'POST', headers: { ...headers, 'content-length': '100' } });
+      sent.on('error', () => {}).on('close', resolve);
+      sent.write('{"text":', () => setTimeout(() => sent.destroy(), 10));
+    });
+
+  it('before its body was here costs nobody anything, and is nobody’s failure', async () => {
+    const thread = await openThread(at, await scriptedAgent(at, []));
+    const messages = `${at.url}/v1/threads/${thread}/messages`;
+    const authorization = `Bearer ${at.key}`;
+    for (const way of Object.values(ways))
+      for (const url of [messages, `${at.url}/callback/nobody`])
+        await vanish(url, { authorization, 'content-type': way });
+    const hello = JSON.stringify({ text: 'hello' });
+    expect(await bothWays(messages, hello, { authorization, prefer: 'wait=20' })).toMatchObject({ status: 200 });
+    expect(at.output()).not.toMatch(/request_failed|callback_failed/);
   });
 });
 

@@ -5,19 +5,14 @@
 // Invariants:
 //   C1. The path holds a credential: nothing here logs it, and no answer repeats it.
 //   C2. Both ways lead to the same answer.
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { callbackBytesMax } from '@dormouse/protocol';
 import type { Logger } from '@dormouse/ports';
 import type { CallbackAnswer, CallbackGateway } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { HttpProblem } from './problem.ts';
 import { receiveBytes, type RequestBytes } from './request-bytes.ts';
-import { answer, type AnswerHeaders, isPlainJson, type Shortcut } from './shortcut.ts';
-
-interface WrittenAnswer {
-  readonly status: number;
-  readonly headers: AnswerHeaders;
-  readonly body: string;
-}
+import { type Answer, type AnswerHeaders, answerWith, isPlainJson, type Shortcut } from './shortcut.ts';
 
 export function registerCallbackRoute(server: FastifyInstance, gateway: CallbackGateway): void {
   server.removeAllContentTypeParsers();
@@ -29,23 +24,31 @@ export function registerCallbackRoute(server: FastifyInstance, gateway: Callback
   );
 }
 
-/** A token as it is made, and nothing behind it. */
+/** A token as it is made, and nothing behind it; what is longer than any token goes the other way, and to the same end. */
 const usual = /^\/callback\/([\w-]{1,4096})$/;
 
-/** `newMarks` makes the headers that every answer of the server carries. */
-export function callbackShortcut(gateway: CallbackGateway, logger: Logger, newMarks: () => AnswerHeaders): Shortcut {
-  async function take(request: IncomingMessage, response: ServerResponse, token: string): Promise<void> {
+export interface CallbackShortcutDeps {
+  readonly callbacks: CallbackGateway;
+  readonly logger: Logger;
+  /** The headers that every answer of the server carries. */
+  readonly newMarks: () => AnswerHeaders;
+  readonly stopping: AbortSignal;
+}
+
+export function callbackShortcut({ callbacks, logger, newMarks, stopping }: CallbackShortcutDeps): Shortcut {
+  async function answerOf(request: IncomingMessage, token: string): Promise<Answer> {
     const marks = newMarks();
-    const { status, headers, body } = await receiveBytes(request, callbackBytesMax)
-      .then((bytes) => judge(gateway, token, request.headers, bytes))
+    const told = await receiveBytes(request, callbackBytesMax)
+      .then((bytes) => judge(callbacks, token, request.headers, bytes))
       .catch((thrown: unknown) => failed(thrown, logger));
-    answer(response, status, { ...marks, ...headers }, body);
+    return { ...told, headers: { ...marks, ...told.headers } };
   }
+
   return (request, response) => {
     if (request.method !== 'POST' || !isPlainJson(request.headers)) return false;
     const token = usual.exec(request.url ?? '')?.[1];
     if (token === undefined) return false;
-    void take(request, response, token);
+    answerWith(response, answerOf(request, token), stopping);
     return true;
   };
 }
@@ -62,21 +65,27 @@ async function judge(
   token: string,
   headers: IncomingHttpHeaders,
   { bytes: body, truncated }: RequestBytes,
-): Promise<WrittenAnswer> {
+): Promise<Answer> {
   return written(await gateway.receive(token, { contentType: headers['content-type'], body, headers, truncated }));
 }
 
-const written = ({ status, code, detail, retryAfterS }: CallbackAnswer): WrittenAnswer => ({
+const written = ({ status, code, detail, retryAfterS }: CallbackAnswer): Answer => ({
   status,
   headers: retryAfterS === undefined ? json : { ...json, 'retry-after': String(retryAfterS) },
   body: code === undefined ? '{}' : JSON.stringify({ code, detail }),
 });
 
-function failed(thrown: unknown, logger: Logger): WrittenAnswer {
+function failed(thrown: unknown, logger: Logger): Answer {
+  if (thrown instanceof HttpProblem)
+    return {
+      status: thrown.status,
+      headers: json,
+      body: JSON.stringify({ code: thrown.code, detail: thrown.message }),
+    };
   const reason = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   logger.error('callback_failed', { reason });
   return { status: 500, headers: json, body: '{"code":"INTERNAL"}' };
 }
 
-const give = (reply: FastifyReply, { status, headers, body }: WrittenAnswer): FastifyReply =>
+const give = (reply: FastifyReply, { status, headers, body }: Answer): FastifyReply =>
   reply.status(status).headers(headers).send(body);

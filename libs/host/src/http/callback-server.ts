@@ -4,7 +4,7 @@ import type { CallbackGateway } from '@dormouse/runtime';
 import { fastify } from 'fastify';
 import { callbackFailure, callbackShortcut, registerCallbackRoute } from './callback-route.ts';
 import type { HttpServer } from './http-server.ts';
-import { serverWithShortcuts } from './shortcut.ts';
+import { addShortcuts } from './shortcut.ts';
 
 const keepAliveTimeoutMs = 65_000;
 const tokenCharactersMax = 4_096;
@@ -18,13 +18,11 @@ export async function createCallbackServer(options: {
   const stopping = new AbortController();
   const server = fastify({
     routerOptions: { maxParamLength: tokenCharactersMax },
+    keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
-    serverFactory: serverWithShortcuts({
-      shortcuts: [callbackShortcut(callbacks, logger, () => noMarks)],
-      keepAliveTimeoutMs,
-      stopping: stopping.signal,
-    }),
   });
+  const shortcut = callbackShortcut({ callbacks, logger, newMarks: () => noMarks, stopping: stopping.signal });
+  addShortcuts(server.server, [shortcut], stopping.signal);
   server.setErrorHandler((error, _request, reply) => callbackFailure(reply, error, logger));
   registerCallbackRoute(server, callbacks);
   return {

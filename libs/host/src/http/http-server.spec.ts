@@ -1,7 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createManualClock } from '@dormouse/adapter-memory';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCallbackServer } from './callback-server.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './http-server.ts';
 
 /** Fastify says so whenever it makes a server. */
@@ -18,10 +22,11 @@ afterEach(async () => {
   await server?.close();
 });
 
+const nobody = {} as never;
+const callbacks = { receive: async () => ({ status: 200 }) } as never;
+
 /** Next to nothing is asked of it, so next to nobody has to answer. */
 async function started(): Promise<FastifyInstance> {
-  const nobody = {} as never;
-  const callbacks = { receive: async () => ({ status: 200 }) } as never;
   const options: HttpServerOptions = {
     ...{ ingress: nobody, callbacks, gate: nobody, logger: nobody },
     ...{ clock: createManualClock(), devClock: null, hosts: new Set(), version: '0', ready: async () => null },
@@ -52,22 +57,54 @@ describe('the server', () => {
   });
 
   it('takes messages and callbacks before Fastify, when they are as they always are', async () => {
-    await started();
-    const url = await server?.listen('127.0.0.1', 0);
-    let throughFastify = 0;
-    const onRequest = (): void => void (throughFastify += 1);
-    subscribe('tracing:fastify.request.handler:start', onRequest);
-    const post = async (path: string, type: string): Promise<readonly [number, number]> => {
-      const before = throughFastify;
-      const answer = await fetch(url + path, { method: 'POST', body: '{}', headers: { 'content-type': type } });
-      return [answer.status, throughFastify - before];
-    };
-    const [message, callback] = ['/v1/threads/thr_1/messages', '/callback/token'];
-    expect(await post(message, 'application/json')).toEqual([401, 0]);
-    expect(await post(message, 'application/json; charset="utf-8"')).toEqual([401, 1]);
-    expect(await post(`${message}?colour=red`, 'application/json')).toEqual([401, 1]);
-    expect(await post(callback, 'application/json')).toEqual([200, 0]);
-    expect(await post(callback, 'text/plain')).toEqual([200, 1]);
-    unsubscribe('tracing:fastify.request.handler:start', onRequest);
+    const fastify = await started();
+    expect(await wayOf(fastify, message)).toBe('before');
+    expect(await wayOf(fastify, `${message}?colour=red`)).toBe('through');
+    expect(await wayOf(fastify, message, 'application/json; charset="utf-8"')).toBe('through');
+    expect(await wayOf(fastify, '/callback/token')).toBe('before');
+    expect(await wayOf(fastify, '/callback/token', 'text/plain')).toBe('through');
+  });
+
+  it('H3 takes nothing before Fastify once it closes', async () => {
+    const fastify = await started();
+    await server?.close();
+    expect(await wayOf(fastify, message)).toBe('neither');
   });
 });
+
+describe('the server of callbacks', () => {
+  it('takes them before Fastify too', async () => {
+    server = await createCallbackServer({ callbacks, logger: nobody });
+    const [fastify] = made;
+    await fastify?.ready();
+    expect(await wayOf(fastify, '/callback/token')).toBe('before');
+    expect(await wayOf(fastify, '/callback/token', 'text/plain')).toBe('through');
+    await server.close();
+    expect(await wayOf(fastify, '/callback/token')).toBe('neither');
+  });
+});
+
+const message = '/v1/threads/thr_1/messages';
+
+/** Which handler a request meets that nobody sent: ours, the route's, or none, because Fastify refuses it. */
+async function wayOf(
+  fastify: FastifyInstance | undefined,
+  url: string,
+  type = 'application/json',
+): Promise<'before' | 'through' | 'neither'> {
+  const request = new IncomingMessage(new Socket());
+  Object.assign(request, { method: 'POST', url, complete: true });
+  request.headers['content-type'] = type;
+  request.headers['content-length'] = '2';
+  request.push('{}');
+  request.push(null);
+  const response = new ServerResponse(request);
+  let isThrough = false;
+  const onHandler = (): void => void (isThrough = true);
+  subscribe('tracing:fastify.request.handler:start', onHandler);
+  fastify?.server.emit('request', request, response);
+  while (!response.writableEnded) await turn();
+  unsubscribe('tracing:fastify.request.handler:start', onHandler);
+  if (isThrough) return 'through';
+  return response.statusCode === 503 ? 'neither' : 'before';
+}

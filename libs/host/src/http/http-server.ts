@@ -1,5 +1,5 @@
-// The one HTTP server of a process: Nest's routes, and beside them the plain Fastify routes (messages, events, callbacks, health
-// and pages).
+// The one HTTP server of a process: Nest's routes, beside them the plain Fastify routes (messages, events, callbacks, health
+// and pages), and before both the shortcuts of messages and callbacks.
 //
 // Invariants:
 //   H1. Nest has a context of its own, so none of its hooks reaches a plain route: what it adds to the server itself, Fastify
@@ -28,7 +28,8 @@ import { type OpenRouteDeps, registerOpenRoutes } from './open-routes.ts';
 import { bodyTooLarge, HttpProblem } from './problem.ts';
 import { ProblemFilter, sendProblem } from './problem-filter.ts';
 import { receiveBytes } from './request-bytes.ts';
-import { type RequestMarks, serverWithShortcuts } from './shortcut.ts';
+import { marksOf, requestIds, type RequestMarks } from './request-marks.ts';
+import { addShortcuts } from './shortcut.ts';
 import { answerUnreadable } from './unreadable-request.ts';
 
 export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
@@ -55,9 +56,9 @@ const requestsFinishWithinMs = 10_000;
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const stopping = new AbortController();
   const doorkeeper = createDoorkeeper(options.ingress, options.hosts, options.gate);
-  const routes = { ...options, doorkeeper, stopping: stopping.signal };
-  const server = createFastify(routes, requestIds());
-  await registerPlainRoutes(server, routes);
+  const parts = { ...options, doorkeeper, stopping: stopping.signal, newId: requestIds() };
+  const server = createFastify(parts);
+  await registerPlainRoutes(server, parts);
   const app = await createNest(server, options);
   return {
     listen: (host, port) => server.listen({ host, port }),
@@ -73,20 +74,19 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 /** What the plain routes are made with. */
 interface RouteParts extends HttpServerOptions {
   readonly doorkeeper: Doorkeeper;
+  /** Of a request. */
+  readonly newId: () => string;
   /** Aborts when the server begins to close. */
   readonly stopping: AbortSignal;
 }
 
-function createFastify(parts: RouteParts, nextId: () => string): FastifyInstance {
-  const { callbacks, logger, stopping } = parts;
-  const newMarks = (): RequestMarks => marksOf(nextId());
-  const shortcuts = [messageShortcut(parts, logger, newMarks)];
-  if (callbacks !== null) shortcuts.push(callbackShortcut(callbacks, logger, newMarks));
+function createFastify(parts: RouteParts): FastifyInstance {
+  const { callbacks, logger, newId, stopping } = parts;
   const server = fastify({
     routerOptions: { maxParamLength: paramCharactersMax },
-    genReqId: nextId,
-    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, nextId()),
-    serverFactory: serverWithShortcuts({ shortcuts, keepAliveTimeoutMs, stopping }),
+    genReqId: newId,
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, newId()),
+    keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
     pluginTimeout: 0, // Nest starts inside one, and a slow machine may take its time
     frameworkErrors: (error, request, reply) => {
@@ -98,20 +98,15 @@ function createFastify(parts: RouteParts, nextId: () => string): FastifyInstance
   server.addContentTypeParser('application/json', bodyBytes);
   server.addContentTypeParser('*', noOtherBody);
   server.addHook('onRequest', (request, reply, done) => {
-    for (const [name, value] of Object.entries(marksOf(request.id))) reply.raw.setHeader(name, value);
+    for (const [name, value] of Object.entries(marksOf(request.id))) reply.raw.setHeader(name, value); // (H2)
     done();
   });
+  const newMarks = (): RequestMarks => marksOf(newId());
+  const shortcuts = [messageShortcut(parts)];
+  if (callbacks !== null) shortcuts.push(callbackShortcut({ callbacks, logger, newMarks, stopping }));
+  addShortcuts(server.server, shortcuts, stopping);
   return server;
 }
-
-function requestIds(): () => string {
-  let requests = 0;
-  const start = Date.now().toString(36);
-  return () => `req-${start}-${(++requests).toString(36)}`;
-}
-
-/** (H2) */
-const marksOf = (id: string): RequestMarks => ({ 'x-request-id': id, 'x-content-type-options': 'nosniff' });
 
 /** The body stays bytes until its schema is known; another charset than UTF-8 is another media type. */
 async function bodyBytes(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> {

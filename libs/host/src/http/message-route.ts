@@ -5,7 +5,7 @@
 // Invariants:
 //   M1. What the guard and the interceptor do for other routes is done here too, by the same functions.
 //   M2. Both ways lead to the same answer.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Logger } from '@dormouse/ports';
 import type { Ingress, MessageItem, PostedMessage, RequestOrigin } from '@dormouse/runtime';
 import { shortJsonCharacters } from '@dormouse/protocol';
@@ -16,12 +16,12 @@ import { messageOperations, type newMessage } from '../api/messages.ts';
 import { bodyBytesMax, readingBody } from './body.ts';
 import { idempotencyKeyOf, noParameters, originOf, pathOf, type PlainRequest } from './call.ts';
 import { authorize, type Doorkeeper, refuseQueryToken } from './caller.ts';
-import { bodyTooLarge, unwrap } from './problem.ts';
-import { problemAnswer } from './problem-filter.ts';
+import { bodyTooLarge, problemAnswer, unwrap } from './problem.ts';
 import { type Reply, reply as jsonReply } from './reply.ts';
 import { preferredWaitMs } from './prefer.ts';
 import { receiveBytes } from './request-bytes.ts';
-import { answer, type AnswerHeaders, isPlainJson, type RequestMarks, type Shortcut } from './shortcut.ts';
+import { marksOf } from './request-marks.ts';
+import { type Answer, type AnswerHeaders, answerWith, isPlainJson, type Shortcut } from './shortcut.ts';
 
 export interface MessageRouteDeps {
   readonly ingress: Ingress;
@@ -36,21 +36,27 @@ const { access, body: bodySchema } = messageOperations.post;
 export function registerMessageRoute(server: FastifyInstance, deps: MessageRouteDeps): void {
   server.post<{ Params: { thread: string } }>('/v1/threads/:thread/messages', async (request, reply) => {
     const { params, body } = request;
-    const { status, json } = await take(deps, request, params.thread, body, (more) => void reply.headers(more));
+    const { status, json } = await judge(deps, request, params.thread, body, (more) => void reply.headers(more));
     return reply.status(status).header('content-type', jsonType).send(json);
   });
 }
 
-/** A thread's plain id, and no query. */
+/** A thread's plain id, and no query; what is longer than any id goes the other way, and to the same end. */
 const usual = /^\/v1\/threads\/([\w-]{1,128})\/messages$/;
 const noQuery = {};
 
-/** `newMarks` makes the headers that every answer of the server carries. */
-export function messageShortcut(deps: MessageRouteDeps, logger: Logger, newMarks: () => RequestMarks): Shortcut {
-  async function handle(request: IncomingMessage, response: ServerResponse, thread: string): Promise<void> {
-    const marks = newMarks();
+export interface MessageShortcutDeps extends MessageRouteDeps {
+  readonly logger: Logger;
+  readonly newId: () => string;
+}
+
+export function messageShortcut(deps: MessageShortcutDeps): Shortcut {
+  const { logger, newId, stopping } = deps;
+
+  async function answerOf(request: IncomingMessage, thread: string): Promise<Answer> {
+    const id = newId();
     const { headers, url = '' } = request;
-    let told: AnswerHeaders = marks;
+    let told: AnswerHeaders = marksOf(id);
     const tell = (more: AnswerHeaders): void => void (told = { ...told, ...more });
     try {
       const { bytes, truncated } = await receiveBytes(request, bodyBytesMax);
@@ -58,24 +64,25 @@ export function messageShortcut(deps: MessageRouteDeps, logger: Logger, newMarks
         tell({ connection: 'close' }); // the rest of the body is still on its way
         throw bodyTooLarge();
       }
-      const { status, json } = await take(deps, { method: 'POST', url, headers, query: noQuery }, thread, bytes, tell);
-      answer(response, status, { ...told, 'content-type': jsonType }, json ?? '');
+      const { status, json } = await judge(deps, { method: 'POST', url, headers, query: noQuery }, thread, bytes, tell);
+      return { status, headers: { ...told, 'content-type': jsonType }, body: json ?? '' };
     } catch (thrown) {
-      const problem = problemAnswer({ id: marks['x-request-id'], headers }, thrown, logger);
-      answer(response, problem.status, { ...told, ...problem.headers }, problem.body);
+      const problem = problemAnswer({ id, headers }, thrown, logger);
+      return { ...problem, headers: { ...told, ...problem.headers } };
     }
   }
+
   return (request, response) => {
     if (request.method !== 'POST' || !isPlainJson(request.headers)) return false;
     const thread = usual.exec(request.url ?? '')?.[1];
     if (thread === undefined) return false;
-    void handle(request, response, thread);
+    answerWith(response, answerOf(request, thread), stopping);
     return true;
   };
 }
 
 /** `tell` adds headers to the answer, whichever it will be. (M1) */
-async function take(
+async function judge(
   deps: MessageRouteDeps,
   request: PlainRequest,
   thread: string,

@@ -3,10 +3,12 @@
 // Invariants:
 //   P1. `type` is a page this very server serves; `code` is in the registry.
 //   P2. No detail quotes what the client sent, and none tells what is inside: an unknown failure is INTERNAL and nothing more.
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Problem as FieldProblem } from '@dormouse/protocol';
-import { Fault } from '@dormouse/ports';
+import { Fault, type Logger } from '@dormouse/ports';
 import { type Answered, apiJson, type Refusal } from '@dormouse/runtime';
 import { codeEntry, isProblemCode, type ProblemCode } from './problem-codes.ts';
+import type { Answer } from './shortcut.ts';
 
 export interface ProblemAbout {
   readonly errors?: readonly FieldProblem[];
@@ -97,4 +99,36 @@ export function traceIdOf(traceparent: string | string[] | undefined): string | 
 export function retryAfterS(problem: HttpProblem): number | null {
   if (problem.status !== 503 && problem.status !== 429) return null;
   return Math.max(1, Math.ceil((problem.about.retryAfterMs ?? 1_000) / 1_000));
+}
+
+/** What a problem document needs to know of the request. */
+export interface ProblemRequest {
+  readonly id: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Its body is bytes: Fastify adds a charset to texts. What is our own mistake is logged, with the request's id. */
+export function problemAnswer({ id, headers }: ProblemRequest, thrown: unknown, logger: Logger): Answer {
+  const problem = toProblem(thrown);
+  if (problem.status >= 500) logFailure(problem, id, logger);
+  const retry = retryAfterS(problem);
+  return {
+    status: problem.status,
+    headers: {
+      ...(retry === null ? {} : { 'retry-after': String(retry) }),
+      ...(problem.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...problem.about.headers,
+      'content-type': 'application/problem+json',
+    },
+    body: Buffer.from(problemJson(problem, id, traceIdOf(headers['traceparent']))),
+  };
+}
+
+function logFailure(problem: HttpProblem, requestId: string, logger: Logger): void {
+  const { cause } = problem;
+  logger.error('request_failed', {
+    request_id: requestId,
+    code: problem.code,
+    reason: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause),
+  });
 }

@@ -7,6 +7,7 @@
 //   R3. Nearly every body comes along with its head: then it is taken as it is, and nobody listens for its parts.
 import type { IncomingMessage } from 'node:http';
 import { together } from '@dormouse/ports';
+import { HttpProblem } from './problem.ts';
 
 export interface RequestBytes {
   readonly bytes: Buffer;
@@ -17,7 +18,7 @@ export interface RequestBytes {
 const discardedBytesMax = 64 * 1024 * 1024;
 const none = Buffer.alloc(0);
 
-/** Rejects when the sender went away before its body was here. */
+/** @throws HttpProblem when the sender went away before its body was here: nobody's fault here, and nobody reads the answer. */
 export function receiveBytes(payload: IncomingMessage, bytesMax: number): Promise<RequestBytes> {
   return new Promise((resolve, reject) => {
     together(() => {
@@ -34,7 +35,9 @@ function listen(
   resolve: (received: RequestBytes) => void,
   reject: (reason: Error) => void,
 ): void {
-  if (payload.destroyed) return reject(new Error('the sender went away'));
+  const senderGone = (cause?: unknown): void =>
+    reject(new HttpProblem('MALFORMED_REQUEST', 'The body did not come to its end.', { cause }));
+  if (payload.destroyed) return senderGone();
   const chunks: Buffer[] = [];
   let received = 0;
   payload.on('data', (chunk: Buffer) => {
@@ -46,5 +49,8 @@ function listen(
     const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
     together(() => resolve({ bytes, truncated: received > bytesMax })); // (R2)
   });
-  payload.on('error', reject);
+  payload.on('error', senderGone);
+  payload.on('close', () => {
+    if (!payload.readableEnded) senderGone();
+  });
 }

@@ -1,75 +1,81 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { fastify, type FastifyInstance } from 'fastify';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answer, isPlainJson, serverWithShortcuts } from './shortcut.ts';
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { addShortcuts, type Answer, answerWith, isPlainJson, type Shortcut } from './shortcut.ts';
 
-const stopping = { signal: new AbortController() };
-let server: FastifyInstance;
-beforeEach(() => {
-  stopping.signal = new AbortController();
-  server = fastify({
-    serverFactory: serverWithShortcuts({
-      shortcuts: [
-        () => false,
-        ({ url }, response) => {
-          if (url !== '/short') return false;
-          answer(response, 201, { 'x-way': 'short' }, 'grün');
-          return true;
-        },
-      ],
-      keepAliveTimeoutMs: 4_321,
-      stopping: stopping.signal.signal,
-    }),
-  });
-  server.get('/*', (_request, reply) => reply.header('x-way', 'long').send('long'));
-});
-afterEach(() => server.close());
-
-async function wayOf(path: string): Promise<string | null> {
-  const answered = await fetch(`http://127.0.0.1:${(server.server.address() as AddressInfo).port}${path}`);
-  await answered.text();
-  return answered.headers.get('x-way');
+/** A request that nobody sent, and its answer. */
+function exchange(url: string): readonly [IncomingMessage, ServerResponse] {
+  const request = new IncomingMessage(new Socket());
+  request.url = url;
+  return [request, new ServerResponse(request)];
 }
 
 describe('a server with shortcuts', () => {
-  it('S1 takes what a shortcut takes, and hands on the rest', async () => {
-    await server.listen({ host: '127.0.0.1', port: 0 });
-    expect([await wayOf('/short'), await wayOf('/other')]).toEqual(['short', 'long']);
+  let server: Server;
+  let stopping: AbortController;
+  let ways: string[];
+  const short: Shortcut = ({ url }) => {
+    if (url !== '/short') return false;
+    ways.push('short');
+    return true;
+  };
+  beforeEach(() => {
+    ways = [];
+    stopping = new AbortController();
+    server = createServer(() => void ways.push('long'));
+    addShortcuts(server, [() => false, short], stopping.signal);
   });
 
-  it('S2 takes nothing once it is stopping', async () => {
-    await server.listen({ host: '127.0.0.1', port: 0 });
-    stopping.signal.abort();
-    expect(await wayOf('/short')).toBe('long');
+  it('S1 takes what a shortcut takes, and hands on the rest', () => {
+    for (const url of ['/short', '/other']) server.emit('request', ...exchange(url));
+    expect(ways).toEqual(['short', 'long']);
   });
 
-  it('S3 answers in bytes, with their number', async () => {
-    await server.listen({ host: '127.0.0.1', port: 0 });
-    const answered = await fetch(`http://127.0.0.1:${(server.server.address() as AddressInfo).port}/short`);
-    expect([answered.status, answered.headers.get('content-length'), await answered.text()]).toEqual([
-      201,
-      '5',
-      'grün',
-    ]);
-  });
-
-  it('keeps connections as long as it is told, and has the timeouts of a server that Fastify makes', async () => {
-    const own = fastify();
-    const { keepAliveTimeout, ...ours } = timeoutsOf(server.server);
-    expect(keepAliveTimeout).toBe(4_321);
-    expect(ours).toEqual({ ...timeoutsOf(own.server), keepAliveTimeout: undefined });
-    await own.close();
+  it('S2 takes nothing once it is stopping', () => {
+    stopping.abort();
+    server.emit('request', ...exchange('/short'));
+    expect(ways).toEqual(['long']);
   });
 });
 
-const timeoutsOf = ({ keepAliveTimeout, requestTimeout, headersTimeout, timeout, maxRequestsPerSocket }: Server) => ({
-  keepAliveTimeout,
-  requestTimeout,
-  headersTimeout,
-  timeout,
-  maxRequestsPerSocket,
+describe('its answer', () => {
+  const told: Answer = { status: 201, headers: { 'x-way': 'short' }, body: 'grün' };
+  const runs = new AbortController().signal;
+
+  it('S3 says how many bytes it has', async () => {
+    const [, response] = exchange('/short');
+    answerWith(response, Promise.resolve(told), runs);
+    await turn();
+    expect([response.statusCode, response.writableEnded, response.destroyed]).toEqual([201, true, false]);
+    expect(headOf(response)).toMatch(/^HTTP\/1\.1 201 .*x-way: short\r\ncontent-length: 5\r\n/s);
+    expect(headOf(response)).not.toContain('connection: close');
+  });
+
+  it('S2 ends the connection of who asked before the server began to close', async () => {
+    const [, response] = exchange('/short');
+    const stopping = new AbortController();
+    const known = Promise.withResolvers<Answer>();
+    answerWith(response, known.promise, stopping.signal);
+    stopping.abort();
+    known.resolve(told);
+    await turn();
+    expect(headOf(response)).toContain('connection: close');
+  });
+
+  it.each([
+    ['nobody knows what to say', () => Promise.reject(new Error('a bug'))],
+    ['what is to be said cannot be', () => Promise.resolve({ ...told, headers: { 'x-way': 'a\nb' } })],
+  ])('S4 where %s the connection ends, and nothing else', async (_, answer) => {
+    const [, response] = exchange('/short');
+    answerWith(response, answer(), runs);
+    await turn();
+    expect(response.destroyed).toBe(true);
+  });
 });
+
+/** Node keeps what it would have sent. */
+const headOf = (response: ServerResponse): string => String((response as unknown as { _header: unknown })._header);
 
 it.each([
   ['application/json', true],
