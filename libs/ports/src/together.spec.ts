@@ -33,15 +33,3 @@ it('what comes while the others go on is taken with the next', async () => {
   });
   expect(told).toEqual(['first', 'second', 'later']);
 });
-
-it('W3 a crowd goes on in several turns of the event loop, in its order, and others have theirs between', async () => {
-  const told: (number | string)[] = [];
-  const all = Array.from({ length: 60 }, (_, index) => index);
-  const over = Promise.all(
-    all.map((index) => new Promise<void>((resolve) => together(() => (told.push(index), resolve())))),
-  );
-  setImmediate(() => told.push('another'));
-  await over;
-  expect(told.indexOf('another')).toBe(32);
-  expect(told.filter((each) => each !== 'another')).toEqual(all);
-});

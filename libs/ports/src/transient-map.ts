@@ -8,22 +8,16 @@
 // Invariants:
 //   T1. No value is reachable from here, nor from a table that was left, once it was deleted. Keys are: keep them small.
 //   T2. Members are visited in the order in which they came, as in a map; deleting and adding meanwhile is allowed.
-//   T3. A table does not shrink and grow with every crowd that leaves and comes: empty cells stay, `emptyCellsMin` of them or as
-//       many as there are members, and go together.
 
 interface Cell<Value> {
   value: Value | null;
 }
 
-/** So many cells may be empty, or as many as there are members. */
-const emptyCellsMin = 256;
-
 export class TransientMap<Key, Value extends NonNullable<unknown>> {
   readonly #cells = new Map<Key, Cell<Value>>();
-  #emptyCells = 0;
 
   get size(): number {
-    return this.#cells.size - this.#emptyCells;
+    return this.#cells.size;
   }
 
   get(key: Key): Value | undefined {
@@ -31,39 +25,29 @@ export class TransientMap<Key, Value extends NonNullable<unknown>> {
   }
 
   has(key: Key): boolean {
-    return this.get(key) !== undefined;
+    return this.#cells.has(key);
   }
 
   set(key: Key, value: Value): void {
     const cell = this.#cells.get(key);
-    if (cell !== undefined && cell.value !== null) {
-      cell.value = value;
-      return;
-    }
-    if (cell !== undefined) {
-      this.#cells.delete(key); // it comes anew, behind the others (T2)
-      this.#emptyCells -= 1;
-    }
-    this.#cells.set(key, { value });
+    if (cell === undefined) this.#cells.set(key, { value });
+    else cell.value = value;
   }
 
   delete(key: Key): boolean {
     const cell = this.#cells.get(key);
-    if (cell === undefined || cell.value === null) return false;
+    if (cell === undefined) return false;
     cell.value = null; // (T1)
-    this.#emptyCells += 1;
-    if (this.#emptyCells > Math.max(emptyCellsMin, this.size)) this.#sweep(); // (T3)
-    return true;
+    return this.#cells.delete(key);
   }
 
   clear(): void {
     for (const cell of this.#cells.values()) cell.value = null;
     this.#cells.clear();
-    this.#emptyCells = 0;
   }
 
-  *keys(): IterableIterator<Key> {
-    for (const [key] of this.entries()) yield key;
+  keys(): IterableIterator<Key> {
+    return this.#cells.keys();
   }
 
   *entries(): IterableIterator<readonly [Key, Value]> {
@@ -72,11 +56,6 @@ export class TransientMap<Key, Value extends NonNullable<unknown>> {
 
   *values(): IterableIterator<Value> {
     for (const { value } of this.#cells.values()) if (value !== null) yield value;
-  }
-
-  #sweep(): void {
-    for (const [key, { value }] of this.#cells) if (value === null) this.#cells.delete(key);
-    this.#emptyCells = 0;
   }
 }
 
