@@ -30,7 +30,8 @@ import type {
 
 const operationsPerTransactionMax = 2_048;
 const idleBeforeCheckpointMs = 250;
-const writerCacheKib = 65_536;
+/** Small on purpose: SQLite looks through all of it after most transactions. ADR 18 */
+const writerCacheKib = 4_096;
 
 const setup = workerData as WriterSetup;
 const { port } = setup;
