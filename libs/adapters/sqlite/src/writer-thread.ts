@@ -30,7 +30,7 @@ import type {
 
 const operationsPerTransactionMax = 2_048;
 const idleBeforeCheckpointMs = 250;
-/** Small on purpose: SQLite looks through all of it after most transactions. ADR 18 */
+/** Small on purpose: SQLite looks through all of it after many transactions. ADR 18 */
 const writerCacheKib = 4_096;
 
 const setup = workerData as WriterSetup;
