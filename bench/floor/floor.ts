@@ -1,4 +1,4 @@
-// What is left of a turn without Dormouse: its requests, and its four commits, sealed, through its writer. No key is checked, nothing
+// What is left of a turn without Dormouse: its requests, and its two commits, sealed, through its writer. No key is checked, nothing
 // is validated, decided, deduplicated or shown. Nobody should run this; it says how much time a turn has for all that.
 //
 //   node floor.ts --tools URL --port N --data DIR
@@ -45,34 +45,38 @@ let ids = 0;
 
 const newId = (prefix: string): string => `${prefix}_${String(++ids).padStart(26, '0')}`;
 
-function next(thread: Thread, input: string, events: readonly ThreadEvent[], effects: readonly ThreadEffect[]): Append {
+/** What one input leads to. */
+interface Decided {
+  readonly input: string;
+  readonly events: readonly ThreadEvent[];
+  readonly effects: readonly ThreadEffect[];
+}
+
+function next(thread: Thread, decided: readonly Decided[]): Append {
   const turnId = thread.messageId;
-  const recorded: RecordedEvent[] = events.map((event) => ({
-    ...event,
-    turnId,
-    cause: { kind: 'message', id: input },
-  }));
+  const recorded = decided.flatMap(({ input, events }) =>
+    events.map((event): RecordedEvent => ({ ...event, turnId, cause: { kind: 'message', id: input } })),
+  );
   const commit = sealCommit({
     key: { tenant: 'floor', thread: thread.id },
     version: thread.version,
-    inputs: [input],
+    inputs: decided.map(({ input }) => input),
     at: Date.now(),
     nonce: randomBytes(16).toString('base64url'),
     trace: null,
     prev: thread.lastHash,
     events: recorded,
-    effects,
+    effects: decided.flatMap(({ effects }) => effects),
   });
-  thread.version += events.length;
+  thread.version += recorded.length;
   thread.lastHash = commit.hash;
   return { commit, owes: false };
 }
 
 /** (B31) */
-async function store(first: Append, second: Append): Promise<void> {
-  const outcomes = await log.append([first, { ...second, follows: true }]);
-  if (outcomes.some((outcome) => outcome !== 'appended'))
-    throw new Error(`not stored: ${outcomes.map(String).join(', ')}`);
+async function store(thread: Thread, ...decided: readonly Decided[]): Promise<void> {
+  const [outcome] = await log.append([next(thread, decided)]);
+  if (outcome !== 'appended') throw new Error(`not stored: ${String(outcome)}`);
 }
 
 async function take(thread: Thread, text: string): Promise<string> {
@@ -84,23 +88,22 @@ async function take(thread: Thread, text: string): Promise<string> {
   thread.messageId = newId('msg');
   const message = { messageId: thread.messageId, content: [{ type: 'text', text }] } as const;
   await store(
-    next(
-      thread,
-      `c:${thread.messageId}`,
-      [
+    thread,
+    {
+      input: `c:${thread.messageId}`,
+      events: [
         { type: 'MessageAccepted', ...message },
         { type: 'CompletionRequested', completionId, model: 'demo' },
       ],
-      [{ do: 'RequestCompletion', id: completionId, completionId }],
-    ),
-    next(
-      thread,
-      `m:${completionId}`,
-      [
+      effects: [{ do: 'RequestCompletion', id: completionId, completionId }],
+    },
+    {
+      input: `m:${completionId}`,
+      events: [
         { ...completion(completionId, ''), finishReason: 'tool_calls', final: false },
         { type: 'ToolCallRequested', ...call, argumentsHash: sha256 },
       ],
-      [
+      effects: [
         {
           do: 'InvokeTool',
           id: toolCallId,
@@ -108,7 +111,7 @@ async function take(thread: Thread, text: string): Promise<string> {
           ...{ toolsetSha256: sha256, userId: null, delivery: 'at_least_once', callbackExpiresAt: null },
         },
       ],
-    ),
+    },
   );
   const answered = new Promise<string>((resolve) => (thread.answer = resolve));
   const id = { id: toolCallId, call_id: providerCallId, group_id: thread.id };
@@ -125,16 +128,16 @@ async function settle(thread: Thread, { id, text }: ToolResult): Promise<void> {
   const completionId = newId('cmp');
   const said = `work says: ${text}`;
   await store(
-    next(
-      thread,
-      `r:${id}`,
-      [
+    thread,
+    {
+      input: `r:${id}`,
+      events: [
         { type: 'ToolCallSettled', toolCallId: id, outcome: 'result', content: [{ type: 'text', text }] },
         { type: 'CompletionRequested', completionId, model: 'demo' },
       ],
-      [{ do: 'RequestCompletion', id: completionId, completionId }],
-    ),
-    next(thread, `m:${completionId}`, [completion(completionId, said)], []),
+      effects: [{ do: 'RequestCompletion', id: completionId, completionId }],
+    },
+    { input: `m:${completionId}`, events: [completion(completionId, said)], effects: [] },
   );
   thread.answer(said);
 }

@@ -10,7 +10,7 @@ const headers = { 'content-type': 'application/json' };
 
 export const floor: Contestant = {
   name: 'floor',
-  is: 'the requests of a turn and its four commits through the same writer, and nothing else: no runtime',
+  is: 'the requests of a turn and its two commits through the same writer, and nothing else: no runtime',
   durable: 'every commit, before it is acknowledged',
   start: async ({ tools, directory }) => {
     const port = await freePort();

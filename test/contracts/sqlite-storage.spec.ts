@@ -81,12 +81,12 @@ describe('sqlite: a group of which one fails (L8)', () => {
     await stores.close();
   });
 
-  it('one that fails alone throws, and a second is nothing without it', async () => {
+  it('one that fails alone throws, and a second that goes on from it is a conflict', async () => {
     const stores = await openSqlite({ directory: await scratchDirectory() });
     const key = freshKey();
     const first = { commit: { ...commitOf(key, 0), body: broken }, owes: true };
     await expect(stores.log.append([first])).rejects.toThrow('SQLite');
-    const second = { commit: commitOf(key, 1), owes: false, follows: true };
+    const second = { commit: commitOf(key, 1), owes: false };
     expect(await stores.log.append([first, second])).toEqual([expect.any(Error), 'conflict']);
     expect(await stores.log.head(key)).toBeNull();
     await stores.close();

@@ -6,8 +6,7 @@
 //       When both are violated either answer may be given.
 //   L3. A read that starts after an append was answered sees the commit; bytes never change.
 //   L4. Each commit of a group has its own outcome; one failing never harms the others. Within one group, commits of
-//       one thread apply in array order; one that `follows` another that was not stored is a `conflict`. Groups may be
-//       on their way at once, and come to an end in any order.
+//       one thread apply in array order. Groups may be on their way at once, and come to an end in any order.
 //   L5. `unknown` means: it may have been stored, now or a little later. Whoever gets it reads back by nonce.
 //   L6. A read that fails throws; it never answers "nothing there".
 //   L7. `too_large` means: not stored, and never will be; no later state of the store takes it.
@@ -48,12 +47,6 @@ export interface Append {
    * by the deliveries that its completion holds, which are older and recover everything after them.
    */
   readonly owes: boolean;
-  /**
-   * True when it goes on where the append right before it in the group ends, and is worth nothing without that: it is
-   * stored only if that one was. Never the first of its group. Its version alone would not do: somebody else may have
-   * stored as many events there.
-   */
-  readonly follows?: boolean;
 }
 
 export type AppendOutcome = 'appended' | 'conflict' | 'duplicate' | 'unknown' | 'too_large';
@@ -65,11 +58,9 @@ export interface ThreadLog {
   /** Stores a group in one durable write. Answers in the order given. @throws when it failed as a whole. (L8) */
   append(group: readonly Append[]): Promise<readonly AppendAnswer[]>;
   /**
-   * A hint: an append follows at once; when it is known already, this very object. A store that sleeps may wake up for
-   * it, and begin with it: for nothing where others are before it in its group. Nothing else comes of it: what does not
-   * follow was never there.
+   * A hint: an append follows at once. A store that sleeps may wake up for it; nothing else comes of it.
    */
-  expectAppend?(append?: Append): void;
+  expectAppend?(): void;
   /** Commits with `version >= from` in order, at most `limit` of them (default: all). */
   read(key: ThreadKey, from: number, limit?: number): Promise<readonly Commit[]>;
   /** The commit that holds the event at this position (1..n), or null beyond the head. */

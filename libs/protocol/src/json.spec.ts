@@ -83,6 +83,24 @@ describe('checkJson', () => {
     expect(refused).toBeGreaterThan(300);
   });
 
+  it('R33 text as JSON.stringify writes it has the verdict and the value of the same text after a space', () => {
+    const key = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'prototype', '1', '\ud800'));
+    const value = fc.object({ key, maxDepth: 4, maxKeys: 3, values: [fc.string({ unit: 'binary' }), fc.double()] });
+    const verdicts = new Set<string>();
+    fc.assert(
+      fc.property(value, fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 60 }), (written, depth, values) => {
+        const text = JSON.stringify(written);
+        const reading = checkJson(text, depth, values);
+        verdicts.add(reading.ok ? 'ok' : reading.problem.code);
+        expect(JSON.stringify(checkJson(` ${text}`, depth, values))).toBe(JSON.stringify(reading)); // `constructor` may be a key
+      }),
+      { numRuns: 3_000 },
+    );
+    expect([...verdicts].toSorted()).toEqual(['BODY_TOO_DEEP', 'BODY_TOO_LARGE', 'INVALID_JSON', 'ok']);
+    const nested = '['.repeat(2_000) + ']'.repeat(2_000);
+    expect(checkJson(nested)).toMatchObject({ ok: false, problem: { code: 'BODY_TOO_DEEP' } });
+  });
+
   it('R33 what is no JSON, or refused for what stands deep in it, is refused as soon', () => {
     const began = performance.now();
     for (const text of [

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from './decide.ts';
+import type { ThreadEffect } from './effect.ts';
 import { evolve } from './evolve.ts';
 import type { RecordedEvent } from './event.ts';
 import { inputIds, type RequestedCall, type ThreadInput } from './input.ts';
@@ -466,6 +467,21 @@ describe('over random walks', () => {
           ...Object.keys(thread.timers),
         ];
         for (const id of waited) if (id !== undefined) expect(owed).toContain(id);
+      }),
+      runs,
+    );
+  });
+
+  it('what is no longer owed is never owed again', () => {
+    fc.assert(
+      fc.property(walks, (plan) => {
+        const settled = new Set<ThreadEffect>();
+        walk(plan, (_before, { thread, effects }) => {
+          for (const effect of effects) {
+            if (!isOwed(thread, effect)) settled.add(effect);
+            else expect(settled).not.toContain(effect);
+          }
+        });
       }),
       runs,
     );

@@ -113,21 +113,17 @@ async function appendGroup(
   group: readonly Append[],
 ): Promise<readonly AppendOutcome[]> {
   const before = new Map<string, Promise<unknown>>();
-  const inOrder: Promise<AppendOutcome>[] = [];
-  const appends = group.map((append, place) => {
+  const appends = group.map((append) => {
     const name = nameOf(append.commit);
     const earlier = before.get(name);
-    const followed = append.follows === true ? inOrder[place - 1] : undefined;
     const mine = (async () => {
       await earlier;
-      if (followed !== undefined && (await followed) !== 'appended') return 'conflict'; // (L4)
       return passage.write('log.append', `${name}:${append.commit.version}`, () => store.append(append));
     })();
     before.set(
       name,
       mine.catch(() => undefined),
     );
-    inOrder.push(mine);
     return mine;
   });
   const settled = await Promise.allSettled(appends);

@@ -23,18 +23,27 @@ interface ToolWords {
   readonly tool: ToolDefinition;
   /** Every word of the name, as a message would say it. */
   readonly spoken: readonly string[];
-  readonly name: ReadonlySet<string>;
-  readonly description: ReadonlySet<string>;
   /** One of its arguments is a place, or a list of them. */
   readonly takesPlace: boolean;
 }
 
+/** What a tool gains by a word. */
+interface Gain {
+  readonly place: number;
+  readonly points: number;
+}
+
+interface Offer {
+  readonly tools: readonly ToolWords[];
+  readonly gains: ReadonlyMap<string, readonly Gain[]>;
+}
+
 export function chooseCalls(message: string, tools: readonly ToolDefinition[]): readonly DemoCall[] {
-  const index = indexOf(tools);
+  const offer = offerOf(tools);
   const calls: DemoCall[] = [];
   const ofMessage = findFacts(message);
   for (const clause of clauses(message)) {
-    const chosen = best(clause, index);
+    const chosen = best(clause, offer);
     if (chosen === null) continue;
     // Facts are looked for in the clause first: "roll 3 dice and tell me the weather in Oslo" has two of them.
     const ofClause = clause === message ? ofMessage : findFacts(clause);
@@ -55,29 +64,24 @@ function clauses(message: string): readonly string[] {
     .filter((clause) => clause !== '');
 }
 
-function best(clause: string, index: readonly ToolWords[]): ToolWords | null {
+function best(clause: string, { tools, gains }: Offer): ToolWords | null {
   const words = new Set(contentWords(clause));
+  const points = tools.map(() => 0);
+  for (const word of words) {
+    for (const gain of gains.get(word) ?? []) points[gain.place] = (points[gain.place] ?? 0) + gain.points;
+  }
   let winner: ToolWords | null = null;
   let highest = 0;
-  for (const candidate of index) {
-    const points = score(words, candidate, index);
-    if (points > highest) [winner, highest] = [candidate, points];
+  for (const [place, candidate] of tools.entries()) {
+    const own = points[place] ?? 0;
+    if (own > highest && mayBeCalled(candidate, words)) [winner, highest] = [candidate, own];
   }
   return highest >= scoreMin ? winner : null;
 }
 
-function score(words: ReadonlySet<string>, candidate: ToolWords, index: readonly ToolWords[]): number {
-  // The runtime's own tools are called when they are named, never because a description happens to fit.
-  const isNamed = candidate.spoken.every((word) => words.has(word));
-  if (isBuiltInToolName(candidate.tool.name) && !isNamed) return 0;
-  let points = 0;
-  for (const word of words) {
-    if (candidate.name.has(word)) points += nameWeight;
-    else if (candidate.description.has(word))
-      points += descriptionWeight / index.filter((other) => other.description.has(word)).length; // (D4)
-  }
-  return points;
-}
+/** The runtime's own tools are called when they are named, never because a description happens to fit. */
+const mayBeCalled = ({ tool, spoken }: ToolWords, words: ReadonlySet<string>): boolean =>
+  !isBuiltInToolName(tool.name) || spoken.every((word) => words.has(word));
 
 /** One call per place where a tool takes one place and the message names several. */
 function variants(clause: MessageFacts, message: MessageFacts, chosen: ToolWords): readonly MessageFacts[] {
@@ -109,21 +113,37 @@ const someplace = 'Someplace';
 const aPlace: MessageFacts = { text: '', quoted: [], places: [someplace], numbers: [], durationsMs: [] };
 
 /** The same list is offered again and again. */
-const known = new WeakMap<readonly ToolDefinition[], readonly ToolWords[]>();
+const known = new WeakMap<readonly ToolDefinition[], Offer>();
 
-function indexOf(tools: readonly ToolDefinition[]): readonly ToolWords[] {
-  const index = known.get(tools) ?? tools.map(toolWords);
-  known.set(tools, index);
-  return index;
+function offerOf(tools: readonly ToolDefinition[]): Offer {
+  const offer = known.get(tools) ?? { tools: tools.map(toolWords), gains: gainsOf(tools) };
+  known.set(tools, offer);
+  return offer;
 }
 
 function toolWords(tool: ToolDefinition): ToolWords {
-  const described = isBuiltInToolName(tool.name) ? '' : tool.description;
   return {
     tool,
     spoken: contentWords(tool.name.replaceAll('_', ' ')),
-    name: new Set(nameWords(tool.name)),
-    description: new Set(contentWords(described)),
     takesPlace: JSON.stringify(fillArguments(tool.inputSchema, aPlace)).includes(JSON.stringify(someplace)),
   };
+}
+
+/** (D4) */
+function gainsOf(tools: readonly ToolDefinition[]): Offer['gains'] {
+  const words = tools.map((tool) => ({
+    name: new Set(nameWords(tool.name)),
+    description: new Set(isBuiltInToolName(tool.name) ? [] : contentWords(tool.description)),
+  }));
+  const describing = new Map<string, number>();
+  for (const { description } of words)
+    for (const word of description) describing.set(word, (describing.get(word) ?? 0) + 1);
+  const gains = new Map<string, Gain[]>();
+  for (const [place, { name, description }] of words.entries()) {
+    for (const word of new Set([...name, ...description])) {
+      const points = name.has(word) ? nameWeight : descriptionWeight / (describing.get(word) ?? 1);
+      gains.set(word, [...(gains.get(word) ?? []), { place, points }]);
+    }
+  }
+  return gains;
 }

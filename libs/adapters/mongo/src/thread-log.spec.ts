@@ -42,7 +42,7 @@ function groupOfThree(): readonly Append[] {
   return [
     { commit: commitOf(freshKey(), 0), owes: false },
     { commit: commitOf(thread, 0), owes: false },
-    { commit: commitOf(thread, 1), owes: false, follows: true },
+    { commit: commitOf(thread, 1), owes: false },
   ];
 }
 

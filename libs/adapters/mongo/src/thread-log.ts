@@ -129,14 +129,11 @@ export function createThreadLog(server: MongoServer): ThreadLog {
     append: async (group) => {
       const outcomes: AppendOutcome[] = [];
       for (const [nth, wave] of wavesOf(group).entries()) {
-        const stands = ({ follows, place }: Placed): boolean => !follows || outcomes[place - 1] === 'appended';
-        for (const each of wave) if (!stands(each)) outcomes[each.place] = 'conflict'; // (L4)
-        const sent = wave.filter(stands);
-        const answers = await store(sent.map(({ commit }) => commit)).catch((error: unknown) => {
+        const answers = await store(wave.map(({ commit }) => commit)).catch((error: unknown) => {
           if (nth === 0 || !(error instanceof Fault)) throw error;
           return []; // (M4)
         });
-        for (const [index, { place }] of sent.entries()) outcomes[place] = answers[index] ?? 'unknown';
+        for (const [index, { place }] of wave.entries()) outcomes[place] = answers[index] ?? 'unknown';
       }
       return outcomes;
     },
@@ -173,18 +170,17 @@ export function createThreadLog(server: MongoServer): ThreadLog {
 interface Placed {
   readonly commit: Commit;
   readonly place: number;
-  readonly follows: boolean;
 }
 
 /** Groups in which each thread occurs once, in order. (M1) */
 function wavesOf(group: readonly Append[]): readonly (readonly Placed[])[] {
   const waves: Placed[][] = [];
   const used = new Map<string, number>();
-  for (const [place, { commit, follows = false }] of group.entries()) {
+  for (const [place, { commit }] of group.entries()) {
     const name = `${commit.tenant} ${commit.thread}`;
     const wave = used.get(name) ?? 0;
     used.set(name, wave + 1);
-    (waves[wave] ??= []).push({ commit, place, follows });
+    (waves[wave] ??= []).push({ commit, place });
   }
   return waves;
 }

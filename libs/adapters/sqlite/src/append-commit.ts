@@ -4,15 +4,14 @@
 //   A1. The writer is the only one who writes, so the heads it remembers are the heads; after a rollback it forgets them.
 //   A2. A conflict is found by comparing versions before anything is inserted (L1); a duplicate by the unique index on
 //       inputs, and what the commit had inserted until then is taken out again (L2). Neither leaves a trace.
-//   A3. One that follows is stored only right after the one that it follows. (L4)
 import type { AppendOutcome } from '@dormouse/ports';
 import type { DatabaseSync } from 'node:sqlite';
 import type { AppendRow } from './write-operation.ts';
 
 export interface CommitAppender {
   append(row: AppendRow): AppendOutcome;
-  /** The transaction was rolled back: what was remembered of it is wrong, when it held only this one, of one thread. (A1) */
-  forget(only?: AppendRow): void;
+  /** The transaction was rolled back: what was remembered of it is wrong. (A1) */
+  forget(): void;
 }
 
 interface Head {
@@ -41,14 +40,9 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
   // Two generations: the older one is dropped when the younger is full. Bounded, and cheap to keep.
   let young = new Map<string, Head>();
   let old = new Map<string, Head>();
-  /**
-   * What became of the append before; null when that is not known, or was undone. It outlives a transaction, because a pair may be
-   * cut in two groups: that one which follows is never the first of what was given together is its sender's business.
-   */
-  let before: AppendOutcome | null = null;
 
   function headOf(tenant: string, thread: string): Head {
-    const key = headKey(tenant, thread);
+    const key = `${tenant} ${thread}`;
     const known = young.get(key);
     if (known) return known;
     const head = old.get(key) ?? loadHead(tenant, thread);
@@ -77,22 +71,8 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
     return true;
   }
 
-  function store([
-    owes,
-    ,
-    tenant,
-    thread,
-    version,
-    count,
-    inputs,
-    at,
-    nonce,
-    trace,
-    kid,
-    prev,
-    hash,
-    body,
-  ]: AppendRow): AppendOutcome {
+  function append(row: AppendRow): AppendOutcome {
+    const [owes, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body] = row;
     const head = headOf(tenant, thread);
     const { number } = head;
     if (version !== head.version) return 'conflict';
@@ -104,24 +84,10 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
   }
 
   return {
-    append: (row) => {
-      const isFollowed = before === 'appended';
-      before = null; // as long as this one is not stored, and if it throws
-      before = row[1] && !isFollowed ? 'conflict' : store(row); // (A3)
-      return before;
-    },
-    forget: (only) => {
-      before = null;
-      if (only !== undefined) {
-        const [, , tenant, thread] = only;
-        young.delete(headKey(tenant, thread));
-        old.delete(headKey(tenant, thread));
-        return;
-      }
+    append,
+    forget: () => {
       young = new Map();
       old = new Map();
     },
   };
 }
-
-const headKey = (tenant: string, thread: string): string => `${tenant} ${thread}`;

@@ -23,7 +23,6 @@ import { unavailable } from './fault-of.ts';
 import { createOutbox, type OutboxOptions, type Urgency } from './outbox.ts';
 import type {
   AppendRow,
-  GroupMember,
   Row,
   Statement,
   WriteAnswer,
@@ -49,8 +48,8 @@ export interface GroupWriter {
   steps(urgency: StatementUrgency, steps: readonly Statement[]): Promise<number>;
   /** One statement with RETURNING; its row or null. */
   ask(urgency: StatementUrgency, sql: string, parameters: readonly SQLInputValue[]): Promise<Row | null>;
-  /** An append is about to come, this one when it is given: the writer need not be woken for it later, and may begin with it. */
-  expect(append?: Append): void;
+  /** An append is about to come: the writer need not be woken for it later, and opens its transaction. */
+  expect(): void;
   limitPages(pagesMax: number | null): Promise<void>;
   counters(): WriterCounters;
   /** Stores what is queued, then ends the thread. */
@@ -82,15 +81,13 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   const outbox = createOutbox(options, (operations, waiting) => {
     answers.add(waiting);
     post(operations);
-    if (!isExpected || !operations.some(isCommit)) return;
+    if (!isExpected || !operations.some(isAppend)) return;
     isExpected = false;
     stayAwake(() => answers.length === 0); // (G5)
   });
   let gone: Error | null = null;
   /** Whether the next commits are expected. */
   let isExpected = false;
-  /** What the writer was told to begin with last, until its group leaves. */
-  let begun: Append | null = null;
 
   const ended = Promise.withResolvers<void>();
   port.on('message', (message: WriterReply) => {
@@ -116,12 +113,6 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   function post(message: WriterMessage): void {
     port.postMessage(message);
     signal.post();
-  }
-
-  function memberOf(append: Append): GroupMember {
-    if (append !== begun) return rowOf(append);
-    begun = null;
-    return 'begun';
   }
 
   /** Why so many more are not taken. (G3) */
@@ -158,7 +149,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
           resolve(answers);
         };
         const waiting = { resolve: take, reject: take };
-        for (const append of group) outbox.add('commit', memberOf(append), waiting);
+        for (const append of group) outbox.add('commit', rowOf(append), waiting);
       });
     },
     rows: (urgency, sql, rows) => (rows.length === 0 ? Promise.resolve(0) : change(urgency, { do: 'rows', sql, rows })),
@@ -168,12 +159,10 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
       if (typeof answer !== 'object' || !('row' in answer)) throw wrongAnswer(answer);
       return answer.row;
     },
-    expect: (append) => {
-      if (gone !== null || watchMsMax === 0 || outbox.isLeaving) return; // it is awake in a moment, and must not meet these in another order (G1)
+    expect: () => {
+      if (gone !== null || watchMsMax === 0 || outbox.isLeaving) return; // it is awake in a moment
       isExpected = true;
-      if (append === undefined) return signal.wake();
-      begun = append;
-      post({ begin: rowOf(append) });
+      signal.wake();
     },
     limitPages: async (pagesMax) => {
       await change('prompt', { do: 'limit', pagesMax });
@@ -189,11 +178,9 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   };
 }
 
-const isCommit = (member: GroupMember): boolean => member === 'begun' || isAppend(member);
-
-function rowOf({ commit, owes, follows = false }: Append): AppendRow {
+function rowOf({ commit, owes }: Append): AppendRow {
   const { tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body } = commit;
-  return [owes, follows, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body];
+  return [owes, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body];
 }
 
 function startWorker(setup: WriterSetup): Worker {

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Waiting } from './answer-queue.ts';
 import { createOutbox, type Outbox, type Urgency } from './outbox.ts';
-import type { GroupMember, WriteOperation } from './write-operation.ts';
+import type { WriteOperation } from './write-operation.ts';
 
 let left: string[];
-let names: Map<GroupMember | Waiting, string>;
+let names: Map<WriteOperation | Waiting, string>;
 let outbox: Outbox;
 beforeEach(() => {
   vi.useFakeTimers();
   left = [];
   names = new Map();
-  const listOf = (all: readonly (GroupMember | Waiting)[]): string => all.map((each) => names.get(each)).join(' ');
+  const listOf = (all: readonly (WriteOperation | Waiting)[]): string => all.map((each) => names.get(each)).join(' ');
   outbox = createOutbox({ lazyRideMs: 20, lazyRideCount: 3, lazyLeaveMs: 50 }, (operations, waiting) => {
     expect(listOf(waiting)).toBe(listOf(operations));
     left.push(listOf(operations));

@@ -8,7 +8,7 @@
 //   U3. Lazy writes leave alone when nothing has taken them along for `lazyLeaveMs`.
 //   U4. Nothing else is overtaken: whoever asks finds what was written before.
 import type { Waiting } from './answer-queue.ts';
-import type { GroupMember } from './write-operation.ts';
+import type { WriteOperation } from './write-operation.ts';
 
 /** Commit: a thread waits for it. Prompt: somebody waits for it. Lazy: nobody notices when it is on disk `lazyLeaveMs` later. */
 export type Urgency = 'commit' | 'prompt' | 'lazy';
@@ -17,7 +17,7 @@ export interface Outbox {
   readonly length: number;
   /** Whether something leaves with the present turn of the event loop. */
   readonly isLeaving: boolean;
-  add(urgency: Urgency, operation: GroupMember, waiting: Waiting): void;
+  add(urgency: Urgency, operation: WriteOperation, waiting: Waiting): void;
   /** Everything leaves now. */
   leave(): void;
 }
@@ -30,13 +30,13 @@ export interface OutboxOptions {
 }
 
 interface Lot {
-  readonly operations: GroupMember[];
+  readonly operations: WriteOperation[];
   readonly waiting: Waiting[];
 }
 
 export function createOutbox(
   { lazyRideMs, lazyRideCount, lazyLeaveMs }: OutboxOptions,
-  send: (operations: readonly GroupMember[], waiting: readonly Waiting[]) => void,
+  send: (operations: readonly WriteOperation[], waiting: readonly Waiting[]) => void,
 ): Outbox {
   let leaving: Lot = { operations: [], waiting: [] };
   let lazy: Lot = { operations: [], waiting: [] };
@@ -73,7 +73,7 @@ export function createOutbox(
     lazyTimer = setTimeout(leave, lazyLeaveMs - lazyRideMs); // (U3)
   }
 
-  function addLazy(operation: GroupMember, waiting: Waiting): void {
+  function addLazy(operation: WriteOperation, waiting: Waiting): void {
     lazy.operations.push(operation);
     lazy.waiting.push(waiting);
     lazyTimer ??= setTimeout(age, lazyRideMs);

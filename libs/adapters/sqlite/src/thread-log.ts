@@ -35,7 +35,7 @@ export function createThreadLog(writer: GroupWriter, reader: Reader, owed: OwedC
       writer.append(group, ({ commit, owes }, answer) => {
         if (owes && (answer === 'appended' || answer === 'unknown')) owed.appended(commit, commit.version);
       }),
-    expectAppend: (append) => writer.expect(append),
+    expectAppend: () => writer.expect(),
     read: async (key, from, limit = Number.MAX_SAFE_INTEGER) => {
       const commits: Commit[] = [];
       let next = from;

@@ -1,4 +1,4 @@
-// What is begun before its group is there, without the thread that does it: on one processor nothing is begun by that one.
+// Transactions without the thread that makes them: on one processor none is opened ahead by that one.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ afterEach(() => {
 /** A commit of one event with one input of its own. Without a body the database refuses it, when its input is claimed already. */
 function row(thread: string, version: number, body: string | null = '{}'): AppendRow {
   const name = `${thread}-${version}`;
-  return [true, false, 'acme', thread, version, 1, [name], 1, name, null, null, '', 'hash', body as string];
+  return [true, 'acme', thread, version, 1, [name], 1, name, null, null, '', 'hash', body as string];
 }
 
 const faulty: RowsOperation = { do: 'rows', sql: 'INSERT INTO nowhere VALUES (1)', rows: [[]] };
@@ -48,47 +48,51 @@ const claimed = (): readonly unknown[] =>
     .all()
     .map(({ input }) => input);
 
-describe('what is begun', () => {
-  it('is carried out before its group comes, and not twice', () => {
-    transactions.begin(row('t', 0));
-    expect([transactions.isOpen(), stored()]).toEqual([true, ['t-0']]);
-    expect(transactions.run(['begun', row('t', 1)]).answers).toEqual(['appended', 'appended']);
+describe('a transaction that is opened ahead', () => {
+  it('is that of the group that comes', () => {
+    transactions.open();
+    expect(transactions.isOpen()).toBe(true);
+    expect(transactions.run([row('t', 0), row('t', 1)]).answers).toEqual(['appended', 'appended']);
     expect([transactions.isOpen(), stored()]).toEqual([false, ['t-0', 't-1']]);
   });
 
-  it('X4 is worth nothing until a group names it', () => {
-    transactions.begin(row('t', 0));
-    expect(transactions.run([row('t', 0)]).answers).toEqual(['appended']);
-    transactions.begin(row('t', 1));
+  it('leaves nothing when no group comes', () => {
+    transactions.open();
+    transactions.open();
     transactions.abandon();
-    expect([transactions.isOpen(), stored()]).toEqual([false, ['t-0']]);
-    expect(transactions.run(['begun']).answers).toEqual(['appended']);
-  });
-
-  it('X2 is carried out again, before it is answered, when the fault of another has undone it', () => {
-    transactions.begin(row('t', 0));
-    expect(transactions.run(['begun', faulty]).answers).toMatchObject(['appended', failure]);
-    expect(stored()).toEqual(['t-0']);
-  });
-
-  it('X4 leaves nothing when it fails, in the database or in memory', () => {
-    transactions.begin(row('t', 0, null));
     expect(transactions.isOpen()).toBe(false);
     expect(transactions.run([row('t', 0)]).answers).toEqual(['appended']);
-    expect(claimed()).toEqual(['t-0']);
   });
 
-  it('X2 fails by its own fault in its group too', () => {
-    transactions.begin(row('t', 0, null));
-    expect(transactions.run(['begun', row('u', 0)]).answers).toMatchObject([failure, 'appended']);
-    expect([stored(), claimed()]).toEqual([['u-0'], ['u-0']]);
+  it('X4 waits for nobody who holds the database, and leaves the group its patience', () => {
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    const from = performance.now();
+    for (let times = 0; times < 3; times += 1) transactions.open();
+    expect(performance.now() - from).toBeLessThan(busyMsMax);
+    expect(transactions.isOpen()).toBe(false);
+    expect(database.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: busyMsMax });
+    other.exec('ROLLBACK');
+    other.close();
+    expect(transactions.run([row('t', 0)]).answers).toEqual(['appended']);
+  });
+});
+
+describe('a group', () => {
+  it('X2 keeps the others, and their inputs, when one fails by its own fault', () => {
+    transactions.open();
+    expect(transactions.run([row('t', 0), faulty]).answers).toMatchObject(['appended', failure]);
+    expect(transactions.run([row('u', 0, null), row('v', 0)]).answers).toMatchObject([failure, 'appended']);
+    expect([stored(), claimed()]).toEqual([
+      ['t-0', 'v-0'],
+      ['t-0', 'v-0'],
+    ]);
   });
 
-  it('A1 is forgotten with its transaction, wherever its head is remembered', () => {
+  it('A1 is forgotten with its transaction, wherever its heads are remembered', () => {
     transactions.run([row('t', 0), row('u', 0), row('v', 0), row('t', 1)]); // two are remembered, twice: t in both
-    transactions.begin(row('t', 2));
-    transactions.abandon();
-    expect(transactions.run([row('t', 2)]).answers).toEqual(['appended']);
+    expect(transactions.run([row('t', 2), faulty]).answers).toMatchObject(['appended', failure]);
+    expect(transactions.run([row('t', 3)]).answers).toEqual(['appended']);
   });
 
   it('X3 is unknown when COMMIT fails', () => {
@@ -97,23 +101,8 @@ describe('what is begun', () => {
         'CREATE TABLE children (parent INTEGER REFERENCES parents(id) DEFERRABLE INITIALLY DEFERRED)',
     );
     const orphan: RowsOperation = { do: 'rows', sql: 'INSERT INTO children VALUES (7)', rows: [[]] };
-    transactions.begin(row('t', 0));
-    expect(transactions.run(['begun', orphan]).answers).toMatchObject(['unknown', failure]);
+    expect(transactions.run([row('t', 0), orphan]).answers).toMatchObject(['unknown', failure]);
     expect([transactions.isOpen(), stored()]).toEqual([false, []]);
-    expect(transactions.run([row('t', 0)]).answers).toEqual(['appended']);
-  });
-
-  it('X5 waits for nobody who holds the database, and leaves the group its patience', () => {
-    const other = new DatabaseSync(file);
-    other.exec('BEGIN IMMEDIATE');
-    const from = performance.now();
-    transactions.open();
-    for (let version = 0; version < 2; version += 1) transactions.begin(row('t', version));
-    expect(performance.now() - from).toBeLessThan(busyMsMax);
-    expect(transactions.isOpen()).toBe(false);
-    expect(database.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: busyMsMax });
-    other.exec('ROLLBACK');
-    other.close();
     expect(transactions.run([row('t', 0)]).answers).toEqual(['appended']);
   });
 });

@@ -13,8 +13,6 @@ export interface Statement {
 /** Stores one commit, its inputs, and its owed row. */
 export type AppendRow = readonly [
   owes: boolean,
-  /** Stored only if the append before it was. */
-  follows: boolean,
   tenant: string,
   thread: string,
   version: number,
@@ -55,14 +53,6 @@ export interface LimitOperation {
 
 export type WriteOperation = AppendRow | RowsOperation | StepsOperation | AskOperation | LimitOperation;
 
-/** What a group consists of: `begun` stands for the append that was begun last. */
-export type GroupMember = WriteOperation | 'begun';
-
-/** The first append of the group that comes next, told before the rest of it is known. Nothing is stored by that. */
-export interface BeginMessage {
-  readonly begin: AppendRow;
-}
-
 export type Row = Readonly<Record<string, SQLOutputValue>>;
 
 /** Of an append its outcome, of changes the number of rows, of a question its row; or why none of it was stored. */
@@ -80,6 +70,6 @@ export interface WriterSetup {
   readonly pagesMax: number | null;
 }
 
-export type WriterMessage = readonly GroupMember[] | BeginMessage | 'close';
+export type WriterMessage = readonly WriteOperation[] | 'close';
 
 export type WriterReply = readonly WriteAnswer[] | 'closed';

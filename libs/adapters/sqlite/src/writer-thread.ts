@@ -8,9 +8,8 @@
 //   W2. A checkpoint never delays a commit while the write-ahead log is below `walFramesMax`; above it, each checkpoint is
 //       made between two transactions, so the log stays bounded. Its length is looked at every 16 operations. (stack.md:
 //       auto-checkpoints stall the path)
-//   W3. Woken for something that is about to be posted, it opens the transaction for it, carries out what of it is told before
-//       the rest, and stays awake for that, `watchMsMax` at most after each that it is told. Nowhere else does it wait awake, or
-//       with an open transaction.
+//   W3. Woken for something that is about to be posted, it opens the transaction for it and stays awake for that, `watchMsMax` at
+//       most. Nowhere else does it wait awake, or with an open transaction.
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
@@ -19,14 +18,7 @@ import { busyMsMax, createTransactions } from './transaction.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
 import { createCounterPen } from './writer-counters.ts';
 import { createWriterSignal, watchMsMax } from './writer-signal.ts';
-import type {
-  AppendRow,
-  GroupMember,
-  WriteAnswer,
-  WriterMessage,
-  WriterReply,
-  WriterSetup,
-} from './write-operation.ts';
+import type { WriteAnswer, WriteOperation, WriterMessage, WriterReply, WriterSetup } from './write-operation.ts';
 
 const operationsPerTransactionMax = 2_048;
 const idleBeforeCheckpointMs = 250;
@@ -50,14 +42,13 @@ serve();
 function serve(): void {
   for (;;) {
     const seen = signal.posts();
-    const { operations, next } = takeAll();
+    const { operations, isEnd } = takeAll();
     for (let from = 0; from < operations.length; from += operationsPerTransactionMax) {
       answer(operations.slice(from, from + operationsPerTransactionMax));
     }
     if (operations.length > 0 && wal.isTooLong()) checkpoint();
-    if (next === 'close') return finish();
-    if (next !== null) transactions.begin(next);
-    else if (operations.length === 0) wait(seen);
+    if (isEnd) return finish();
+    if (operations.length === 0) wait(seen);
   }
 }
 
@@ -71,19 +62,17 @@ function wait(seen: number): void {
   else transactions.open(); // whoever posted begins one anyway
 }
 
-/** Everything up to what must not be mixed with it: the end, or the beginning of another group. */
-function takeAll(): { readonly operations: readonly GroupMember[]; readonly next: AppendRow | 'close' | null } {
-  const operations: GroupMember[] = [];
+function takeAll(): { readonly operations: readonly WriteOperation[]; readonly isEnd: boolean } {
+  const operations: WriteOperation[] = [];
   for (let got = receiveMessageOnPort(port); got; got = receiveMessageOnPort(port)) {
     const message = got.message as WriterMessage;
-    if (message === 'close') return { operations, next: message };
-    if ('begin' in message) return { operations, next: message.begin };
+    if (message === 'close') return { operations, isEnd: true };
     operations.push(...message);
   }
-  return { operations, next: null };
+  return { operations, isEnd: false };
 }
 
-function answer(group: readonly GroupMember[]): void {
+function answer(group: readonly WriteOperation[]): void {
   const { answers, stored } = transactions.run(group);
   for (const each of answers) count(each);
   if (!stored) counters.add('failures', 1);

@@ -262,25 +262,6 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
         expect(await log.read(key, 0)).toEqual(group);
       });
 
-      it('L4: what follows a commit is not stored without it, though its version would fit', async () => {
-        const log = await open();
-        const key = freshKey();
-        const pair = (): readonly Append[] => [
-          append(commitOf(key, 0)),
-          { ...append(commitOf(key, 1)), follows: true },
-        ];
-        const rival = commitOf(key, 0);
-        await one(log, rival);
-        expect(await log.append(pair())).toEqual(['conflict', 'conflict']);
-        expect(await log.read(key, 0)).toEqual([rival]);
-        const other = freshKey();
-        const first = commitOf(other, 0);
-        const second = commitOf(other, 1);
-        const both = await log.append([append(first), { ...append(second), follows: true }]);
-        expect(both).toEqual(['appended', 'appended']);
-        expect(await log.read(other, 0)).toEqual([first, second]);
-      });
-
       it('L4: an append that was expected is an append like any other, and so is one that never came', async () => {
         const log = await open();
         const key = freshKey();
@@ -289,41 +270,6 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
         log.expectAppend?.();
         log.expectAppend?.();
         expect(await log.read(key, 0)).toHaveLength(1);
-      });
-
-      it('L4: what was expected by name is stored only where a group names it, and then once', async () => {
-        const log = await open();
-        const key = freshKey();
-        const never = append(commitOf(key, 0));
-        log.expectAppend?.(never);
-        await settle();
-        expect(await log.head(key)).toBeNull();
-        const first = append(commitOf(key, 0));
-        log.expectAppend?.(first);
-        log.expectAppend?.(never); // instead of the first, which comes all the same
-        const second = { ...append(commitOf(key, 1)), follows: true };
-        expect(await log.append([first, second])).toEqual(['appended', 'appended']);
-        const elsewhere = [append(commitOf(freshKey(), 0)), append(commitOf(freshKey(), 0))] as const;
-        for (const each of elsewhere) log.expectAppend?.(each);
-        expect(await log.append([elsewhere[1]])).toEqual(['appended']);
-        expect(await log.head(elsewhere[0].commit)).toBeNull();
-        const rival = append(commitOf(key, 2));
-        const expected = append(commitOf(key, 2));
-        log.expectAppend?.(expected);
-        expect(await log.append([rival, expected])).toEqual(['appended', 'conflict']);
-        const failing = append(commitOf(key, 2));
-        log.expectAppend?.(failing);
-        expect(await log.append([failing, { ...append(commitOf(key, 3)), follows: true }])).toEqual([
-          'conflict',
-          'conflict',
-        ]);
-        expect(await log.append([never])).toEqual(['conflict']);
-        const twice = append(commitOf(freshKey(), 0));
-        log.expectAppend?.(twice);
-        const lost = expect.stringMatching(/^(conflict|duplicate)$/); // it violates both, and one is named
-        expect(await log.append([twice, twice])).toEqual(['appended', lost]);
-        expect(await log.append([twice])).toEqual([lost]);
-        expect(await log.read(key, 0)).toEqual([first.commit, second.commit, rival.commit]);
       });
 
       it('L4: an empty group has no outcomes', async () => {
@@ -368,9 +314,8 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
           for (let done = 0; done < 3;) {
             const head = await log.head(key);
             const commit = commitOf(key, head ? head.version + head.count : 0, { count: 1 + (index % 3) });
-            const next = append(commit);
-            if (index % 2 === 0) log.expectAppend?.(next);
-            if ((await log.append([next]))[0] !== 'appended') continue;
+            if (index % 2 === 0) log.expectAppend?.();
+            if ((await one(log, commit)) !== 'appended') continue;
             answered.set(key.thread, [...(answered.get(key.thread) ?? []), commit]);
             done += 1;
           }
@@ -435,8 +380,7 @@ function expectGapless(commits: readonly Commit[]): void {
 /** A few threads, few versions and few inputs, so that attempts meet each other. */
 const attempts = fc.array(
   fc.record({
-    /** The place of the append that is told beforehand; one that is not in the group never comes. */
-    expected: fc.option(fc.constantFrom(0, 0, 0, 1, 99)),
+    isExpected: fc.boolean(),
     isLate: fc.boolean(),
     group: fc.array(
       fc.record({
@@ -444,7 +388,6 @@ const attempts = fc.array(
         version: fc.integer({ min: 0, max: 6 }),
         count: fc.integer({ min: 1, max: 2 }),
         inputs: fc.uniqueArray(fc.integer({ min: 0, max: 7 }), { minLength: 1, maxLength: 3 }),
-        follows: fc.boolean(),
       }),
       { minLength: 1, maxLength: 6 },
     ),
@@ -458,11 +401,9 @@ type Attempts = typeof attempts extends fc.Arbitrary<infer Groups> ? Groups : ne
 async function answersLikeTheModel(log: ThreadLog, groups: Attempts): Promise<void> {
   const keys = [freshKey(), freshKey(), freshKey()];
   const model = keys.map((): Commit[] => []);
-  for (const { group, expected: told, isLate } of groups) {
+  for (const { group, isExpected, isLate } of groups) {
     const expected: AppendOutcome[][] = [];
-    const appends = group.map(({ thread, version, count, inputs, follows: wishes }, place): Append => {
-      const follows = wishes && group[place - 1]?.thread === thread;
-      const isAlone = follows && expected[place - 1]?.includes('appended') === false;
+    const appends = group.map(({ thread, version, count, inputs }): Append => {
       const key = keys[thread] ?? freshKey();
       const stored = model[thread] ?? [];
       const commit = commitOf(key, version, { count, inputs: inputs.map((input) => `i-${input}`) });
@@ -472,11 +413,11 @@ async function answersLikeTheModel(log: ThreadLog, groups: Attempts): Promise<vo
         ...(wrongVersion ? (['conflict'] as const) : []),
         ...(known ? (['duplicate'] as const) : []),
       ];
-      expected.push(isAlone ? ['conflict'] : wrong.length > 0 ? wrong : ['appended']);
-      if (wrong.length === 0 && !isAlone) stored.push(commit);
-      return { ...append(commit), follows };
+      expected.push(wrong.length > 0 ? wrong : ['appended']);
+      if (wrong.length === 0) stored.push(commit);
+      return append(commit);
     });
-    if (told !== null) log.expectAppend?.(appends[told] ?? append(commitOf(keys[0] ?? freshKey(), 0)));
+    if (isExpected) log.expectAppend?.();
     if (isLate) await settle();
     const outcomes = await log.append(appends);
     outcomes.forEach((outcome, index) => expect(expected[index]).toContain(outcome));

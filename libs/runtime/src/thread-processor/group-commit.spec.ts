@@ -62,11 +62,11 @@ describe('group commit', () => {
   it('writes what is ready in one turn of the loop together, and collects the rest while that is in flight', async () => {
     const store = slowStore();
     const commits = createGroupCommit(store.log, limits);
-    void commits.append([append('a')]);
-    void commits.append([append('b')]);
+    void commits.append(append('a'));
+    void commits.append(append('b'));
     await store.turn();
-    void commits.append([append('c')]);
-    void commits.append([append('d')]);
+    void commits.append(append('c'));
+    void commits.append(append('d'));
     expect(store.groups).toEqual([['a', 'b']]);
     await store.answer();
     expect(store.groups).toEqual([
@@ -79,34 +79,30 @@ describe('group commit', () => {
     const store = slowStore();
     const commits = createGroupCommit(store.log, limits);
     const failure = new Error('its own');
-    const both = Promise.allSettled([commits.append([append('a')]), commits.append([append('b')])]);
+    const both = Promise.allSettled([commits.append(append('a')), commits.append(append('b'))]);
     await store.turn();
     await store.answer(['appended', failure]);
     expect(await both).toEqual([
-      { status: 'fulfilled', value: ['appended'] },
+      { status: 'fulfilled', value: 'appended' },
       { status: 'rejected', reason: failure },
     ]);
-    const pair = commits.append([append('c'), { ...append('c'), follows: true }]);
-    await store.turn();
-    await store.answer(['appended', new Error('of the second')]);
-    expect(await pair).toEqual(['appended', 'conflict']);
   });
 
   it('G1 has as many groups at the store as it may, and no more', async () => {
     const store = slowStore();
     const commits = createGroupCommit(store.log, { ...limits, groupsInFlightMax: 2 });
-    for (const name of 'abcdefgh') void commits.append([append(name)]);
+    for (const name of 'abcdefgh') void commits.append(append(name));
     await store.turn();
     expect(store.groups.map((group) => group.join(''))).toEqual(['abc', 'def']);
     await store.answer(undefined, 1);
     expect(store.groups.map((group) => group.join(''))).toEqual(['abc', 'def', 'gh']);
     await store.answer();
     await store.answer();
-    const failed = commits.append([append('i')]).catch(String);
+    const failed = commits.append(append('i')).catch(String);
     await store.turn();
-    void commits.append([append('j')]);
+    void commits.append(append('j'));
     await store.turn();
-    void commits.append([append('k')]);
+    void commits.append(append('k'));
     await store.turn();
     expect(store.groups.slice(3)).toEqual([['i'], ['j']]);
     await store.fail();
@@ -119,11 +115,11 @@ describe('group commit', () => {
     const commits = createGroupCommit(store.log, limits);
     const sentWhenTold: number[] = [];
     const tell = (): unknown => sentWhenTold.push(store.groups.length);
-    void commits.append([append('a')]).then(tell);
+    void commits.append(append('a')).then(tell);
     await store.turn();
-    void commits.append([append('b')]).then(tell, tell);
+    void commits.append(append('b')).then(tell, tell);
     await store.answer();
-    void commits.append([append('c')]);
+    void commits.append(append('c'));
     await store.fail();
     expect(sentWhenTold).toEqual([2, 3]);
   });
@@ -137,7 +133,7 @@ describe('group commit', () => {
       },
     };
     const commits = createGroupCommit(log, limits);
-    const many = Array.from({ length: 12_000 }, (_, index) => commits.append([append(String(index))]));
+    const many = Array.from({ length: 12_000 }, (_, index) => commits.append(append(String(index))));
     const settled = await Promise.allSettled(many);
     expect(new Set(settled.map((one) => one.status))).toEqual(new Set(['rejected']));
     expect(tried).toHaveLength(4_000);
@@ -154,46 +150,10 @@ describe('group commit', () => {
       ['e', 900],
       ['f', 5_000],
     ] as const)
-      void commits.append([append(name, bytes)]);
+      void commits.append(append(name, bytes));
     await store.turn();
     for (let flush = 0; flush < 4; flush++) await store.answer();
     expect(store.groups).toEqual([['a', 'b', 'c'], ['d'], ['e'], ['f']]);
-  });
-
-  it('G2 keeps together what was given together', async () => {
-    const store = slowStore();
-    const commits = createGroupCommit(store.log, limits);
-    const told = [
-      commits.append([append('a'), append('a')]),
-      commits.append([append('b'), append('b')]),
-      commits.append([append('c')]),
-    ];
-    await store.turn();
-    await store.answer(['appended', 'conflict']);
-    await store.answer();
-    expect(store.groups.map((group) => group.join(''))).toEqual(['aa', 'bbc']);
-    expect(await Promise.all(told)).toEqual([['appended', 'conflict'], ['appended', 'appended'], ['appended']]);
-  });
-
-  it('G4 tells the store once which commit comes first, of several that come at once', async () => {
-    const store = slowStore();
-    const told: (string | undefined)[] = [];
-    const expectAppend = (expected?: Append): void => void told.push(expected?.commit.thread);
-    const commits = createGroupCommit({ ...store.log, expectAppend }, limits);
-    const [a, b, c] = [append('a'), append('b'), append('c')];
-    commits.expect();
-    commits.expect();
-    commits.expect(a);
-    commits.expect(b);
-    commits.expect();
-    expect(told).toEqual([undefined, 'a']);
-    const outcomes = [commits.append([a]), commits.append([b])];
-    await store.turn();
-    await store.answer();
-    await Promise.all(outcomes);
-    await Promise.all([commits.append([c]), store.turn().then(() => store.answer())]);
-    commits.expect(c);
-    expect(told).toEqual([undefined, 'a', 'c']);
   });
 
   it('G4 tells the store of a commit that comes when it is the only one, and not when others are there', async () => {
@@ -203,7 +163,7 @@ describe('group commit', () => {
     commits.expect();
     commits.expect(); // the slice before ended without a commit
     expect(expected).toBe(1);
-    void commits.append([append('a')]);
+    void commits.append(append('a'));
     commits.expect();
     await store.turn();
     commits.expect();
@@ -211,8 +171,8 @@ describe('group commit', () => {
     await store.answer();
     commits.expect();
     expect(expected).toBe(2);
-    void commits.append([append('b')]);
-    void commits.append([append('c')]);
+    void commits.append(append('b'));
+    void commits.append(append('c'));
     await store.turn();
     await store.answer();
     commits.expect(); // two threads were ready at the same time: more is going on
@@ -223,25 +183,25 @@ describe('group commit', () => {
     const store = slowStore();
     const commits = createGroupCommit(store.log, limits);
     const outcomes = Promise.all([
-      commits.append([append('a')]),
-      commits.append([append('b')]),
-      commits.append([append('c')]),
+      commits.append(append('a')),
+      commits.append(append('b')),
+      commits.append(append('c')),
     ]);
     await Promise.resolve();
     await store.answer(['appended', 'conflict']);
-    expect(await outcomes).toEqual([['appended'], ['conflict'], ['unknown']]);
+    expect(await outcomes).toEqual(['appended', 'conflict', 'unknown']);
   });
 
   it('fails every commit of a flush that throws, and goes on with the next', async () => {
     const store = slowStore();
     const commits = createGroupCommit(store.log, limits);
-    const first = commits.append([append('a')]);
+    const first = commits.append(append('a'));
     await Promise.resolve();
-    const second = commits.append([append('b')]);
+    const second = commits.append(append('b'));
     const failed = first.catch((error: unknown) => String(error));
     await store.fail();
     expect(await failed).toBe('Error: disk');
     await store.answer();
-    expect(await second).toEqual(['appended']);
+    expect(await second).toBe('appended');
   });
 });

@@ -53,8 +53,6 @@ export interface ProcessorProtocol {
   readonly inOrder: (steps: SliceSteps) => Promise<KnownOutcome>;
   /** Whether our append with an unknown outcome happened; `stored` is what the log holds at its version. Broken: always no. */
   readonly wasAppended: (ours: Commit, stored: Commit | null) => boolean;
-  /** Of a slice's commits, in the order of the log: how many stand, from the first on? Those appended. Broken: all of them. */
-  readonly standing: (told: readonly AppendOutcome[]) => number;
   /** Somebody moved the thread: which inputs of the slice are finished? None. Broken: all of them. */
   readonly finishedByConflict: (items: readonly InputItem[]) => readonly InputItem[];
   /** Some inputs were decided before: which are finished, once those found were paid? Those. Broken: all of them. (V8) */
@@ -103,10 +101,6 @@ export const soundProtocol: ProcessorProtocol = {
     return outcome;
   },
   wasAppended: (ours, stored) => stored !== null && stored.nonce === ours.nonce,
-  standing: (told) => {
-    const fallen = told.findIndex((outcome) => outcome !== 'appended');
-    return fallen === -1 ? told.length : fallen;
-  },
   finishedByConflict: () => [],
   finishedByDuplicate: (found) => found,
   finishedByFault: () => [],

@@ -132,22 +132,17 @@ function foldCommit(
     tail = step.tail;
     messages.push(...step.messages);
   }
-  return afterCommit(state, { thread, tail, messages }, commit);
+  state.messages.append(messages);
+  return afterCommit(state, { thread, tail }, commit);
 }
 
-/** The state after a commit, whose messages become part of the shared window; one that does not get into the log takes the window with it. */
+/** The state after a commit, whose messages are in the shared window already; one that does not get into the log takes the window with it. */
 export function afterCommit(
   before: ThreadState,
-  folded: { readonly thread: Thread; readonly tail: TranscriptTail; readonly messages: readonly ModelMessage[] },
+  { thread, tail }: { readonly thread: Thread; readonly tail: TranscriptTail },
   commit: Commit,
 ): ThreadState {
-  const bytes = commit.body.length;
-  before.messages.append(folded.messages);
-  return {
-    thread: folded.thread,
-    tail: folded.tail,
-    lastHash: commit.hash,
-    messages: before.messages,
-    snapshot: { version: before.snapshot.version, bytesSince: before.snapshot.bytesSince + bytes },
-  };
+  const { messages, snapshot } = before;
+  const bytesSince = snapshot.bytesSince + commit.body.length;
+  return { thread, tail, lastHash: commit.hash, messages, snapshot: { version: snapshot.version, bytesSince } };
 }

@@ -106,7 +106,8 @@ export function createObservation(
     witness,
     appended: (commit) => {
       sightings.push(commit);
-      if (commit.inputs.length > 1) counted('commit of several inputs');
+      if (commit.inputs.length > 1)
+        counted(commit.inputs.at(-1)?.startsWith('m:') ? 'answered at once' : 'commit of several inputs');
       for (const event of openOnce(commit).events) counted(pathOf(event));
       for (const effect of openOnce(commit).effects) if (effect.do === 'InvokeTool') invocable.add(effect.toolCallId);
     },

@@ -78,7 +78,6 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
     'refusal from a stale state',
     'refusal had been decided',
     'answered at once',
-    'answer at once not stored',
     'effect no longer owed',
     'claim lost',
     'snapshots wiped',
@@ -105,7 +104,6 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
     'redelivery paid',
     'refusal confirmed',
     'answered at once',
-    'answer at once not stored',
     'effect no longer owed',
     'snapshots wiped',
     'dedup wiped',
@@ -138,12 +136,6 @@ export function countingProtocol(
     wasAppended: (ours, stored) => {
       const was = rules.wasAppended(ours, stored);
       return when(true, was ? 'unknown append was ours' : 'unknown append was not there', was);
-    },
-    standing: (told) => {
-      const stands = rules.standing(told);
-      const stored = told.every((outcome) => outcome === 'appended');
-      if (told.length > 1) counted(stored ? 'answered at once' : 'answer at once not stored');
-      return stands;
     },
     confirmRefusal: async (...about) => {
       counted('refusal confirmed');

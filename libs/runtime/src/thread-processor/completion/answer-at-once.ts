@@ -1,5 +1,5 @@
 // The answer of a model that needs nobody: it follows from the prompt alone, so it is worked out before the commit that asks for
-// it is stored, and both are stored in one write. It is no effect: when neither is stored, nobody has seen anything. ADR 25
+// it is stored, and is decided in that commit. It is no effect: when nothing is stored, nobody has seen anything. ADR 25
 //
 // Invariants:
 //   O1. Only what is at hand counts: no commit waits for a model or a schema, and nothing is read, least of all from the log, which

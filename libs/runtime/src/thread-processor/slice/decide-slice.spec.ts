@@ -10,7 +10,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { momentOf } from '../minted-ids.ts';
 import { idKey, key, message } from '../spec/stage.ts';
-import { decideSlice, type Heart } from './decide-slice.ts';
+import { continueSlice, decideSlice, type Heart } from './decide-slice.ts';
 import { deliveredItem, type InputItem } from './slice-item.ts';
 
 const moment = momentOf(idKey, key, 1, null);
@@ -87,5 +87,31 @@ describe('a slice of several inputs', () => {
   it('V6 isolates an input that throws: the ones before it are committed, alone it is thrown', () => {
     expect(decided('a', 'throw', 'c')).toMatchObject({ outcome: 'commit', items: [{ input: { id: 'c:a' } }] });
     expect(() => decided('throw', 'c')).toThrow('cannot decide c:throw');
+  });
+});
+
+describe('a slice that goes on with the answer of its completion', () => {
+  const goOn = (answer: string, commitBytesMax: number, ...ids: string[]): ReturnType<typeof continueSlice> => {
+    const slice = decided(...ids);
+    if (slice.outcome !== 'commit') throw new Error('refused');
+    return continueSlice(heart, slice, item(answer), moment, commitBytesMax);
+  };
+
+  it('decides it on the state after the others, into the same commit', () => {
+    const slice = goOn('m', 1_000_000, 'a', 'b');
+    expect(slice?.items.map(({ input }) => input.id)).toEqual(['c:a', 'c:b', 'c:m']);
+    expect(slice?.events.at(-1)).toMatchObject({ requestId: 'c:m', request: '2' });
+    expect(slice?.effects.map((effect) => effect.id)).toEqual(['c:a', 'c:b', 'c:m']);
+    expect(slice?.thread.position).toBe(3);
+  });
+
+  it('S2 S4 leaves what is refused or cannot be decided to be met alone', () => {
+    expect(goOn('refuse', 1_000_000, 'a')).toBeNull();
+    expect(goOn('throw', 1_000_000, 'a')).toBeNull();
+  });
+
+  it('S3 takes nothing further once the commit is large', () => {
+    expect(goOn('m', 1, 'a', 'b')).toBeNull();
+    expect(goOn('m', 1, 'a')).not.toBeNull();
   });
 });

@@ -67,14 +67,53 @@ export function decideSlice(
     taken.push(item);
     effects.push(...decision.effects);
     if (items.length > 1) bytes += heapBytesOf(decision.events);
-    for (const event of decision.events) {
-      const step = heart.extendTranscript(tail, event);
-      tail = step.tail;
-      messages.push(...step.messages);
-      events.push(event);
-    }
+    events.push(...decision.events);
+    const folded = foldTail(heart, tail, decision.events);
+    tail = folded.tail;
+    messages.push(...folded.messages);
   }
   return { outcome: 'commit', items: taken, events, effects, thread, tail, messages };
+}
+
+/**
+ * The slice with one more input, the answer of its completion; its `messages` are those of the answer alone. Null for one that is
+ * refused or cannot be decided (S2, S4), and for a slice that takes no further input (S3).
+ */
+export function continueSlice(
+  heart: Heart,
+  slice: DecidedSlice,
+  item: InputItem,
+  moment: Moment,
+  commitBytesMax: number,
+): DecidedSlice | null {
+  const isAlone = slice.items.length === 1; // bounded by its own limits
+  if (!isAlone && heapBytesOf(slice.events) > commitBytesMax) return null;
+  const answer = decideNext(heart, slice.thread, item, moment, false);
+  if (answer === null || !answer.committed) return null;
+  const folded = foldTail(heart, slice.tail, answer.events);
+  return {
+    outcome: 'commit',
+    items: [...slice.items, item],
+    events: [...slice.events, ...answer.events],
+    effects: [...slice.effects, ...answer.effects],
+    thread: answer.thread,
+    ...folded,
+  };
+}
+
+function foldTail(
+  heart: Heart,
+  before: TranscriptTail,
+  events: readonly RecordedEvent[],
+): { readonly tail: TranscriptTail; readonly messages: readonly ModelMessage[] } {
+  let tail = before;
+  const messages: ModelMessage[] = [];
+  for (const event of events) {
+    const step = heart.extendTranscript(tail, event);
+    tail = step.tail;
+    messages.push(...step.messages);
+  }
+  return { tail, messages };
 }
 
 function decideNext(

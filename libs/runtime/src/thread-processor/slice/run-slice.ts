@@ -3,7 +3,7 @@
 // Invariants:
 //   F1. A crash anywhere is harmless: before the append nothing happened; after it the commit owes what it says, and whoever
 //       is given its input or its recovery next pays it.
-//   F2. A warm slice reads nothing and writes one commit, two where the first is answered at once.
+//   F2. A warm slice reads nothing and writes one commit.
 //   F3. Commits that this lane did not write and finds above its own stretch are paid before anything else is decided. (V1)
 //   F4. A refusal without a commit is final only when the log agrees, after every reload anew. (V4)
 import { inStep } from '@dormouse/ports';

@@ -20,10 +20,6 @@ export const paymentMutants: Readonly<Record<string, Mutant>> = {
     breaks: 'a slice that failed is skipped (V6)',
     protocol: () => ({ finishedByFault: (items) => items.slice(0, 1) }),
   },
-  answerTakenForGranted: {
-    breaks: 'an answer that was there at once counts as stored as soon as the commit that asks for it is',
-    protocol: () => ({ standing: (told) => told.length }),
-  },
   unknownIsSuccess: {
     breaks: 'an unknown outcome is taken for success',
     protocol: () => ({ wasAppended: () => true }),

@@ -2,7 +2,6 @@
 import type { AppendOutcome } from '@dormouse/ports';
 import type { Mutant } from '../mutant.ts';
 import { delivering } from './changed-deliveries.ts';
-import { twoOwners } from './two-owners.ts';
 
 /** Appends without one of the two unique keys. */
 const appendingWithout =
@@ -28,14 +27,6 @@ const appendingWithout =
 export const storeMutants: Readonly<Record<string, Mutant>> = {
   noVersionCheck: { breaks: 'no unique (thread, version)', world: appendingWithout('version') },
   noInputUnique: { breaks: 'no unique (thread, input)', world: appendingWithout('input') },
-  followsAnybody: {
-    breaks: 'a commit that follows another is stored wherever its version fits (L4)',
-    faults: twoOwners,
-    ports: ({ ports }) => ({
-      ...ports,
-      log: { ...ports.log, append: (group) => ports.log.append(group.map((one) => ({ ...one, follows: false }))) },
-    }),
-  },
   acknowledgedBeforeDurable: {
     breaks: 'gateways answer before the input is durable',
     ports: ({ ports, node }) => {
