@@ -4,6 +4,8 @@
 //   A1. The writer is the only one who writes, so the heads it remembers are the heads; after a rollback it forgets them.
 //   A2. A conflict is found by comparing versions before anything is inserted (L1); a duplicate by the unique index on
 //       inputs, and what the commit had inserted until then is taken out again (L2). Neither leaves a trace.
+//   A3. Places are written in the transaction of the commit that makes them `placesAtOnce` behind, and before a head is looked for:
+//       so that a look at a thread goes through no more than that many commits. (S6)
 import type { AppendOutcome } from '@dormouse/ports';
 import type { DatabaseSync } from 'node:sqlite';
 import type { AppendRow } from './write-operation.ts';
@@ -21,13 +23,18 @@ interface Head {
 }
 
 const headsMaxUsually = 50_000;
+const placesAtOnce = 256;
 
 export function createCommitAppender(database: DatabaseSync, headsMax = headsMaxUsually): CommitAppender {
   const findNumber = database.prepare('SELECT number FROM thread_numbers WHERE tenant = ? AND thread = ?');
   const insertNumber = database.prepare('INSERT INTO thread_numbers (tenant, thread) VALUES (?, ?)');
   const findHead = database.prepare(
-    'SELECT version + count AS next FROM commits WHERE number = ? ORDER BY version DESC LIMIT 1',
+    'SELECT c.version + c.count AS next FROM places AS p JOIN commits AS c ON c.id = p.id WHERE p.number = ? ORDER BY p.version DESC LIMIT 1',
   );
+  const insertPlaces = database.prepare(
+    'INSERT INTO places (number, version, id) SELECT number, version, id FROM commits WHERE id > (SELECT upto FROM placed) ORDER BY number, version',
+  );
+  const movePlaced = database.prepare('UPDATE placed SET upto = (SELECT max(id) FROM commits)');
   const insertInput = database.prepare(
     'INSERT INTO inputs (number, input, version) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
@@ -40,6 +47,14 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
   // Two generations: the older one is dropped when the younger is full. Bounded, and cheap to keep.
   let young = new Map<string, Head>();
   let old = new Map<string, Head>();
+  /** Commits without a place, at most: nobody knows how many there are at first, or after a rollback. */
+  let unplaced = placesAtOnce;
+
+  /** (A3) */
+  function place(): void {
+    if (insertPlaces.run().changes > 0) movePlaced.run();
+    unplaced = 0;
+  }
 
   function headOf(tenant: string, thread: string): Head {
     const key = `${tenant} ${thread}`;
@@ -58,6 +73,7 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
     const found = findNumber.get(tenant, thread);
     if (found === undefined) return { number: Number(insertNumber.run(tenant, thread).lastInsertRowid), version: 0 };
     const number = Number(found['number']);
+    if (unplaced > 0) place();
     return { number, version: Number(findHead.get(number)?.['next'] ?? 0) };
   }
 
@@ -80,6 +96,8 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
     insertCommit.run(number, version, count, JSON.stringify(inputs), at, nonce, trace, kid, prev, hash, body);
     if (owes) insertOwed.run(number, version);
     head.version = version + count;
+    unplaced += 1;
+    if (unplaced >= placesAtOnce) place();
     return 'appended';
   }
 
@@ -88,6 +106,7 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
     forget: () => {
       young = new Map();
       old = new Map();
+      unplaced = placesAtOnce;
     },
   };
 }

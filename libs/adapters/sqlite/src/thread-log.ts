@@ -20,14 +20,19 @@ interface CommitRow {
 /** Rows read before the event loop gets a turn. */
 const rowsPerTurn = 512;
 
-const number = '(SELECT number FROM thread_numbers WHERE tenant = ? AND thread = ?)';
-const columns = 'version, count, inputs, at, nonce, trace, kid, prev, hash, body';
-const selectFrom = `SELECT ${columns} FROM commits WHERE number = ${number} AND version >= ? ORDER BY version LIMIT ?`;
-const selectAt = `SELECT ${columns} FROM commits WHERE number = ${number} AND version < ? ORDER BY version DESC LIMIT 1`;
-const selectHead = `SELECT ${columns} FROM commits WHERE number = ${number} ORDER BY version DESC LIMIT 1`;
-const selectByInput =
-  `SELECT ${columns} FROM commits WHERE number = ${number} AND version = ` +
-  `(SELECT version FROM inputs WHERE number = ${number} AND input = ?)`;
+const number = '(SELECT number FROM thread_numbers WHERE tenant = ?1 AND thread = ?2)';
+const columns = 'c.count, c.inputs, c.at, c.nonce, c.trace, c.kid, c.prev, c.hash, c.body';
+
+/** Commits of a thread by their versions: those that have a place, and those behind them. (S6) */
+const select = (versions: string, rest = ''): string =>
+  `SELECT p.version AS version, ${columns} FROM places AS p JOIN commits AS c ON c.id = p.id ` +
+  `WHERE p.number = ${number} AND p.version ${versions} ` +
+  `UNION ALL SELECT c.version AS version, ${columns} FROM commits AS c ` +
+  `WHERE c.id > (SELECT upto FROM placed) AND c.number = ${number} AND c.version ${versions} ${rest}`;
+
+const selectFrom = select('>= ?3', 'ORDER BY version LIMIT ?4');
+const selectBefore = select('< ?3', 'ORDER BY version DESC LIMIT 1');
+const selectByInput = select(`= (SELECT version FROM inputs WHERE number = ${number} AND input = ?3)`);
 
 export function createThreadLog(writer: GroupWriter, reader: Reader, owed: OwedCommits): ThreadLog {
   return {
@@ -51,16 +56,16 @@ export function createThreadLog(writer: GroupWriter, reader: Reader, owed: OwedC
       return commits;
     },
     at: async (key, position) => {
-      const row = reader.one<CommitRow>(selectAt, key.tenant, key.thread, position);
+      const row = reader.one<CommitRow>(selectBefore, key.tenant, key.thread, position);
       return row !== null && row.version + row.count >= position ? commitOf(key, row) : null;
     },
     findByInputs: async (key, inputs) =>
       inputs.map((input) => {
-        const row = reader.one<CommitRow>(selectByInput, key.tenant, key.thread, key.tenant, key.thread, input);
+        const row = reader.one<CommitRow>(selectByInput, key.tenant, key.thread, input);
         return row && commitOf(key, row);
       }),
     head: async (key) => {
-      const row = reader.one<CommitRow>(selectHead, key.tenant, key.thread);
+      const row = reader.one<CommitRow>(selectBefore, key.tenant, key.thread, Number.MAX_SAFE_INTEGER);
       return row && commitOf(key, row);
     },
   };
