@@ -186,7 +186,7 @@ describe('sqlite: growth and limits', () => {
     const stores = await openSqlite({ directory });
     const key = freshKey();
     expect(await stores.log.append([{ commit: commitOf(key, 0), owes: false }])).toEqual(['appended']);
-    stores.log.expectAppend?.({ commit: commitOf(key, 1), owes: false });
+    stores.log.expectAppend?.();
     await sleep(20);
     const other = new DatabaseSync(databaseOf(directory), { timeout: 100 });
     other.exec('BEGIN IMMEDIATE; ROLLBACK');

@@ -42,7 +42,7 @@ export interface Commit extends ThreadKey {
 export interface Append {
   readonly commit: Commit;
   /**
-   * True when the commit owes effects and decided a delivery of the bus: a store without a durable bus keeps it until
+   * True when the commit owes effects at its own end, and decided a delivery of the bus: a store without a durable bus keeps it until
    * that delivery is released (V10). The answer of a completion comes through memory; what its commit owes is covered
    * by the deliveries that its completion holds, which are older and recover everything after them.
    */

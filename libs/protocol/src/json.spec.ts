@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { jsonDepthMax, jsonValuesMax, pointerCharactersMax } from './limits.ts';
 import { scanningJson } from './json-scan.ts';
 import { checkJson, shortJsonCharacters } from './json.ts';
@@ -99,6 +99,18 @@ describe('checkJson', () => {
     expect([...verdicts].toSorted()).toEqual(['BODY_TOO_DEEP', 'BODY_TOO_LARGE', 'INVALID_JSON', 'ok']);
     const nested = '['.repeat(2_000) + ']'.repeat(2_000);
     expect(checkJson(nested)).toMatchObject({ ok: false, problem: { code: 'BODY_TOO_DEEP' } });
+  });
+
+  it('never gives an escaped key to JSON.parse, which would misread other text ever after', () => {
+    const parsed: string[] = [];
+    const { parse } = JSON;
+    vi.spyOn(JSON, 'parse').mockImplementation((text: string) => parse((parsed.push(text), text)) as unknown);
+    try {
+      expect(checkJson('{"a":1,"\\\\":2}')).toEqual({ ok: true, value: { a: 1, '\\': 2 } });
+    } finally {
+      vi.restoreAllMocks();
+    }
+    expect(parsed.filter((text) => text.startsWith('{'))).toEqual([]);
   });
 
   it('R33 what is no JSON, or refused for what stands deep in it, is refused as soon', () => {

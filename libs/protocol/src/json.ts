@@ -4,12 +4,13 @@
  *
  * 1. Accepted means: RFC 8259 syntax, bounded depth, every key once, no key that reaches a prototype, no lone surrogate.
  * 2. The verdict depends on the text and the two limits alone, so two services that read the same text agree.
- * 3. Depth and number of values are checked before `JSON.parse` allocates anything: 8 MiB of tiny values would hold up a process
- *    for half a second, 8 MiB of text do not.
+ * 3. Depth and number of values are checked before `JSON.parse` allocates anything, but for a few KiB of text: 8 MiB of tiny
+ *    values would hold up a process for half a second, 8 MiB of text do not.
  * 4. Numbers are doubles, as `JSON.parse` makes them. Who must hand on a number exactly keeps the text: `rawMember`.
- * 5. Cost of a short text as `JSON.stringify` writes it, and most are: that, `JSON.parse` and one walk. Of any other one scan, one `JSON.parse` and one walk over the keys; paths are made only for a refusal. `JSON.parse` cannot
- *    be interrupted, and megabytes of escapes or thousands of keys take it long: text longer than `shortJsonCharacters` goes
- *    through our own reader, and who serves others meanwhile takes `checkingJson`, step by step.
+ * 5. A short text as `JSON.stringify` writes it, as most are, costs that, one `JSON.parse` and one walk over the keys. Any other
+ *    costs one scan more instead of it; paths are made only for a refusal. `JSON.parse` cannot be interrupted, and megabytes of
+ *    escapes or thousands of keys take it long: text longer than `shortJsonCharacters` goes through our own reader, and who
+ *    serves others meanwhile takes `checkingJson`, step by step.
  */
 import { jsonDepthMax, jsonValuesMax } from './limits.ts';
 import { scanningJson } from './json-scan.ts';
@@ -55,7 +56,7 @@ export function* checkingJson(
   depthMax: number = jsonDepthMax,
   valuesMax: number = jsonValuesMax,
 ): Steps<JsonReading> {
-  if (text.length <= Math.min(plainJsonCharacters, valuesMax)) {
+  if (text.length <= Math.min(plainJsonCharacters, valuesMax) && !text.includes('\\')) {
     const value = readPlain(text, depthMax);
     if (value !== undefined) return { ok: true, value };
   }
@@ -73,14 +74,17 @@ export function* checkingJson(
   return fault === null ? { ok: true, value } : refuse('INVALID_JSON', fault.path, fault.detail);
 }
 
-/** Text exactly as `JSON.stringify` writes it repeats no key. Undefined for any other text, and for what is not accepted. */
+/**
+ * Text exactly as `JSON.stringify` writes it repeats no key. Undefined for any other text, and for what is not accepted. Without a
+ * backslash: what V8 once read with an escaped key, it may read into other text (`read-json.ts`, 1).
+ */
 function readPlain(text: string, depthMax: number): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    const walk: Walk = { members: 0, surrogatesPossible: mayHoldLoneSurrogate(text) };
-    return JSON.stringify(value) === text && isSafe(value, walk, depthMax) ? value : undefined;
+    const walk: Walk = { members: 0, surrogatesPossible: !text.isWellFormed() };
+    return isSafe(value, walk, depthMax) && JSON.stringify(value) === text ? value : undefined;
   } catch {
-    return undefined; // no JSON, or too deep for `JSON.stringify`
+    return undefined; // no JSON
   }
 }
 

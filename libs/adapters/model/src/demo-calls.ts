@@ -142,7 +142,9 @@ function gainsOf(tools: readonly ToolDefinition[]): Offer['gains'] {
   for (const [place, { name, description }] of words.entries()) {
     for (const word of new Set([...name, ...description])) {
       const points = name.has(word) ? nameWeight : descriptionWeight / (describing.get(word) ?? 1);
-      gains.set(word, [...(gains.get(word) ?? []), { place, points }]);
+      const those = gains.get(word);
+      if (those === undefined) gains.set(word, [{ place, points }]);
+      else those.push({ place, points });
     }
   }
   return gains;

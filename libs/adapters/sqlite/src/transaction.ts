@@ -40,13 +40,13 @@ export function createTransactions(database: DatabaseSync, appender: CommitAppen
     if (database.isTransaction) database.exec('ROLLBACK');
   }
 
-  /** Whatever fails here is met again by the group, which can say so. (X4) */
+  /** (X4) */
   function openAtOnce(): void {
     database.exec('PRAGMA busy_timeout = 0'); // not prepared: it would take effect then, not when it is run
     try {
       begin.run();
     } catch {
-      rollBack();
+      // met again by the group, which can say so
     } finally {
       database.exec(`PRAGMA busy_timeout = ${busyMsMax}`);
     }

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { openCommit, sealCommit } from '../envelope.ts';
 import { momentOf } from './minted-ids.ts';
 import type { ProcessorProtocol } from './protocol.ts';
+import type { ProcessorSettings } from './settings.ts';
 import {
   type Actor,
   calls,
@@ -38,9 +39,13 @@ const newRow: ThreadRow = {
 };
 
 /** Opens the thread on one processor, up to the point where it is idle. */
-async function opened(options: StageOptions = {}, node = 'p1'): Promise<{ stage: Stage; actor: Actor }> {
+async function opened(
+  options: StageOptions = {},
+  node = 'p1',
+  settings: Partial<ProcessorSettings> = {},
+): Promise<{ stage: Stage; actor: Actor }> {
   const stage = createStage(options);
-  const actor = await stage.processor(node);
+  const actor = await stage.processor(node, { settings });
   await actor.ports.inputs.publish(key, opening(options.policies));
   await stage.clock.advance(50);
   await actor.ports.inputs.publish(key, toolsLoaded(stage.dispatched));
@@ -135,8 +140,11 @@ describe('a model that answers at once', () => {
   }
 
   /** Its agent is known after the first turn. */
-  async function warm(options: StageOptions): Promise<{ stage: Stage; actor: Actor; head: number }> {
-    const { stage, actor } = await opened({ atOnce: true, play: asksAndTells(), ...options });
+  async function warm(
+    options: StageOptions,
+    settings: Partial<ProcessorSettings> = {},
+  ): Promise<{ stage: Stage; actor: Actor; head: number }> {
+    const { stage, actor } = await opened({ atOnce: true, play: asksAndTells(), ...options }, 'p1', settings);
     await actor.ports.inputs.publish(key, message('m0'));
     await stage.clock.advance(500);
     const head = stage.commits().at(-1);
@@ -180,6 +188,31 @@ describe('a model that answers at once', () => {
     expect(appended).toEqual([head]);
     expect(dispatched).toEqual([before]);
     expect(stage.dispatched).toHaveLength(before + 1);
+  });
+
+  it('owes nothing where the commit has settled all it asked for, and a row where a call is left to be made', async () => {
+    const { stage, actor } = await warm({});
+    const { log } = stage.world.durable;
+    const store = log.append.bind(log);
+    const told: string[] = [];
+    log.append = (append) => {
+      told.push(`${append.commit.inputs.map((id) => id.charAt(0)).join('')} ${append.owes}`);
+      return store(append);
+    };
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    await actor.ports.inputs.publish(key, result(invoked(stage)));
+    await stage.clock.advance(0);
+    expect(told).toEqual(['cm true', 'rm false']);
+  });
+
+  it('A5 goes without its answer where both would be too large for one commit', async () => {
+    const { stage, actor, head } = await warm({}, { commitBytesMax: 200 });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    const turn = stage.commits().filter(({ version }) => version >= head);
+    expect(turn.map(({ inputs }) => inputs.map((id) => id.charAt(0)).join(''))).toEqual(['c', 'm']);
+    expect(stage.asked.map((request) => request.prompt.length)).toEqual([1, 3, 3]);
   });
 
   it('asks again when its commit was not stored: nobody has seen the first answer, the prompt least of all', async () => {

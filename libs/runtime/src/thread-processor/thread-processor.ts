@@ -199,6 +199,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     entropy,
     idKey: hashKeyOf(deps.idKey),
     commitBytesMax: settings.commitBytesMax,
+    inputsPerSliceMax: settings.inputsPerSliceMax,
     protocol,
     payment,
     askAtOnce: createAskAtOnce({ ...rules, model, requests, settings }),

@@ -2,7 +2,15 @@
 // checks on the spot what can only be judged at the moment it happens.
 import type { MemoryWorld, Operation } from '@dormouse/adapter-memory';
 import { type Commit, isThreadInput, type ThreadDelivery, type ThreadKey, type WorkTopics } from '@dormouse/ports';
-import { decide, evolve, type Moment, type RecordedEvent, type Thread, unopenedThread } from '@dormouse/thread';
+import {
+  decide,
+  evolve,
+  inputIds,
+  type Moment,
+  type RecordedEvent,
+  type Thread,
+  unopenedThread,
+} from '@dormouse/thread';
 import type {
   History,
   InvariantId,
@@ -106,8 +114,7 @@ export function createObservation(
     witness,
     appended: (commit) => {
       sightings.push(commit);
-      if (commit.inputs.length > 1)
-        counted(commit.inputs.at(-1)?.startsWith('m:') ? 'answered at once' : 'commit of several inputs');
+      if (commit.inputs.length > 1) counted(isAnsweredAtOnce(commit) ? 'answered at once' : 'commit of several inputs');
       for (const event of openOnce(commit).events) counted(pathOf(event));
       for (const effect of openOnce(commit).effects) if (effect.do === 'InvokeTool') invocable.add(effect.toolCallId);
     },
@@ -179,6 +186,12 @@ export function createObservation(
 }
 
 /** How often things happened, where it matters how. */
+/** It asks for the completion that its last input answers. */
+const isAnsweredAtOnce = (commit: Commit): boolean =>
+  openOnce(commit).events.some(
+    (event) => event.type === 'CompletionRequested' && inputIds.completion(event.completionId) === commit.inputs.at(-1),
+  );
+
 function pathOf(event: RecordedEvent): string {
   if (event.type === 'ToolCallSettled') return `settled: ${event.outcome}`;
   if (event.type === 'ChoiceSettled')

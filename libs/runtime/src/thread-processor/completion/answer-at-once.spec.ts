@@ -1,8 +1,8 @@
 import type { Model, ModelConfig, ModelPart, RequestAtHand } from '@dormouse/ports';
-import { unopenedThread } from '@dormouse/thread';
+import { type CompletionResult, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { TranscriptWindow } from '../transcript-window.ts';
-import { type AnswerAtOnce, createAskAtOnce } from './answer-at-once.ts';
+import { createAskAtOnce } from './answer-at-once.ts';
 import type { ValidateArguments } from './call-arguments.ts';
 
 const config = { provider: 'demo', name: 'quick' } as ModelConfig;
@@ -22,7 +22,7 @@ interface About {
 function ask(
   answer: (request: RequestAtHand) => readonly ModelPart[] | null,
   { model = config, atOnce = () => answer, isAtHand = true, validate }: About = {},
-): AnswerAtOnce | null {
+): CompletionResult | null {
   const askAtOnce = createAskAtOnce({
     model: { answersAtOnce: atOnce },
     requests: { atHand: () => (isAtHand ? ({ tools: [work] } as never) : null), modelOf: () => model },
@@ -32,7 +32,7 @@ function ask(
   });
   const thread = unopenedThread('acme', 'thr_1');
   const order = { completionId: 'cmp_1', thread, messages: new TranscriptWindow(0, 1_000), promptLength: 0 };
-  return askAtOnce(order)?.() ?? null;
+  return askAtOnce(order);
 }
 
 const saying =
@@ -44,18 +44,13 @@ const never = (): never => {
 };
 
 describe('an answer that is there at once', () => {
-  it('is the result under the id of its completion, with what people are shown of it', () => {
-    const answer = ask(saying('It is ', 'sunny.'));
-    expect(answer?.result).toMatchObject({
+  it('is the result under the id of its completion', () => {
+    expect(ask(saying('It is ', 'sunny.'))).toMatchObject({
       kind: 'CompletionResult',
       id: 'm:cmp_1',
       text: 'It is sunny.',
       toolCalls: [],
     });
-    expect(answer?.deltas.map(({ attempt, offset, text }) => [attempt, offset, text])).toEqual([
-      [1, 0, 'It is '],
-      [1, 6, 'sunny.'],
-    ]);
   });
 
   it('is not asked for where the model does not answer at once, or is not known', () => {
@@ -77,7 +72,7 @@ describe('an answer that is there at once', () => {
 
   it('O1: does not wait for a schema', () => {
     const calling = (): readonly ModelPart[] => [call, finish];
-    const judged = (validate: ValidateArguments): unknown => ask(calling, { validate })?.result.toolCalls;
+    const judged = (validate: ValidateArguments): unknown => ask(calling, { validate })?.toolCalls;
     expect(judged(() => null)).toMatchObject([{ operation: 'work', problem: null }]);
     expect(judged(() => 'arguments: no')).toMatchObject([{ operation: 'work', problem: 'arguments: no' }]);
     let begun = 0;

@@ -8,14 +8,15 @@
 //       looked up, an unknown outcome is read back by its nonce, and so is an append that throws. (L5, L8) Both indexes may be
 //       violated and only one be named.
 //   A4. A commit that no store takes is nobody's fault that passes: its slice throws what is not a Fault, so that it is poison.
-import { type Commit, type Delta, inStep } from '@dormouse/ports';
+//   A5. What an answer at once would make too many inputs for a commit, or too large, goes without it, and asks for it as an effect.
+import { type Commit, inStep } from '@dormouse/ports';
 import { sealCommit } from '../../envelope.ts';
 import { Hold } from '../held-deliveries.ts';
 import { momentOf } from '../minted-ids.ts';
 import { announce, owedCompletion, pay } from '../payment.ts';
 import type { KnownOutcome } from '../protocol.ts';
 import { afterCommit, type Debt, type ThreadState } from '../thread-state.ts';
-import { continueSlice, type DecidedSlice } from './decide-slice.ts';
+import { continueSlice, type ContinuedSlice, type DecidedSlice } from './decide-slice.ts';
 import { finish, settleDecided } from './settle.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';
 import { type InputItem, itemAtHand, type SliceItem, tell } from './slice-item.ts';
@@ -28,13 +29,6 @@ interface SealedSlice {
   readonly debts: readonly Debt[];
 }
 
-/** A slice with the answer that its completion was given at once, if it was. */
-interface AnsweredSlice {
-  readonly slice: DecidedSlice;
-  /** What people who watch are shown of the answer, which nobody streamed, before the commit. */
-  readonly deltas: readonly Delta[];
-}
-
 export async function commitSlice(
   deps: SliceDeps,
   lane: LaneMemory,
@@ -44,12 +38,12 @@ export async function commitSlice(
 ): Promise<readonly SliceItem[]> {
   const { items } = asking;
   before.messages.append(asking.messages);
-  const { slice, deltas } = (await answerAtOnce(deps, lane, before, asking, at)) ?? { slice: asking, deltas: [] };
+  const answered = await answerAtOnce(deps, lane, before, asking, at);
   await inStep;
-  const sealed = seal(deps, lane, before, slice, at);
+  const sealed = sealAnswered(deps, lane, before, answered, at) ?? seal(deps, lane, before, asking, at);
   const outcome = await deps.protocol.inOrder({
     append: async () => {
-      const appended = deps.groupCommit.append({ commit: sealed.commit, owes: owesDeliveries(deps, slice) });
+      const appended = deps.groupCommit.append({ commit: sealed.commit, owes: owesDeliveries(deps, sealed.slice) });
       // When what leaves with this turn of the loop has left.
       process.nextTick(() => announce(deps.payment, lane.key, sealed.debts));
       const told = await appended.catch((failure: unknown) => foundAfter(deps, lane, sealed, failure));
@@ -57,7 +51,7 @@ export async function commitSlice(
       const known = told === 'unknown' ? await readBack(deps, lane, sealed) : told;
       if (known !== 'appended') return known;
       await inStep;
-      publish(deps, lane, sealed, deltas);
+      publish(deps, lane, sealed);
       return known;
     },
     pay: () => paySealed(deps, lane, sealed, items), // (A1)
@@ -77,21 +71,31 @@ async function answerAtOnce(
   before: ThreadState,
   asking: DecidedSlice,
   at: number,
-): Promise<AnsweredSlice | null> {
+): Promise<ContinuedSlice | null> {
   const { thread, tail, items } = asking;
-  const { messages } = before;
-  if (lane.isClosing) return null;
+  if (lane.isClosing || items.length >= deps.inputsPerSliceMax) return null; // (A5)
   const debts = debtsOf(before, asking, at);
-  const order = owedCompletion(deps.protocol, { debts, state: { thread, tail, messages } });
-  const told = order === null ? null : (deps.askAtOnce(order)?.() ?? null);
-  if (told === null) return null;
+  const order = owedCompletion(deps.protocol, { debts, state: { thread, tail, messages: before.messages } });
+  const result = order && deps.askAtOnce(order);
+  if (result === null) return null;
   await inStep;
-  const item = itemAtHand(told.result, items[0]?.trace ?? null);
-  const moment = momentOf(deps.idKey, lane.key, at, null);
-  const slice = continueSlice(deps.protocol, asking, item, moment, deps.commitBytesMax);
-  if (slice === null) return null;
-  messages.append(slice.messages);
-  return { slice, deltas: told.deltas };
+  const item = itemAtHand(result, items[0]?.trace ?? null);
+  return continueSlice(deps.protocol, asking, item, momentOf(deps.idKey, lane.key, at, null));
+}
+
+/** Null without an answer, or when the commit would be too large with it. (A5) */
+function sealAnswered(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  before: ThreadState,
+  answered: ContinuedSlice | null,
+  at: number,
+): SealedSlice | null {
+  if (answered === null) return null;
+  const sealed = seal(deps, lane, before, answered.slice, at);
+  if (sealed.commit.body.length > deps.commitBytesMax) return null;
+  before.messages.append(answered.messages);
+  return sealed;
 }
 
 function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: DecidedSlice, at: number): SealedSlice {
@@ -154,16 +158,10 @@ function markUncertain({ slice }: SealedSlice): void {
 const tooLarge = ({ inputs, body }: Commit): string =>
   `What ${inputs.join(', ')} would lead to is larger than the store takes: a commit of ${body.length} characters.`;
 
-function publish(
-  deps: SliceDeps,
-  lane: LaneMemory,
-  { slice, commit, after }: SealedSlice,
-  deltas: readonly Delta[],
-): void {
+function publish(deps: SliceDeps, lane: LaneMemory, { slice, commit, after }: SealedSlice): void {
   const { events, thread } = slice;
   deps.cache.put(lane.cacheKey, deps.snapshots.consider(lane.key, after));
   for (const item of slice.items) tell(item, commit.version);
-  for (const delta of deltas) deps.feed.publish(lane.key, { hint: 'delta', delta });
   deps.feed.publish(lane.key, { hint: 'committed', commit, after: { events, thread } });
   deps.projections.changed(lane.key, thread);
 }

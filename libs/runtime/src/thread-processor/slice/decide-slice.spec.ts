@@ -91,27 +91,28 @@ describe('a slice of several inputs', () => {
 });
 
 describe('a slice that goes on with the answer of its completion', () => {
-  const goOn = (answer: string, commitBytesMax: number, ...ids: string[]): ReturnType<typeof continueSlice> => {
+  const goOn = (answer: string, ...ids: string[]): ReturnType<typeof continueSlice> => {
     const slice = decided(...ids);
     if (slice.outcome !== 'commit') throw new Error('refused');
-    return continueSlice(heart, slice, item(answer), moment, commitBytesMax);
+    return continueSlice(heart, slice, item(answer), moment);
   };
 
   it('decides it on the state after the others, into the same commit', () => {
-    const slice = goOn('m', 1_000_000, 'a', 'b');
+    const slice = goOn('m', 'a', 'b')?.slice;
     expect(slice?.items.map(({ input }) => input.id)).toEqual(['c:a', 'c:b', 'c:m']);
     expect(slice?.events.at(-1)).toMatchObject({ requestId: 'c:m', request: '2' });
     expect(slice?.effects.map((effect) => effect.id)).toEqual(['c:a', 'c:b', 'c:m']);
     expect(slice?.thread.position).toBe(3);
   });
 
-  it('S2 S4 leaves what is refused or cannot be decided to be met alone', () => {
-    expect(goOn('refuse', 1_000_000, 'a')).toBeNull();
-    expect(goOn('throw', 1_000_000, 'a')).toBeNull();
-  });
-
-  it('S3 takes nothing further once the commit is large', () => {
-    expect(goOn('m', 1, 'a', 'b')).toBeNull();
-    expect(goOn('m', 1, 'a')).not.toBeNull();
+  it('S2 S4 leaves what is refused, or cannot be decided or shown, to be met alone', () => {
+    expect(goOn('refuse', 'a')).toBeNull();
+    expect(goOn('throw', 'a')).toBeNull();
+    const slice = decided('a');
+    if (slice.outcome !== 'commit') throw new Error('refused');
+    const unshown = (): never => {
+      throw new Error('cannot be shown');
+    };
+    expect(continueSlice({ ...heart, extendTranscript: unshown }, slice, item('m'), moment)).toBeNull();
   });
 });

@@ -75,30 +75,37 @@ export function decideSlice(
   return { outcome: 'commit', items: taken, events, effects, thread, tail, messages };
 }
 
-/**
- * The slice with one more input, the answer of its completion; its `messages` are those of the answer alone. Null for one that is
- * refused or cannot be decided (S2, S4), and for a slice that takes no further input (S3).
- */
+/** A slice that took the answer of its completion as one more input. */
+export interface ContinuedSlice {
+  readonly slice: DecidedSlice;
+  /** Those of the answer. */
+  readonly messages: readonly ModelMessage[];
+}
+
+/** Null for an answer that is refused or cannot be decided. (S2, S4) */
 export function continueSlice(
   heart: Heart,
-  slice: DecidedSlice,
+  asking: DecidedSlice,
   item: InputItem,
   moment: Moment,
-  commitBytesMax: number,
-): DecidedSlice | null {
-  const isAlone = slice.items.length === 1; // bounded by its own limits
-  if (!isAlone && heapBytesOf(slice.events) > commitBytesMax) return null;
-  const answer = decideNext(heart, slice.thread, item, moment, false);
-  if (answer === null || !answer.committed) return null;
-  const folded = foldTail(heart, slice.tail, answer.events);
-  return {
-    outcome: 'commit',
-    items: [...slice.items, item],
-    events: [...slice.events, ...answer.events],
-    effects: [...slice.effects, ...answer.effects],
-    thread: answer.thread,
-    ...folded,
-  };
+): ContinuedSlice | null {
+  try {
+    const answer = heart.decide(asking.thread, item.input, moment);
+    if (!answer.committed) return null;
+    const { tail, messages } = foldTail(heart, asking.tail, answer.events);
+    const slice: DecidedSlice = {
+      outcome: 'commit',
+      items: [...asking.items, item],
+      events: [...asking.events, ...answer.events],
+      effects: [...asking.effects, ...answer.effects],
+      thread: answer.thread,
+      tail,
+      messages: [...asking.messages, ...messages],
+    };
+    return { slice, messages };
+  } catch {
+    return null;
+  }
 }
 
 function foldTail(

@@ -25,6 +25,7 @@ export interface SliceDeps {
   readonly entropy: { nonce(): string };
   readonly idKey: HashKey;
   readonly commitBytesMax: number;
+  readonly inputsPerSliceMax: number;
   readonly protocol: ProcessorProtocol;
   readonly payment: PaymentDeps;
   readonly askAtOnce: AskAtOnce;
