@@ -95,18 +95,18 @@ describe('the shape of dormouse.db', () => {
     const directory = scratch();
     const stores = await openSqlite({ directory });
     const [key, other] = [freshKey(), freshKey()];
-    const commits = Array.from({ length: 300 }, (_, version) => commitOf(key, version));
-    for (const commit of commits) await stores.log.append([{ commit, owes: false }]);
+    const commits = Array.from({ length: 1_100 }, (_, version) => commitOf(key, version));
+    await stores.log.append(commits.map((commit) => ({ commit, owes: false })));
     await stores.log.append([{ commit: commitOf(other, 0), owes: false }]);
     const look = new DatabaseSync(join(directory, 'dormouse.db'), { readOnly: true });
     const places = look.prepare('SELECT count(*) AS places FROM places').get();
     look.close();
-    expect(places).toEqual({ places: 257 });
+    expect(places).toEqual({ places: 1_025 }); // the first is written with the first commit
     const check = async ({ log }: SqliteStores): Promise<void> => {
       expect(await log.read(key, 0)).toEqual(commits);
-      expect(await log.read(key, 250, 20)).toEqual(commits.slice(250, 270));
+      expect(await log.read(key, 1_020, 20)).toEqual(commits.slice(1_020, 1_040));
       expect(await log.head(key)).toEqual(commits.at(-1));
-      for (const version of [0, 256, 257, 299]) {
+      for (const version of [0, 1_024, 1_025, 1_099]) {
         const commit = commits[version];
         expect(await log.at(key, version + 1)).toEqual(commit);
         expect(await log.findByInputs(key, commit?.inputs ?? [])).toEqual([commit]);
@@ -116,9 +116,9 @@ describe('the shape of dormouse.db', () => {
     await stores.close();
     const again = await openSqlite({ directory });
     await check(again);
-    const late = commitOf(key, 299);
+    const late = commitOf(key, 1_099);
     expect(await again.log.append([{ commit: late, owes: false }])).toEqual(['conflict']); // the head is found behind the places
-    commits.push(commitOf(key, 300));
+    commits.push(commitOf(key, 1_100));
     expect(await again.log.append(commits.slice(-1).map((commit) => ({ commit, owes: false })))).toEqual(['appended']);
     await check(again);
     await again.close();
@@ -137,7 +137,7 @@ describe('the shape of dormouse.db', () => {
       await stores.log.append(group);
     };
     for (let version = 0; version < history; version++) await turn(version);
-    const turns = 16; // long enough for places to be written twice (S6)
+    const turns = 64; // long enough for places to be written twice (S6)
     let frames = 0;
     for (let version = history; version < history + turns; version++) {
       const before = stores.counters().walFrames;
@@ -145,7 +145,7 @@ describe('the shape of dormouse.db', () => {
       const after = stores.counters().walFrames;
       frames += after >= before ? after - before : after; // the log may have begun again
     }
-    // `commits` and `inputs` have a few pages for all of them. In places each thread has a page of its own, once in eight turns.
+    // `commits` and `inputs` have a few pages for all of them. In places each thread has a page of its own, once in 32 turns.
     expect(frames / turns).toBeLessThan(threads * 0.75);
     await stores.close();
   });
