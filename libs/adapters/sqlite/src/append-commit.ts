@@ -23,7 +23,7 @@ interface Head {
 }
 
 const headsMaxUsually = 50_000;
-const placesAtOnce = 1_024;
+const placesAtOnce = 512;
 
 export function createCommitAppender(database: DatabaseSync, headsMax = headsMaxUsually): CommitAppender {
   const findNumber = database.prepare('SELECT number FROM thread_numbers WHERE tenant = ? AND thread = ?');

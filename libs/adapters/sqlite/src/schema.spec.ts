@@ -91,22 +91,22 @@ describe('the shape of dormouse.db', () => {
     await stores.close();
   });
 
-  it('finds commits with a place and without, in order, also where the process died before they had one (S6)', async () => {
+  it('finds commits with a place and without, in order, also after it was opened again (S6)', async () => {
     const directory = scratch();
     const stores = await openSqlite({ directory });
     const [key, other] = [freshKey(), freshKey()];
-    const commits = Array.from({ length: 1_100 }, (_, version) => commitOf(key, version));
+    const commits = Array.from({ length: 600 }, (_, version) => commitOf(key, version));
     await stores.log.append(commits.map((commit) => ({ commit, owes: false })));
     await stores.log.append([{ commit: commitOf(other, 0), owes: false }]);
     const look = new DatabaseSync(join(directory, 'dormouse.db'), { readOnly: true });
     const places = look.prepare('SELECT count(*) AS places FROM places').get();
     look.close();
-    expect(places).toEqual({ places: 1_025 }); // the first is written with the first commit
+    expect(places).toEqual({ places: 513 }); // the first is written with the first commit
     const check = async ({ log }: SqliteStores): Promise<void> => {
       expect(await log.read(key, 0)).toEqual(commits);
-      expect(await log.read(key, 1_020, 20)).toEqual(commits.slice(1_020, 1_040));
+      expect(await log.read(key, 510, 20)).toEqual(commits.slice(510, 530));
       expect(await log.head(key)).toEqual(commits.at(-1));
-      for (const version of [0, 1_024, 1_025, 1_099]) {
+      for (const version of [0, 512, 513, 599]) {
         const commit = commits[version];
         expect(await log.at(key, version + 1)).toEqual(commit);
         expect(await log.findByInputs(key, commit?.inputs ?? [])).toEqual([commit]);
@@ -116,9 +116,9 @@ describe('the shape of dormouse.db', () => {
     await stores.close();
     const again = await openSqlite({ directory });
     await check(again);
-    const late = commitOf(key, 1_099);
+    const late = commitOf(key, 599);
     expect(await again.log.append([{ commit: late, owes: false }])).toEqual(['conflict']); // the head is found behind the places
-    commits.push(commitOf(key, 1_100));
+    commits.push(commitOf(key, 600));
     expect(await again.log.append(commits.slice(-1).map((commit) => ({ commit, owes: false })))).toEqual(['appended']);
     await check(again);
     await again.close();
@@ -145,7 +145,7 @@ describe('the shape of dormouse.db', () => {
       const after = stores.counters().walFrames;
       frames += after >= before ? after - before : after; // the log may have begun again
     }
-    // `commits` and `inputs` have a few pages for all of them. In places each thread has a page of its own, once in 32 turns.
+    // `commits` and `inputs` have a few pages for all of them. In places each thread has a page of its own, once in 16 turns.
     expect(frames / turns).toBeLessThan(threads * 0.75);
     await stores.close();
   });

@@ -23,16 +23,19 @@ const rowsPerTurn = 512;
 const number = '(SELECT number FROM thread_numbers WHERE tenant = ?1 AND thread = ?2)';
 const columns = 'c.count, c.inputs, c.at, c.nonce, c.trace, c.kid, c.prev, c.hash, c.body';
 
-/** Commits of a thread by their versions: those that have a place, and those behind them. (S6) */
-const select = (versions: string, rest = ''): string =>
-  `SELECT p.version AS version, ${columns} FROM places AS p JOIN commits AS c ON c.id = p.id ` +
-  `WHERE p.number = ${number} AND p.version ${versions} ` +
-  `UNION ALL SELECT c.version AS version, ${columns} FROM commits AS c ` +
-  `WHERE c.id > (SELECT upto FROM placed) AND c.number = ${number} AND c.version ${versions} ${rest}`;
+/**
+ * Commits of a thread by their versions: those that have a place, and those behind them (S6). What is sorted and left out are
+ * ids: bodies may be large.
+ */
+const select = (versions: string, order: 'ASC' | 'DESC', limit: string): string =>
+  `WITH found AS (SELECT version, id FROM places WHERE number = ${number} AND version ${versions} UNION ALL ` +
+  'SELECT version, id FROM commits ' +
+  `WHERE id > (SELECT upto FROM placed) AND number = ${number} AND version ${versions} ORDER BY version ${order} LIMIT ${limit}) ` +
+  `SELECT found.version AS version, ${columns} FROM found CROSS JOIN commits AS c ON c.id = found.id ORDER BY found.version ${order}`;
 
-const selectFrom = select('>= ?3', 'ORDER BY version LIMIT ?4');
-const selectBefore = select('< ?3', 'ORDER BY version DESC LIMIT 1');
-const selectByInput = select(`= (SELECT version FROM inputs WHERE number = ${number} AND input = ?3)`);
+const selectFrom = select('>= ?3', 'ASC', '?4');
+const selectBefore = select('< ?3', 'DESC', '1');
+const selectByInput = select(`= (SELECT version FROM inputs WHERE number = ${number} AND input = ?3)`, 'ASC', '1');
 
 export function createThreadLog(writer: GroupWriter, reader: Reader, owed: OwedCommits): ThreadLog {
   return {

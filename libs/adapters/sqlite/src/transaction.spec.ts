@@ -95,6 +95,15 @@ describe('a group', () => {
     expect(transactions.run([row('t', 3)]).answers).toEqual(['appended']);
   });
 
+  it('A1 S6 finds the heads of threads whose commits have no place yet, when their group had to be repeated', () => {
+    transactions.run(['t', 'u', 'v', 'w', 'x'].map((thread) => row(thread, 0)));
+    expect(transactions.run([row('u', 5), faulty, row('v', 1)]).answers).toMatchObject([
+      'conflict',
+      failure,
+      'appended',
+    ]);
+  });
+
   it('X3 is unknown when COMMIT fails', () => {
     database.exec(
       'PRAGMA foreign_keys = ON; CREATE TABLE parents (id INTEGER PRIMARY KEY); ' +

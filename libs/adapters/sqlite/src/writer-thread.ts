@@ -13,6 +13,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
+import { noTemporaryFiles } from './schema.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
 import { busyMsMax, createTransactions } from './transaction.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
@@ -30,7 +31,7 @@ const { port } = setup;
 const signal = createWriterSignal(setup.signal);
 const database = new DatabaseSync(setup.file, { timeout: busyMsMax });
 database.exec(
-  `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -${writerCacheKib}; PRAGMA journal_size_limit = 67108864`,
+  `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -${writerCacheKib}; PRAGMA journal_size_limit = 67108864; ${noTemporaryFiles}`,
 );
 if (setup.pagesMax !== null) database.exec(`PRAGMA max_page_count = ${setup.pagesMax}`);
 const appender = createCommitAppender(database);

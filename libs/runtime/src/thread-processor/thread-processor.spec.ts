@@ -206,6 +206,27 @@ describe('a model that answers at once', () => {
     expect(told).toEqual(['cm true', 'rm false']);
   });
 
+  it('asks with every message before, those of an answer in the same commit too', async () => {
+    const play = inTurn(says('warm'), calls('nosuch', '{}'), says('sorry'), says('fine'));
+    const { stage, actor } = await warm({ play });
+    for (const id of ['m1', 'm2']) {
+      await actor.ports.inputs.publish(key, message(id));
+      await stage.clock.advance(0);
+    }
+    const roles = stage.asked.map(async ({ prompt }) =>
+      (await prompt.last(prompt.length)).map(({ role }) => role.charAt(0)).join(''),
+    );
+    expect(await Promise.all(roles)).toEqual(['u', 'uau', 'uauat', 'uauatau']);
+  });
+
+  it('A5 goes without its answer where that would be an input too many', async () => {
+    const { stage, actor, head } = await warm({}, { inputsPerSliceMax: 1 });
+    await actor.ports.inputs.publish(key, message('m1'));
+    await stage.clock.advance(0);
+    const turn = stage.commits().filter(({ version }) => version >= head);
+    expect(turn.map(({ inputs }) => inputs.length)).toEqual([1, 1]);
+  });
+
   it('A5 goes without its answer where both would be too large for one commit', async () => {
     const { stage, actor, head } = await warm({}, { commitBytesMax: 200 });
     await actor.ports.inputs.publish(key, message('m1'));

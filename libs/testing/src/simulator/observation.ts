@@ -185,13 +185,13 @@ export function createObservation(
   };
 }
 
-/** How often things happened, where it matters how. */
 /** It asks for the completion that its last input answers. */
 const isAnsweredAtOnce = (commit: Commit): boolean =>
   openOnce(commit).events.some(
     (event) => event.type === 'CompletionRequested' && inputIds.completion(event.completionId) === commit.inputs.at(-1),
   );
 
+/** How often things happened, where it matters how. */
 function pathOf(event: RecordedEvent): string {
   if (event.type === 'ToolCallSettled') return `settled: ${event.outcome}`;
   if (event.type === 'ChoiceSettled')

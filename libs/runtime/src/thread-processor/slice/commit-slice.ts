@@ -16,14 +16,14 @@ import { momentOf } from '../minted-ids.ts';
 import { announce, owedCompletion, pay } from '../payment.ts';
 import type { KnownOutcome } from '../protocol.ts';
 import { afterCommit, type Debt, type ThreadState } from '../thread-state.ts';
-import { continueSlice, type ContinuedSlice, type DecidedSlice } from './decide-slice.ts';
+import { continueSlice, type ContinuedSlice, type DecidedSlice, type SlicedDecision } from './decide-slice.ts';
 import { finish, settleDecided } from './settle.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';
 import { type InputItem, itemAtHand, type SliceItem, tell } from './slice-item.ts';
 
 /** A decision as it will be stored, and the thread as it is then. */
 interface SealedSlice {
-  readonly slice: DecidedSlice;
+  readonly slice: SlicedDecision;
   readonly commit: Commit;
   readonly after: ThreadState;
   readonly debts: readonly Debt[];
@@ -98,7 +98,7 @@ function sealAnswered(
   return sealed;
 }
 
-function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: DecidedSlice, at: number): SealedSlice {
+function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: SlicedDecision, at: number): SealedSlice {
   const { items, events, effects } = slice;
   const commit = sealCommit({
     key: lane.key,
@@ -114,7 +114,7 @@ function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: Dec
   return { slice, commit, after: afterCommit(before, slice, commit), debts: debtsOf(before, slice, at) };
 }
 
-function debtsOf(before: ThreadState, { items, effects }: DecidedSlice, at: number): readonly Debt[] {
+function debtsOf(before: ThreadState, { items, effects }: SlicedDecision, at: number): readonly Debt[] {
   if (effects.length === 0) return [];
   return [{ version: before.thread.position, at, trace: items[0]?.trace ?? null, effects }];
 }
@@ -123,7 +123,7 @@ function debtsOf(before: ThreadState, { items, effects }: DecidedSlice, at: numb
  * Whether its deliveries have to wait for a payment. What the commit itself has settled is never owed again; an answer came
  * through memory, and what its commit owes is covered by the deliveries that its completion held. (V2)
  */
-const owesDeliveries = ({ protocol }: SliceDeps, { effects, items, thread }: DecidedSlice): boolean =>
+const owesDeliveries = ({ protocol }: SliceDeps, { effects, items, thread }: SlicedDecision): boolean =>
   items.some((item) => item.deliveries.length > 0) && effects.some((effect) => protocol.isOwed(thread, effect));
 
 /** What became of an append with an unknown outcome. (A3) */

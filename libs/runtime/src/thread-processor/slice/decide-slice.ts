@@ -20,13 +20,17 @@ import type {
 import { heapBytesOf } from '../heap-weight.ts';
 import type { InputItem } from './slice-item.ts';
 
-export interface DecidedSlice {
-  readonly outcome: 'commit';
+/** What a commit will say, and the thread as it is then. */
+export interface SlicedDecision {
   readonly items: readonly InputItem[];
   readonly events: readonly RecordedEvent[];
   readonly effects: readonly ThreadEffect[];
   readonly thread: Thread;
   readonly tail: TranscriptTail;
+}
+
+export interface DecidedSlice extends SlicedDecision {
+  readonly outcome: 'commit';
   readonly messages: readonly ModelMessage[];
 }
 
@@ -77,7 +81,7 @@ export function decideSlice(
 
 /** A slice that took the answer of its completion as one more input. */
 export interface ContinuedSlice {
-  readonly slice: DecidedSlice;
+  readonly slice: SlicedDecision;
   /** Those of the answer. */
   readonly messages: readonly ModelMessage[];
 }
@@ -93,14 +97,12 @@ export function continueSlice(
     const answer = heart.decide(asking.thread, item.input, moment);
     if (!answer.committed) return null;
     const { tail, messages } = foldTail(heart, asking.tail, answer.events);
-    const slice: DecidedSlice = {
-      outcome: 'commit',
+    const slice: SlicedDecision = {
       items: [...asking.items, item],
       events: [...asking.events, ...answer.events],
       effects: [...asking.effects, ...answer.effects],
       thread: answer.thread,
       tail,
-      messages: [...asking.messages, ...messages],
     };
     return { slice, messages };
   } catch {
