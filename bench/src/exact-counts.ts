@@ -63,7 +63,7 @@ const warmupTurns = 60;
 const behindMs = 1_500;
 const hourSeconds = 3_600;
 const partOfCommit =
-  /\b(commits|inputs|thread_numbers|placed)\b|INSERT INTO owed\b|^(BEGIN|COMMIT|SAVEPOINT|RELEASE|ROLLBACK|PRAGMA)\b/i;
+  /\b(commits|inputs|thread_numbers)\b|INSERT INTO owed\b|^(BEGIN|COMMIT|SAVEPOINT|RELEASE|ROLLBACK|PRAGMA)\b/i;
 
 interface Tally {
   readonly commits: number;

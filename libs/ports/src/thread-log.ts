@@ -42,8 +42,8 @@ export interface Commit extends ThreadKey {
 export interface Append {
   readonly commit: Commit;
   /**
-   * True when the commit owes effects at its own end, and decided a delivery of the bus: a store without a durable bus keeps it until
-   * that delivery is released (V10). The answer of a completion comes through memory; what its commit owes is covered
+   * True when the commit owes effects at its own end, and decided a delivery of the bus: a store without a durable bus
+   * keeps it until that delivery is released (V10). The answer of a completion comes through memory; what its commit owes is covered
    * by the deliveries that its completion holds, which are older and recover everything after them.
    */
   readonly owes: boolean;
@@ -57,9 +57,7 @@ export type AppendAnswer = AppendOutcome | Error;
 export interface ThreadLog {
   /** Stores a group in one durable write. Answers in the order given. @throws when it failed as a whole. (L8) */
   append(group: readonly Append[]): Promise<readonly AppendAnswer[]>;
-  /**
-   * A hint: an append follows at once. A store that sleeps may wake up for it; nothing else comes of it.
-   */
+  /** A hint: an append follows at once. A store that sleeps may wake up for it; nothing else comes of it. */
   expectAppend?(): void;
   /** Commits with `version >= from` in order, at most `limit` of them (default: all). */
   read(key: ThreadKey, from: number, limit?: number): Promise<readonly Commit[]>;

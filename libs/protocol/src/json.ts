@@ -81,7 +81,7 @@ export function* checkingJson(
 function readPlain(text: string, depthMax: number): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    const walk: Walk = { members: 0, surrogatesPossible: !text.isWellFormed() };
+    const walk: Walk = { members: 0, surrogatesPossible: mayHoldLoneSurrogate(text) };
     return isSafe(value, walk, depthMax) && JSON.stringify(value) === text ? value : undefined;
   } catch {
     return undefined; // no JSON

@@ -6,7 +6,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Fault } from '@dormouse/ports';
 import { corrupt, faultOf, unavailable } from './fault-of.ts';
-import { applicationId, noTemporaryFiles, releaseClaims, schemaSteps } from './schema.ts';
+import { applicationId, releaseClaims, schemaSteps } from './schema.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
 
 const busyTimeoutMs = 5_000;
@@ -73,7 +73,7 @@ export interface Reader {
 
 export function openReader(file: string): Reader {
   const database = new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs });
-  database.exec(`PRAGMA cache_size = -${readerCacheKib}; ${noTemporaryFiles}`);
+  database.exec(`PRAGMA cache_size = -${readerCacheKib}; PRAGMA temp_store = MEMORY`);
   const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
   const prepared = (sql: string): ReturnType<DatabaseSync['prepare']> => {
     const known = statements.get(sql);

@@ -301,6 +301,3 @@ export const schemaSteps: readonly string[] = [firstStep, parkedThreads, viewsAn
 
 /** Run at every opening: a claim ends with the process that held it, so each that was not finished looks as old as can be. */
 export const releaseClaims = 'UPDATE idempotency SET claimed_at = 0 WHERE status IS NULL AND claimed_at > 0';
-
-/** For every connection: what SQLite puts aside while it works is small, and a full or read-only temporary directory is nobody's business. */
-export const noTemporaryFiles = 'PRAGMA temp_store = MEMORY';

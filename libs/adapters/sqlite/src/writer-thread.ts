@@ -13,7 +13,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
-import { noTemporaryFiles } from './schema.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
 import { busyMsMax, createTransactions } from './transaction.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
@@ -31,8 +30,9 @@ const { port } = setup;
 const signal = createWriterSignal(setup.signal);
 const database = new DatabaseSync(setup.file, { timeout: busyMsMax });
 database.exec(
-  `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -${writerCacheKib}; PRAGMA journal_size_limit = 67108864; ${noTemporaryFiles}`,
+  `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -${writerCacheKib}; PRAGMA journal_size_limit = 67108864`,
 );
+database.exec('PRAGMA temp_store = MEMORY'); // a temporary directory that is full or read-only must not stop commits. ADR 18
 if (setup.pagesMax !== null) database.exec(`PRAGMA max_page_count = ${setup.pagesMax}`);
 const appender = createCommitAppender(database);
 const transactions = createTransactions(database, appender);

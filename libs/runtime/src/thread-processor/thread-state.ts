@@ -13,6 +13,7 @@ import {
   type evolve,
   type extendTranscript,
   type ModelMessage,
+  type RecordedEvent,
   type Thread,
   type ThreadEffect,
   type TranscriptTail,
@@ -118,28 +119,34 @@ export async function* commitsFrom(
   }
 }
 
-function foldCommit(
-  folds: Folds,
-  state: ThreadState,
-  commit: Commit,
-  events: ReturnType<typeof openCommit>['events'],
-): ThreadState {
-  let { thread, tail } = state;
+function foldCommit(folds: Folds, state: ThreadState, commit: Commit, events: readonly RecordedEvent[]): ThreadState {
+  let { thread } = state;
+  for (const event of events) thread = folds.evolve(thread, event, commit.at);
+  const { tail, messages } = foldTranscript(folds, state.tail, events);
+  state.messages.append(messages);
+  return afterCommit(state, { thread, tail }, commit);
+}
+
+/** The tail after these events, and the messages that they made final. */
+export function foldTranscript(
+  folds: Pick<Folds, 'extendTranscript'>,
+  before: TranscriptTail,
+  events: readonly RecordedEvent[],
+): { readonly tail: TranscriptTail; readonly messages: readonly ModelMessage[] } {
+  let tail = before;
   const messages: ModelMessage[] = [];
   for (const event of events) {
-    thread = folds.evolve(thread, event, commit.at);
     const step = folds.extendTranscript(tail, event);
     tail = step.tail;
     messages.push(...step.messages);
   }
-  state.messages.append(messages);
-  return afterCommit(state, { thread, tail }, commit);
+  return { tail, messages };
 }
 
 /** The state after a commit, whose messages are in the shared window already; one that does not get into the log takes the window with it. */
 export function afterCommit(
   before: ThreadState,
-  { thread, tail }: { readonly thread: Thread; readonly tail: TranscriptTail },
+  { thread, tail }: Pick<ThreadState, 'thread' | 'tail'>,
   commit: Commit,
 ): ThreadState {
   const { messages, snapshot } = before;

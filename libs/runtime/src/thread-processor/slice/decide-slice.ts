@@ -18,6 +18,7 @@ import type {
   TranscriptTail,
 } from '@dormouse/thread';
 import { heapBytesOf } from '../heap-weight.ts';
+import { foldTranscript } from '../thread-state.ts';
 import type { InputItem } from './slice-item.ts';
 
 /** What a commit will say, and the thread as it is then. */
@@ -72,7 +73,7 @@ export function decideSlice(
     effects.push(...decision.effects);
     if (items.length > 1) bytes += heapBytesOf(decision.events);
     events.push(...decision.events);
-    const folded = foldTail(heart, tail, decision.events);
+    const folded = foldTranscript(heart, tail, decision.events);
     tail = folded.tail;
     messages.push(...folded.messages);
   }
@@ -96,7 +97,7 @@ export function continueSlice(
   try {
     const answer = heart.decide(asking.thread, item.input, moment);
     if (!answer.committed) return null;
-    const { tail, messages } = foldTail(heart, asking.tail, answer.events);
+    const { tail, messages } = foldTranscript(heart, asking.tail, answer.events);
     const slice: SlicedDecision = {
       items: [...asking.items, item],
       events: [...asking.events, ...answer.events],
@@ -108,21 +109,6 @@ export function continueSlice(
   } catch {
     return null;
   }
-}
-
-function foldTail(
-  heart: Heart,
-  before: TranscriptTail,
-  events: readonly RecordedEvent[],
-): { readonly tail: TranscriptTail; readonly messages: readonly ModelMessage[] } {
-  let tail = before;
-  const messages: ModelMessage[] = [];
-  for (const event of events) {
-    const step = heart.extendTranscript(tail, event);
-    tail = step.tail;
-    messages.push(...step.messages);
-  }
-  return { tail, messages };
 }
 
 function decideNext(

@@ -262,3 +262,29 @@ export const result = (toolCallId: string, words = 'sunny'): ThreadInput => ({
   displayAs: null,
   subscription: false,
 });
+
+/** Opens the thread on one processor, up to the point where it is idle. */
+export async function opened(
+  options: StageOptions = {},
+  node = 'p1',
+  settings: Partial<ProcessorSettings> = {},
+): Promise<{ stage: Stage; actor: Actor }> {
+  const stage = createStage(options);
+  const actor = await stage.processor(node, { settings });
+  await actor.ports.inputs.publish(key, opening(options.policies));
+  await stage.clock.advance(50);
+  await actor.ports.inputs.publish(key, toolsLoaded(stage.dispatched));
+  await stage.clock.advance(50);
+  return { stage, actor };
+}
+
+export const inTurn = (...plays: readonly Play[]): Play => {
+  let turn = 0;
+  return (request) => (plays[Math.min(turn++, plays.length - 1)] ?? says('ok'))(request);
+};
+
+export function invoked(stage: Stage): string {
+  const call = stage.dispatched.find((effect) => effect.do === 'InvokeTool');
+  if (call?.do !== 'InvokeTool') throw new Error('no tool was invoked');
+  return call.toolCallId;
+}
