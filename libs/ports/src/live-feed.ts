@@ -1,6 +1,7 @@
 // Hints for people who watch: something was committed, the model says something. Losing one costs time, never correctness:
 // a stream subscribes, reads the log, then forwards what is newer.
 import type { RecordedEvent, Thread } from '@dormouse/thread';
+import type { Soon } from './soon.ts';
 import type { Commit } from './thread-log.ts';
 import type { View } from './views.ts';
 import type { ThreadKey } from './thread-key.ts';
@@ -30,8 +31,8 @@ export type Hint =
 
 export interface LiveFeed {
   publish(key: ThreadKey, hint: Hint): void;
-  /** Resolves when the subscription is in force. The returned function ends it. */
-  subscribe(key: ThreadKey, listener: (hint: Hint) => void): Promise<() => void>;
+  /** Answers when the subscription is in force. The returned function ends it. */
+  subscribe(key: ThreadKey, listener: (hint: Hint) => void): Soon<() => void>;
   /** What the running completion has said so far, for a client that connects late; empty when unknown. */
   soFar(key: ThreadKey): Promise<readonly Delta[]>;
 }

@@ -1,7 +1,7 @@
 // The topics `dispatches` and `notices`: debts on their way to the workers that pay them. At least once, no order promised.
 //
 // Contract (contracts/work-bus.contract.ts):
-//   W1. After `publish` resolved the message is handled at least once, provided its commit is not released before
+//   W1. After `publish` answered the message is handled at least once, provided its commit is not released before
 //       `handled` (null: the bus itself is durable and the commit may be released at once).
 //   W2. A handler that rejects is called again with backoff; messages of other keys are not held up by it.
 //   W3. What is expected is handled only when it is published. Who handles it may be told before, or not.
@@ -15,6 +15,7 @@ import type {
   WithdrawCall,
 } from '@dormouse/thread';
 import type { Subscription } from './input-bus.ts';
+import type { Soon } from './soon.ts';
 import type { ThreadKey } from './thread-key.ts';
 
 /** What an effect becomes on its way out: with the thread it belongs to and the time of its commit. */
@@ -31,7 +32,8 @@ export interface Receipt {
 }
 
 export interface WorkBus {
-  publish<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): Promise<Receipt>;
+  /** Never throws: who is refused gets a promise that rejects. */
+  publish<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): Soon<Receipt>;
   /** A hint: this is published, with this very effect, as soon as its commit is stored, if it is owed then. (W3) */
   expect?<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): void;
   consume<Topic extends keyof WorkTopics>(

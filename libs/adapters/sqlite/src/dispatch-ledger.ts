@@ -1,5 +1,5 @@
 // The dispatcher's ledger. Contract: ports/dispatch-ledger.ts (D1..D3).
-import type { Attempt, CallRecord, DispatchLedger, DispatchOutcome, LedgerEntry } from '@dormouse/ports';
+import type { Attempt, CallRecord, DispatchLedger, DispatchOutcome, LedgerEntry, ThreadKey } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
 import { createWrittenCalls } from './written-calls.ts';
@@ -60,16 +60,7 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
       const row = reader.one<EntryRow>(selectEntry, key.tenant, key.thread, subject);
       return row && entryOf(row);
     },
-    look: async (key, toolCallId) => {
-      if (!written.mayHave(toolCallId)) return nothingKnown;
-      const rows = reader.all<CallRow>(selectCall, key.tenant, key.thread, toolCallId);
-      if (rows.length === 0) return nothingKnown;
-      const entry = rows.find((row) => row.number === null);
-      const attempts = rows.flatMap((row) =>
-        row.number === null ? [] : [attemptOf({ ...row, tool_call: toolCallId })],
-      );
-      return { entry: entry === undefined ? null : entryOf(entry), attempts };
-    },
+    look: (key, toolCallId) => (written.mayHave(toolCallId) ? readCall(reader, key, toolCallId) : nothingKnown),
     claim: async (key, subject, nonce, at) => {
       written.writing(subject);
       const row = await writer.ask('prompt', claimEntry, [key.tenant, key.thread, subject, nonce, at]);
@@ -92,6 +83,14 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
     attempts: async (key, toolCallIds) =>
       toolCallIds.flatMap((id) => reader.all<AttemptRow>(selectAttempts, key.tenant, key.thread, id).map(attemptOf)),
   };
+}
+
+async function readCall(reader: Reader, key: ThreadKey, toolCallId: string): Promise<CallRecord> {
+  const rows = reader.all<CallRow>(selectCall, key.tenant, key.thread, toolCallId);
+  if (rows.length === 0) return nothingKnown;
+  const entry = rows.find((row) => row.number === null);
+  const attempts = rows.flatMap((row) => (row.number === null ? [] : [attemptOf({ ...row, tool_call: toolCallId })]));
+  return { entry: entry === undefined ? null : entryOf(entry), attempts };
 }
 
 const nothingKnown: CallRecord = { entry: null, attempts: [] };

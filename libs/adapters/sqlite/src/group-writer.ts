@@ -122,17 +122,26 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
       ? unavailable('Too much is waiting for the disk.')
       : null);
 
-  function write(urgency: Urgency, operation: WriteOperation): Promise<WriteAnswer> {
+  /** `read` finds in the answer what was asked for. */
+  function write<Result>(
+    urgency: Urgency,
+    operation: WriteOperation,
+    read: (answer: WriteAnswer) => Result | undefined,
+  ): Promise<Result> {
     const full = refusal(1);
     if (full) return Promise.reject(full);
-    return new Promise((resolve, reject) => outbox.add(urgency, operation, { resolve, reject }));
+    return new Promise((resolve, reject) => {
+      const take = (answer: WriteAnswer): void => {
+        const result = read(answer);
+        if (result === undefined) reject(wrongAnswer(answer));
+        else resolve(result);
+      };
+      outbox.add(urgency, operation, { resolve: take, reject });
+    });
   }
 
-  async function change(urgency: Urgency, operation: WriteOperation): Promise<number> {
-    const answer = await write(urgency, operation);
-    if (typeof answer !== 'number') throw wrongAnswer(answer);
-    return answer;
-  }
+  const change = (urgency: Urgency, operation: WriteOperation): Promise<number> =>
+    write(urgency, operation, (answer) => (typeof answer === 'number' ? answer : undefined));
 
   return {
     append: (group, answered) => {
@@ -154,11 +163,10 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     },
     rows: (urgency, sql, rows) => (rows.length === 0 ? Promise.resolve(0) : change(urgency, { do: 'rows', sql, rows })),
     steps: (urgency, steps) => change(urgency, { do: 'steps', steps }),
-    ask: async (urgency, sql, parameters) => {
-      const answer = await write(urgency, { do: 'ask', sql, parameters });
-      if (typeof answer !== 'object' || !('row' in answer)) throw wrongAnswer(answer);
-      return answer.row;
-    },
+    ask: (urgency, sql, parameters) =>
+      write(urgency, { do: 'ask', sql, parameters }, (answer) =>
+        typeof answer === 'object' && 'row' in answer ? answer.row : undefined,
+      ),
     expect: () => {
       if (gone !== null || watchMsMax === 0 || outbox.isLeaving) return; // it is awake in a moment
       isExpected = true;

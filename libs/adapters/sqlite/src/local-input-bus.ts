@@ -142,13 +142,14 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
   }
 
   return {
-    publish: async (key, input, trace = null) => {
-      if (closed) throw shuttingDown();
+    publish: (key, input, trace = null) => {
+      const refusal = closed ? shuttingDown() : undecided.refusal(key);
+      if (refusal !== null) return Promise.reject(refusal);
       const { undecided: published, done } = undecided.add(key, input, trace);
       queue.push({ what: 'input', published });
       sweepLater();
       deliverAll();
-      await done;
+      return done;
     },
     consume: async (consumer): Promise<Subscription> => {
       if (owner) throw new Error('the local bus has one partition, and it has an owner');

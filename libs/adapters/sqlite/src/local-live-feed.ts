@@ -55,7 +55,7 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
       else if (hint.hint === 'committed' && endsCompletion(said.get(key), hint)) said.delete(key);
       for (const listener of listeners.get(key) ?? []) tell(key, listener, hint);
     },
-    subscribe: async (key, listener) => {
+    subscribe: (key, listener) => {
       const ours = listeners.get(key) ?? new Set();
       listeners.set(key, ours.add(listener));
       return () => {

@@ -9,6 +9,7 @@
 import {
   type Clock,
   type Receipt,
+  type Soon,
   type Subscription,
   type Ticket,
   TransientSet,
@@ -39,7 +40,7 @@ interface Job<Message> {
 }
 
 interface Topic<Message> {
-  publish(message: Message): Promise<Receipt>;
+  publish(message: Message): Soon<Receipt>;
   expect(message: Message): void;
   consume(handle: (message: Message) => Promise<void>, prepare?: (message: Message) => void): Promise<Subscription>;
 }
@@ -116,9 +117,9 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
   }
 
   return {
-    publish: async (message) => {
-      if (isClosed()) throw unavailable('The runtime is shutting down.');
-      if (unfinished.size >= options.queuedMax) throw unavailable('Too much work is waiting.');
+    publish: (message) => {
+      if (isClosed()) return Promise.reject(unavailable('The runtime is shutting down.'));
+      if (unfinished.size >= options.queuedMax) return Promise.reject(unavailable('Too much work is waiting.'));
       const handled = new Promise<void>((resolve) => {
         const job: Job<Message> = { message, done: resolve, ticket: null, attempts: 0 };
         job.ticket = unfinished.add(job);

@@ -7,8 +7,8 @@ export function createRecentIds(idsMax: number): Dedup {
   let young = new Set<string>();
   let old = new Set<string>();
   return {
-    seen: async (tenant, id) => young.has(`${tenant} ${id}`) || old.has(`${tenant} ${id}`),
-    remember: async (tenant, id) => {
+    seen: (tenant, id) => young.has(`${tenant} ${id}`) || old.has(`${tenant} ${id}`),
+    remember: (tenant, id) => {
       if (young.size >= idsMax / 2) {
         old = young;
         young = new Set();

@@ -14,7 +14,9 @@ export interface UndecidedInput extends ThreadKey {
 }
 
 export interface UndecidedInputs {
-  /** @throws Fault UNAVAILABLE above the bounds. `done` settles when the input is decided or refused. */
+  /** Why this thread may send nothing more now: Fault UNAVAILABLE above the bounds. */
+  refusal(key: ThreadKey): Error | null;
+  /** `done` settles when the input is decided or refused. */
   add(
     key: ThreadKey,
     input: BusInput,
@@ -47,11 +49,13 @@ export function createUndecidedInputs(limits: {
   }
 
   return {
+    refusal: (key) => {
+      if (waiting.size >= limits.max) return unavailable('Too many inputs are waiting.');
+      const isFull = (ofThread.get(key) ?? 0) >= limits.perThreadMax;
+      return isFull ? unavailable('Too many inputs of this thread are waiting.') : null;
+    },
     add: (key, input, trace) => {
       const { tenant, thread } = key;
-      if (waiting.size >= limits.max) throw unavailable('Too many inputs are waiting.');
-      if ((ofThread.get(key) ?? 0) >= limits.perThreadMax)
-        throw unavailable('Too many inputs of this thread are waiting.');
       const { promise: done, resolve, reject } = Promise.withResolvers<void>();
       const leave = (settle: () => void): void => {
         if (!waiting.delete(ticket)) return;

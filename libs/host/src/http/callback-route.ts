@@ -20,7 +20,7 @@ export function registerCallbackRoute(server: FastifyInstance, gateway: Callback
     receiveBytes(payload, callbackBytesMax),
   );
   server.post<{ Params: { token: string } }>('/callback/:token', async ({ params, headers, body }, reply) =>
-    give(reply, await judge(gateway, params.token, headers, (body as RequestBytes | undefined) ?? noBytes)),
+    give(reply, written(await judge(gateway, params.token, headers, (body as RequestBytes | undefined) ?? noBytes))),
   );
 }
 
@@ -38,10 +38,13 @@ export interface CallbackShortcutDeps {
 export function callbackShortcut({ callbacks, logger, newMarks, stopping }: CallbackShortcutDeps): Shortcut {
   async function answerOf(request: IncomingMessage, token: string): Promise<Answer> {
     const marks = newMarks();
-    const told = await receiveBytes(request, callbackBytesMax)
-      .then((bytes) => judge(callbacks, token, request.headers, bytes))
-      .catch((thrown: unknown) => failed(thrown, logger));
-    return { ...told, headers: { ...marks, ...told.headers } };
+    const marked = (told: Answer): Answer => ({ ...told, headers: { ...marks, ...told.headers } });
+    try {
+      const bytes = await receiveBytes(request, callbackBytesMax);
+      return marked(written(await judge(callbacks, token, request.headers, bytes)));
+    } catch (thrown) {
+      return marked(failed(thrown, logger));
+    }
   }
 
   return (request, response) => {
@@ -60,14 +63,13 @@ export const callbackFailure = (reply: FastifyReply, thrown: unknown, logger: Lo
 const noBytes: RequestBytes = { bytes: Buffer.alloc(0), truncated: false };
 const json: AnswerHeaders = { 'content-type': 'application/json; charset=utf-8' };
 
-async function judge(
+const judge = (
   gateway: CallbackGateway,
   token: string,
   headers: IncomingHttpHeaders,
   { bytes: body, truncated }: RequestBytes,
-): Promise<Answer> {
-  return written(await gateway.receive(token, { contentType: headers['content-type'], body, headers, truncated }));
-}
+): Promise<CallbackAnswer> =>
+  gateway.receive(token, { contentType: headers['content-type'], body, headers, truncated });
 
 const written = ({ status, code, detail, retryAfterS }: CallbackAnswer): Answer => ({
   status,

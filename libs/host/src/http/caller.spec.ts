@@ -26,6 +26,9 @@ const ingress = {
 };
 const door = createDoorkeeper(ingress, new Set(['api.example']), { pass: () => Promise.resolve({}) });
 
+/** Whether it is said at once or later. */
+const identified = async (...asked: Parameters<typeof door.identify>): Promise<Caller> => await door.identify(...asked);
+
 const codeOf = (act: () => unknown): string | null => {
   try {
     act();
@@ -72,6 +75,13 @@ describe('the doorkeeper', () => {
     });
   });
 
+  it('says at once what is at hand', () => {
+    const keys = { ...ingress.keys, authenticate: () => record };
+    const near = createDoorkeeper({ ...ingress, keys }, new Set(), { pass: () => ({ ratelimit: 'r=1' }) });
+    const caller = near.identify({ authorization: 'Bearer right' });
+    expect(caller).toEqual({ tenant: 'acme', name: 'ci', scopes: ['read'], only: null, rate: { ratelimit: 'r=1' } });
+  });
+
   it.each([
     {},
     { authorization: 'Basic right' },
@@ -79,12 +89,12 @@ describe('the doorkeeper', () => {
     { authorization: 'Bearer dtt_wrong' },
     { authorization: 'Bearer ' },
   ])('refuses %j', async (headers) => {
-    await expect(door.identify(headers)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(identified(headers)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
   it('takes a thread token in the query, and never a key', async () => {
     expect(await door.identify({}, 'dtt_right')).toMatchObject({ only: { thread: 'thr_1' } });
-    await expect(door.identify({}, 'right')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(identified({}, 'right')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 });
 

@@ -7,7 +7,7 @@
 //       through a name of its own (DNS rebinding).
 //   K4. A token in the query is accepted where the caller says so (the event stream) and refused everywhere else.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Scope } from '@dormouse/ports';
+import { type ApiKey, type Scope, type Soon, whenHere } from '@dormouse/ports';
 import { type Ingress, type ThreadAbility, threadTokenPrefix } from '@dormouse/runtime';
 import type { Access } from '../api/operation.ts';
 import { HttpProblem } from './problem.ts';
@@ -24,11 +24,13 @@ export interface Caller {
   readonly only: { readonly thread: string; readonly can: readonly ThreadAbility[] } | null;
 }
 
+type KnownCaller = Omit<Caller, 'rate'>;
+
 export interface Doorkeeper {
   /** @throws HttpProblem FORBIDDEN when the request came through a name that is not ours. (K3) */
   admit(headers: IncomingHttpHeaders): void;
-  /** @throws HttpProblem UNAUTHENTICATED, RATE_LIMITED */
-  identify(headers: IncomingHttpHeaders, queryToken?: string): Promise<Caller>;
+  /** @throws HttpProblem UNAUTHENTICATED, RATE_LIMITED: at once, or the promise rejects with it. */
+  identify(headers: IncomingHttpHeaders, queryToken?: string): Soon<Caller>;
 }
 
 export function createDoorkeeper(
@@ -43,20 +45,18 @@ export function createDoorkeeper(
       if (origin !== undefined && !names.has(originName(origin)))
         throw new HttpProblem('FORBIDDEN', 'This Origin is not allowed.');
     },
-    async identify({ authorization }, queryToken) {
+    identify({ authorization }, queryToken) {
       const credential = bearer(authorization) ?? queryToken;
       if (credential === undefined) throw new HttpProblem('UNAUTHENTICATED', 'Send Authorization: Bearer <key>.');
-      if (credential.startsWith(threadTokenPrefix)) {
-        const caller = tokenCaller(ingress, credential);
-        return { ...caller, rate: await gate.pass(caller.tenant) };
-      }
+      if (credential.startsWith(threadTokenPrefix)) return pass(tokenCaller(ingress, credential));
       if (queryToken !== undefined && bearer(authorization) === undefined) throw unknownCredential(); // a key never travels in a URL
-      const key = await ingress.keys.authenticate(credential); // (K2)
-      if (key === null) throw unknownCredential();
-      const { tenant, name, scopes } = key;
-      return { tenant, name, scopes, only: null, rate: await gate.pass(tenant) };
+      return whenHere(ingress.keys.authenticate(credential), (key) => pass(keyCaller(key))); // (K2)
     },
   };
+
+  function pass(known: KnownCaller): Soon<Caller> {
+    return whenHere(gate.pass(known.tenant), (rate) => ({ ...known, rate }));
+  }
 }
 
 /** (K4) @throws HttpProblem UNAUTHENTICATED */
@@ -81,7 +81,15 @@ const loopback: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 const unknownCredential = (): HttpProblem =>
   new HttpProblem('UNAUTHENTICATED', 'This key or token is not known here, or has expired.');
 
-function tokenCaller(ingress: Pick<Ingress, 'tokens'>, token: string): Omit<Caller, 'rate'> {
+/** @throws HttpProblem UNAUTHENTICATED */
+function keyCaller(key: ApiKey | null): KnownCaller {
+  if (key === null) throw unknownCredential();
+  const { tenant, name, scopes } = key;
+  return { tenant, name, scopes, only: null };
+}
+
+/** @throws HttpProblem UNAUTHENTICATED */
+function tokenCaller(ingress: Pick<Ingress, 'tokens'>, token: string): KnownCaller {
   const grant = ingress.tokens.verify(token);
   if (grant === null) throw unknownCredential();
   return {

@@ -6,7 +6,7 @@
 //   M1. What the guard and the interceptor do for other routes is done here too, by the same functions.
 //   M2. Both ways lead to the same answer.
 import type { IncomingMessage } from 'node:http';
-import type { Logger } from '@dormouse/ports';
+import { type Logger, type Soon, whenHere } from '@dormouse/ports';
 import type { Ingress, MessageItem, PostedMessage, RequestOrigin } from '@dormouse/runtime';
 import { shortJsonCharacters } from '@dormouse/protocol';
 import { apiCodec, inTurnsIf } from '@dormouse/runtime';
@@ -81,24 +81,25 @@ export function messageShortcut(deps: MessageShortcutDeps): Shortcut {
   };
 }
 
-/** `tell` adds headers to the answer, whichever it will be. (M1) */
-async function judge(
+/** `tell` adds headers to the answer, whichever it will be. (M1) @throws HttpProblem: at once, or the promise rejects with it. */
+function judge(
   deps: MessageRouteDeps,
   request: PlainRequest,
   thread: string,
   bytes: unknown,
   tell: (headers: AnswerHeaders) => void,
-): Promise<Reply> {
+): Soon<Reply> {
   const { headers } = request;
   deps.doorkeeper.admit(headers);
   refuseQueryToken(request);
-  const caller = await deps.doorkeeper.identify(headers);
-  tell(caller.rate);
-  authorize(caller, access, thread);
-  noParameters(request);
-  const origin = originOf(caller.tenant, request);
-  const run = (): Promise<Reply> => post(deps, { thread, origin, waitMs: preferredWaitMs(headers.prefer), bytes });
-  return origin.idempotencyKey === null ? run() : runOnce(deps, request, origin, bytes, run, tell);
+  return whenHere(deps.doorkeeper.identify(headers), (caller) => {
+    tell(caller.rate);
+    authorize(caller, access, thread);
+    noParameters(request);
+    const origin = originOf(caller.tenant, request);
+    const run = (): Promise<Reply> => post(deps, { thread, origin, waitMs: preferredWaitMs(headers.prefer), bytes });
+    return origin.idempotencyKey === null ? run() : runOnce(deps, request, origin, bytes, run, tell);
+  });
 }
 
 interface Posting {
@@ -113,9 +114,11 @@ async function post({ ingress, stopping }: MessageRouteDeps, posting: Posting): 
   const key = { tenant: origin.tenant, thread: posting.thread };
   const { bytes } = posting;
   const isLong = bytes instanceof Uint8Array && bytes.length > shortJsonCharacters;
-  const items = itemsOf(await inTurnsIf(isLong, readingBody(bytes, bodySchema)));
+  const reading = inTurnsIf(isLong, readingBody(bytes, bodySchema));
+  const items = itemsOf(reading instanceof Promise ? await reading : reading);
   if (waitMs === null) return accepted(unwrap(await ingress.messages.post(key, items, origin)).id);
-  const turn = await ingress.watchTurn(key, waitMs, stopping);
+  const watching = ingress.watchTurn(key, waitMs, stopping);
+  const turn = watching instanceof Promise ? await watching : watching;
   let posted: PostedMessage;
   try {
     posted = unwrap(await ingress.messages.post(key, items, origin));

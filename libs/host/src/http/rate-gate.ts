@@ -1,13 +1,13 @@
 // A tenant goes no faster than its share: asked once per request, when the tenant is known. R43
-import type { RateLimit, RateLimits, RateVerdict } from '@dormouse/ports';
+import type { RateLimit, RateLimits, RateVerdict, Soon } from '@dormouse/ports';
 import { HttpProblem } from './problem.ts';
 
 /** Header names and values of the draft standard: RateLimit-Policy and RateLimit. */
 export type RateHeaders = Readonly<Record<string, string>>;
 
 export interface RateGate {
-  /** @throws HttpProblem RATE_LIMITED */
-  pass(tenant: string): Promise<RateHeaders>;
+  /** The promise rejects with HttpProblem RATE_LIMITED. */
+  pass(tenant: string): Soon<RateHeaders>;
 }
 
 /** A burst of two seconds. */
@@ -17,18 +17,15 @@ export const limitOfRate = (perSecond: number): RateLimit | null =>
 const none: RateHeaders = {};
 
 export function createRateGate(limits: RateLimits, limit: RateLimit | null): RateGate {
-  return {
-    async pass(tenant) {
-      if (limit === null) return none;
-      const verdict = await limits.take(tenant, 'api', limit);
-      if (!verdict.allowed)
-        throw new HttpProblem('RATE_LIMITED', 'The tenant has used its share for now.', {
-          retryAfterMs: verdict.retryAfterMs,
-          headers: headersOf(limit, verdict),
-        });
-      return headersOf(limit, verdict);
-    },
-  };
+  return { pass: (tenant) => (limit === null ? none : take(limits, tenant, limit)) };
+}
+
+async function take(limits: RateLimits, tenant: string, limit: RateLimit): Promise<RateHeaders> {
+  const verdict = await limits.take(tenant, 'api', limit);
+  const headers = headersOf(limit, verdict);
+  if (verdict.allowed) return headers;
+  const { retryAfterMs } = verdict;
+  throw new HttpProblem('RATE_LIMITED', 'The tenant has used its share for now.', { retryAfterMs, headers });
 }
 
 function headersOf({ perSecond, burst }: RateLimit, { remaining, retryAfterMs }: RateVerdict): RateHeaders {

@@ -36,9 +36,14 @@ export const isPlainJson = ({ 'content-type': type }: IncomingHttpHeaders): bool
 
 /** Answers, once it is known what. */
 export function answerWith(response: ServerResponse, answer: Promise<Answer>, stopping: AbortSignal): void {
+  const giveUp = (): void => void response.destroy(); // (S4)
   const write = ({ status, headers, body }: Answer): void => {
-    if (stopping.aborted) response.setHeader('connection', 'close'); // (S2)
-    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body); // (S3)
+    try {
+      if (stopping.aborted) response.setHeader('connection', 'close'); // (S2)
+      response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body); // (S3)
+    } catch {
+      giveUp();
+    }
   };
-  answer.then(write).catch(() => response.destroy()); // (S4)
+  answer.then(write, giveUp);
 }

@@ -30,6 +30,8 @@ import {
   type RateLimit,
   type RateLimits,
   type Sealer,
+  type Soon,
+  whenHere,
 } from '@dormouse/ports';
 import {
   callbackBytesMax,
@@ -52,6 +54,7 @@ import {
   whyUnread,
   type Accepted,
   type CallbackRequest,
+  type NotAccepted,
   type Refused,
 } from './callback-body.ts';
 import { cleaningResult, dividingResult, storeBlobs, type CleanResult, type DividedResult } from './result-content.ts';
@@ -110,24 +113,26 @@ const readAtOnceMax = 2;
 const waitingMaxOfTenant = 32;
 const isLong = ({ body }: CallbackRequest): boolean => body.length > shortJsonCharacters;
 /** At once; megabytes step by step, so that nobody else waits for all of them. (C6) */
-const taking = <Result>(request: CallbackRequest, steps: Steps<Result>): Result | Promise<Result> =>
+const taking = <Result>(request: CallbackRequest, steps: Steps<Result>): Soon<Result> =>
   inTurnsIf(isLong(request), steps);
+
+const taken: CallbackAnswer = { status: 200 };
 
 export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGateway {
   const settings = { ...defaultSettings, ...deps.settings };
   const longOnes = createTurnstile({ insideMax: readAtOnceMax, waitingMax: waitingMaxOfTenant }); // (C6)
 
   /** Makes the input durable unless it is known to be. (C1, C2) */
-  async function publish(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<void> {
+  async function publish(scope: CallbackScope, id: string, make: () => Soon<BusInput>): Promise<CallbackAnswer> {
     const { tenant, thread } = scope;
     const known = `${thread}:${id}`;
-    if (await deps.dedup.seen(tenant, known).catch(notKnown)) return;
-    await deps.inputs.publish({ tenant, thread }, await make(), null);
-    try {
-      await deps.dedup.remember(tenant, known);
-    } catch (error) {
-      degraded(error);
-    }
+    const looked = deps.dedup.seen(tenant, known);
+    if (looked instanceof Promise ? await looked.catch(notKnown) : looked) return taken;
+    const made = make();
+    await deps.inputs.publish({ tenant, thread }, made instanceof Promise ? await made : made, null);
+    const remembered = deps.dedup.remember(tenant, known);
+    if (remembered instanceof Promise) await remembered.catch(degraded);
+    return taken;
   }
 
   /** The log dedups for ever, so this is always a safe thing to believe. (C2) */
@@ -153,7 +158,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
       settles,
       code,
     };
-    await publish(scope, id, () => Promise.resolve(rejection)); // (C3)
+    await publish(scope, id, () => rejection); // (C3)
     deps.logger.warn('callback_refused', {
       tenant: scope.tenant,
       thread: scope.thread,
@@ -164,7 +169,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     return { status, code, detail };
   }
 
-  function accept(scope: CallbackScope, read: Accepted, request: CallbackRequest): Promise<void> {
+  function accept(scope: CallbackScope, read: Accepted, request: CallbackRequest): Soon<CallbackAnswer> {
     const { callback } = read;
     if (callback.groupId === undefined)
       deps.logger.info('callback_without_group_id', { tenant: scope.tenant, toolServer: scope.toolServer });
@@ -187,7 +192,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     scope: CallbackScope,
     event: Extract<Callback, { type: 'subscription_event' }>,
     request: CallbackRequest,
-  ): Promise<void> {
+  ): Promise<CallbackAnswer> {
     const { tenant, toolCallId, toolServer } = scope;
     const eventId = eventIdOf(request) ?? event.eventId ?? null;
     const id = inputIds.subscriptionEvent(toolCallId, eventId ?? deps.entropy.nonce());
@@ -200,7 +205,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
   }
 
   /** (C4) The URL is sealed before the thread hears of it. */
-  function takeLogin(scope: CallbackScope, login: Extract<Callback, { type: 'oauth' }>): Promise<void> {
+  function takeLogin(scope: CallbackScope, login: Extract<Callback, { type: 'oauth' }>): Promise<CallbackAnswer> {
     const { tenant, thread, toolCallId, toolServer } = scope;
     const id = inputIds.login(toolCallId, hashOf(login.authUrl));
     const expiresAt = deps.clock.now() + settings.loginDeadlineMs;
@@ -211,60 +216,84 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     });
   }
 
-  function takeChoice(scope: CallbackScope, choice: Extract<Callback, { type: 'user_choice' }>): Promise<void> {
+  function takeChoice(
+    scope: CallbackScope,
+    choice: Extract<Callback, { type: 'user_choice' }>,
+  ): Promise<CallbackAnswer> {
     const { tenant, thread, toolCallId, toolServer } = scope;
     const { prompt, choices, responseUrl } = choice;
     const id = inputIds.userChoice(toolCallId, hashOf(JSON.stringify([prompt, choices, choice.default, responseUrl])));
-    return publish(scope, id, () =>
-      Promise.resolve({
-        kind: 'ChoicePrompt',
-        id,
-        toolCallId,
-        toolServer,
-        prompt: cleanText(prompt),
-        choices: choices.map(cleanText),
-        default: choice.default,
-        answerTo: deps.sealer.seal(answerOwner(tenant, thread, toolCallId), responseUrl),
-        expiresAt: deps.clock.now() + settings.choiceDeadlineMs,
-      }),
-    );
+    return publish(scope, id, () => ({
+      kind: 'ChoicePrompt',
+      id,
+      toolCallId,
+      toolServer,
+      prompt: cleanText(prompt),
+      choices: choices.map(cleanText),
+      default: choice.default,
+      answerTo: deps.sealer.seal(answerOwner(tenant, thread, toolCallId), responseUrl),
+      expiresAt: deps.clock.now() + settings.choiceDeadlineMs,
+    }));
   }
 
   /** R98: the content is handed on as it was written. Nothing here says whether the thread exists; its lane does. */
-  function takeView({ tenant, thread }: CallbackScope, viewType: string, content: string): Promise<void> {
+  async function takeView(
+    { tenant, thread }: CallbackScope,
+    viewType: string,
+    content: string,
+  ): Promise<CallbackAnswer> {
     const update = { kind: 'ViewUpdate', id: `v:${deps.entropy.nonce()}`, viewType, content } as const;
-    return deps.inputs.publish({ tenant, thread }, update, null);
+    await deps.inputs.publish({ tenant, thread }, update, null);
+    return taken;
   }
 
-  async function takeResult(
+  function takeResult(
     scope: CallbackScope,
     callback: Extract<Callback, { type: 'tool_result' }>,
     request: CallbackRequest,
-  ): Promise<void> {
+  ): Soon<CallbackAnswer> {
     const { tenant, toolCallId, toolServer } = scope;
-    const clean = await taking(request, cleaningResult(resultContent(callback), callback.displayAs)); // R49
-    const subscription = opensSubscription({ content: [...clean.items], subscription: callback.subscription });
-    const id = subscription ? inputIds.confirmation(toolCallId) : inputIds.result(toolCallId);
-    await publish(scope, id, async () => {
-      const { content, displayAs } = await store(tenant, clean, request);
-      return { kind: 'ToolResult', id, toolCallId, toolServer, content, displayAs, subscription };
+    const cleaned = taking(request, cleaningResult(resultContent(callback), callback.displayAs)); // R49
+    return whenHere(cleaned, (clean) => {
+      const subscription = opensSubscription({ content: [...clean.items], subscription: callback.subscription });
+      const id = subscription ? inputIds.confirmation(toolCallId) : inputIds.result(toolCallId);
+      return publish(scope, id, () =>
+        whenHere(store(tenant, clean, request), ({ content, displayAs }): BusInput => ({
+          kind: 'ToolResult',
+          id,
+          toolCallId,
+          toolServer,
+          content,
+          displayAs,
+          subscription,
+        })),
+      );
     });
   }
 
-  /** Resolves when what the input will refer to is durable. */
-  async function store(tenant: string, clean: CleanResult, request: CallbackRequest): Promise<DividedResult> {
-    const divided = await taking(request, dividingResult(clean, settings.inlineBytesMax));
-    if (divided.blobs.length > 0) await storeBlobs(deps.blobs, tenant, divided.blobs);
-    return divided;
+  /** Answers when what the input will refer to is durable. */
+  function store(tenant: string, clean: CleanResult, request: CallbackRequest): Soon<DividedResult> {
+    return whenHere(taking(request, dividingResult(clean, settings.inlineBytesMax)), (divided) =>
+      divided.blobs.length === 0 ? divided : storeBlobs(deps.blobs, tenant, divided.blobs).then(() => divided),
+    );
   }
 
-  async function judge(scope: CallbackScope, request: CallbackRequest): Promise<CallbackAnswer> {
+  function judge(scope: CallbackScope, request: CallbackRequest): Soon<CallbackAnswer> {
     const { body } = request;
     const unread = whyUnread(request, settings.bodyBytesMax);
     if (unread !== null) return refuse(scope, unread, body);
-    const read = isLong(request)
-      ? await longOnes(scope.tenant, () => inTurns(readingBody(body)))
+    const reading = isLong(request)
+      ? longOnes(scope.tenant, () => inTurns(readingBody(body)))
       : resultOf(readingBody(body));
+    return whenHere(reading, (read) => judgeRead(scope, read, request));
+  }
+
+  function judgeRead(
+    scope: CallbackScope,
+    read: Accepted | NotAccepted,
+    request: CallbackRequest,
+  ): Soon<CallbackAnswer> {
+    const { body } = request;
     if (!read.ok) return refuse(scope, read.refused, body);
     const { callback } = read;
     if (!isAbout(scope, callback))
@@ -274,14 +303,12 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
       if (size > settings.viewBytesMax)
         return refuse(scope, tooLarge(`a view of ${size} bytes, above ${settings.viewBytesMax}`, callback.type), body);
     }
-    await accept(scope, read, request);
-    return { status: 200 };
+    return accept(scope, read, request);
   }
 
   /** Seconds to wait, for a tenant whose tools send more than its share. Nothing is lost: tools try again after a 503. */
-  async function tooFast(tenant: string): Promise<number | null> {
-    if (!deps.rate) return null;
-    const { allowed, retryAfterMs } = await deps.rates.take(tenant, 'callbacks', deps.rate);
+  async function tooFast(tenant: string, rate: RateLimit): Promise<number | null> {
+    const { allowed, retryAfterMs } = await deps.rates.take(tenant, 'callbacks', rate);
     return allowed ? null : Math.max(1, Math.ceil(retryAfterMs / 1_000));
   }
 
@@ -292,7 +319,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
         deps.logger.warn('callback_refused', { status: verdict.status, code: verdict.code }); // (C4)
         return { status: verdict.status, code: verdict.code, detail: verdict.detail };
       }
-      const waitS = await tooFast(verdict.scope.tenant);
+      const waitS = deps.rate ? await tooFast(verdict.scope.tenant, deps.rate) : null;
       if (waitS !== null)
         return {
           status: 503,

@@ -5,7 +5,18 @@
 //   F2. The feed is a hint: a commit that does not join the last one makes us read the log, and without any hint the log is
 //       read again every `pollMs`. Losing hints costs time, never correctness.
 //   F3. What waits for a slow reader is bounded; past that the stream says `lagged` and ends.
-import type { Clock, Commit, Delta, Hint, LiveFeed, ThreadKey, ThreadLog, View } from '@dormouse/ports';
+import {
+  type Clock,
+  type Commit,
+  type Delta,
+  type Hint,
+  type LiveFeed,
+  type Soon,
+  type ThreadKey,
+  type ThreadLog,
+  type View,
+  whenHere,
+} from '@dormouse/ports';
 import { commitsAfter } from './log-scan.ts';
 
 export type Followed =
@@ -56,20 +67,19 @@ export async function holdHints(
   return hints;
 }
 
-/** Subscribes until closed, which it does by itself after `withinMs`. Resolves when the subscription is in force. (F1) */
-export async function openHints(
+/** Subscribes until closed, which it does by itself after `withinMs`. Answers when the subscription is in force. (F1) */
+export function openHints(
   { feed, clock }: FollowPorts,
   key: ThreadKey,
   withinMs: number,
   careFor: (hint: Hint) => HintCare,
-): Promise<OpenHints> {
+): Soon<OpenHints> {
   const inbox = new HintInbox(clock, clock.now() + withinMs);
-  const unsubscribe = await feed.subscribe(key, (hint) => {
+  const subscribed = feed.subscribe(key, (hint) => {
     const care = careFor(hint);
     if (care !== 'unwanted') inbox.put(hint, care);
   });
-  inbox.open(unsubscribe);
-  return inbox;
+  return whenHere(subscribed, (unsubscribe) => inbox.open(unsubscribe));
 }
 
 /** Follows from the commit that holds the event after `after` until the hints, held since before anything else was read, are closed. */
@@ -130,9 +140,10 @@ class HintInbox implements OpenHints {
   }
 
   /** Once, when the subscription is in force. */
-  open(unsubscribe: () => void): void {
+  open(unsubscribe: () => void): this {
     this.unsubscribe = unsubscribe;
     this.wait();
+    return this;
   }
 
   private wait(): void {
@@ -140,8 +151,8 @@ class HintInbox implements OpenHints {
     if (leftMs <= 0) return this.close();
     this.stopAlarm = this.clock.alarm(Math.min(pollMs, leftMs), () => {
       this.poked = true; // (F2)
+      this.wait(); // it may be over
       this.wake?.();
-      this.wait();
     });
   }
 
@@ -169,12 +180,14 @@ class HintInbox implements OpenHints {
     return 'nothing';
   }
 
-  async take(): Promise<Hint | 'nothing' | 'lagged' | 'over'> {
-    for (;;) {
-      const held = this.held();
-      if (held !== null) return held;
-      await new Promise<void>((resolve) => (this.wake = resolve));
-      this.wake = null;
-    }
+  take(): Promise<Hint | 'nothing' | 'lagged' | 'over'> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const held = this.held();
+        this.wake = held === null ? look : null;
+        if (held !== null) resolve(held);
+      };
+      look();
+    });
   }
 }

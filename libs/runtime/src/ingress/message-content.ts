@@ -5,7 +5,7 @@
 //   M2. A reference to text keeps a preview, so that a log reads without the blob store. (C2)
 import { hash } from 'node:crypto';
 import { fitsBytes } from '@dormouse/protocol';
-import type { Blobs } from '@dormouse/ports';
+import type { Blobs, Soon } from '@dormouse/ports';
 import type { Content, ContentItem } from '@dormouse/thread';
 
 export const inlineBytesMax = 65_536;
@@ -16,24 +16,32 @@ export type MessageItem =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image'; readonly data: string; readonly mediaType: string };
 
-export async function storeContent(
+export function storeContent(
   deps: { readonly blobs: Blobs },
   tenant: string,
   items: readonly MessageItem[],
-): Promise<Content> {
+): Soon<Content> {
+  return items.every(isInline) ? items.map(inline) : storeItems(deps.blobs, tenant, items);
+}
+
+const isInline = (item: MessageItem): boolean =>
+  item.type === 'text' ? fitsBytes(item.text, inlineBytesMax) : item.data.length <= inlineBytesMax;
+
+/** Nothing that a client has put beside it. */
+const inline = (item: MessageItem): ContentItem => (item.type === 'text' ? { type: 'text', text: item.text } : item);
+
+async function storeItems(blobs: Blobs, tenant: string, items: readonly MessageItem[]): Promise<Content> {
   const content: ContentItem[] = [];
-  for (const item of items) content.push(await storeItem(deps.blobs, tenant, item));
+  for (const item of items) content.push(isInline(item) ? inline(item) : await storeItem(blobs, tenant, item));
   return content;
 }
 
 async function storeItem(blobs: Blobs, tenant: string, item: MessageItem): Promise<ContentItem> {
   if (item.type === 'text') {
-    if (fitsBytes(item.text, inlineBytesMax)) return { type: 'text', text: item.text };
     const bytes = Buffer.from(item.text, 'utf8');
     const blob = await put(blobs, tenant, bytes, 'text/plain; charset=utf-8');
     return { type: 'text', blob, bytes: bytes.length, preview: item.text.slice(0, previewCharacters).toWellFormed() };
   }
-  if (item.data.length <= inlineBytesMax) return item;
   const bytes = Buffer.from(item.data, 'base64');
   const blob = await put(blobs, tenant, bytes, item.mediaType);
   return { type: 'image', mediaType: item.mediaType, blob, bytes: bytes.length };

@@ -33,10 +33,12 @@ export function createMessageDesk(ports: MessagePorts): MessageDesk {
   const { bus, threads, mintName } = ports;
   return {
     async post(key, items, origin) {
-      const found = await threads.find(key); // (U2)
+      const looked = threads.find(key); // (U2)
+      const found = looked instanceof Promise ? await looked : looked;
       if (!found.ok) return found;
       const name = mintName(origin);
-      const content = await storeContent(ports, key.tenant, items);
+      const stored = storeContent(ports, key.tenant, items);
+      const content = stored instanceof Promise ? await stored : stored;
       const posted = { id: publicId('msg', name), inputId: inputIdOf(name), mayBeOld: origin.idempotencyKey !== null };
       await bus.publish(key, { kind: 'UserMessage', id: posted.inputId, messageId: posted.id, content }); // (U1)
       return answered(posted);

@@ -15,9 +15,11 @@ import {
   type Hint,
   onAbort,
   type Snapshots,
+  type Soon,
   type ThreadKey,
   type ThreadLog,
   ThreadMap,
+  whenHere,
 } from '@dormouse/ports';
 import {
   evolve,
@@ -51,7 +53,7 @@ export interface TurnWatch {
 }
 
 /** Begins to watch; to be called before the message is posted. Ends by itself after `withinMs`, or with the signal. */
-export type WatchTurn = (key: ThreadKey, withinMs: number, signal: AbortSignal) => Promise<TurnWatch>;
+export type WatchTurn = (key: ThreadKey, withinMs: number, signal: AbortSignal) => Soon<TurnWatch>;
 
 export interface TurnWaitPorts extends FollowPorts {
   readonly snapshots: Snapshots;
@@ -60,32 +62,27 @@ export interface TurnWaitPorts extends FollowPorts {
 export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
   const known = new KnownThreads();
 
-  return async (key, withinMs, signal) => {
-    const hints = await openHints(ports, key, withinMs, careFor);
-    if (signal.aborted) hints.close(); // it calls nobody any more
-    const stay = onAbort(signal, () => hints.close());
-    const drop = (): void => {
-      stay();
-      hints.close();
-    };
-    let read: Thread | null = null;
-    try {
-      if (!known.has(key)) read = (await loadThread(ports, key)).thread; // (Y3)
-    } catch (error) {
-      drop();
-      throw error;
-    }
-    return {
-      drop,
-      async end(message) {
-        try {
-          return await turnEnd(ports, known, { key, hints, before: known.take(key) ?? read }, message);
-        } finally {
-          setImmediate(drop); // (Y6)
-        }
-      },
-    };
-  };
+  return (key, withinMs, signal) =>
+    whenHere(openHints(ports, key, withinMs, careFor), (hints) => {
+      if (signal.aborted) hints.close(); // it calls nobody any more
+      const stay = onAbort(signal, () => hints.close());
+      const drop = (): void => {
+        stay();
+        hints.close();
+      };
+      const watch = (read: Thread | null): TurnWatch => ({
+        drop,
+        end: (message) => turnEnd(ports, known, { key, hints, before: known.take(key) ?? read, drop }, message),
+      });
+      if (known.has(key)) return watch(null); // (Y3)
+      return loadThread(ports, key).then(
+        ({ thread }) => watch(thread),
+        (error: unknown) => {
+          drop();
+          throw error;
+        },
+      );
+    });
 }
 
 /** What may wait is kept until then, so it is no more than this. */
@@ -108,17 +105,20 @@ interface Watch {
   readonly hints: HintStream;
   /** The thread at some time before that; null when it was not read. */
   readonly before: Thread | null;
+  /** Takes the watch down. */
+  readonly drop: () => void;
 }
 
 async function turnEnd(
   ports: TurnWaitPorts,
   known: KnownThreads,
-  { key, hints, before }: Watch,
+  { key, hints, before, drop }: Watch,
   message: PostedMessage,
 ): Promise<TurnAnswer | null> {
   const isNew = before !== null && !message.mayBeOld;
-  const turn = new WatchedTurn(isNew ? before : await threadBefore(ports, key, message, before), message);
+  let turn: WatchedTurn | null = null;
   try {
+    turn = new WatchedTurn(isNew ? before : await threadBefore(ports, key, message, before), message);
     if (!isNew) for await (const commit of commitsAfter(ports.log, key, turn.position)) turn.see(commit);
     while (!turn.isOver()) {
       const hint = hints.held() ?? (await hints.take());
@@ -133,7 +133,8 @@ async function turnEnd(
     }
     return turn.answer();
   } finally {
-    known.keep(key, turn.state);
+    if (turn !== null) known.keep(key, turn.state);
+    setImmediate(drop); // (Y6)
   }
 }
 

@@ -170,7 +170,7 @@ describe('answers to choices', () => {
 
   it('W4 are posted once when they are owed twice at the same moment', async () => {
     const owed = answer();
-    const receipts = await Promise.all([owed, owed].map((one) => stage.ports.work.publish('notices', one)));
+    const receipts = await Promise.all([owed, owed].map(async (one) => stage.ports.work.publish('notices', one)));
     await stage.clock.advance(1_000);
     for (const { handled } of receipts) await handled;
     expect(peers[0]?.posts).toHaveLength(1);

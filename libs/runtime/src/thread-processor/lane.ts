@@ -140,7 +140,14 @@ export class Lane implements LaneMemory {
     if (this.#waitsParked(this.#queue[0])) return this.#patiently(() => this.#putAside());
     let items = this.#stillWanted(this.#takeHead());
     while (items.length > 0 && !this.#home.revoked.aborted && !this.#waitsParked(items[0])) {
-      const finished = await this.#trySlice(items);
+      let finished: readonly SliceItem[];
+      try {
+        finished = await runSlice(this.#home.slices, this, items);
+        if (finished.length > 0) this.#progressed();
+        else await this.#pause();
+      } catch (error) {
+        finished = await this.#sliceFailed(items, error);
+      }
       items = this.#stillWanted(items.filter((item) => !finished.includes(item)));
     }
     this.#queue.unshift(...items); // of a thread that has just been parked
@@ -249,19 +256,13 @@ export class Lane implements LaneMemory {
     return item.deliveries.length === 0 && item.kept.length === 0;
   }
 
-  async #trySlice(items: readonly SliceItem[]): Promise<readonly SliceItem[]> {
-    try {
-      const finished = await runSlice(this.#home.slices, this, items);
-      if (finished.length > 0) this.#progressed();
-      else await this.#pause();
-      return finished;
-    } catch (error) {
-      this.#home.slices.cache.drop(this.cacheKey);
-      const isInput = items[0]?.what === 'input';
-      await this.#failed(error, isInput);
-      if (isInput && this.#isPoison(error)) await this.#patiently(() => this.#park(error));
-      return this.#giveUp(items);
-    }
+  /** Those that are finished by it. */
+  async #sliceFailed(items: readonly SliceItem[], error: unknown): Promise<readonly SliceItem[]> {
+    this.#home.slices.cache.drop(this.cacheKey);
+    const isInput = items[0]?.what === 'input';
+    await this.#failed(error, isInput);
+    if (isInput && this.#isPoison(error)) await this.#patiently(() => this.#park(error));
+    return this.#giveUp(items);
   }
 
   #progressed(): void {

@@ -7,7 +7,17 @@
 //   P2. Paying again is harmless: same ids, same content. A failure leaves everything owed, and the slice is tried again.
 //   P3. A completion that the list ended hands its deliveries over only after the payment, never before. (V1)
 //   P4. The next completion starts last, when nothing else can fail.
-import type { DueTimer, Logger, Logins, ThreadKey, Timers, WorkBus } from '@dormouse/ports';
+import {
+  type DueTimer,
+  type Logger,
+  type Logins,
+  type Receipt,
+  type Soon,
+  type ThreadKey,
+  type Timers,
+  whenHere,
+  type WorkBus,
+} from '@dormouse/ports';
 import { unreachable } from '@dormouse/thread';
 import { type CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
 import type { CompletionOrder } from './completion/completion-request.ts';
@@ -90,6 +100,9 @@ function endedRun(debtor: Debtor, state: BilledState): CompletionRun | null {
 /** Null when there is nothing to wait for. */
 function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> | null {
   const orders: Promise<void>[] = [];
+  const order = (done: Soon<void>): void => {
+    if (done instanceof Promise) orders.push(done);
+  };
   const timers: DueTimer[] = [];
   for (const debt of bill.debts) {
     for (const effect of debt.effects) {
@@ -100,12 +113,12 @@ function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> 
         case 'WithdrawCall':
         case 'LoadToolsets':
         case 'MigrateToolServers':
-          orders.push(publish(deps, debtor, bill.hold, deps.work.publish('dispatches', { ...owed, effect })));
+          order(published(deps, debtor, bill.hold, deps.work.publish('dispatches', { ...owed, effect })));
           break;
         case 'SendCancelNotices':
         case 'SendCloseNotices':
         case 'AnswerChoice':
-          orders.push(publish(deps, debtor, bill.hold, deps.work.publish('notices', { ...owed, effect })));
+          order(published(deps, debtor, bill.hold, deps.work.publish('notices', { ...owed, effect })));
           break;
         case 'SetTimer':
           timers.push({ ...debtor.key, timerId: effect.timerId, due: effect.due });
@@ -120,7 +133,7 @@ function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> 
           );
           break;
         case 'ForgetLogin':
-          orders.push(deps.logins.forget(debtor.key, effect.toolCallId));
+          order(deps.logins.forget(debtor.key, effect.toolCallId));
           break;
         case 'RequestCompletion':
           break;
@@ -130,25 +143,21 @@ function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> 
     }
   }
   if (timers.length > 0) orders.push(setTimers(deps, timers));
-  return orders.length > 0 ? everyOne(orders) : null;
+  return orders.length > 1 ? everyOne(orders) : (orders[0] ?? null);
 }
 
-async function publish(
-  deps: PaymentDeps,
-  debtor: Debtor,
-  hold: Hold,
-  published: ReturnType<WorkBus['publish']>,
-): Promise<void> {
-  const { handled } = await published;
-  if (handled === null) return;
-  hold.retain();
-  const drop = (): void => {
-    hold.drop();
-    debtor.settled();
-  };
-  const keep = (error: unknown): void => deps.logger.warn('receipt_lost', { ...debtor.key, error: String(error) }); // stays owed
-  handled.then(drop, keep);
-}
+/** What was published is held until it is handled. */
+const published = (deps: PaymentDeps, debtor: Debtor, hold: Hold, given: Soon<Receipt>): Soon<void> =>
+  whenHere(given, ({ handled }) => {
+    if (handled === null) return;
+    hold.retain();
+    const drop = (): void => {
+      hold.drop();
+      debtor.settled();
+    };
+    const keep = (error: unknown): void => deps.logger.warn('receipt_lost', { ...debtor.key, error: String(error) }); // stays owed
+    handled.then(drop, keep);
+  });
 
 async function setTimers(deps: PaymentDeps, timers: readonly DueTimer[]): Promise<void> {
   await deps.timers.set(timers);
@@ -157,7 +166,6 @@ async function setTimers(deps: PaymentDeps, timers: readonly DueTimer[]): Promis
 
 /** Waits for all of them, then throws the first failure: nothing is still on its way when a slice is tried again. */
 async function everyOne(orders: readonly Promise<void>[]): Promise<void> {
-  if (orders.length === 1) return orders[0];
   for (const outcome of await Promise.allSettled(orders)) if (outcome.status === 'rejected') throw outcome.reason;
 }
 

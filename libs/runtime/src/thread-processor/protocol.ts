@@ -16,14 +16,12 @@ import { type Debt, readThread, type ReadThread, type ThreadSources } from './th
 
 export type KnownOutcome = Exclude<AppendOutcome, 'unknown' | 'too_large'>;
 
-/** What happens to one slice after it was decided, as steps to be put in order. */
-export interface SliceSteps {
-  /** What became of the commit, after an unknown outcome was read back. */
-  readonly append: () => Promise<KnownOutcome>;
-  readonly pay: () => Promise<void>;
+/** What happens to one slice after it was decided. It goes no further when its commit is not in the log. */
+export type SliceStep =
+  | 'append'
+  | 'pay'
   /** The slice's own hold on its deliveries ends. */
-  readonly release: () => void;
-}
+  | 'release';
 
 /** What is known when a list of commits is about to be paid again. */
 export interface Repayment {
@@ -50,7 +48,7 @@ export interface ProcessorProtocol {
   /** Broken: two deliveries of one input are not merged. (V8) */
   readonly mergeInputs: (items: readonly InputItem[]) => readonly InputItem[];
   /** Steps 3 and 4. Broken: paid before the append, released before the payment. */
-  readonly inOrder: (steps: SliceSteps) => Promise<KnownOutcome>;
+  readonly sliceSteps: readonly SliceStep[];
   /** Whether our append with an unknown outcome happened; `stored` is what the log holds at its version. Broken: always no. */
   readonly wasAppended: (ours: Commit, stored: Commit | null) => boolean;
   /** Somebody moved the thread: which inputs of the slice are finished? None. Broken: all of them. */
@@ -93,13 +91,7 @@ export const soundProtocol: ProcessorProtocol = {
   extendTranscript,
   isOwed,
   mergeInputs,
-  inOrder: async ({ append, pay, release }) => {
-    const outcome = await append();
-    if (outcome !== 'appended') return outcome;
-    await pay();
-    release();
-    return outcome;
-  },
+  sliceSteps: ['append', 'pay', 'release'],
   wasAppended: (ours, stored) => stored !== null && stored.nonce === ours.nonce,
   finishedByConflict: () => [],
   finishedByDuplicate: (found) => found,
@@ -113,10 +105,9 @@ export const soundProtocol: ProcessorProtocol = {
   readThread,
   repaidDebts: (debts) => debts,
   passOn: (hold, ended, pay) => {
-    const takeOver = (): void => {
-      if (ended !== null) hold.absorb(ended);
-    };
     const paid = pay();
+    if (ended === null) return paid;
+    const takeOver = (): void => hold.absorb(ended);
     if (paid !== null) return paid.then(takeOver);
     takeOver();
     return null;

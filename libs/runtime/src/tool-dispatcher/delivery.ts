@@ -14,6 +14,7 @@
 import {
   Fault,
   type Attempt,
+  type CallRecord,
   type Clock,
   type DispatchLedger,
   type DispatchOutcome,
@@ -21,6 +22,7 @@ import {
   type LedgerEntry,
   type Logger,
   type SendOutcome,
+  type Soon,
   type ThreadKey,
   type ThreadLog,
   type ToolTransport,
@@ -81,36 +83,41 @@ interface Progress {
 
 type May = 'go' | 'lost' | Conclusion;
 /** Asked when the turn has come, right before a POST. */
-type Begin = () => May | Promise<May>;
+type Begin = () => Soon<May>;
 
 /** A ledger that was read this short a time ago is not read again. */
 const freshMs = 1_000;
 
 /** @throws Fault when the process stops or a store fails: the call is delivered to somebody again. */
-export async function deliver(
+export function deliver(
   deps: DeliveryDeps,
   errand: Errand,
-  build: () => Invocation | Failure | Promise<Invocation | Failure>,
+  build: () => Soon<Invocation | Failure>,
 ): Promise<Conclusion> {
   const readAt = deps.clock.now();
   // (D1) What is asked of the store goes out together: nearly every call is a new one, and then all of it is needed.
-  const [invocation, { entry, attempts }] = await Promise.all([
-    build(),
-    deps.ledger.look(errand.key, errand.call.effect.toolCallId),
-  ]);
+  const built = build();
+  const looked = deps.ledger.look(errand.key, errand.call.effect.toolCallId);
+  if (!(built instanceof Promise || looked instanceof Promise)) return goOn(deps, errand, built, looked, readAt);
+  return Promise.all([built, looked]).then((read) => goOn(deps, errand, ...read, readAt));
+}
+
+/** From what the ledger says of it. */
+function goOn(
+  deps: DeliveryDeps,
+  errand: Errand,
+  invocation: Invocation | Failure,
+  { entry, attempts }: CallRecord,
+  readAt: number,
+): Promise<Conclusion> {
   const known = concluded(entry);
-  if (known !== null) return known;
+  if (known !== null) return Promise.resolve(known);
   if (entry !== null && entry.nonce !== null) return waitForOther(deps, errand);
   if ('code' in invocation) return conclude(deps, errand, 'refused', invocation);
   const progress = progressOf(attempts, readAt);
   const once = errand.call.effect.delivery === 'at_most_once';
-  return await send(
-    deps,
-    errand,
-    invocation,
-    progress,
-    once ? claim(deps, errand) : lookAgain(deps, errand, progress, readAt),
-  );
+  const begin = once ? claim(deps, errand) : lookAgain(deps, errand, progress, readAt);
+  return send(deps, errand, invocation, progress, begin);
 }
 
 async function send(

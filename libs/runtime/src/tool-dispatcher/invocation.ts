@@ -8,7 +8,7 @@
 //   I3. What was built before the call's commit was stored counts only while the registration that it was built from does, and
 //       is kept until it is asked for: a repetition builds it anew. (I1)
 import { encodeInvocation } from '@dormouse/protocol';
-import type { ToolServer, WorkTopics } from '@dormouse/ports';
+import type { Soon, ToolServer, WorkTopics } from '@dormouse/ports';
 import type { InvokeTool } from '@dormouse/thread';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import type { Failure } from './dispatch-failure.ts';
@@ -37,7 +37,7 @@ type Built = Invocation | Failure;
 
 export interface Invocations {
   /** The request, or why there will never be one; at once when nothing must be read. @throws Fault when a store fails. */
-  build(call: OwedCall): Built | Promise<Built>;
+  build(call: OwedCall): Soon<Built>;
   /** Builds it while the commit that owes the call is on its way to the store, if nothing must be read for it. (I3) */
   prepare(call: OwedCall): void;
 }

@@ -10,6 +10,7 @@ import {
   Fault,
   type Clock,
   type DispatchLedger,
+  type DispatchOutcome,
   type Entropy,
   type InputBus,
   type Logger,
@@ -91,8 +92,9 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     return { ...failure, detail: await describeChange(manifests, server, decidedOn, effect.operation) };
   }
 
-  async function report(call: OwedCall, { outcome, failure }: Conclusion): Promise<void> {
-    const { tenant, thread, trace, effect } = call;
+  /** Null when there is nothing that the thread must be told. */
+  function report(call: OwedCall, { outcome, failure }: Conclusion): Promise<void> | null {
+    const { tenant, thread, effect } = call;
     const about = {
       tenant,
       thread,
@@ -102,7 +104,11 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
       outcome,
     };
     logger.info('tool_call_dispatched', { ...about, code: failure?.code }); // R15
-    if (failure === null) return;
+    return failure === null ? null : tell(call, outcome, failure);
+  }
+
+  async function tell(call: OwedCall, outcome: DispatchOutcome, failure: Failure): Promise<void> {
+    const { tenant, thread, trace, effect } = call;
     const words = await wordsFor(call, failure);
     await inputs.publish(
       { tenant, thread },
@@ -115,7 +121,8 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const { tenant, thread } = call;
     const errand: Errand = { call, key: { tenant, thread }, rest: hand.rest.signal };
     try {
-      await report(call, await deliver(delivery, errand, () => invocations.build(call)));
+      const reported = report(call, await deliver(delivery, errand, () => invocations.build(call)));
+      if (reported !== null) await reported;
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
       if (!hand.withdrawn) throw new Fault('UNAVAILABLE', 'the dispatcher is stopping'); // (T1)

@@ -9,7 +9,7 @@
 //       violated and only one be named.
 //   A4. A commit that no store takes is nobody's fault that passes: its slice throws what is not a Fault, so that it is poison.
 //   A5. What an answer at once would make too many inputs for a commit, or too large, goes without it, and asks for it as an effect.
-import { type Commit, inStep } from '@dormouse/ports';
+import { type AppendOutcome, type Commit, inStep } from '@dormouse/ports';
 import { sealCommit } from '../../envelope.ts';
 import { Hold } from '../held-deliveries.ts';
 import { momentOf } from '../minted-ids.ts';
@@ -37,50 +37,54 @@ export async function commitSlice(
   at: number,
 ): Promise<readonly SliceItem[]> {
   const { items } = asking;
+  await inStep;
   before.messages.append(asking.messages);
-  const answered = await answerAtOnce(deps, lane, before, asking, at);
+  const answer = answerAtOnce(deps, lane, before, asking, at);
+  if (answer !== null) await inStep;
+  const answered = answer && continueSlice(deps.protocol, asking, answer, momentOf(deps.idKey, lane.key, at, null));
   await inStep;
   const sealed = sealAnswered(deps, lane, before, answered, at) ?? seal(deps, lane, before, asking, at);
-  const outcome = await deps.protocol.inOrder({
-    append: async () => {
-      const appended = deps.groupCommit.append({ commit: sealed.commit, owes: owesDeliveries(deps, sealed.slice) });
-      // When what leaves with this turn of the loop has left.
-      process.nextTick(() => announce(deps.payment, lane.key, sealed.debts));
-      const told = await appended.catch((failure: unknown) => foundAfter(deps, lane, sealed, failure));
+  for (const step of deps.protocol.sliceSteps) {
+    if (step === 'append') {
+      let told: AppendOutcome;
+      try {
+        told = await append(deps, lane, sealed);
+      } catch (failure) {
+        told = await foundAfter(deps, lane, sealed, failure);
+      }
       if (told === 'too_large') throw new Error(tooLarge(sealed.commit)); // (A4)
       const known = told === 'unknown' ? await readBack(deps, lane, sealed) : told;
-      if (known !== 'appended') return known;
+      if (known !== 'appended') return await decideAgain(deps, lane, items, known);
       await inStep;
       publish(deps, lane, sealed);
-      return known;
-    },
-    pay: () => paySealed(deps, lane, sealed, items), // (A1)
-    release: () => {
-      for (const item of items) finish(lane, item, sealed.commit.version);
-    },
-  });
-  if (outcome === 'appended') return items;
-  deps.cache.drop(lane.cacheKey); // its window holds what is not in the log
-  return outcome === 'duplicate' ? settleDuplicates(deps, lane, items) : deps.protocol.finishedByConflict(items); // (A3)
+    } else if (step === 'pay') {
+      const hold = holdAll(items);
+      try {
+        const paid = pay(deps.payment, lane, { debts: sealed.debts, state: sealed.after, hold }); // (A1)
+        if (paid !== null) await paid;
+      } finally {
+        hold.drop();
+      }
+      stretchOver(lane, sealed);
+    } else for (const item of items) finish(lane, item, sealed.commit.version);
+  }
+  return items;
 }
 
 /** Null when the slice asks for no completion, or for one that has to be asked as an effect. */
-async function answerAtOnce(
+function answerAtOnce(
   deps: SliceDeps,
   lane: LaneMemory,
   before: ThreadState,
   asking: DecidedSlice,
   at: number,
-): Promise<ContinuedSlice | null> {
+): InputItem | null {
   const { thread, tail, items } = asking;
   if (lane.isClosing || items.length >= deps.inputsPerSliceMax) return null; // (A5)
   const debts = debtsOf(before, asking, at);
   const order = owedCompletion(deps.protocol, { debts, state: { thread, tail, messages: before.messages } });
   const result = order && deps.askAtOnce(order);
-  if (result === null) return null;
-  await inStep;
-  const item = itemAtHand(result, items[0]?.trace ?? null);
-  return continueSlice(deps.protocol, asking, item, momentOf(deps.idKey, lane.key, at, null));
+  return result && itemAtHand(result, items[0]?.trace ?? null);
 }
 
 /** Null without an answer, or when the commit would be too large with it. (A5) */
@@ -126,6 +130,25 @@ function debtsOf(before: ThreadState, { items, effects }: SlicedDecision, at: nu
 const owesDeliveries = ({ protocol }: SliceDeps, { effects, items, thread }: SlicedDecision): boolean =>
   items.some((item) => item.deliveries.length > 0) && effects.some((effect) => protocol.isOwed(thread, effect));
 
+function append(deps: SliceDeps, lane: LaneMemory, { slice, commit, debts }: SealedSlice): Promise<AppendOutcome> {
+  const appended = deps.groupCommit.append({ commit, owes: owesDeliveries(deps, slice) });
+  // When what leaves with this turn of the loop has left.
+  process.nextTick(() => announce(deps.payment, lane.key, debts));
+  return appended;
+}
+
+/** The cached window holds what is not in the log. (A3) */
+function decideAgain(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  items: readonly InputItem[],
+  outcome: Exclude<KnownOutcome, 'appended'>,
+): Promise<readonly SliceItem[]> {
+  deps.cache.drop(lane.cacheKey);
+  if (outcome === 'duplicate') return settleDuplicates(deps, lane, items);
+  return Promise.resolve(deps.protocol.finishedByConflict(items));
+}
+
 /** What became of an append with an unknown outcome. (A3) */
 async function readBack(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice): Promise<KnownOutcome> {
   markUncertain(sealed);
@@ -166,19 +189,8 @@ function publish(deps: SliceDeps, lane: LaneMemory, { slice, commit, after }: Se
   deps.projections.changed(lane.key, thread);
 }
 
-async function paySealed(
-  deps: SliceDeps,
-  lane: LaneMemory,
-  { commit, after, debts }: SealedSlice,
-  items: readonly InputItem[],
-): Promise<void> {
-  const hold = holdAll(items);
-  try {
-    const paid = pay(deps.payment, lane, { debts, state: after, hold });
-    if (paid !== null) await paid;
-  } finally {
-    hold.drop();
-  }
+/** This lane has paid the commit itself. */
+function stretchOver(lane: LaneMemory, { commit, after }: SealedSlice): void {
   const { stretch } = lane;
   if (stretch?.to === commit.version) lane.stretch = { from: stretch.from, to: after.thread.position };
 }

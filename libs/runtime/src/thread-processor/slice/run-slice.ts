@@ -6,7 +6,6 @@
 //   F2. A warm slice reads nothing and writes one commit.
 //   F3. Commits that this lane did not write and finds above its own stretch are paid before anything else is decided. (V1)
 //   F4. A refusal without a commit is final only when the log agrees, after every reload anew. (V4)
-import { inStep } from '@dormouse/ports';
 import { unreachable } from '@dormouse/thread';
 import { Hold } from '../held-deliveries.ts';
 import { momentOf } from '../minted-ids.ts';
@@ -20,26 +19,40 @@ import { finish, repay, settleDecided, settleRead } from './settle.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';
 import { type InputItem, type RecoveryItem, type SliceItem, tell } from './slice-item.ts';
 
-/** Runs one slice over the head of these items. Answers those that are finished; the others come again. */
-export async function runSlice(
+/**
+ * Runs one slice over the head of these items. Answers those that are finished; the others come again.
+ * @throws what the decision of the first item throws, at once or later
+ */
+export function runSlice(
   deps: SliceDeps,
   lane: LaneMemory,
   items: readonly SliceItem[],
 ): Promise<readonly SliceItem[]> {
+  const state = items[0]?.what === 'input' ? cachedState(deps, lane) : null;
+  return state === null ? runCold(deps, lane, items) : decideAndCommit(deps, lane, state, items); // (F2)
+}
+
+async function runCold(deps: SliceDeps, lane: LaneMemory, items: readonly SliceItem[]): Promise<readonly SliceItem[]> {
   const [head] = items;
   if (head === undefined) return [];
   if (head.what === 'recovery') return [await recover(deps, lane, head)];
-  const { state, first } = cachedState(deps, lane) ?? (await readState(deps, lane));
+  const { state, first } = await currentState(deps, lane);
   if (first !== null && head.what === 'input' && (await settleRead(deps, lane, head, first))) return [head];
   if (head.what === 'view') return [await showView(deps, lane, head, state.thread.status === 'open')];
-  const inputs = leadingInputs(items);
+  return await decideAndCommit(deps, lane, state, items);
+}
+
+function decideAndCommit(
+  deps: SliceDeps,
+  lane: LaneMemory,
+  state: ThreadState,
+  items: readonly SliceItem[],
+): Promise<readonly SliceItem[]> {
   deps.groupCommit.expect(); // nearly every slice ends in a commit
   const now = Math.max(deps.clock.now(), state.thread.updatedAt);
   const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null);
-  const slice = decideSlice(deps.protocol, state, inputs, moment, deps.commitBytesMax);
-  if (slice.outcome === 'refused') return await refuse(deps, lane, state, slice);
-  await inStep;
-  return await commitSlice(deps, lane, state, slice, now);
+  const slice = decideSlice(deps.protocol, state, leadingInputs(items), moment, deps.commitBytesMax);
+  return slice.outcome === 'refused' ? refuse(deps, lane, state, slice) : commitSlice(deps, lane, state, slice, now);
 }
 
 function leadingInputs(items: readonly SliceItem[]): readonly InputItem[] {
@@ -57,15 +70,15 @@ interface CurrentState {
   readonly first: ReadThread | null;
 }
 
-/** (F2) */
-function cachedState(deps: SliceDeps, lane: LaneMemory): CurrentState | null {
+function cachedState(deps: SliceDeps, lane: LaneMemory): ThreadState | null {
   const state = deps.cache.get(lane.cacheKey);
-  if (state === null) return null;
-  lane.stretch ??= emptyStretch(state);
-  return { state, first: null };
+  if (state !== null) lane.stretch ??= emptyStretch(state);
+  return state;
 }
 
-async function readState(deps: SliceDeps, lane: LaneMemory): Promise<CurrentState> {
+async function currentState(deps: SliceDeps, lane: LaneMemory): Promise<CurrentState> {
+  const cached = cachedState(deps, lane);
+  if (cached !== null) return { state: cached, first: null };
   const { stretch } = lane;
   const read = await deps.protocol.readThread(deps.sources, lane.key, stretch?.to ?? null);
   const { state, debts } = read;

@@ -31,14 +31,7 @@ export const paymentMutants: Readonly<Record<string, Mutant>> = {
   },
   paidBeforeAppend: {
     breaks: 'effects are paid before the commit is stored',
-    protocol: () => ({
-      inOrder: async ({ append, pay, release }) => {
-        await pay();
-        const outcome = await append();
-        if (outcome === 'appended') release();
-        return outcome;
-      },
-    }),
+    protocol: () => ({ sliceSteps: ['pay', 'append', 'release'] }),
   },
   foreignCommitsNotPaid: {
     breaks: 'commits met on a reload that somebody else wrote are not paid (H1)',

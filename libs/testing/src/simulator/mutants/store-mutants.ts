@@ -41,7 +41,7 @@ export const storeMutants: Readonly<Record<string, Mutant>> = {
     ports: ({ ports, node }) => {
       if (!node.startsWith('callback')) return ports;
       const publish: typeof ports.inputs.publish = async (key, input, trace) => {
-        await ports.dedup.remember(key.tenant, `${key.thread}:${input.id}`).catch(() => undefined);
+        await Promise.resolve(ports.dedup.remember(key.tenant, `${key.thread}:${input.id}`)).catch(() => undefined);
         await ports.inputs.publish(key, input, trace);
       };
       return { ...ports, inputs: { ...ports.inputs, publish } };
