@@ -38,8 +38,14 @@ export interface DispatchLedger {
   read(key: ThreadKey, subject: string): Promise<LedgerEntry | null>;
   /** Resolves when durable: true when this nonce holds the claim. */
   claim(key: ThreadKey, subject: string, nonce: string, at: number): Promise<boolean>;
-  /** Resolves when durable. */
-  settle(key: ThreadKey, subject: string, outcome: DispatchOutcome, detail: string | null): Promise<DispatchOutcome>;
+  /** Resolves when durable, and so is the attempt that led to it: recorded together with the outcome, whoever was first. */
+  settle(
+    key: ThreadKey,
+    subject: string,
+    outcome: DispatchOutcome,
+    detail: string | null,
+    attempt?: Attempt,
+  ): Promise<DispatchOutcome>;
   /** Batched; resolves when durable. */
   record(key: ThreadKey, attempt: Attempt): Promise<void>;
   /** The entry and the attempts of a call in one question: what every call asks before it is sent. */

@@ -13,6 +13,12 @@ const unknownSubject: LedgerEntry = { nonce: null, outcome: null, detail: null, 
 
 export function createDispatchLedger({ entries, attempts }: LedgerStore, passage: Passage): DispatchLedger {
   const rowOf = (key: ThreadKey, subject: string): string => `${nameOf(key)}:${subject}`;
+  function add(key: ThreadKey, attempt: Attempt): void {
+    const row = rowOf(key, attempt.toolCallId);
+    const before = attempts.get(row) ?? [];
+    const others = before.filter((other) => other.number !== attempt.number || other.at !== attempt.at);
+    attempts.set(row, [...others, attempt]);
+  }
   return {
     read: (key, subject) => passage.read('ledger.read', subject, () => entries.get(rowOf(key, subject)) ?? null),
     look: (key, toolCallId) =>
@@ -27,22 +33,15 @@ export function createDispatchLedger({ entries, attempts }: LedgerStore, passage
         entries.set(rowOf(key, subject), { ...entry, nonce, claimedAt: at });
         return true;
       }),
-    settle: (key, subject, outcome, detail) =>
+    settle: (key, subject, outcome, detail, attempt) =>
       passage.write('ledger.settle', subject, () => {
+        if (attempt !== undefined) add(key, attempt);
         const entry = entries.get(rowOf(key, subject)) ?? unknownSubject;
         if (entry.outcome !== null) return entry.outcome;
         entries.set(rowOf(key, subject), { ...entry, outcome, detail });
         return outcome;
       }),
-    record: (key, attempt) =>
-      passage.write('ledger.record', attempt.toolCallId, () => {
-        const row = rowOf(key, attempt.toolCallId);
-        const before = attempts.get(row) ?? [];
-        attempts.set(row, [
-          ...before.filter((other) => other.number !== attempt.number || other.at !== attempt.at),
-          attempt,
-        ]);
-      }),
+    record: (key, attempt) => passage.write('ledger.record', attempt.toolCallId, () => add(key, attempt)),
     attempts: (key, toolCallIds) =>
       passage.read('ledger.attempts', toolCallIds.join(','), () =>
         toolCallIds.flatMap((id) => attempts.get(rowOf(key, id)) ?? []),

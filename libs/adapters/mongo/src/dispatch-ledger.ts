@@ -130,11 +130,12 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
       if (await setFirst(id, 'nonce', { nonce, claimedAt: at }, unsettled)) return true;
       return (await find(id))?.nonce === nonce;
     },
-    settle: async (key, subject, outcome, detail) =>
-      (await change({ id: claimId(key, subject), made: [], end: { outcome, detail } })) ?? outcome,
-    record: async (key, { toolCallId, number, at, status, durationMs }) => {
-      const made = { number, at, status, durationMs: Math.round(durationMs) };
-      await change({ id: claimId(key, toolCallId), made: [made], end: null });
+    settle: async (key, subject, outcome, detail, attempt) => {
+      const made = attempt === undefined ? [] : [madeOf(attempt)];
+      return (await change({ id: claimId(key, subject), made, end: { outcome, detail } })) ?? outcome;
+    },
+    record: async (key, attempt) => {
+      await change({ id: claimId(key, attempt.toolCallId), made: [madeOf(attempt)], end: null });
     },
     attempts: async (key, toolCallIds) => {
       const found = await Promise.all(toolCallIds.map((toolCallId) => find(claimId(key, toolCallId))));
@@ -144,6 +145,13 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
 }
 
 /** All that is to be said of a call; as with `$addToSet`, an attempt said twice is one. */
+const madeOf = ({ number, at, status, durationMs }: Attempt): Change['made'][number] => ({
+  number,
+  at,
+  status,
+  durationMs: Math.round(durationMs),
+});
+
 function documentOf({ id, made, ends: [end] }: CallChanges): ClaimDocument {
   const attempts = [...new Map(made.map((attempt) => [JSON.stringify(attempt), attempt])).values()];
   return { _id: id, ...unclaimed, ...(end ?? unsettled), attempts };

@@ -42,6 +42,7 @@ export function createCarryOut(
       case 'steps':
         return changeAll(operation.steps);
       case 'ask':
+        if (operation.behind !== null) change(operation.behind);
         return { row: prepared(operation.sql).all(...operation.parameters)[0] ?? null };
       case 'limit':
         database.exec(`PRAGMA max_page_count = ${operation.pagesMax ?? pagesUnlimited}`);

@@ -1,5 +1,6 @@
 // The dispatcher's ledger. Contract: ports/dispatch-ledger.ts (D1..D3).
 import type { Attempt, CallRecord, DispatchLedger, DispatchOutcome, LedgerEntry, ThreadKey } from '@dormouse/ports';
+import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
 import { createWrittenCalls } from './written-calls.ts';
@@ -66,19 +67,17 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
       const row = await writer.ask('prompt', claimEntry, [key.tenant, key.thread, subject, nonce, at]);
       return row?.['nonce'] === nonce;
     },
-    settle: async (key, subject, outcome, detail) => {
+    settle: async (key, subject, outcome, detail, attempt) => {
       written.writing(subject);
       // Nobody waits for "sent"; a failure is told to the thread only after it is on disk.
       const urgency = outcome === 'sent' ? 'lazy' : 'prompt';
-      const row = await writer.ask(urgency, settleEntry, [key.tenant, key.thread, subject, outcome, detail]);
+      const made = attempt === undefined ? null : { sql: insertAttempt, parameters: rowOf(key, attempt) };
+      const row = await writer.ask(urgency, settleEntry, [key.tenant, key.thread, subject, outcome, detail], made);
       return row?.['outcome'] as DispatchOutcome;
     },
     record: async (key, attempt) => {
-      const { toolCallId, number, at, status, durationMs } = attempt;
-      written.writing(toolCallId);
-      await writer.rows('lazy', insertAttempt, [
-        [key.tenant, key.thread, toolCallId, number, at, status, Math.round(durationMs)],
-      ]);
+      written.writing(attempt.toolCallId);
+      await writer.rows('lazy', insertAttempt, [rowOf(key, attempt)]);
     },
     attempts: async (key, toolCallIds) =>
       toolCallIds.flatMap((id) => reader.all<AttemptRow>(selectAttempts, key.tenant, key.thread, id).map(attemptOf)),
@@ -101,6 +100,11 @@ const entryOf = ({ nonce, outcome, detail, claimed_at: claimedAt }: EntryRow): L
   detail,
   claimedAt,
 });
+
+const rowOf = (
+  { tenant, thread }: ThreadKey,
+  { toolCallId, number, at, status, durationMs }: Attempt,
+): readonly SQLInputValue[] => [tenant, thread, toolCallId, number, at, status, Math.round(durationMs)];
 
 const attemptOf = (row: AttemptRow): Attempt => ({
   toolCallId: row.tool_call,

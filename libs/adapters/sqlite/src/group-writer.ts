@@ -46,8 +46,13 @@ export interface GroupWriter {
   rows(urgency: StatementUrgency, sql: string, rows: readonly (readonly SQLInputValue[])[]): Promise<number>;
   /** Several statements, the others only if the first changes something; answers how many rows the first changed. */
   steps(urgency: StatementUrgency, steps: readonly Statement[]): Promise<number>;
-  /** One statement with RETURNING; its row or null. */
-  ask(urgency: StatementUrgency, sql: string, parameters: readonly SQLInputValue[]): Promise<Row | null>;
+  /** One statement with RETURNING, carried out together with one before it; its row or null. */
+  ask(
+    urgency: StatementUrgency,
+    sql: string,
+    parameters: readonly SQLInputValue[],
+    behind?: Statement | null,
+  ): Promise<Row | null>;
   /** An append is about to come: the writer need not be woken for it later, and opens its transaction. */
   expect(): void;
   limitPages(pagesMax: number | null): Promise<void>;
@@ -163,8 +168,8 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     },
     rows: (urgency, sql, rows) => (rows.length === 0 ? Promise.resolve(0) : change(urgency, { do: 'rows', sql, rows })),
     steps: (urgency, steps) => change(urgency, { do: 'steps', steps }),
-    ask: (urgency, sql, parameters) =>
-      write(urgency, { do: 'ask', sql, parameters }, (answer) =>
+    ask: (urgency, sql, parameters, behind = null) =>
+      write(urgency, { do: 'ask', sql, parameters, behind }, (answer) =>
         typeof answer === 'object' && 'row' in answer ? answer.row : undefined,
       ),
     expect: () => {

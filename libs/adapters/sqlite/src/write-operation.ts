@@ -40,9 +40,10 @@ export interface StepsOperation {
   readonly steps: readonly Statement[];
 }
 
-/** One statement with RETURNING. Answers its row, if there is one. */
+/** One statement with RETURNING, behind another one. Answers its row, if there is one. */
 export interface AskOperation extends Statement {
   readonly do: 'ask';
+  readonly behind: Statement | null;
 }
 
 /** Limits the size of the database from now on; null for no limit. */

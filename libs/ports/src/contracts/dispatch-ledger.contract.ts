@@ -189,6 +189,17 @@ export function dispatchLedgerContract(name: string, make: () => Promise<Dispatc
       expect([entry, [...attempts].sort(byCall)]).toEqual([null, [first, second]]);
     });
 
+    it('an attempt is recorded with the outcome that it led to, whoever was first', async () => {
+      const ledger = await open();
+      const key = freshKey();
+      const attempt: Attempt = { toolCallId: call1, number: 1, at: 100, status: 202, durationMs: 12 };
+      const again = { ...attempt, number: 2, at: 200 };
+      expect(await ledger.settle(key, call1, 'sent', null, attempt)).toBe('sent');
+      expect(await ledger.settle(key, call1, 'refused', '404', again)).toBe('sent');
+      const { entry, attempts } = await ledger.look(key, call1);
+      expect([entry?.outcome, [...attempts].sort(byCall)]).toEqual(['sent', [attempt, again]]);
+    });
+
     it('one look at a call says what reading its entry and its attempts says', async () => {
       const ledger = await open();
       const key = freshKey();

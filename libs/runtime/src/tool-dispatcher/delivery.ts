@@ -132,14 +132,11 @@ async function send(
     const tried = await attempt(deps, errand, invocation, progress, begin);
     if (tried === 'lost') return waitForOther(deps, errand);
     if ('failure' in tried) return tried;
-    const { outcome } = tried;
+    const { outcome, made } = tried;
     const ended = endOf(outcome);
-    if (ended !== null) {
-      const failure = ended === 'sent' ? null : refusal(toolServer, outcome);
-      const [conclusion] = await Promise.all([conclude(deps, errand, ended, failure), tried.recorded]); // (D3)
-      return conclusion;
-    }
-    await tried.recorded;
+    if (ended !== null)
+      return await conclude(deps, errand, ended, ended === 'sent' ? null : refusal(toolServer, outcome), made); // (D3)
+    await insist(deps, errand, () => deps.ledger.record(errand.key, made));
     if (delivery === 'at_most_once' && (outcome.sent || outcome.reached)) {
       await rest(deps, errand, deps.settings.unknownOutcomeGraceMs); // (D5)
       return conclude(deps, errand, 'unknown', unknownOutcome(toolServer, describe(outcome)));
@@ -150,10 +147,10 @@ async function send(
   }
 }
 
-/** A POST that was made, and its record on the way to the store. */
+/** A POST that was made. */
 interface Tried {
   readonly outcome: SendOutcome;
-  readonly recorded: Promise<void>;
+  readonly made: Attempt;
 }
 
 /** One POST, when the server's gate lets it through. */
@@ -184,14 +181,8 @@ async function attempt(
   if (progress.made === 0) progress.firstAt = at;
   progress.made += 1;
   const status = outcome.sent ? outcome.status : outcome.code;
-  const record = {
-    toolCallId: effect.toolCallId,
-    number: progress.made,
-    at,
-    status,
-    durationMs: Math.max(0, clock.now() - at),
-  };
-  return { outcome, recorded: insist(deps, errand, () => deps.ledger.record(errand.key, record)) };
+  const durationMs = Math.max(0, clock.now() - at);
+  return { outcome, made: { toolCallId: effect.toolCallId, number: progress.made, at, status, durationMs } };
 }
 
 /** At least once: the ledger was read a moment ago, unless the turn came late; a repetition looks again. (D1, D4) */
@@ -275,16 +266,17 @@ function concluded(entry: LedgerEntry | null): Conclusion | null {
   return { outcome, failure: outcome === 'sent' || outcome === 'cancelled' ? null : fromLedger(detail) };
 }
 
-/** Writes the outcome; whoever was first is right. (D2) */
+/** Writes the outcome, and the attempt that led to it; whoever was first is right. (D2, D3) */
 async function conclude(
   deps: DeliveryDeps,
   errand: Errand,
   outcome: DispatchOutcome,
   failure: Failure | null,
+  made?: Attempt,
 ): Promise<Conclusion> {
   const detail = failure === null ? null : ledgerDetail(failure);
   const recorded = await insist(deps, errand, () =>
-    deps.ledger.settle(errand.key, errand.call.effect.toolCallId, outcome, detail),
+    deps.ledger.settle(errand.key, errand.call.effect.toolCallId, outcome, detail, made),
   );
   if (recorded === outcome) return { outcome, failure };
   return concluded(await readLedger(deps, errand)) ?? { outcome: recorded, failure: null };

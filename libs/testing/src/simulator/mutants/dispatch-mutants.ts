@@ -51,8 +51,8 @@ export const dispatchMutants: Readonly<Record<string, Mutant>> = {
     harmlessBecause:
       'a withdrawal narrows the window for a late first POST and cannot close it; no promise rests on it',
     ports: withLedger(({ ports }) => ({
-      settle: async (key, subject, outcome, detail) =>
-        outcome === 'cancelled' ? outcome : ports.ledger.settle(key, subject, outcome, detail),
+      settle: async (key, subject, outcome, detail, attempt) =>
+        outcome === 'cancelled' ? outcome : ports.ledger.settle(key, subject, outcome, detail, attempt),
     })),
   },
 };
