@@ -37,7 +37,10 @@ describe('a callback token', () => {
         const token = tokenOf(tokens, any);
         expect(tokenOf(tokensOf(keyOf('k1')), any)).toBe(token);
         expect(token).toMatch(/^[\w-]+$/);
-        expect(tokens.verify(token, -1)).toEqual({ ok: true, keyId: 'k1', scope: any });
+        const verdict = { ok: true, keyId: 'k1', scope: any };
+        expect(tokens.verify(token, -1)).toEqual(verdict); // known by its text (K5)
+        expect(tokens.verify(token, -1)).toEqual(verdict); // read
+        expect(tokensOf(keyOf('k1')).verify(token, -1)).toEqual(verdict);
       }),
     );
   });
@@ -132,6 +135,22 @@ describe('the key ring', () => {
     expect(ring.verify(token, 0)).toMatchObject({ ok: false, status: 410 });
     expect(ring.verify(`${token.slice(0, -4)}AAAA`, 0)).toMatchObject({ ok: false, status: 401 });
     expect(ring.verify(tokenOf(ring, scope, 5), 0)).toMatchObject({ ok: true, keyId: 'new' });
+  });
+
+  it('counts for however many calls are waited for', () => {
+    const many = tokensOf(keyOf('k1'));
+    const all = Array.from({ length: 3_000 }, (_, index) => ({ ...scope, toolCallId: `call_${index}` }));
+    const made = all.map((each) => tokenOf(many, each));
+    expect(made.map((token) => many.verify(token, 0))).toEqual(
+      all.map((each) => ({ ok: true, keyId: 'k1', scope: each })),
+    );
+  });
+
+  it('R39 R40 is gone when it has expired before it comes back, however well it is known', () => {
+    const fresh = tokensOf(keyOf('k1'));
+    const token = tokenOf(fresh, { ...scope, expiresAt: 10 });
+    expect(fresh.verify(token, 10)).toMatchObject({ ok: false, status: 410 });
+    expect(fresh.verify(token, 10)).toMatchObject({ ok: false, status: 410 });
   });
 
   it('must be usable', () => {

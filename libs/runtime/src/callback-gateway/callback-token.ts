@@ -7,7 +7,10 @@
 //       chosen by the time of the commit, not by what is newest now.
 //   K3. A key that is retired still verifies; a revoked one answers "gone", and only to whoever really held a token of it.
 //   K4. One spelling per token: base64url that decodes to the same bytes in another spelling is refused.
+//   K5. A token that was signed here lately is known by its text, every character of it: nearly each comes back once, soon. Whether
+//       it still counts is asked all the same. One that is not known is verified like a stranger's.
 import { timingSafeEqual } from 'node:crypto';
+import { TransientMap } from '@dormouse/ports';
 import { type HashKey, hashKeyOf, keyedHash } from '../keyed-hash.ts';
 
 export interface CallbackScope {
@@ -49,6 +52,14 @@ interface ReadyKey extends Omit<CallbackKey, 'secret'> {
   readonly secret: HashKey;
 }
 
+/** What a token of ours says, and with which key. */
+interface Signed {
+  readonly scope: CallbackScope;
+  readonly key: ReadyKey;
+}
+
+/** Tokens that were signed and have not come back; of a few hundred bytes each. */
+const awaitedMax = 1_024;
 const formatVersion = 1;
 const macBytes = 32;
 const expiryBytes = 6;
@@ -74,12 +85,21 @@ export function createCallbackTokens(options: {
   const oldest = usable.at(-1);
   if (oldest === undefined) throw new RangeError('there is no callback key that is not revoked');
   const base = options.publicBase.replace(/\/+$/, '');
+  const awaited = new TransientMap<string, Signed>(); // (K5)
   return {
     url(scope, at) {
       const key = usable.find(({ since }) => since <= at) ?? oldest; // (K2)
-      return `${base}/callback/${sign(scope, key)}`;
+      const token = sign(scope, key);
+      if (awaited.size >= awaitedMax) for (const first of awaited.keys()) if (awaited.delete(first)) break;
+      awaited.set(token, { scope, key });
+      return `${base}/callback/${token}`;
     },
-    verify: (token, now) => verify(token, now, byId),
+    verify(token, now) {
+      const known = awaited.get(token);
+      if (known !== undefined) awaited.delete(token);
+      const signed = known ?? authenticate(token, byId);
+      return signed === null ? forged : judge(signed, now);
+    },
   };
 }
 
@@ -88,20 +108,24 @@ function sign(scope: CallbackScope, key: ReadyKey): string {
   return Buffer.concat([covered.subarray(purpose.length), keyedHash(key.secret, covered)]).toString('base64url');
 }
 
-function verify(token: string, now: number, keys: ReadonlyMap<string, ReadyKey>): TokenVerdict {
-  if (token.length > tokenCharactersMax) return forged;
+/** Null for what no key of ours has signed. */
+function authenticate(token: string, keys: ReadonlyMap<string, ReadyKey>): Signed | null {
+  if (token.length > tokenCharactersMax) return null;
   const bytes = Buffer.from(token, 'base64url');
-  if (bytes.length <= macBytes || bytes.toString('base64url') !== token) return forged; // (K4)
+  if (bytes.length <= macBytes || bytes.toString('base64url') !== token) return null; // (K4)
   const covered = Buffer.concat([purpose, bytes.subarray(0, -macBytes)]);
   const payload = covered.subarray(purpose.length);
   const read = decode(payload);
   const key = read === null ? undefined : keys.get(read.keyId);
-  if (read === null || key === undefined) return forged;
-  if (!timingSafeEqual(keyedHash(key.secret, covered), bytes.subarray(-macBytes))) return forged; // (K1)
+  if (read === null || key === undefined) return null;
+  const isOurs = timingSafeEqual(keyedHash(key.secret, covered), bytes.subarray(-macBytes)); // (K1)
+  return isOurs ? { scope: read.scope, key } : null;
+}
+
+function judge({ scope, key }: Signed, now: number): TokenVerdict {
   if (key.revoked) return gone('the key of this callback URL was revoked'); // (K3)
-  const { expiresAt } = read.scope;
-  if (expiresAt !== null && now >= expiresAt) return gone('this callback URL has expired');
-  return { ok: true, scope: read.scope, keyId: key.id };
+  if (scope.expiresAt !== null && now >= scope.expiresAt) return gone('this callback URL has expired');
+  return { ok: true, scope, keyId: key.id };
 }
 
 const forged: TokenVerdict = {

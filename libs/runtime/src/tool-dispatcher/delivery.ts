@@ -39,6 +39,7 @@ import {
   type Failure,
 } from './dispatch-failure.ts';
 import type { Invocation, OwedCall } from './invocation.ts';
+import type { Patience } from './patience.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 import type { ServerGates } from './server-gate.ts';
 import type { DispatcherSettings } from './settings.ts';
@@ -68,8 +69,8 @@ export interface Conclusion {
 export interface Errand {
   readonly call: OwedCall;
   readonly key: ThreadKey;
-  /** Ends waiting: the call was withdrawn, or the process stops. */
-  readonly rest: AbortSignal;
+  /** Over when the call was withdrawn, or the process stops. */
+  readonly patience: Patience;
 }
 
 /** Thrown when waiting was ended from outside. */
@@ -163,7 +164,7 @@ async function attempt(
 ): Promise<Tried | 'lost' | Conclusion> {
   const { clock, hardStop, settings } = deps;
   const { tenant, effect } = errand.call;
-  const entered = deps.gates.enter(tenant, effect.toolServer, errand.rest);
+  const entered = deps.gates.enter(tenant, effect.toolServer, errand.patience);
   const leave = entered instanceof Promise ? await entered : entered;
   if (leave === null) throw new Interrupted();
   let outcome: SendOutcome | null = null;
@@ -286,8 +287,8 @@ const readLedger = (deps: DeliveryDeps, errand: Errand): Promise<LedgerEntry | n
   insist(deps, errand, () => deps.ledger.read(errand.key, errand.call.effect.toolCallId));
 
 async function rest(deps: DeliveryDeps, errand: Errand, ms: number): Promise<void> {
-  if (ms > 0) await deps.clock.sleep(ms, errand.rest);
-  if (errand.rest.aborted) throw new Interrupted();
+  if (ms > 0) await deps.clock.sleep(ms, errand.patience.signal);
+  if (errand.patience.isOver) throw new Interrupted();
 }
 
 const stopping = (): Fault => new Fault('UNAVAILABLE', 'the dispatcher is stopping');
@@ -301,9 +302,9 @@ async function insist<T>(deps: DeliveryDeps, errand: Errand, operation: () => Pr
     try {
       return await operation();
     } catch (error) {
-      if (!(error instanceof Fault) || clock.now() + delayMs > until || errand.rest.aborted) throw error;
+      if (!(error instanceof Fault) || clock.now() + delayMs > until || errand.patience.isOver) throw error;
       logger.warn('dispatch_ledger_unavailable', { code: error.code, toolCallId: errand.call.effect.toolCallId });
-      await clock.sleep(delayMs, errand.rest);
+      await clock.sleep(delayMs, errand.patience.signal);
     }
   }
 }

@@ -1,11 +1,12 @@
 import { createManualClock, createSeededEntropy, type ManualClock, settle } from '@dormouse/adapter-memory';
 import type { SendOutcome } from '@dormouse/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { EndablePatience, type Patience } from './patience.ts';
 import { createServerGates, type Leave, type ServerGates } from './server-gate.ts';
 
 const ok: SendOutcome = { sent: true, status: 200, retryAfterMs: null };
 const bad: SendOutcome = { sent: true, status: 503, retryAfterMs: null };
-const never = new AbortController().signal;
+const endless = new EndablePatience();
 
 let clock: ManualClock;
 let gates: ServerGates;
@@ -22,8 +23,8 @@ beforeEach(() => {
   entered = [];
 });
 
-async function come(name: string, signal = never, server = 'one'): Promise<void> {
-  void Promise.resolve(gates.enter('acme', server, signal)).then((leave) => leave && entered.push({ name, leave }));
+async function come(name: string, patience: Patience = endless, server = 'one'): Promise<void> {
+  void Promise.resolve(gates.enter('acme', server, patience)).then((leave) => leave && entered.push({ name, leave }));
   await settle();
 }
 async function go(outcome: SendOutcome | null, index = 0): Promise<void> {
@@ -58,14 +59,14 @@ describe('the bulkhead', () => {
   });
 
   it('forgets who stopped waiting', async () => {
-    const stop = new AbortController();
+    const stop = new EndablePatience();
     for (const name of 'abc') await come(name);
-    await come('d', stop.signal);
+    await come('d', stop);
     await come('e');
-    stop.abort();
+    stop.end();
     await go(ok);
     expect(inside()).toBe('bce');
-    await come('f', stop.signal);
+    await come('f', stop);
     await go(ok);
     expect(inside()).toBe('ce');
   });
@@ -80,7 +81,7 @@ describe('the bulkhead', () => {
 
   it('is one for each server', async () => {
     for (const name of 'abcd') await come(name);
-    await come('z', never, 'two');
+    await come('z', endless, 'two');
     expect(inside()).toBe('abcz');
   });
 });
@@ -148,9 +149,9 @@ describe('the breaker', () => {
 
   it('lets go of who stops waiting', async () => {
     await fail(5);
-    const stop = new AbortController();
-    const left = gates.enter('acme', 'one', stop.signal);
-    stop.abort();
+    const patience = new EndablePatience();
+    const left = gates.enter('acme', 'one', patience);
+    patience.end();
     expect(await left).toBeNull();
   });
 

@@ -5,14 +5,15 @@
 //   S1. Whoever is told to stop waiting has not begun.
 //   S2. What is held here is forgotten when nobody waits and nothing has failed, not before: one entry per server in use.
 //   S3. Whoever has to wait does so from the moment he came: nobody who comes later is let in before.
-import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
+import type { Clock, Entropy, SendOutcome, Soon } from '@dormouse/ports';
 import { createBreaker, type Breaker, type Pass } from './breaker.ts';
 import { createBulkhead, type Bulkhead } from './bulkhead.ts';
+import type { Patience } from './patience.ts';
 import type { BreakerSettings } from './settings.ts';
 
 export interface ServerGates {
-  /** What ends the turn, at once or when the turn has come; null when the signal ended the wait. */
-  enter(tenant: string, toolServer: string, signal: AbortSignal): Leave | null | Promise<Leave | null>;
+  /** What ends the turn, at once or when the turn has come; null when nobody waits any more. */
+  enter(tenant: string, toolServer: string, patience: Patience): Soon<Leave | null>;
 }
 
 /** Ends a turn, with what came of it; null when nothing was sent. */
@@ -85,12 +86,12 @@ export function createServerGates(options: GateOptions): ServerGates {
   }
 
   return {
-    enter(tenant, toolServer, signal) {
-      if (signal.aborted) return null; // (S1)
+    enter(tenant, toolServer, patience) {
+      if (patience.isOver) return null; // (S1)
       const name = `${tenant} ${toolServer}`;
       const gate = gateOf(name);
       const isFree = !gate.breaker.isHolding && gate.bulkhead.enterNow();
-      return isFree ? begin(name, gate, 'free') : wait(name, gate, signal);
+      return isFree ? begin(name, gate, 'free') : wait(name, gate, patience.signal);
     },
   };
 }

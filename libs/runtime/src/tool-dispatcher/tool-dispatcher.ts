@@ -31,6 +31,7 @@ import { dispatchFailure, type Failure } from './dispatch-failure.ts';
 import { createInvocations, type OwedCall } from './invocation.ts';
 import { createManifests } from './manifest.ts';
 import { migrateToolServers, type OwedMigration } from './migration.ts';
+import { EndablePatience } from './patience.ts';
 import { createRegistrations } from './registrations.ts';
 import { createServerGates } from './server-gate.ts';
 import { defaultDispatcherSettings, type DispatcherSettings } from './settings.ts';
@@ -53,7 +54,7 @@ export interface ToolDispatcherDeps {
 }
 
 interface InHand {
-  readonly rest: AbortController;
+  readonly patience: EndablePatience;
   withdrawn: boolean;
   done: Promise<void>;
 }
@@ -119,7 +120,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
 
   async function invoke(call: OwedCall, hand: InHand): Promise<void> {
     const { tenant, thread } = call;
-    const errand: Errand = { call, key: { tenant, thread }, rest: hand.rest.signal };
+    const errand: Errand = { call, key: { tenant, thread }, patience: hand.patience };
     try {
       const reported = report(call, await deliver(delivery, errand, () => invocations.build(call)));
       if (reported !== null) await reported;
@@ -135,7 +136,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const id = handOf(call, call.effect.toolCallId);
     const known = inHand.get(id);
     if (known !== undefined) return known.done; // (T2)
-    const hand: InHand = { rest: new AbortController(), withdrawn: false, done: Promise.resolve() };
+    const hand: InHand = { patience: new EndablePatience(), withdrawn: false, done: Promise.resolve() };
     inHand.set(id, hand);
     hand.done = invoke(call, hand); // nobody looks at a hand before this: what runs at once asks for no other call
     return hand.done;
@@ -146,7 +147,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const hand = inHand.get(handOf({ tenant, thread }, effect.toolCallId));
     if (hand === undefined) return;
     hand.withdrawn = true;
-    hand.rest.abort();
+    hand.patience.end();
   }
 
   async function load(owed: OwedLoad): Promise<void> {
@@ -206,7 +207,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     },
     async stop(withinMs) {
       isStopping = true;
-      for (const { rest } of inHand.values()) rest.abort();
+      for (const { patience } of inHand.values()) patience.end();
       await subscription?.close(withinMs);
       hardStop.abort();
       // What still waits for a bus that stopped first is not waited for: it touches nothing any more.
