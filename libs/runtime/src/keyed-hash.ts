@@ -31,11 +31,10 @@ export function keyedHash({ inner, outer }: HashKey, data: string | Uint8Array):
 }
 
 /**
- * A hash that nobody without the key can tell, of data that is followed by nothing: 32 bytes, for ids. One hash instead of two;
- * it authenticates nothing.
+ * A hash that nobody without the key can tell, of data that is followed by nothing, for ids: 32 bytes, a character for each. One hash
+ * instead of two; it authenticates nothing.
  */
-export const keyedDigest = ({ inner }: HashKey, data: string): Buffer =>
-  Buffer.from(hash('sha256', behind(inner, data), 'binary'), 'binary');
+export const keyedDigest = ({ inner }: HashKey, data: string): string => hash('sha256', behind(inner, data), 'binary');
 
 /** The inner pad and the data. */
 function behind(inner: Buffer, data: string | Uint8Array): Uint8Array {

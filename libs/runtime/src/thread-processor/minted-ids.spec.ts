@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hashKeyOf } from '../keyed-hash.ts';
-import { mintId, momentOf, ulid } from './minted-ids.ts';
+import { mintId, momentOf } from './minted-ids.ts';
 import { idKey, key } from './spec/stage.ts';
 
 const now = 1_764_000_000_000;
@@ -29,12 +29,6 @@ describe('a minted id', () => {
   it('sorts by time as text', () => {
     const ids = [0, 1, 31, 32, 1_023, now, now + 1, 2 ** 48 - 1].map((at) => mintId(idKey, key, 'call', 3, at));
     expect(ids.toSorted()).toEqual(ids);
-  });
-
-  it('encodes the time and the bits in ULID form', () => {
-    expect(ulid(1_469_918_176_385, new Uint8Array(10)).slice(0, 10)).toBe('01ARYZ6S41');
-    expect(ulid(0, new Uint8Array(10).fill(255))).toBe('0000000000ZZZZZZZZZZZZZZZZ');
-    expect(ulid(0, new Uint8Array([0, 0, 0, 0, 0, 0, 0, 0, 0, 31]))).toBe('0000000000000000000000000Z');
   });
 
   it('comes with the hash that the heart uses', () => {

@@ -133,7 +133,7 @@ const owesDeliveries = ({ protocol }: SliceDeps, { effects, items, thread }: Sli
 function append(deps: SliceDeps, lane: LaneMemory, { slice, commit, debts }: SealedSlice): Promise<AppendOutcome> {
   const appended = deps.groupCommit.append({ commit, owes: owesDeliveries(deps, slice) });
   // When what leaves with this turn of the loop has left.
-  process.nextTick(() => announce(deps.payment, lane.key, debts));
+  if (debts.length > 0) process.nextTick(() => announce(deps.payment, lane.key, debts));
   return appended;
 }
 
