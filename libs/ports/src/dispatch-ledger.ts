@@ -38,7 +38,7 @@ export interface DispatchLedger {
   read(key: ThreadKey, subject: string): Promise<LedgerEntry | null>;
   /** Resolves when durable: true when this nonce holds the claim. */
   claim(key: ThreadKey, subject: string, nonce: string, at: number): Promise<boolean>;
-  /** Resolves when durable, and so is the attempt that led to it: recorded together with the outcome, whoever was first. */
+  /** Resolves when durable, and so is the subject's attempt that led to it: recorded with the outcome or before, whoever was first. */
   settle(
     key: ThreadKey,
     subject: string,

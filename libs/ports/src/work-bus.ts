@@ -32,7 +32,6 @@ export interface Receipt {
 }
 
 export interface WorkBus {
-  /** Never throws: who is refused gets a promise that rejects. */
   publish<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): Soon<Receipt>;
   /** A hint: this is published, with this very effect, as soon as its commit is stored, if it is owed then. (W3) */
   expect?<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): void;

@@ -144,14 +144,14 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
   };
 }
 
-/** All that is to be said of a call; as with `$addToSet`, an attempt said twice is one. */
-const madeOf = ({ number, at, status, durationMs }: Attempt): Change['made'][number] => ({
+const madeOf = ({ number, at, status, durationMs }: Attempt): MadeAttempt => ({
   number,
   at,
   status,
   durationMs: Math.round(durationMs),
 });
 
+/** All that is to be said of a call; as with `$addToSet`, an attempt said twice is one. */
 function documentOf({ id, made, ends: [end] }: CallChanges): ClaimDocument {
   const attempts = [...new Map(made.map((attempt) => [JSON.stringify(attempt), attempt])).values()];
   return { _id: id, ...unclaimed, ...(end ?? unsettled), attempts };

@@ -1,5 +1,13 @@
 // The dispatcher's ledger. Contract: ports/dispatch-ledger.ts (D1..D3).
-import type { Attempt, CallRecord, DispatchLedger, DispatchOutcome, LedgerEntry, ThreadKey } from '@dormouse/ports';
+import {
+  type Attempt,
+  type CallRecord,
+  type DispatchLedger,
+  type DispatchOutcome,
+  type LedgerEntry,
+  type ThreadKey,
+  soon,
+} from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
@@ -61,7 +69,8 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
       const row = reader.one<EntryRow>(selectEntry, key.tenant, key.thread, subject);
       return row && entryOf(row);
     },
-    look: (key, toolCallId) => (written.mayHave(toolCallId) ? readCall(reader, key, toolCallId) : nothingKnown),
+    look: (key, toolCallId) =>
+      soon(() => (written.mayHave(toolCallId) ? readCall(reader, key, toolCallId) : nothingKnown)),
     claim: async (key, subject, nonce, at) => {
       written.writing(subject);
       const row = await writer.ask('prompt', claimEntry, [key.tenant, key.thread, subject, nonce, at]);
@@ -84,7 +93,7 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
   };
 }
 
-async function readCall(reader: Reader, key: ThreadKey, toolCallId: string): Promise<CallRecord> {
+function readCall(reader: Reader, key: ThreadKey, toolCallId: string): CallRecord {
   const rows = reader.all<CallRow>(selectCall, key.tenant, key.thread, toolCallId);
   if (rows.length === 0) return nothingKnown;
   const entry = rows.find((row) => row.number === null);

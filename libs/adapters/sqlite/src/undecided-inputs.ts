@@ -16,7 +16,7 @@ export interface UndecidedInput extends ThreadKey {
 export interface UndecidedInputs {
   /** Why this thread may send nothing more now: Fault UNAVAILABLE above the bounds. */
   refusal(key: ThreadKey): Error | null;
-  /** `done` settles when the input is decided or refused. */
+  /** After `refusal` answered null. `done` settles when the input is decided or refused. */
   add(
     key: ThreadKey,
     input: BusInput,

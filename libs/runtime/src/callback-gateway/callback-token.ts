@@ -7,8 +7,9 @@
 //       chosen by the time of the commit, not by what is newest now.
 //   K3. A key that is retired still verifies; a revoked one answers "gone", and only to whoever really held a token of it.
 //   K4. One spelling per token: base64url that decodes to the same bytes in another spelling is refused.
-//   K5. A token that was signed here lately is known by its text, every character of it: nearly each comes back once, soon. Whether
-//       it still counts is asked all the same. One that is not known is verified like a stranger's.
+//   K5. A token that was signed in this process lately is known by its text, every character of it: where calls go out and come in
+//       through one process, nearly each comes back once, soon. Whether it still counts is asked all the same. One that is not known
+//       is verified like a stranger's.
 import { timingSafeEqual } from 'node:crypto';
 import { TransientMap } from '@dormouse/ports';
 import { type HashKey, hashKeyOf, keyedHash } from '../keyed-hash.ts';
@@ -86,12 +87,16 @@ export function createCallbackTokens(options: {
   if (oldest === undefined) throw new RangeError('there is no callback key that is not revoked');
   const base = options.publicBase.replace(/\/+$/, '');
   const awaited = new TransientMap<string, Signed>(); // (K5)
+  function remember(token: string, signed: Signed): void {
+    if (token.length > tokenCharactersMax) return;
+    if (awaited.size >= awaitedMax) for (const first of awaited.keys()) if (awaited.delete(first)) break;
+    awaited.set(token, signed);
+  }
   return {
     url(scope, at) {
       const key = usable.find(({ since }) => since <= at) ?? oldest; // (K2)
       const token = sign(scope, key);
-      if (awaited.size >= awaitedMax) for (const first of awaited.keys()) if (awaited.delete(first)) break;
-      awaited.set(token, { scope, key });
+      remember(token, { scope, key });
       return `${base}/callback/${token}`;
     },
     verify(token, now) {

@@ -27,8 +27,10 @@ export function storeContent(
 const isInline = (item: MessageItem): boolean =>
   item.type === 'text' ? fitsBytes(item.text, inlineBytesMax) : item.data.length <= inlineBytesMax;
 
-/** Nothing that a client has put beside it. */
-const inline = (item: MessageItem): ContentItem => (item.type === 'text' ? { type: 'text', text: item.text } : item);
+const inline = (item: MessageItem): ContentItem =>
+  item.type === 'text'
+    ? { type: 'text', text: item.text }
+    : { type: 'image', data: item.data, mediaType: item.mediaType };
 
 async function storeItems(blobs: Blobs, tenant: string, items: readonly MessageItem[]): Promise<Content> {
   const content: ContentItem[] = [];

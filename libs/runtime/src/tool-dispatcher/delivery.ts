@@ -23,6 +23,7 @@ import {
   type Logger,
   type SendOutcome,
   type Soon,
+  soon,
   type ThreadKey,
   type ThreadLog,
   type ToolTransport,
@@ -97,7 +98,7 @@ export function deliver(
 ): Promise<Conclusion> {
   const readAt = deps.clock.now();
   // (D1) What is asked of the store goes out together: nearly every call is a new one, and then all of it is needed.
-  const built = build();
+  const built = soon(build);
   const looked = deps.ledger.look(errand.key, errand.call.effect.toolCallId);
   if (!(built instanceof Promise || looked instanceof Promise)) return goOn(deps, errand, built, looked, readAt);
   return Promise.all([built, looked]).then((read) => goOn(deps, errand, ...read, readAt));

@@ -10,6 +10,7 @@
 //   A4. A commit that no store takes is nobody's fault that passes: its slice throws what is not a Fault, so that it is poison.
 //   A5. What an answer at once would make too many inputs for a commit, or too large, goes without it, and asks for it as an effect.
 import { type AppendOutcome, type Commit, inStep } from '@dormouse/ports';
+import { unreachable } from '@dormouse/thread';
 import { sealCommit } from '../../envelope.ts';
 import { Hold } from '../held-deliveries.ts';
 import { momentOf } from '../minted-ids.ts';
@@ -45,28 +46,38 @@ export async function commitSlice(
   await inStep;
   const sealed = sealAnswered(deps, lane, before, answered, at) ?? seal(deps, lane, before, asking, at);
   for (const step of deps.protocol.sliceSteps) {
-    if (step === 'append') {
-      let told: AppendOutcome;
-      try {
-        told = await append(deps, lane, sealed);
-      } catch (failure) {
-        told = await foundAfter(deps, lane, sealed, failure);
+    switch (step) {
+      case 'append': {
+        let told: AppendOutcome;
+        try {
+          told = await append(deps, lane, sealed);
+        } catch (failure) {
+          told = await foundAfter(deps, lane, sealed, failure);
+        }
+        if (told === 'too_large') throw new Error(tooLarge(sealed.commit)); // (A4)
+        const known = told === 'unknown' ? await readBack(deps, lane, sealed) : told;
+        if (known !== 'appended') return await decideAgain(deps, lane, items, known);
+        await inStep;
+        publish(deps, lane, sealed);
+        break;
       }
-      if (told === 'too_large') throw new Error(tooLarge(sealed.commit)); // (A4)
-      const known = told === 'unknown' ? await readBack(deps, lane, sealed) : told;
-      if (known !== 'appended') return await decideAgain(deps, lane, items, known);
-      await inStep;
-      publish(deps, lane, sealed);
-    } else if (step === 'pay') {
-      const hold = holdAll(items);
-      try {
-        const paid = pay(deps.payment, lane, { debts: sealed.debts, state: sealed.after, hold }); // (A1)
-        if (paid !== null) await paid;
-      } finally {
-        hold.drop();
+      case 'pay': {
+        const hold = holdAll(items);
+        try {
+          const paid = pay(deps.payment, lane, { debts: sealed.debts, state: sealed.after, hold }); // (A1)
+          if (paid !== null) await paid;
+        } finally {
+          hold.drop();
+        }
+        stretchOver(lane, sealed);
+        break;
       }
-      stretchOver(lane, sealed);
-    } else for (const item of items) finish(lane, item, sealed.commit.version);
+      case 'release':
+        for (const item of items) finish(lane, item, sealed.commit.version);
+        break;
+      default:
+        unreachable(step);
+    }
   }
   return items;
 }

@@ -1,0 +1,28 @@
+import type { DispatchLedger } from '@dormouse/ports';
+import { describe, expect, it } from 'vitest';
+import { deliver, type DeliveryDeps, type Errand } from './delivery.ts';
+import { EndablePatience } from './patience.ts';
+import { invoke, key } from './spec/stage.ts';
+
+// Whoever loses a promise that rejects ends the process; this runner fails then.
+describe('what a delivery asks for together', () => {
+  const errand: Errand = {
+    call: { ...key, effect: invoke(), at: 1, trace: null },
+    key,
+    patience: new EndablePatience(),
+  };
+  const depsWith = (look: DispatchLedger['look']): DeliveryDeps =>
+    ({ ledger: { look }, clock: { now: () => 1 } }) as unknown as DeliveryDeps;
+  const rejects = (): Promise<never> => Promise.resolve().then(throws);
+  const throws = (): never => {
+    throw new Error('no store');
+  };
+
+  it.each([
+    ['both reject', rejects, rejects],
+    ['the request throws at once, the ledger rejects', throws, rejects],
+  ])('is one failure when %s', async (_, build, look) => {
+    await expect((async () => deliver(depsWith(look), errand, build))()).rejects.toThrow('no store');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+});
