@@ -67,10 +67,19 @@ export interface WriterSetup {
   /** See `writer-counters.ts`. */
   readonly counters: SharedArrayBuffer;
   readonly port: MessagePort;
+  /** See `checkpoint-request.ts`. */
+  readonly checkpoints: SharedArrayBuffer;
   readonly walFramesMax: number;
   readonly pagesMax: number | null;
 }
 
+/** `workerData` of the thread that carries the log over. */
+export interface CheckpointSetup {
+  readonly file: string;
+  readonly checkpoints: SharedArrayBuffer;
+}
+
 export type WriterMessage = readonly WriteOperation[] | 'close';
 
-export type WriterReply = readonly WriteAnswer[] | 'closed';
+/** `log-is-long`: the thread that carries it over has to be started. */
+export type WriterReply = readonly WriteAnswer[] | 'log-is-long' | 'closed';

@@ -5,14 +5,14 @@
 //
 // Invariants:
 //   W1. Order of arrival is order of execution.
-//   W2. A checkpoint never delays a commit while the write-ahead log is below `walFramesMax`; above it, each checkpoint is
-//       made between two transactions, so the log stays bounded. Its length is looked at every 16 operations. (stack.md:
-//       auto-checkpoints stall the path)
+//   W2. Nothing is carried over inside a transaction, and of a log that has grown too long only the rest between two: the other
+//       thread is faster than this one, or waited for, so the log stays bounded. (H1, H2; stack.md: auto-checkpoints stall the path)
 //   W3. Woken for something that is about to be posted, it opens the transaction for it and stays awake for that, `watchMsMax` at
 //       most. Nowhere else does it wait awake, or with an open transaction.
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
+import { createCheckpointLine } from './checkpoint-request.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
 import { busyMsMax, createTransactions } from './transaction.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
@@ -37,7 +37,12 @@ if (setup.pagesMax !== null) database.exec(`PRAGMA max_page_count = ${setup.page
 const appender = createCommitAppender(database);
 const transactions = createTransactions(database, appender);
 const counters = createCounterPen(setup.counters);
-const wal = createWriteAheadLog(database, setup.walFramesMax, counters);
+const wal = createWriteAheadLog(database, counters, {
+  framesMax: setup.walFramesMax,
+  other: createCheckpointLine(setup.checkpoints),
+  startOther: () => reply('log-is-long'),
+  waitMsMax: busyMsMax,
+});
 serve();
 
 function serve(): void {
@@ -47,7 +52,7 @@ function serve(): void {
     for (let from = 0; from < operations.length; from += operationsPerTransactionMax) {
       answer(operations.slice(from, from + operationsPerTransactionMax));
     }
-    if (operations.length > 0 && wal.isTooLong()) checkpoint();
+    if (operations.length > 0) carryOver(wal.tend);
     if (isEnd) return finish();
     if (operations.length === 0) wait(seen);
   }
@@ -59,7 +64,7 @@ function wait(seen: number): void {
     if (signal.watch(seen, watchMsMax)) return; // (W3)
     transactions.abandon();
   }
-  if (signal.sleep(seen, wal.isClean() ? undefined : idleBeforeCheckpointMs) === 'timed-out') checkpoint();
+  if (signal.sleep(seen, wal.isClean() ? undefined : idleBeforeCheckpointMs) === 'timed-out') carryOver(() => wal.checkpoint('PASSIVE'));
   else transactions.open(); // whoever posted begins one anyway
 }
 
@@ -101,9 +106,9 @@ function reply(message: WriterReply): void {
 }
 
 /** A checkpoint that fails (the disk is full) is tried again later; the log holds everything until then. */
-function checkpoint(mode: 'PASSIVE' | 'TRUNCATE' = 'PASSIVE'): void {
+function carryOver(some: () => void): void {
   try {
-    wal.checkpoint(mode);
+    some();
   } catch (error) {
     if (troubleOf(failureOf(error)) === 'own') throw error;
   }
@@ -111,7 +116,7 @@ function checkpoint(mode: 'PASSIVE' | 'TRUNCATE' = 'PASSIVE'): void {
 
 function finish(): void {
   transactions.abandon();
-  checkpoint('TRUNCATE');
+  carryOver(() => wal.checkpoint('TRUNCATE'));
   database.close();
   reply('closed');
   port.close();

@@ -1,0 +1,68 @@
+// How the writer has its log carried over by another thread and goes on meanwhile: one state in shared memory.
+//
+//   absent → starting → free → asked → carried or failed → free → …, and from each of them → over
+//
+// Invariants:
+//   D1. Each state is left by one side only: `starting` and `asked` by the thread that carries over, the others by the writer; all
+//       of them by whoever ends it. No step overwrites another.
+//   D2. One checkpoint is asked for at a time; the next one can be when the answer was taken.
+export const requestBytes = 4;
+
+const states = ['absent', 'starting', 'free', 'asked', 'carried', 'failed', 'over'] as const;
+type State = (typeof states)[number];
+
+/** The writer's end. */
+export interface CheckpointRequest {
+  /** `absent` is answered once: then somebody has to start the thread. `no` while it starts or is busy. */
+  ask(): 'asked' | 'absent' | 'no';
+  /** The answer, once; null while there is none. */
+  take(): 'carried' | 'failed' | null;
+  /** Until what was asked for is answered, `ms` at most. */
+  wait(ms: number): void;
+}
+
+/** The end of the thread that carries over. */
+export interface CheckpointWork {
+  ready(): void;
+  /** Until something is asked for; false when it is over. */
+  next(): boolean;
+  answer(answer: 'carried' | 'failed'): void;
+}
+
+export interface CheckpointLine extends CheckpointRequest, CheckpointWork {
+  /** What is being carried over is finished, and answered to nobody. */
+  end(): void;
+}
+
+/** One for each end, over the same memory. */
+export function createCheckpointLine(memory: SharedArrayBuffer): CheckpointLine {
+  const numbers = new Int32Array(memory);
+  const stateNow = (): State => states[Atomics.load(numbers, 0)] ?? 'over';
+
+  /** (D1) */
+  function step(from: State, to: State): boolean {
+    const left = states.indexOf(from);
+    if (Atomics.compareExchange(numbers, 0, left, states.indexOf(to)) !== left) return false;
+    Atomics.notify(numbers, 0);
+    return true;
+  }
+
+  return {
+    ask: () => (step('absent', 'starting') ? 'absent' : step('free', 'asked') ? 'asked' : 'no'),
+    take: () => (step('carried', 'free') ? 'carried' : step('failed', 'free') ? 'failed' : null),
+    wait: (ms) => void Atomics.wait(numbers, 0, states.indexOf('asked'), ms),
+    ready: () => void step('starting', 'free'),
+    next: () => {
+      for (let state = stateNow(); state !== 'asked'; state = stateNow()) {
+        if (state === 'over') return false;
+        Atomics.wait(numbers, 0, states.indexOf(state));
+      }
+      return true;
+    },
+    answer: (answer) => void step('asked', answer),
+    end: () => {
+      Atomics.store(numbers, 0, states.indexOf('over'));
+      Atomics.notify(numbers, 0);
+    },
+  };
+}

@@ -1,0 +1,29 @@
+// The thread that carries the write-ahead log over into the database file while the writer goes on. It is started when a log has
+// grown too long for the first time, and sleeps until it is asked. What a transaction stores while it is at it, it leaves for the
+// writer.
+//
+// Runs from source too, where packages of this repository cannot be imported: only `node:` and files beside this one.
+import { DatabaseSync } from 'node:sqlite';
+import { workerData } from 'node:worker_threads';
+import { createCheckpointLine } from './checkpoint-request.ts';
+import { failureOf, troubleOf } from './sqlite-failure.ts';
+import type { CheckpointSetup } from './write-operation.ts';
+
+const setup = workerData as CheckpointSetup;
+const line = createCheckpointLine(setup.checkpoints);
+const database = new DatabaseSync(setup.file);
+database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0'); // syncs the log before, and the file behind
+const passive = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+line.ready();
+while (line.next()) line.answer(carryOver());
+database.close();
+
+/** The disk is full, or the writer was first: the log holds everything until it is tried again. */
+function carryOver(): 'carried' | 'failed' {
+  try {
+    return passive.get()?.['busy'] === 0 ? 'carried' : 'failed';
+  } catch (error) {
+    if (troubleOf(failureOf(error)) === 'own') throw error;
+    return 'failed';
+  }
+}
