@@ -28,6 +28,9 @@ export interface Services {
 
 export function servicesOf(config: Config, platform: Platform, callbackBase: string): Services {
   const { stores, transport, keys, sealer, clock, entropy, logger } = platform;
+  let tokens: CallbackTokens | null = null;
+  /** One for all: who takes results knows the tokens that went out with the calls. (K5) */
+  const callbackTokens = (): CallbackTokens => (tokens ??= createTokens(platform, callbackBase));
   return {
     ingress: () =>
       createIngress({
@@ -41,7 +44,7 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
     callbackGateway: () =>
       createCallbackGateway({
         ...stores,
-        tokens: callbackTokens(platform, callbackBase),
+        tokens: callbackTokens(),
         ...{ sealer, clock, entropy, logger },
         rate: limitOfRate(rateOf(config, config.TENANT_CALLBACKS_PER_S)),
         settings: { loginDeadlineMs: config.OAUTH_DEADLINE_MS, choiceDeadlineMs: config.CHOICE_DEADLINE_MS },
@@ -57,7 +60,7 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
       });
     },
     threadProcessor: () => threadProcessor(config, platform),
-    toolDispatcher: () => toolDispatcher(config, platform, callbackTokens(platform, callbackBase)),
+    toolDispatcher: () => toolDispatcher(config, platform, callbackTokens()),
     notifier: () => createNotifier({ ...stores, transport, sealer, clock, entropy, logger }),
   };
 }
@@ -69,7 +72,7 @@ const rateOf = (config: Config, given: number | undefined): number => given ?? (
 export const rateGateOf = (config: Config, { stores }: Platform): RateGate =>
   createRateGate(stores.rates, limitOfRate(rateOf(config, config.TENANT_REQUESTS_PER_S)));
 
-function callbackTokens({ keys }: Platform, publicBase: string): CallbackTokens {
+function createTokens({ keys }: Platform, publicBase: string): CallbackTokens {
   return createCallbackTokens({
     keys: [{ id: 'k1', secret: keys.key('callbacks'), since: 0, revoked: false }],
     publicBase,

@@ -1,5 +1,5 @@
 // What the model sees, independent of any provider.
-import type { Content } from './content.ts';
+import type { Content, ContentItem } from './content.ts';
 import type { Outcome } from './event.ts';
 
 export interface ModelToolCall {
@@ -25,3 +25,17 @@ export type ModelMessage =
       readonly toolCalls: readonly ModelToolCall[];
     }
   | { readonly role: 'tool'; readonly results: readonly ModelToolResult[] };
+
+const isReference = (item: ContentItem): boolean => 'blob' in item && item.blob !== undefined;
+
+/** Whether some of its content is a payload that is kept elsewhere. */
+export function hasReference(message: ModelMessage): boolean {
+  switch (message.role) {
+    case 'user':
+      return message.content.some(isReference);
+    case 'assistant':
+      return false;
+    case 'tool':
+      return message.results.some((result) => result.content.some(isReference));
+  }
+}

@@ -52,7 +52,7 @@ function serve(): void {
     for (let from = 0; from < operations.length; from += operationsPerTransactionMax) {
       answer(operations.slice(from, from + operationsPerTransactionMax));
     }
-    if (operations.length > 0) carryOver(wal.tend);
+    if (operations.length > 0) carryOver(() => wal.tend());
     if (isEnd) return finish();
     if (operations.length === 0) wait(seen);
   }
@@ -64,7 +64,8 @@ function wait(seen: number): void {
     if (signal.watch(seen, watchMsMax)) return; // (W3)
     transactions.abandon();
   }
-  if (signal.sleep(seen, wal.isClean() ? undefined : idleBeforeCheckpointMs) === 'timed-out') carryOver(() => wal.checkpoint('PASSIVE'));
+  if (signal.sleep(seen, wal.isClean() ? undefined : idleBeforeCheckpointMs) === 'timed-out')
+    carryOver(() => wal.checkpoint('PASSIVE'));
   else transactions.open(); // whoever posted begins one anyway
 }
 

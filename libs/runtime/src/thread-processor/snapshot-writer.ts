@@ -1,10 +1,9 @@
 // Writes snapshots now and then, off the path: so that a load folds a bounded number of events. I-17
 import type { Logger, Snapshots, ThreadKey } from '@dormouse/ports';
-import type { ModelMessage } from '@dormouse/thread';
 import { encodeSnapshot, snapshotShape } from '../thread-reader.ts';
 import type { ThreadState } from './thread-state.ts';
 
-/** Messages that a snapshot keeps, at most, and what they may weigh. */
+/** The newest messages that a snapshot keeps, at most, and what they may weigh on the heap. */
 const recentMax = 32;
 const recentBytesMax = 65_536;
 
@@ -37,8 +36,9 @@ export function createSnapshotWriter(deps: {
       const isDue =
         version - state.snapshot.version >= snapshotEveryEvents || state.snapshot.bytesSince >= snapshotBytes;
       if (!isDue) return state;
-      const { thread, tail, lastHash } = state;
-      const encoded = encodeSnapshot({ thread, tail, lastHash, recent: recentMessages(state) });
+      const { thread, tail, lastHash, messages } = state;
+      const recent = messages.newest(tail.length, recentMax, recentBytesMax);
+      const encoded = encodeSnapshot({ thread, tail, lastHash, recent });
       const written = write(key, version, encoded);
       writing.add(written);
       void written.then(() => writing.delete(written));
@@ -48,15 +48,4 @@ export function createSnapshotWriter(deps: {
       await Promise.all(writing);
     },
   };
-}
-
-/** The newest messages, as many as fit. */
-function recentMessages({ messages, tail }: ThreadState): readonly ModelMessage[] {
-  const kept = messages.slice(Math.max(messages.from, tail.length - recentMax), tail.length) ?? [];
-  let from = kept.length;
-  for (let bytes = 0; from > 0; from--) {
-    bytes += JSON.stringify(kept[from - 1]).length;
-    if (bytes > recentBytesMax) break;
-  }
-  return kept.slice(from);
 }

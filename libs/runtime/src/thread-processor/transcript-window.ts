@@ -5,12 +5,27 @@
 //   T1. Message `ordinal` never changes; appending never moves one. A prompt is the first `length` of them. I-15
 //   T2. Appending costs what is appended. Beyond the byte limit the older half is dropped at once, so that the cost per
 //       message stays constant and a thread of any age needs bounded memory.
-import type { ModelMessage } from '@dormouse/thread';
+//   T3. What a message weighs and whether it refers to a payload is found once, when it is appended.
+import { hasReference, type ModelMessage } from '@dormouse/thread';
 import { heapBytesOf } from './heap-weight.ts';
+
+interface Kept {
+  readonly message: ModelMessage;
+  /** Estimated heap bytes. */
+  readonly bytes: number;
+  readonly refers: boolean;
+}
+
+const keptOf = (message: ModelMessage): Kept => ({
+  message,
+  bytes: heapBytesOf(message),
+  refers: hasReference(message),
+});
+const sum = (kept: readonly Kept[]): number => kept.reduce((bytes, each) => bytes + each.bytes, 0);
 
 export class TranscriptWindow {
   #from: number;
-  #messages: ModelMessage[] = [];
+  #kept: Kept[] = [];
   #bytes = 0;
   readonly #bytesMax: number;
 
@@ -32,30 +47,52 @@ export class TranscriptWindow {
 
   append(messages: readonly ModelMessage[]): void {
     for (const message of messages) {
-      this.#messages.push(message);
-      this.#bytes += heapBytesOf(message);
+      const kept = keptOf(message);
+      this.#kept.push(kept);
+      this.#bytes += kept.bytes;
     }
     if (this.#bytes > this.#bytesMax) this.#dropOlderHalf();
   }
 
   /** Messages with ordinals in `[from, to)`, or null when some of them are no longer kept, or all: the window may be further on. */
   slice(from: number, to: number): readonly ModelMessage[] | null {
-    return from < this.#from || to < from ? null : this.#messages.slice(from - this.#from, to - this.#from);
+    if (from < this.#from || to < from) return null;
+    return this.#kept.slice(from - this.#from, to - this.#from).map(({ message }) => message);
+  }
+
+  /** The same, or null as well when one of them refers to a payload. */
+  sliceWithoutReferences(from: number, to: number): readonly ModelMessage[] | null {
+    if (from < this.#from || to < from) return null;
+    const kept = this.#kept.slice(from - this.#from, to - this.#from);
+    return kept.some(({ refers }) => refers) ? null : kept.map(({ message }) => message);
+  }
+
+  /** The newest messages before `to` that are kept: `countMax` at most, and as many as weigh no more than `bytesMax` together. */
+  newest(to: number, countMax: number, bytesMax: number): readonly ModelMessage[] {
+    const end = Math.max(0, to - this.#from);
+    let begin = end;
+    for (let bytes = 0; begin > 0 && end - begin < countMax; begin--) {
+      bytes += this.#kept[begin - 1]?.bytes ?? 0;
+      if (bytes > bytesMax) break;
+    }
+    return this.#kept.slice(begin, end).map(({ message }) => message);
   }
 
   /** Puts messages back that were dropped; `older` ends where the window begins. Ignored when they would not fit. */
   restore(older: readonly ModelMessage[]): void {
-    const bytes = heapBytesOf(older);
-    if (older.length !== this.#from || this.#bytes + bytes > this.#bytesMax) return;
-    this.#messages = [...older, ...this.#messages];
+    if (older.length !== this.#from) return;
+    const kept = older.map(keptOf);
+    const bytes = sum(kept);
+    if (this.#bytes + bytes > this.#bytesMax) return;
+    this.#kept = [...kept, ...this.#kept];
     this.#bytes += bytes;
     this.#from = 0;
   }
 
   #dropOlderHalf(): void {
-    const dropped = Math.floor(this.#messages.length / 2); // the newest stays, whatever it weighs
-    this.#messages = this.#messages.slice(dropped); // (T2)
+    const dropped = Math.floor(this.#kept.length / 2); // the newest stays, whatever it weighs
+    this.#kept = this.#kept.slice(dropped); // (T2)
     this.#from += dropped;
-    this.#bytes = heapBytesOf(this.#messages);
+    this.#bytes = sum(this.#kept);
   }
 }

@@ -5,7 +5,14 @@
 //   P2. Messages that are no longer in memory are folded from the log again, in pages; a read that fails throws. R54
 //   P3. References to large payloads are resolved here, so that a model sees text and images, never a hash.
 import { type Blobs, Fault, type Prompt, type PromptAtHand, type ThreadKey, type ThreadLog } from '@dormouse/ports';
-import { type Content, type ContentItem, emptyTail, type extendTranscript, type ModelMessage } from '@dormouse/thread';
+import {
+  type Content,
+  type ContentItem,
+  emptyTail,
+  type extendTranscript,
+  hasReference,
+  type ModelMessage,
+} from '@dormouse/thread';
 import { openCommit } from '../../envelope.ts';
 import { commitsFrom } from '../thread-state.ts';
 import type { TranscriptWindow } from '../transcript-window.ts';
@@ -45,9 +52,8 @@ export function promptOf(sources: PromptSources, key: ThreadKey, window: Transcr
 export const promptAtHand = (window: TranscriptWindow, length: number): PromptAtHand => ({
   length,
   last: (count) => {
-    const kept = window.slice(Math.max(0, length - count), length);
-    if (kept === null || kept.some(hasReference))
-      throw new Fault('STATE_UNAVAILABLE', 'the prompt would have to be read');
+    const kept = window.sliceWithoutReferences(Math.max(0, length - count), length);
+    if (kept === null) throw new Fault('STATE_UNAVAILABLE', 'the prompt would have to be read');
     return kept;
   },
 });
@@ -83,19 +89,6 @@ async function withPayloads(
   for (const message of messages)
     resolved.push(hasReference(message) ? await resolveMessage(blobs, tenant, message) : message);
   return resolved;
-}
-
-const isReference = (item: ContentItem): boolean => 'blob' in item && item.blob !== undefined;
-
-function hasReference(message: ModelMessage): boolean {
-  switch (message.role) {
-    case 'user':
-      return message.content.some(isReference);
-    case 'assistant':
-      return false;
-    case 'tool':
-      return message.results.some((result) => result.content.some(isReference));
-  }
 }
 
 async function resolveMessage(blobs: Blobs, tenant: string, message: ModelMessage): Promise<ModelMessage> {
