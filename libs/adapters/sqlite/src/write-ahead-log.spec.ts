@@ -1,0 +1,131 @@
+// The log's length, on a real database; the other thread is its own line, answered here.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CheckpointLine, createCheckpointLine, requestBytes } from './checkpoint-request.ts';
+import { createWriteAheadLog, type WriteAheadLog } from './write-ahead-log.ts';
+import { countersBytes, createCounterPen, readCounters } from './writer-counters.ts';
+
+const framesMax = 64;
+const pageBytes = 4_096;
+/** The place of that state in its list. */
+const asked = 3;
+
+let directory: string;
+let database: DatabaseSync;
+let second: DatabaseSync;
+let memory: SharedArrayBuffer;
+let line: CheckpointLine;
+let counters: SharedArrayBuffer;
+let wal: WriteAheadLog;
+let started: number;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'dormouse-wal-'));
+  const file = join(directory, 'a.db');
+  database = new DatabaseSync(file);
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE pages (bytes BLOB)');
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  second = new DatabaseSync(file);
+  memory = new SharedArrayBuffer(requestBytes);
+  line = createCheckpointLine(memory);
+  counters = new SharedArrayBuffer(countersBytes);
+  started = 0;
+  wal = createWriteAheadLog(database, createCounterPen(counters), {
+    framesMax,
+    other: line,
+    startOther: () => (started += 1),
+    waitMsMax: 20,
+  });
+});
+
+afterEach(() => {
+  database.close();
+  second.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** One transaction of at least so many pages, and what the writer does behind it. */
+function write(pages: number): void {
+  database.prepare('INSERT INTO pages VALUES (zeroblob(?))').run(pages * pageBytes);
+  wal.wrote(16);
+  wal.tend();
+}
+
+const isAsked = (): boolean => new Int32Array(memory)[0] === asked;
+
+/** What the other thread does when it is asked. */
+function carryOver(): void {
+  expect(isAsked()).toBe(true); // to wait for it would be for ever
+  second.exec('PRAGMA wal_checkpoint(PASSIVE)');
+  line.answer('carried');
+}
+
+const checkpoints = (): number => readCounters(counters).checkpoints;
+const behind = (): number => {
+  const row = second.prepare('PRAGMA wal_checkpoint(NOOP)').get();
+  return Number(row?.['log']) - Number(row?.['checkpointed']);
+};
+
+describe('the write-ahead log', () => {
+  it('H1 has the other thread started once, and leaves a long log to it', () => {
+    write(framesMax / 2);
+    expect(started).toBe(0);
+    write(framesMax);
+    write(1);
+    expect([started, checkpoints()]).toEqual([1, 0]);
+    line.ready();
+    write(1);
+    carryOver();
+    write(1);
+    expect([started, behind(), checkpoints()]).toEqual([1, 0, 2]); // the other's, and the rest
+    expect(wal.isClean()).toBe(true);
+  });
+
+  it('H1 asks again while what came meanwhile is much', () => {
+    write(framesMax);
+    line.ready();
+    write(1);
+    carryOver();
+    write(framesMax / 2);
+    expect(checkpoints()).toBe(1);
+    carryOver();
+    write(1);
+    expect([behind(), checkpoints()]).toEqual([0, 3]);
+  });
+
+  it('H2 is carried over by the writer at twice the length, whether the other has not started, or is slow, or has failed', () => {
+    write(framesMax * 2); // nobody has started
+    expect(behind()).toBe(0);
+    line.ready();
+    write(framesMax);
+    write(framesMax); // asked, and silent
+    expect(behind()).toBe(0);
+    expect(isAsked()).toBe(true);
+    line.answer('failed');
+    write(framesMax * 2);
+    expect(behind()).toBe(0);
+  });
+});
+
+describe('the line to the other thread', () => {
+  it('D1 D2 takes one request at a time, and its answer once', () => {
+    expect([line.ask(), line.ask()]).toEqual(['absent', 'no']);
+    line.ready();
+    expect([line.ask(), line.ask(), line.take()]).toEqual(['asked', 'no', null]);
+    line.answer('failed');
+    expect([line.ask(), line.take(), line.take()]).toEqual(['no', 'failed', null]);
+    expect(line.ask()).toBe('asked');
+  });
+
+  it('D1 is over for good, whatever either end says afterwards', () => {
+    line.ask();
+    line.end();
+    line.ready();
+    expect(line.next()).toBe(false);
+    line.answer('carried');
+    expect([line.take(), line.ask()]).toEqual([null, 'no']);
+  });
+});
