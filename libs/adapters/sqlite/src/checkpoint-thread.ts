@@ -5,12 +5,11 @@
 // Runs from source too, where packages of this repository cannot be imported: only `node:` and files beside this one.
 import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
-import { createCheckpointLine } from './checkpoint-request.ts';
+import { type CheckpointSetup, createCheckpointLine } from './checkpoint-line.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
-import type { CheckpointSetup } from './write-operation.ts';
 
 const setup = workerData as CheckpointSetup;
-const line = createCheckpointLine(setup.checkpoints);
+const line = createCheckpointLine(setup.line);
 const database = new DatabaseSync(setup.file);
 database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0'); // syncs the log before, and the file behind
 const passive = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');

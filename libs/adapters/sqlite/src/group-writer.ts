@@ -8,23 +8,24 @@
 //   G1. Everything is carried out in the order in which it left. When that is, `outbox.ts` says.
 //   G2. An operation's promise settles after its transaction: on disk, or rolled back.
 //   G3. At most `queuedMax` operations wait; then UNAVAILABLE, and nothing was accepted.
-//   G4. A thread of its that dies takes the process with it.
+//   G4. A writer that dies takes the process with it.
 //   G5. Of commits that were expected, the answer finds the event loop awake, as long as that takes no longer than most disks.
 //       With one processor nothing is expected.
 //   G6. Of appends that were given together, those that failed are answered with their failure, and the others keep what they are
 //       told; they reject only when all of them failed. (L8)
 import type { Append, AppendAnswer } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
 import { createAnswerQueue } from './answer-queue.ts';
 import { createAwakeLoop } from './awake-loop.ts';
 import { isAppend } from './carry-out.ts';
-import { createCheckpointLine, requestBytes } from './checkpoint-request.ts';
+import { lineBytes } from './checkpoint-line.ts';
+import { createCheckpointer } from './checkpointer.ts';
 import { unavailable } from './fault-of.ts';
 import { createOutbox, type OutboxOptions, type Urgency } from './outbox.ts';
+import { startThread } from './start-thread.ts';
 import type {
   AppendRow,
-  CheckpointSetup,
   Row,
   Statement,
   WriteAnswer,
@@ -74,14 +75,15 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   const memory = new SharedArrayBuffer(signalBytes);
   const signal = createWriterSignal(memory);
   const counters = new SharedArrayBuffer(countersBytes);
-  const checkpoints = new SharedArrayBuffer(requestBytes);
+  const line = new SharedArrayBuffer(lineBytes);
   const { port1: port, port2 } = new MessageChannel();
   const { file, walFramesMax, pagesMax } = options;
   const writer = startThread(
     'writer',
-    { file, signal: memory, counters, port: port2, checkpoints, walFramesMax, pagesMax } satisfies WriterSetup,
+    { file, signal: memory, counters, port: port2, line, walFramesMax, pagesMax } satisfies WriterSetup,
     [port2],
   );
+  const checkpointer = createCheckpointer({ file, line });
   const answers = createAnswerQueue();
   const stayAwake = createAwakeLoop();
   const outbox = createOutbox(options, (operations, waiting) => {
@@ -92,36 +94,24 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     stayAwake(() => answers.length === 0); // (G5)
   });
   let gone: Error | null = null;
-  /** Carries the log over, once it was long. */
-  let checkpointer: Worker | null = null;
   /** Whether the next commits are expected. */
   let isExpected = false;
 
   const ended = Promise.withResolvers<void>();
   port.on('message', (message: WriterReply) => {
     if (message === 'closed') port.close();
-    else if (message === 'log-is-long') startCheckpoints();
-    else answers.settle(message);
+    else if (message !== 'log-is-long') answers.settle(message);
+    else if (gone === null) checkpointer.start();
   });
-  writer.on('error', died);
+  writer.on('error', (error) => {
+    stop(unavailable('The writer of the database has died.'));
+    // A bug of ours, not trouble with the disk: whoever starts the process again finds everything that was answered. (G4)
+    throw error;
+  });
   writer.on('exit', () => {
     stop(unavailable('The stores are closed.'));
-    createCheckpointLine(checkpoints).end();
-    if (checkpointer === null) ended.resolve();
+    ended.resolve(checkpointer.end());
   });
-
-  function startCheckpoints(): void {
-    if (gone !== null) return;
-    checkpointer = startThread('checkpoint', { file, checkpoints } satisfies CheckpointSetup);
-    checkpointer.on('error', died);
-    checkpointer.on('exit', ended.resolve);
-  }
-
-  /** A bug of ours, not trouble with the disk: whoever starts the process again finds everything that was answered. (G4) */
-  function died(error: unknown): never {
-    stop(unavailable('The writer of the database has died.'));
-    throw error;
-  }
 
   function stop(why: Error): void {
     gone ??= why;
@@ -208,13 +198,6 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
 function rowOf({ commit, owes }: Append): AppendRow {
   const { tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body } = commit;
   return [owes, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body];
-}
-
-function startThread(name: 'writer' | 'checkpoint', workerData: object, transferList: MessagePort[] = []): Worker {
-  // Beside this file, compiled or not.
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const url = new URL(`./${name}-thread.${extension}`, import.meta.url);
-  return new Worker(url, { workerData, transferList, name: `dormouse-${name}` });
 }
 
 const wrongAnswer = (answer: WriteAnswer): Error =>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CheckpointLine, createCheckpointLine, requestBytes } from './checkpoint-request.ts';
+import { type CheckpointLine, createCheckpointLine, lineBytes } from './checkpoint-line.ts';
 import { createWriteAheadLog, type WriteAheadLog } from './write-ahead-log.ts';
 import { countersBytes, createCounterPen, readCounters } from './writer-counters.ts';
 
@@ -29,7 +29,7 @@ beforeEach(() => {
   database.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE pages (bytes BLOB)');
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   second = new DatabaseSync(file);
-  memory = new SharedArrayBuffer(requestBytes);
+  memory = new SharedArrayBuffer(lineBytes);
   line = createCheckpointLine(memory);
   counters = new SharedArrayBuffer(countersBytes);
   started = 0;

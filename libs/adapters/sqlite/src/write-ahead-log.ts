@@ -5,7 +5,7 @@
 //       is carried over by the writer when it is little (`restShare`), so that the log begins again; else the other is asked again.
 //   H2. Whoever writes faster than the other carries over, or before it has started, waits at twice that length.
 import type { DatabaseSync } from 'node:sqlite';
-import type { CheckpointRequest } from './checkpoint-request.ts';
+import type { CheckpointRequest } from './checkpoint-line.ts';
 import type { CounterPen } from './writer-counters.ts';
 
 export interface WriteAheadLog {

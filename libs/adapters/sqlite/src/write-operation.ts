@@ -67,16 +67,10 @@ export interface WriterSetup {
   /** See `writer-counters.ts`. */
   readonly counters: SharedArrayBuffer;
   readonly port: MessagePort;
-  /** See `checkpoint-request.ts`. */
-  readonly checkpoints: SharedArrayBuffer;
+  /** See `checkpoint-line.ts`. */
+  readonly line: SharedArrayBuffer;
   readonly walFramesMax: number;
   readonly pagesMax: number | null;
-}
-
-/** `workerData` of the thread that carries the log over. */
-export interface CheckpointSetup {
-  readonly file: string;
-  readonly checkpoints: SharedArrayBuffer;
 }
 
 export type WriterMessage = readonly WriteOperation[] | 'close';

@@ -12,7 +12,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
-import { createCheckpointLine } from './checkpoint-request.ts';
+import { createCheckpointLine } from './checkpoint-line.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
 import { busyMsMax, createTransactions } from './transaction.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
@@ -39,7 +39,7 @@ const transactions = createTransactions(database, appender);
 const counters = createCounterPen(setup.counters);
 const wal = createWriteAheadLog(database, counters, {
   framesMax: setup.walFramesMax,
-  other: createCheckpointLine(setup.checkpoints),
+  other: createCheckpointLine(setup.line),
   startOther: () => reply('log-is-long'),
   waitMsMax: busyMsMax,
 });

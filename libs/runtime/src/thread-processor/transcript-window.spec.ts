@@ -41,4 +41,26 @@ describe('a transcript window', () => {
     window.restore([said('a'), said('b')]);
     expect(words(window.slice(0, 3))).toBe('abc');
   });
+
+  it('T3 gives the newest that fit by count and by weight, of those that are kept', () => {
+    const window = new TranscriptWindow(2, 100_000);
+    window.append([said('c'), said('d'.repeat(5_000)), said('e'), said('f')]);
+    expect(words(window.newest(6, 2, 100_000))).toBe('ef');
+    expect(words(window.newest(5, 2, 1_000))).toBe('e');
+    expect(words(window.newest(4, 9, 100_000))).toBe(`c${'d'.repeat(5_000)}`);
+    expect([window.newest(2, 9, 100_000), window.newest(1, 9, 100_000)]).toEqual([[], []]);
+    expect(words(window.newest(99, 1, 100_000))).toBe('f');
+  });
+
+  it('T3 knows which messages refer to a payload, also those that were put back', () => {
+    const window = new TranscriptWindow(1, 100_000);
+    const referring: ModelMessage = { role: 'user', content: [{ type: 'image', mediaType: 'image/png', blob: 'h' }] };
+    window.append([said('b'), referring, said('d')]);
+    expect(words(window.sliceWithoutReferences(1, 2))).toBe('b');
+    expect(window.sliceWithoutReferences(1, 3)).toBeNull();
+    expect(words(window.sliceWithoutReferences(3, 4))).toBe('d');
+    expect(window.sliceWithoutReferences(0, 1)).toBeNull();
+    window.restore([referring]);
+    expect([window.slice(0, 1), window.sliceWithoutReferences(0, 1)]).toEqual([[referring], null]);
+  });
 });

@@ -21,6 +21,7 @@ const keptOf = (message: ModelMessage): Kept => ({
   bytes: heapBytesOf(message),
   refers: hasReference(message),
 });
+const messageOf = ({ message }: Kept): ModelMessage => message;
 const sum = (kept: readonly Kept[]): number => kept.reduce((bytes, each) => bytes + each.bytes, 0);
 
 export class TranscriptWindow {
@@ -56,26 +57,24 @@ export class TranscriptWindow {
 
   /** Messages with ordinals in `[from, to)`, or null when some of them are no longer kept, or all: the window may be further on. */
   slice(from: number, to: number): readonly ModelMessage[] | null {
-    if (from < this.#from || to < from) return null;
-    return this.#kept.slice(from - this.#from, to - this.#from).map(({ message }) => message);
+    return this.#between(from, to)?.map(messageOf) ?? null;
   }
 
   /** The same, or null as well when one of them refers to a payload. */
   sliceWithoutReferences(from: number, to: number): readonly ModelMessage[] | null {
-    if (from < this.#from || to < from) return null;
-    const kept = this.#kept.slice(from - this.#from, to - this.#from);
-    return kept.some(({ refers }) => refers) ? null : kept.map(({ message }) => message);
+    const kept = this.#between(from, to);
+    return kept === null || kept.some(({ refers }) => refers) ? null : kept.map(messageOf);
   }
 
   /** The newest messages before `to` that are kept: `countMax` at most, and as many as weigh no more than `bytesMax` together. */
   newest(to: number, countMax: number, bytesMax: number): readonly ModelMessage[] {
-    const end = Math.max(0, to - this.#from);
+    const end = Math.min(Math.max(0, to - this.#from), this.#kept.length);
     let begin = end;
     for (let bytes = 0; begin > 0 && end - begin < countMax; begin--) {
       bytes += this.#kept[begin - 1]?.bytes ?? 0;
       if (bytes > bytesMax) break;
     }
-    return this.#kept.slice(begin, end).map(({ message }) => message);
+    return this.#kept.slice(begin, end).map(messageOf);
   }
 
   /** Puts messages back that were dropped; `older` ends where the window begins. Ignored when they would not fit. */
@@ -87,6 +86,10 @@ export class TranscriptWindow {
     this.#kept = [...kept, ...this.#kept];
     this.#bytes += bytes;
     this.#from = 0;
+  }
+
+  #between(from: number, to: number): readonly Kept[] | null {
+    return from < this.#from || to < from ? null : this.#kept.slice(from - this.#from, to - this.#from);
   }
 
   #dropOlderHalf(): void {

@@ -6,7 +6,13 @@
 //   D1. Each state is left by one side only: `starting` and `asked` by the thread that carries over, the others by the writer; all
 //       of them by whoever ends it. No step overwrites another.
 //   D2. One checkpoint is asked for at a time; the next one can be when the answer was taken.
-export const requestBytes = 4;
+export const lineBytes = 4;
+
+/** `workerData` of the thread that carries over. */
+export interface CheckpointSetup {
+  readonly file: string;
+  readonly line: SharedArrayBuffer;
+}
 
 const states = ['absent', 'starting', 'free', 'asked', 'carried', 'failed', 'over'] as const;
 type State = (typeof states)[number];

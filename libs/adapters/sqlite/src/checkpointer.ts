@@ -1,0 +1,50 @@
+// The event loop's end of the thread that carries the write-ahead log over: starts it, and ends it.
+//
+// Invariants:
+//   T1. It is a help, not a part: when it cannot be started or dies, the line to it is over, somebody is told, and the writer carries
+//       the log over by itself. (H2)
+import type { Worker } from 'node:worker_threads';
+import { type CheckpointSetup, createCheckpointLine } from './checkpoint-line.ts';
+import { failureOf } from './sqlite-failure.ts';
+import { startThread } from './start-thread.ts';
+
+export interface Checkpointer {
+  start(): void;
+  /** Resolves when the thread is gone, at once where there was none. */
+  end(): Promise<void>;
+}
+
+export function createCheckpointer(setup: CheckpointSetup): Checkpointer {
+  const line = createCheckpointLine(setup.line);
+  let ended: Promise<void> = Promise.resolve();
+
+  /** (T1) */
+  function lost(error: unknown): void {
+    line.end();
+    process.emitWarning(
+      `The thread that carries the database's log over has ended (${failureOf(error).message}). The writer does that from now on, ` +
+        'and commits wait for it now and then. Nothing is lost; the next start tries again.',
+      { type: 'DormouseWarning', code: 'CHECKPOINT_THREAD_LOST' },
+    );
+  }
+
+  function begin(): void {
+    const thread: Worker = startThread('checkpoint', setup);
+    thread.on('error', lost);
+    ended = new Promise((resolve) => void thread.on('exit', () => resolve()));
+  }
+
+  return {
+    start: () => {
+      try {
+        begin();
+      } catch (error) {
+        lost(error);
+      }
+    },
+    end: () => {
+      line.end();
+      return ended;
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from './config.ts';
+import { createJsonLogger } from './platform/json-logger.ts';
+import type { KeyPurpose } from './platform/key-ring.ts';
+import { openPlatform, type Platform } from './platform/platform.ts';
+import { servicesOf } from './services.ts';
+
+let directory: string;
+let platform: Platform;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'dormouse-services-'));
+});
+
+afterEach(async () => {
+  await platform.close();
+  rmSync(directory, { recursive: true });
+});
+
+describe('the services of a process', () => {
+  it('K5 share their callback tokens: who takes results knows what went out with the calls', async () => {
+    const read = readConfig(['--data', directory], {});
+    if (read.ok !== true) throw new Error('these settings are good');
+    platform = await openPlatform(read.config, createJsonLogger('error'));
+    const keysAsked: KeyPurpose[] = [];
+    const key = (purpose: KeyPurpose): Uint8Array => {
+      keysAsked.push(purpose);
+      return platform.keys.key(purpose);
+    };
+    const services = servicesOf(read.config, { ...platform, keys: { key } }, 'http://127.0.0.1:1');
+    services.toolDispatcher();
+    services.callbackGateway();
+    expect(keysAsked).toEqual(['callbacks']); // each set of tokens is made with it once
+  });
+});
