@@ -9,14 +9,14 @@ import { openPlatform, type Platform } from './platform/platform.ts';
 import { servicesOf } from './services.ts';
 
 let directory: string;
-let platform: Platform;
+let platform: Platform | null = null;
 
-beforeEach(async () => {
+beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'dormouse-services-'));
 });
 
 afterEach(async () => {
-  await platform.close();
+  await platform?.close();
   rmSync(directory, { recursive: true });
 });
 
@@ -24,13 +24,13 @@ describe('the services of a process', () => {
   it('K5 share their callback tokens: who takes results knows what went out with the calls', async () => {
     const read = readConfig(['--data', directory], {});
     if (read.ok !== true) throw new Error('these settings are good');
-    platform = await openPlatform(read.config, createJsonLogger('error'));
+    const opened = (platform = await openPlatform(read.config, createJsonLogger('error')));
     const keysAsked: KeyPurpose[] = [];
     const key = (purpose: KeyPurpose): Uint8Array => {
       keysAsked.push(purpose);
-      return platform.keys.key(purpose);
+      return opened.keys.key(purpose);
     };
-    const services = servicesOf(read.config, { ...platform, keys: { key } }, 'http://127.0.0.1:1');
+    const services = servicesOf(read.config, { ...opened, keys: { key } }, 'http://127.0.0.1:1');
     services.toolDispatcher();
     services.callbackGateway();
     expect(keysAsked).toEqual(['callbacks']); // each set of tokens is made with it once

@@ -14,14 +14,14 @@ export interface CheckpointSetup {
   readonly line: SharedArrayBuffer;
 }
 
-const states = ['absent', 'starting', 'free', 'asked', 'carried', 'failed', 'over'] as const;
-type State = (typeof states)[number];
+export const checkpointStates = ['absent', 'starting', 'free', 'asked', 'carried', 'failed', 'over'] as const;
+type State = (typeof checkpointStates)[number];
 
 /** The writer's end. */
 export interface CheckpointRequest {
   /** `absent` is answered once: then somebody has to start the thread. `no` while it starts or is busy. */
   ask(): 'asked' | 'absent' | 'no';
-  /** The answer, once; null while there is none. */
+  /** The answer, once; null while there is none. `failed`: nothing was carried over. */
   take(): 'carried' | 'failed' | null;
   /** Until what was asked for is answered, `ms` at most. */
   wait(ms: number): void;
@@ -43,12 +43,12 @@ export interface CheckpointLine extends CheckpointRequest, CheckpointWork {
 /** One for each end, over the same memory. */
 export function createCheckpointLine(memory: SharedArrayBuffer): CheckpointLine {
   const numbers = new Int32Array(memory);
-  const stateNow = (): State => states[Atomics.load(numbers, 0)] ?? 'over';
+  const stateNow = (): State => checkpointStates[Atomics.load(numbers, 0)] ?? 'over';
 
   /** (D1) */
   function step(from: State, to: State): boolean {
-    const left = states.indexOf(from);
-    if (Atomics.compareExchange(numbers, 0, left, states.indexOf(to)) !== left) return false;
+    const left = checkpointStates.indexOf(from);
+    if (Atomics.compareExchange(numbers, 0, left, checkpointStates.indexOf(to)) !== left) return false;
     Atomics.notify(numbers, 0);
     return true;
   }
@@ -56,18 +56,18 @@ export function createCheckpointLine(memory: SharedArrayBuffer): CheckpointLine 
   return {
     ask: () => (step('absent', 'starting') ? 'absent' : step('free', 'asked') ? 'asked' : 'no'),
     take: () => (step('carried', 'free') ? 'carried' : step('failed', 'free') ? 'failed' : null),
-    wait: (ms) => void Atomics.wait(numbers, 0, states.indexOf('asked'), ms),
+    wait: (ms) => void Atomics.wait(numbers, 0, checkpointStates.indexOf('asked'), ms),
     ready: () => void step('starting', 'free'),
     next: () => {
       for (let state = stateNow(); state !== 'asked'; state = stateNow()) {
         if (state === 'over') return false;
-        Atomics.wait(numbers, 0, states.indexOf(state));
+        Atomics.wait(numbers, 0, checkpointStates.indexOf(state));
       }
       return true;
     },
     answer: (answer) => void step('asked', answer),
     end: () => {
-      Atomics.store(numbers, 0, states.indexOf('over'));
+      Atomics.store(numbers, 0, checkpointStates.indexOf('over'));
       Atomics.notify(numbers, 0);
     },
   };

@@ -7,20 +7,24 @@ import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { type CheckpointSetup, createCheckpointLine } from './checkpoint-line.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
+import { busyMsMax } from './transaction.ts';
 
 const setup = workerData as CheckpointSetup;
 const line = createCheckpointLine(setup.line);
-const database = new DatabaseSync(setup.file);
+const database = new DatabaseSync(setup.file, { timeout: busyMsMax });
 database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0'); // syncs the log before, and the file behind
+const noop = database.prepare('PRAGMA wal_checkpoint(NOOP)');
 const passive = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 line.ready();
 while (line.next()) line.answer(carryOver());
 database.close();
 
-/** The disk is full, or the writer was first: the log holds everything until it is tried again. */
+/** Nothing is, when the disk is full, or somebody else is at it: the log holds everything until it is tried again. */
 function carryOver(): 'carried' | 'failed' {
   try {
-    return passive.get()?.['busy'] === 0 ? 'carried' : 'failed';
+    const before = noop.get()?.['checkpointed'];
+    const after = passive.get();
+    return after?.['busy'] === 0 && Number(after['checkpointed']) > Number(before) ? 'carried' : 'failed';
   } catch (error) {
     if (troubleOf(failureOf(error)) === 'own') throw error;
     return 'failed';

@@ -34,8 +34,8 @@ describe('the thread that carries the log over', () => {
       'PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (a); INSERT INTO t VALUES (1)',
     );
     const { line, checkpointer } = start(file);
-    await vi.waitFor(() => expect(line.ask()).toBe('asked'));
     database.exec('BEGIN IMMEDIATE; INSERT INTO t VALUES (2)');
+    await vi.waitFor(() => expect(line.ask()).toBe('asked'));
     await vi.waitFor(() => expect(line.take()).toBe('carried'));
     database.exec('COMMIT');
     const { log, checkpointed } = database.prepare('PRAGMA wal_checkpoint(NOOP)').get() ?? {};

@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   T1. It is a help, not a part: when it cannot be started or dies, the line to it is over, somebody is told, and the writer carries
-//       the log over by itself. (H2)
+//       the log over by itself, at twice the length. (H2)
 import type { Worker } from 'node:worker_threads';
 import { type CheckpointSetup, createCheckpointLine } from './checkpoint-line.ts';
 import { failureOf } from './sqlite-failure.ts';
@@ -17,10 +17,12 @@ export interface Checkpointer {
 export function createCheckpointer(setup: CheckpointSetup): Checkpointer {
   const line = createCheckpointLine(setup.line);
   let ended: Promise<void> = Promise.resolve();
+  let isEnding = false;
 
   /** (T1) */
   function lost(error: unknown): void {
     line.end();
+    if (isEnding) return;
     process.emitWarning(
       `The thread that carries the database's log over has ended (${failureOf(error).message}). The writer does that from now on, ` +
         'and commits wait for it now and then. Nothing is lost; the next start tries again.',
@@ -43,6 +45,7 @@ export function createCheckpointer(setup: CheckpointSetup): Checkpointer {
       }
     },
     end: () => {
+      isEnding = true;
       line.end();
       return ended;
     },

@@ -4,16 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CheckpointLine, createCheckpointLine, lineBytes } from './checkpoint-line.ts';
+import { type CheckpointLine, checkpointStates, createCheckpointLine, lineBytes } from './checkpoint-line.ts';
 import { createWriteAheadLog, type WriteAheadLog } from './write-ahead-log.ts';
 import { countersBytes, createCounterPen, readCounters } from './writer-counters.ts';
 
 const framesMax = 64;
 const pageBytes = 4_096;
-/** The place of that state in its list. */
-const asked = 3;
 
 let directory: string;
+let file: string;
 let database: DatabaseSync;
 let second: DatabaseSync;
 let memory: SharedArrayBuffer;
@@ -24,7 +23,7 @@ let started: number;
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'dormouse-wal-'));
-  const file = join(directory, 'a.db');
+  file = join(directory, 'a.db');
   database = new DatabaseSync(file);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE pages (bytes BLOB)');
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -35,8 +34,8 @@ beforeEach(() => {
   started = 0;
   wal = createWriteAheadLog(database, createCounterPen(counters), {
     framesMax,
-    other: line,
-    startOther: () => (started += 1),
+    checkpointer: line,
+    startCheckpointer: () => (started += 1),
     waitMsMax: 20,
   });
 });
@@ -54,13 +53,23 @@ function write(pages: number): void {
   wal.tend();
 }
 
-const isAsked = (): boolean => new Int32Array(memory)[0] === asked;
+const isAsked = (): boolean => new Int32Array(memory)[0] === checkpointStates.indexOf('asked');
 
 /** What the other thread does when it is asked. */
 function carryOver(): void {
   expect(isAsked()).toBe(true); // to wait for it would be for ever
   second.exec('PRAGMA wal_checkpoint(PASSIVE)');
   line.answer('carried');
+}
+
+/** The same, while the writer stores so many pages more: they are not in it, and the log does not begin again. */
+function carryOverBut(pages: number): void {
+  const reader = new DatabaseSync(file, { readOnly: true });
+  reader.exec('BEGIN; SELECT count(*) FROM pages');
+  write(pages);
+  carryOver();
+  reader.exec('COMMIT');
+  reader.close();
 }
 
 const checkpoints = (): number => readCounters(counters).checkpoints;
@@ -96,9 +105,40 @@ describe('the write-ahead log', () => {
     expect([behind(), checkpoints()]).toEqual([0, 3]);
   });
 
+  it('H2 stays bounded though the other never gets to the end of it', () => {
+    let longest = 0;
+    for (let round = 0; round < 60; round += 1) {
+      write(framesMax / 4);
+      longest = Math.max(longest, readCounters(counters).walFrames);
+      line.ready();
+      if (isAsked()) carryOverBut(framesMax / 4);
+    }
+    expect(longest).toBeLessThan(framesMax * 3);
+  });
+
+  it('H3 counts no checkpoint that had nothing to do', () => {
+    write(4);
+    wal.checkpoint('PASSIVE');
+    const before = readCounters(counters);
+    wal.checkpoint('PASSIVE');
+    expect(readCounters(counters)).toEqual(before);
+  });
+
+  it('H3 hears of the other one at rest too: the next commit has nothing to do', () => {
+    write(framesMax);
+    line.ready();
+    write(1);
+    carryOver();
+    wal.checkpoint('PASSIVE');
+    expect([wal.isClean(), checkpoints()]).toEqual([true, 1]);
+    write(1);
+    expect([behind() > 0, checkpoints()]).toEqual([true, 1]);
+  });
+
   it('H2 is carried over by the writer at twice the length, whether the other has not started, or is slow, or has failed', () => {
-    write(framesMax * 2); // nobody has started
-    expect(behind()).toBe(0);
+    write(framesMax);
+    write(framesMax); // it was told to start, and has not
+    expect([started, behind()]).toEqual([1, 0]);
     line.ready();
     write(framesMax);
     write(framesMax); // asked, and silent

@@ -1,9 +1,11 @@
 // The write-ahead log's length, when it is carried over into the database file, and how often either file was synced.
 //
 // Invariants:
-//   H1. A log of `framesMax` frames that are not carried over is carried over by another thread while the writer goes on. What came meanwhile
-//       is carried over by the writer when it is little (`restShare`), so that the log begins again; else the other is asked again.
-//   H2. Whoever writes faster than the other carries over, or before it has started, waits at twice that length.
+//   H1. A log of which `framesMax` frames are not carried over is carried over by another thread while the writer goes on. What came meanwhile
+//       the writer carries over when it is little (`restShare`), so that the log begins again; else the other is asked again.
+//   H2. A log of twice that length, carried over or not, the writer finishes itself: also while there is no other thread, or none that
+//       keeps up. One that is at it is waited for, `waitMsMax` per transaction: on a disk that stands still, writing is slow, not refused.
+//   H3. A checkpoint counts when it has carried something over.
 import type { DatabaseSync } from 'node:sqlite';
 import type { CheckpointRequest } from './checkpoint-line.ts';
 import type { CounterPen } from './writer-counters.ts';
@@ -21,21 +23,21 @@ export interface WriteAheadLog {
 
 export interface WriteAheadLogOptions {
   readonly framesMax: number;
-  readonly other: CheckpointRequest;
-  /** The other thread has to be started. */
-  readonly startOther: () => void;
+  readonly checkpointer: CheckpointRequest;
+  /** Its thread has to be started. */
+  readonly startCheckpointer: () => void;
   readonly waitMsMax: number;
 }
 
 /** Looking costs a lone commit 15 µs, and its length is only needed for a bound. */
 const looksAfterOperations = 16;
-/** A thousand frames take the writer about 2 ms. */
+/** Of the bound: what the writer carries over in passing. */
 const restShare = 1 / 8;
 
 export function createWriteAheadLog(
   database: DatabaseSync,
   counters: CounterPen,
-  { framesMax, other, startOther, waitMsMax }: WriteAheadLogOptions,
+  { framesMax, checkpointer, startCheckpointer, waitMsMax }: WriteAheadLogOptions,
 ): WriteAheadLog {
   const noop = database.prepare('PRAGMA wal_checkpoint(NOOP)');
   let frames = 0;
@@ -45,10 +47,7 @@ export function createWriteAheadLog(
   look();
 
   function look(): void {
-    learn(noop.get());
-  }
-
-  function learn(row: ReturnType<typeof noop.get>): void {
+    const row = noop.get();
     frames = Math.max(0, Number(row?.['log'] ?? 0));
     carried = Math.max(0, Number(row?.['checkpointed'] ?? 0));
     isClean = carried === frames;
@@ -56,17 +55,31 @@ export function createWriteAheadLog(
     counters.set('walFrames', frames);
   }
 
+  /** (H3) */
   function counted(): void {
     counters.add('checkpoints', 1);
     counters.add('syncs', 2);
   }
 
-  function checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
-    if (mode === 'TRUNCATE') other.wait(waitMsMax);
-    const row = database.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
-    if (mode === 'PASSIVE' && row?.['busy'] !== 0) return; // the other is at it
-    learn(row);
+  /** Whether the other thread has carried something over since. */
+  function heard(): boolean {
+    const answer = checkpointer.take();
+    if (answer !== 'carried') return false;
     counted();
+    look();
+    return true;
+  }
+
+  function checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
+    if (mode === 'TRUNCATE') checkpointer.wait(waitMsMax);
+    heard();
+    look();
+    if (isClean && mode === 'PASSIVE') return;
+    const before = behind();
+    const row = database.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
+    if (row?.['busy'] !== 0) return; // somebody else is at it
+    look();
+    if (behind() < before) counted();
   }
 
   const behind = (): number => frames - carried;
@@ -80,18 +93,14 @@ export function createWriteAheadLog(
       if (operationsSince >= looksAfterOperations) look();
     },
     tend: () => {
-      const answer = other.take();
-      if (answer === 'carried') {
-        counted();
-        look();
-        if (behind() <= framesMax * restShare) return checkpoint('PASSIVE'); // (H1)
-      }
-      if (behind() < framesMax * (answer === 'carried' ? restShare : 1)) return;
-      const asked = other.ask();
-      if (asked === 'absent') startOther();
-      if (behind() < framesMax * 2) return;
-      other.wait(waitMsMax); // (H2)
-      checkpoint('PASSIVE');
+      const wasCarried = heard();
+      const isLong = frames >= framesMax * 2;
+      if (wasCarried && behind() <= framesMax * restShare) return checkpoint('PASSIVE'); // (H1)
+      if (behind() < framesMax * (wasCarried || isLong ? restShare : 1)) return;
+      if (isLong) {
+        checkpointer.wait(waitMsMax); // (H2)
+        checkpoint('PASSIVE');
+      } else if (checkpointer.ask() === 'absent') startCheckpointer();
     },
     isClean: () => isClean,
     checkpoint,

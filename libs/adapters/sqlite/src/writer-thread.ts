@@ -5,8 +5,8 @@
 //
 // Invariants:
 //   W1. Order of arrival is order of execution.
-//   W2. Nothing is carried over inside a transaction, and of a log that has grown too long only the rest between two: the other
-//       thread is faster than this one, or waited for, so the log stays bounded. (H1, H2; stack.md: auto-checkpoints stall the path)
+//   W2. Nothing is carried over inside a transaction, and between two of them only what the other thread left, or all where that does not
+//       keep up: so the log stays bounded. (H1, H2; stack.md: auto-checkpoints stall the path)
 //   W3. Woken for something that is about to be posted, it opens the transaction for it and stays awake for that, `watchMsMax` at
 //       most. Nowhere else does it wait awake, or with an open transaction.
 import { DatabaseSync } from 'node:sqlite';
@@ -39,8 +39,8 @@ const transactions = createTransactions(database, appender);
 const counters = createCounterPen(setup.counters);
 const wal = createWriteAheadLog(database, counters, {
   framesMax: setup.walFramesMax,
-  other: createCheckpointLine(setup.line),
-  startOther: () => reply('log-is-long'),
+  checkpointer: createCheckpointLine(setup.line),
+  startCheckpointer: () => reply('log-is-long'),
   waitMsMax: busyMsMax,
 });
 serve();
@@ -52,7 +52,7 @@ function serve(): void {
     for (let from = 0; from < operations.length; from += operationsPerTransactionMax) {
       answer(operations.slice(from, from + operationsPerTransactionMax));
     }
-    if (operations.length > 0) carryOver(() => wal.tend());
+    if (operations.length > 0) tolerating(() => wal.tend());
     if (isEnd) return finish();
     if (operations.length === 0) wait(seen);
   }
@@ -65,7 +65,7 @@ function wait(seen: number): void {
     transactions.abandon();
   }
   if (signal.sleep(seen, wal.isClean() ? undefined : idleBeforeCheckpointMs) === 'timed-out')
-    carryOver(() => wal.checkpoint('PASSIVE'));
+    tolerating(() => wal.checkpoint('PASSIVE'));
   else transactions.open(); // whoever posted begins one anyway
 }
 
@@ -107,9 +107,9 @@ function reply(message: WriterReply): void {
 }
 
 /** A checkpoint that fails (the disk is full) is tried again later; the log holds everything until then. */
-function carryOver(some: () => void): void {
+function tolerating(checkpoint: () => void): void {
   try {
-    some();
+    checkpoint();
   } catch (error) {
     if (troubleOf(failureOf(error)) === 'own') throw error;
   }
@@ -117,7 +117,7 @@ function carryOver(some: () => void): void {
 
 function finish(): void {
   transactions.abandon();
-  carryOver(() => wal.checkpoint('TRUNCATE'));
+  tolerating(() => wal.checkpoint('TRUNCATE'));
   database.close();
   reply('closed');
   port.close();
