@@ -26,7 +26,7 @@ export function createCheckpointer(setup: CheckpointSetup): Checkpointer {
     process.emitWarning(
       `The thread that carries the database's log over has ended (${failureOf(error).message}). The writer does that from now on, ` +
         'and commits wait for it now and then. Nothing is lost; the next start tries again.',
-      { type: 'DormouseWarning', code: 'CHECKPOINT_THREAD_LOST' },
+      { type: 'DormouseWarning' },
     );
   }
 
