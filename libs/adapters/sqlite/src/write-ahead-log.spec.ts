@@ -8,7 +8,7 @@ import { type CheckpointLine, checkpointStates, createCheckpointLine, lineBytes 
 import { createWriteAheadLog, type WriteAheadLog } from './write-ahead-log.ts';
 import { countersBytes, createCounterPen, readCounters } from './writer-counters.ts';
 
-const framesMax = 64;
+const framesMax = 256;
 const pageBytes = 4_096;
 
 let directory: string;
@@ -103,6 +103,22 @@ describe('the write-ahead log', () => {
     carryOver();
     write(1);
     expect([behind(), checkpoints()]).toEqual([0, 3]);
+  });
+
+  it('H1 asks again while little becomes less, and takes the rest when it does not', () => {
+    write(framesMax);
+    line.ready();
+    write(1);
+    carryOverBut(20); // a rest, that may become less
+    write(1);
+    expect([isAsked(), checkpoints()]).toEqual([true, 1]);
+    carryOverBut(20); // it does not
+    write(1);
+    expect([isAsked(), behind(), checkpoints()]).toEqual([false, 0, 3]);
+    write(framesMax);
+    carryOverBut(20); // of the next log nothing is known
+    write(1);
+    expect([isAsked(), checkpoints()]).toEqual([true, 4]);
   });
 
   it('H2 stays bounded though the other never gets to the end of it', () => {

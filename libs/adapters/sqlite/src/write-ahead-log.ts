@@ -2,7 +2,8 @@
 //
 // Invariants:
 //   H1. A log of which `framesMax` frames are not carried over is carried over by another thread while the writer goes on. What came meanwhile
-//       the writer carries over when it is little (`restShare`), so that the log begins again; else the other is asked again.
+//       the writer carries over, so that the log begins again, when it is little (`littleShare`), or no more than a rest (`restShare`) that
+//       does not become much less by asking; else the other is asked again.
 //   H2. A log of twice that length, carried over or not, the writer finishes itself: also while there is no other thread, or none that
 //       keeps up. One that is at it is waited for, `waitMsMax` per transaction: on a disk that stands still, writing is slow, not refused.
 //   H3. A checkpoint counts when it has carried something over.
@@ -31,8 +32,9 @@ export interface WriteAheadLogOptions {
 
 /** Looking costs a lone commit 15 µs, and its length is only needed for a bound. */
 const looksAfterOperations = 16;
-/** Of the bound: what the writer carries over in passing. */
+/** Of the bound: what the writer carries over in passing at most, and without asking whether the other could do it. */
 const restShare = 1 / 8;
+const littleShare = 1 / 64;
 
 export function createWriteAheadLog(
   database: DatabaseSync,
@@ -44,6 +46,8 @@ export function createWriteAheadLog(
   let carried = 0;
   let isClean = true;
   let operationsSince = 0;
+  /** What the other thread left the last time that it was asked, for this log. */
+  let leftBefore = Infinity;
   look();
 
   function look(): void {
@@ -74,6 +78,7 @@ export function createWriteAheadLog(
     if (mode === 'TRUNCATE') checkpointer.wait(waitMsMax);
     heard();
     look();
+    leftBefore = Infinity;
     if (isClean && mode === 'PASSIVE') return;
     const before = behind();
     const row = database.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
@@ -83,6 +88,14 @@ export function createWriteAheadLog(
   }
 
   const behind = (): number => frames - carried;
+
+  /** Whether the writer carries over what the other thread has left. (H1) */
+  function isRest(): boolean {
+    const left = behind();
+    const becomesLess = left < leftBefore / 2;
+    leftBefore = left;
+    return left <= framesMax * (becomesLess ? littleShare : restShare);
+  }
 
   return {
     wrote: (operations) => {
@@ -95,8 +108,8 @@ export function createWriteAheadLog(
     tend: () => {
       const wasCarried = heard();
       const isLong = frames >= framesMax * 2;
-      if (wasCarried && behind() <= framesMax * restShare) return checkpoint('PASSIVE'); // (H1)
-      if (behind() < framesMax * (wasCarried || isLong ? restShare : 1)) return;
+      if (wasCarried && (isLong || isRest())) return checkpoint('PASSIVE'); // (H1)
+      if (!wasCarried && behind() < framesMax * (isLong ? restShare : 1)) return;
       if (isLong) {
         checkpointer.wait(waitMsMax); // (H2)
         checkpoint('PASSIVE');
