@@ -4,16 +4,33 @@ import type { Dedup } from '@dormouse/ports';
 
 export function createRecentIds(idsMax: number): Dedup {
   // Two generations: the older one is dropped when the younger is full.
-  let young = new Set<string>();
-  let old = new Set<string>();
+  let young = new IdsOfTenants();
+  let old = new IdsOfTenants();
   return {
-    seen: (tenant, id) => young.has(`${tenant} ${id}`) || old.has(`${tenant} ${id}`),
+    seen: (tenant, id) => young.has(tenant, id) || old.has(tenant, id),
     remember: (tenant, id) => {
       if (young.size >= idsMax / 2) {
         old = young;
-        young = new Set();
+        young = new IdsOfTenants();
       }
-      young.add(`${tenant} ${id}`);
+      young.add(tenant, id);
     },
   };
+}
+
+/** A set for each tenant: a name joined from tenant and id would be a new string each time, made and hashed anew. */
+class IdsOfTenants {
+  readonly #tenants = new Map<string, Set<string>>();
+  size = 0;
+
+  has(tenant: string, id: string): boolean {
+    return this.#tenants.get(tenant)?.has(id) === true;
+  }
+
+  add(tenant: string, id: string): void {
+    const ids = this.#tenants.get(tenant) ?? new Set();
+    const before = ids.size;
+    this.#tenants.set(tenant, ids.add(id));
+    this.size += ids.size - before;
+  }
 }

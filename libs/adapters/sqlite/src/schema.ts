@@ -5,12 +5,13 @@
 //   S2. A step is never edited after a release: a change of shape is a new step at the end.
 //   S3. The log is `commits`, in order of arrival: kept by thread, every commit would touch a page of its own, twice the
 //       bytes to sync. The other tables of the log (`inputs`, `thread_numbers`, `owed`, `places`) say nothing that `commits`
-//       does not say; `inputs` and `thread_numbers` decide races because they are unique.
+//       does not say; `thread_numbers` decides races because it is unique.
 //   S4. Tables are STRICT: what was declared is what is stored, so a row may be read by its declared type.
 //   S5. What every turn adds to is keyed by the id first: ids begin with their time, so the threads of one transaction meet
 //       on a few pages. Keyed by the thread first, each row would dirty a page of its own.
-//   S6. `places` says where a thread's commits are, by version. It is kept by thread, so it is written for many commits at once:
-//       those up to `placed.upto` are in it, whoever reads a thread looks through the few behind it too.
+//   S6. `places` says where a thread's commits are, by version, and `inputs` which commit claimed an id. Both are written for many commits
+//       at once, because they are in another order than the commits: those up to `placed.upto` are in them, whoever reads or
+//       claims looks through the few behind it too.
 
 /** 'DMSE': recognises our files, and other people's. */
 export const applicationId = 0x44_4d_53_45;
@@ -297,7 +298,20 @@ const placesBehind = `
   DROP INDEX commits_by_version;
 `;
 
-export const schemaSteps: readonly string[] = [firstStep, parkedThreads, viewsAndLogins, idsFirst, placesBehind];
+/** Inputs are as far behind as places from here on. No release before may write to such a file: it would look for inputs in the table only. (S6) */
+const inputsBehind = `
+  INSERT INTO places SELECT number, version, id FROM commits WHERE id > (SELECT upto FROM placed) ORDER BY number, version;
+  UPDATE placed SET upto = (SELECT ifnull(max(id), 0) FROM commits);
+`;
+
+export const schemaSteps: readonly string[] = [
+  firstStep,
+  parkedThreads,
+  viewsAndLogins,
+  idsFirst,
+  placesBehind,
+  inputsBehind,
+];
 
 /** Run at every opening: a claim ends with the process that held it, so each that was not finished looks as old as can be. */
 export const releaseClaims = 'UPDATE idempotency SET claimed_at = 0 WHERE status IS NULL AND claimed_at > 0';

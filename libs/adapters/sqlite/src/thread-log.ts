@@ -35,7 +35,12 @@ const select = (versions: string, order: 'ASC' | 'DESC', limit: string): string 
 
 const selectFrom = select('>= ?3', 'ASC', '?4');
 const selectBefore = select('< ?3', 'DESC', '1');
-const selectByInput = select(`= (SELECT version FROM inputs WHERE number = ${number} AND input = ?3)`, 'ASC', '1');
+/** The commit of a thread that claimed an input, found the same way. */
+const selectByInput =
+  `WITH found AS (SELECT p.id FROM inputs AS i JOIN places AS p USING (number, version) WHERE number = ${number} AND i.input = ?3 UNION ALL ` +
+  `SELECT id FROM commits WHERE id > (SELECT upto FROM placed) AND number = ${number} ` +
+  'AND EXISTS (SELECT 1 FROM json_each(inputs) WHERE value = ?3) LIMIT 1) ' +
+  `SELECT c.version, ${columns} FROM found CROSS JOIN commits AS c ON c.id = found.id`;
 
 export function createThreadLog(writer: GroupWriter, reader: Reader, owed: OwedCommits): ThreadLog {
   return {
