@@ -13,6 +13,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
 import { createCheckpointLine } from './checkpoint-line.ts';
+import { giveWay } from './give-way.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
 import { busyMsMax, createTransactions } from './transaction.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
@@ -43,6 +44,7 @@ const wal = createWriteAheadLog(database, counters, {
   startCheckpointer: () => reply('log-is-long'),
   waitMsMax: busyMsMax,
 });
+giveWay();
 serve();
 
 function serve(): void {
