@@ -344,7 +344,7 @@ export function minuteWith(minute: Subscription['minute'], at: number): Subscrip
 }
 
 function receiveEvent(before: Thread, event: Event<'SubscriptionEventReceived'>, at: number): Thread {
-  const subscription = before.subscriptions[event.toolCallId];
+  const subscription = own(before.subscriptions, event.toolCallId);
   // A child is given the event it was opened for; the subscription is its parent's.
   if (subscription === undefined) return event.into === 'thread' ? arrived(before, event.turnId, at) : before;
   const minute = minuteWith(subscription.minute, at);

@@ -1,5 +1,5 @@
 // How a thread looks from outside: its status and what it waits for.
-import { type Call, type Thread, waitsForPerson } from './thread.ts';
+import { type Call, own, type Thread, waitsForPerson } from './thread.ts';
 
 export interface WaitingOn {
   readonly kind: 'tool_call' | 'approval' | 'choice' | 'oauth' | 'timer';
@@ -32,7 +32,7 @@ function sleepTimers(thread: Thread): readonly WaitingOn[] {
 
 function waitingCall(thread: Thread, call: Call): WaitingOn {
   const timerId = call.personTimerId ?? call.timerId;
-  const deadline = timerId === null ? undefined : thread.timers[timerId]?.due;
+  const deadline = timerId === null ? undefined : own(thread.timers, timerId)?.due;
   const about = {
     ...(call.toolServer === null ? {} : { toolServer: call.toolServer }),
     operation: call.operation,

@@ -15,6 +15,7 @@ import { text } from './content.ts';
 import type { RecordedEvent } from './event.ts';
 import type { ModelMessage, ModelToolCall, ModelToolResult } from './model-message.ts';
 import type { Policies } from './policy.ts';
+import { own } from './thread.ts';
 import { unreachable } from './unreachable.ts';
 
 type Event<Type extends RecordedEvent['type']> = Extract<RecordedEvent, { readonly type: Type }>;
@@ -210,7 +211,7 @@ function detach(tail: TranscriptTail, toolCallId: string): TranscriptTail {
 
 function settle(tail: TranscriptTail, event: Event<'ToolCallSettled'>): TranscriptTail {
   const { toolCallId, outcome, content } = event;
-  const late = tail.detached[toolCallId];
+  const late = own(tail.detached, toolCallId);
   if (late !== undefined) {
     const { [toolCallId]: _settled, ...detached } = tail.detached;
     const pair = injectedPair(tail.eventStyle, late, {
@@ -286,7 +287,7 @@ function waitFor(tail: TranscriptTail, toolCallId: string, what: keyof typeof pl
 }
 
 function subscribe(tail: TranscriptTail, toolCallId: string): TranscriptTail {
-  const call = callInRound(tail, toolCallId)?.call ?? tail.detached[toolCallId];
+  const call = callInRound(tail, toolCallId)?.call ?? own(tail.detached, toolCallId);
   return call === undefined ? tail : { ...tail, subscribed: { ...tail.subscribed, [toolCallId]: call } };
 }
 
@@ -296,7 +297,7 @@ function unsubscribe(tail: TranscriptTail, toolCallId: string): TranscriptTail {
 }
 
 function injectEvent(tail: TranscriptTail, event: Event<'SubscriptionEventReceived'>): TranscriptTail {
-  const call = tail.subscribed[event.toolCallId];
+  const call = own(tail.subscribed, event.toolCallId);
   if (call === undefined) return tail;
   const injected = tail.injected + 1;
   const pair = injectedPair(tail.eventStyle, call, {
