@@ -2,9 +2,10 @@
 //
 // Invariants:
 //   A1. The writer is the only one who writes, so the heads it remembers are the heads; after a rollback it forgets them.
-//   A2. A conflict is found by comparing versions (L1), a duplicate by its inputs (L2), both before anything is inserted: neither
-//       leaves a trace.
+//   A2. A conflict is found by comparing versions (L1), a duplicate by its inputs (L2), both before anything of the commit is
+//       inserted: neither leaves a trace in the log.
 //   A3. Places are written before a head is looked for. (S6)
+//   A4. An input is well-formed text: a lone surrogate would be one text in the log and another one wherever it is looked for.
 import type { AppendOutcome } from '@dormouse/ports';
 import type { DatabaseSync } from 'node:sqlite';
 import { createPlaces } from './places.ts';
@@ -63,6 +64,7 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
 
   function append(row: AppendRow): AppendOutcome {
     const [owes, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body] = row;
+    if (!inputs.every((input) => input.isWellFormed())) throw new TypeError('an input with a lone surrogate'); // (A4)
     const head = headOf(tenant, thread);
     const { number } = head;
     if (version !== head.version) return 'conflict';

@@ -1,26 +1,42 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, getPriority, tmpdir } from 'node:os';
+import { availableParallelism, constants, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { commitOf, freshKey } from '@dormouse/ports/contracts';
+import { expect, it, vi } from 'vitest';
 import { giveWayBy } from './give-way.ts';
 import { openSqlite } from './open-sqlite.ts';
 
-/** Numbers of this process's threads of that name. */
-const threadsNamed = (name: string): readonly number[] =>
-  readdirSync('/proc/self/task')
-    .map(Number)
-    .filter((thread) => readFileSync(`/proc/self/task/${thread}/comm`, 'utf8').startsWith(name));
+/** Priorities of this process's threads, ours and others. */
+function priorities(): { readonly ours: readonly number[]; readonly others: readonly number[] } {
+  const ours: number[] = [];
+  const others: number[] = [];
+  for (const thread of readdirSync('/proc/self/task')) {
+    try {
+      const name = readFileSync(`/proc/self/task/${thread}/comm`, 'utf8');
+      (name.startsWith('dormouse-') ? ours : others).push(getPriority(Number(thread)));
+    } catch {
+      // it has ended meanwhile
+    }
+  }
+  return { ours, others };
+}
 
 it.runIf(process.platform === 'linux' && availableParallelism() > 1)(
-  'Y1 the writer gives way, and nobody else',
+  'Y1 the writer and the thread that carries over give way, and nobody else',
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'dormouse-way-'));
-    const before = getPriority(process.pid);
-    const stores = await openSqlite({ directory });
-    await stores.timers.set([{ tenant: 'acme', thread: 'thr_1', timerId: 'tmr_1', due: 1 }]); // it has begun to serve
-    const priorities = threadsNamed('dormouse-writer').map((thread) => getPriority(thread));
-    expect(priorities).toContain(before + giveWayBy);
-    expect(getPriority(process.pid)).toBe(before);
+    const before = getPriority();
+    const lowered = Math.min(constants.priority.PRIORITY_LOW, before + giveWayBy);
+    const stores = await openSqlite({ directory, walFramesMax: 4 });
+    const key = freshKey();
+    let version = 0;
+    await vi.waitFor(async () => {
+      // The log grows, until there is the other one.
+      const more = Array.from({ length: 32 }, () => ({ commit: commitOf(key, version++), owes: false }));
+      await stores.log.append(more);
+      expect(priorities().ours).toEqual([lowered, lowered]);
+    });
+    expect(new Set(priorities().others)).toEqual(new Set([before]));
     await stores.close();
     rmSync(directory, { recursive: true });
   },

@@ -31,9 +31,9 @@ export function createPlaces(database: DatabaseSync): Places {
   const insertPlaces = database.prepare(
     `INSERT INTO places (number, version, id) SELECT number, version, id FROM commits WHERE ${behindPlaces} ORDER BY number, version`,
   );
-  // An id that a commit names twice is one input.
+  // An id that a commit names twice is one input. That no other commit names it was found when it was claimed.
   const insertInputs = database.prepare(
-    'INSERT INTO inputs (input, number, version) SELECT DISTINCT each.value, number, version ' +
+    'INSERT OR IGNORE INTO inputs (input, number, version) SELECT each.value, number, version ' +
       `FROM commits, json_each(commits.inputs) AS each WHERE commits.${behindPlaces} ORDER BY each.value, number`,
   );
   const movePlaced = database.prepare('UPDATE placed SET upto = (SELECT max(id) FROM commits)');

@@ -89,6 +89,12 @@ describe('a group', () => {
     ]);
   });
 
+  it('A4 refuses an input that is no text, alone', () => {
+    const odd = row('u', 0, '{}', '\ud800');
+    expect(transactions.run([row('t', 0), odd, row('v', 0)]).answers).toMatchObject(['appended', failure, 'appended']);
+    expect(stored()).toEqual(['t-0', 'v-0']);
+  });
+
   it('A1 is forgotten with its transaction, wherever its heads are remembered', () => {
     transactions.run([row('t', 0), row('u', 0), row('v', 0), row('t', 1)]); // two are remembered, twice: t in both
     expect(transactions.run([row('t', 2), faulty]).answers).toMatchObject(['appended', failure]);

@@ -105,20 +105,34 @@ describe('the write-ahead log', () => {
     expect([behind(), checkpoints()]).toEqual([0, 3]);
   });
 
-  it('H1 asks again while little becomes less, and takes the rest when it does not', () => {
+  it('H1 asks again while a rest becomes less than half, and takes it when it does not', () => {
     write(framesMax);
     line.ready();
     write(1);
     carryOverBut(20); // a rest, that may become less
     write(1);
     expect([isAsked(), checkpoints()]).toEqual([true, 1]);
-    carryOverBut(20); // it does not
+    carryOverBut(13); // it does not, or by too little
     write(1);
     expect([isAsked(), behind(), checkpoints()]).toEqual([false, 0, 3]);
     write(framesMax);
     carryOverBut(20); // of the next log nothing is known
     write(1);
     expect([isAsked(), checkpoints()]).toEqual([true, 4]);
+    carryOverBut(6); // more than a little
+    write(1);
+    expect([isAsked(), checkpoints()]).toEqual([true, 5]);
+  });
+
+  it('H1 asks again while more than a rest is left, whether it becomes less or not', () => {
+    write(framesMax);
+    line.ready();
+    write(1);
+    carryOverBut(framesMax / 6);
+    write(1);
+    carryOverBut(framesMax / 6);
+    write(1);
+    expect([isAsked(), checkpoints()]).toEqual([true, 2]);
   });
 
   it('H2 stays bounded though the other never gets to the end of it', () => {

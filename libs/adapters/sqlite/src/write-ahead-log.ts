@@ -46,7 +46,7 @@ export function createWriteAheadLog(
   let carried = 0;
   let isClean = true;
   let operationsSince = 0;
-  /** What the other thread left the last time that it was asked, for this log. */
+  /** What the other thread left the last time, since the writer carried something over itself. */
   let leftBefore = Infinity;
   look();
 
@@ -108,7 +108,7 @@ export function createWriteAheadLog(
     tend: () => {
       const wasCarried = heard();
       const isLong = frames >= framesMax * 2;
-      if (wasCarried && (isLong || isRest())) return checkpoint('PASSIVE'); // (H1)
+      if (wasCarried && isRest()) return checkpoint('PASSIVE'); // (H1)
       if (!wasCarried && behind() < framesMax * (isLong ? restShare : 1)) return;
       if (isLong) {
         checkpointer.wait(waitMsMax); // (H2)

@@ -114,8 +114,10 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
 
       it('L2: the same input in another thread is another input', async () => {
         const log = await open();
-        expect(await one(log, commitOf(freshKey(), 0, { inputs: ['hello'] }))).toBe('appended');
-        expect(await one(log, commitOf(freshKey(), 0, { inputs: ['hello'] }))).toBe('appended');
+        const commits = [freshKey(), freshKey()].map((key) => commitOf(key, 0, { inputs: ['hello'] }));
+        for (const commit of commits) expect(await one(log, commit)).toBe('appended');
+        for (const commit of commits) expect(await log.findByInputs(commit, ['hello'])).toEqual([commit]);
+        expect(await log.findByInputs(freshKey(), ['hello'])).toEqual([null]);
       });
 
       it('L2: of many who race to decide one input, each trying until it is decided, exactly one commits it', async () => {
