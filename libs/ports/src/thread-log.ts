@@ -22,7 +22,7 @@ export interface Commit extends ThreadKey {
   readonly version: number;
   /** Number of events in this commit, at least 1: the next commit's version is `version + count`. */
   readonly count: number;
-  /** The inputs this commit decided, at least one. */
+  /** The inputs this commit decided, at least one; well-formed text. */
   readonly inputs: readonly string[];
   /** Time of decision, milliseconds since the epoch; never before the previous commit's. */
   readonly at: number;

@@ -66,17 +66,15 @@ function clauses(message: string): readonly string[] {
 
 function best(clause: string, { tools, gains }: Offer): ToolWords | null {
   const words = new Set(contentWords(clause));
-  const points = new Map<number, number>();
+  const points = tools.map(() => 0);
   for (const word of words) {
-    for (const gain of gains.get(word) ?? []) points.set(gain.place, (points.get(gain.place) ?? 0) + gain.points);
+    for (const gain of gains.get(word) ?? []) points[gain.place] = (points[gain.place] ?? 0) + gain.points;
   }
   let winner: ToolWords | null = null;
   let highest = 0;
-  let first = tools.length;
-  for (const [place, own] of points) {
-    const candidate = tools[place];
-    const isBetter = own > highest || (own === highest && place < first);
-    if (candidate && isBetter && mayBeCalled(candidate, words)) [winner, highest, first] = [candidate, own, place];
+  for (const [place, candidate] of tools.entries()) {
+    const own = points[place] ?? 0;
+    if (own > highest && mayBeCalled(candidate, words)) [winner, highest] = [candidate, own];
   }
   return highest >= scoreMin ? winner : null;
 }

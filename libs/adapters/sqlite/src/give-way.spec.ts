@@ -35,7 +35,7 @@ it.runIf(process.platform === 'linux' && availableParallelism() > 1)(
       const more = Array.from({ length: 32 }, () => ({ commit: commitOf(key, version++), owes: false }));
       await stores.log.append(more);
       expect(priorities().ours).toEqual([lowered, lowered]);
-    });
+    }, 10_000);
     expect(new Set(priorities().others)).toEqual(new Set([before]));
     await stores.close();
     rmSync(directory, { recursive: true });

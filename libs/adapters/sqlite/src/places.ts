@@ -17,6 +17,8 @@ export interface Places {
 }
 
 export const behindMax = 512;
+/** Which commits have no place yet. */
+export const isBehind = 'commits.id > (SELECT upto FROM placed)';
 
 interface Behind {
   commits: number;
@@ -25,16 +27,15 @@ interface Behind {
 }
 
 export function createPlaces(database: DatabaseSync): Places {
-  const behindPlaces = 'id > (SELECT upto FROM placed)';
-  const findBehind = database.prepare(`SELECT number, inputs FROM commits WHERE ${behindPlaces}`);
+  const findBehind = database.prepare(`SELECT number, inputs FROM commits WHERE ${isBehind}`);
   const findInput = database.prepare('SELECT 1 FROM inputs WHERE input = ? AND number = ?');
   const insertPlaces = database.prepare(
-    `INSERT INTO places (number, version, id) SELECT number, version, id FROM commits WHERE ${behindPlaces} ORDER BY number, version`,
+    `INSERT INTO places (number, version, id) SELECT number, version, id FROM commits WHERE ${isBehind} ORDER BY number, version`,
   );
   // An id that a commit names twice is one input. That no other commit names it was found when it was claimed.
   const insertInputs = database.prepare(
     'INSERT OR IGNORE INTO inputs (input, number, version) SELECT each.value, number, version ' +
-      `FROM commits, json_each(commits.inputs) AS each WHERE commits.${behindPlaces} ORDER BY each.value, number`,
+      `FROM commits, json_each(commits.inputs) AS each WHERE ${isBehind} ORDER BY each.value, number`,
   );
   const movePlaced = database.prepare('UPDATE placed SET upto = (SELECT max(id) FROM commits)');
 

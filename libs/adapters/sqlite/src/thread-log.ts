@@ -3,6 +3,7 @@ import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { OwedCommits } from './owed-commits.ts';
+import { isBehind } from './places.ts';
 
 interface CommitRow {
   readonly version: number;
@@ -30,7 +31,7 @@ const columns = 'c.count, c.inputs, c.at, c.nonce, c.trace, c.kid, c.prev, c.has
 const select = (versions: string, order: 'ASC' | 'DESC', limit: string): string =>
   `WITH found AS (SELECT version, id FROM places WHERE number = ${number} AND version ${versions} UNION ALL ` +
   'SELECT version, id FROM commits ' +
-  `WHERE id > (SELECT upto FROM placed) AND number = ${number} AND version ${versions} ORDER BY version ${order} LIMIT ${limit}) ` +
+  `WHERE ${isBehind} AND number = ${number} AND version ${versions} ORDER BY version ${order} LIMIT ${limit}) ` +
   `SELECT found.version AS version, ${columns} FROM found CROSS JOIN commits AS c ON c.id = found.id ORDER BY found.version ${order}`;
 
 const selectFrom = select('>= ?3', 'ASC', '?4');
@@ -38,7 +39,7 @@ const selectBefore = select('< ?3', 'DESC', '1');
 /** The commit of a thread that claimed an input, found the same way. */
 const selectByInput =
   `WITH found AS (SELECT p.id FROM inputs AS i JOIN places AS p USING (number, version) WHERE number = ${number} AND i.input = ?3 UNION ALL ` +
-  `SELECT id FROM commits WHERE id > (SELECT upto FROM placed) AND number = ${number} ` +
+  `SELECT id FROM commits WHERE ${isBehind} AND number = ${number} ` +
   'AND EXISTS (SELECT 1 FROM json_each(inputs) WHERE value = ?3) LIMIT 1) ' +
   `SELECT c.version, ${columns} FROM found CROSS JOIN commits AS c ON c.id = found.id`;
 
