@@ -6,9 +6,10 @@
 //   D2. It is a function of its request: asked again, it says and calls the same.
 //   D3. After tool results it answers and calls nothing more, so a turn always ends. A report, a timer or a schedule is noted
 //       and calls nothing at all.
+//   D6. Its input is what it answers, and its instructions: older messages are not counted.
 import type { ModelPart, ModelRequest, RequestAtHand, ToolDefinition } from '@dormouse/ports';
 import { isBuiltInToolName } from '@dormouse/protocol';
-import { type ModelMessage, plainText } from '@dormouse/thread';
+import { type ModelMessage, type ModelToolResult, plainText } from '@dormouse/thread';
 import { approximateTokens } from './approximate-tokens.ts';
 import { sentenceFor } from './demo-answer.ts';
 import { chooseCalls, type DemoCall } from './demo-calls.ts';
@@ -33,11 +34,11 @@ function partsAfter(
   seen: readonly ModelMessage[],
   request: Pick<RequestAtHand, 'completionId' | 'instructions' | 'tools'>,
 ): readonly ModelPart[] {
-  const inputTokens =
-    approximateTokens(request.instructions.length) + seen.reduce((sum, message) => sum + tokensOf(message), 0);
+  const instructed = approximateTokens(request.instructions.length);
   const last = seen.at(-1);
-  if (last?.role === 'tool') return say(sentenceFor(last.results), inputTokens); // (D3)
+  if (last?.role === 'tool') return say(sentenceFor(last.results), instructed + tokensOf(last.results)); // (D3)
   const asked = trailingUserText(seen);
+  const inputTokens = instructed + approximateTokens(asked.length); // (D6)
   if (isNote(asked)) return say(noteOf(seen, asked), inputTokens);
   const calls = chooseCalls(asked, request.tools);
   if (calls.length === 0) return say(whatItCanDo(request.tools), inputTokens);
@@ -100,12 +101,8 @@ function noteOf(seen: readonly ModelMessage[], asked: string): string {
   return pair.length > 0 ? sentenceFor(pair) : `Noted: ${asked}`;
 }
 
-function tokensOf(message: ModelMessage): number {
-  if (message.role === 'assistant') return approximateTokens(message.text.length);
-  return message.role === 'user'
-    ? approximateTokens(plainText(message.content).length)
-    : message.results.reduce((sum, result) => sum + approximateTokens(plainText(result.content).length), 0);
-}
+const tokensOf = (results: readonly ModelToolResult[]): number =>
+  results.reduce((sum, { content }) => sum + approximateTokens(plainText(content).length), 0);
 
 function whatItCanDo(offered: readonly ToolDefinition[]): string {
   const tools = offered.filter(({ name }) => !isBuiltInToolName(name));

@@ -34,7 +34,11 @@ it('H1 a second answer is refused with the first, also when one commit decided b
   const desk = createChoiceDesk({
     ...ports,
     clock,
-    threads: { find: (found) => Promise.resolve({ ok: true, value: found }), remember: () => {} },
+    threads: {
+      find: (found) => Promise.resolve({ ok: true, value: found }),
+      keyOf: (found) => found,
+      remember: () => {},
+    },
     mintName: () => name,
     bus: { ...ports.inputs, publish: decideBoth },
   });

@@ -161,7 +161,7 @@ describe('a stream', () => {
       ...at.ports,
       clock: at.clock,
       sealer: plainSealer,
-      threads: { find: () => Promise.resolve({ ok: true as const, value: key }), remember: () => {} },
+      threads: { find: () => Promise.resolve({ ok: true as const, value: key }), keyOf: () => key, remember: () => {} },
     });
     const stop = new AbortController();
     const found = await desk.follow(key, 0, stop.signal);

@@ -92,6 +92,7 @@ export interface Ingress {
 
 export function createIngress(given: IngressPorts): Ingress {
   const ports = { ...given, threads: createThreadLookup(given), mintName: requestNames(given) };
+  const watchTurn = createTurnWait(ports);
   return {
     keys: createKeyDesk(ports),
     tokens: createThreadTokens(ports),
@@ -102,7 +103,7 @@ export function createIngress(given: IngressPorts): Ingress {
     probe: createProbe(ports),
     threads: createThreadDesk(ports),
     messages: createMessageDesk(ports),
-    watchTurn: createTurnWait(ports),
+    watchTurn: (key, withinMs, signal) => watchTurn(ports.threads.keyOf(key), withinMs, signal),
     readable: createReadableDesk(ports),
     requests: createRequestDesk(ports),
     choices: createChoiceDesk(ports),

@@ -32,10 +32,11 @@ export interface MessagePorts {
 export function createMessageDesk(ports: MessagePorts): MessageDesk {
   const { bus, threads, mintName } = ports;
   return {
-    async post(key, items, origin) {
-      const looked = threads.find(key); // (U2)
+    async post(given, items, origin) {
+      const looked = threads.find(given); // (U2)
       const found = looked instanceof Promise ? await looked : looked;
       if (!found.ok) return found;
+      const key = found.value;
       const name = mintName(origin);
       const stored = storeContent(ports, key.tenant, items);
       const content = stored instanceof Promise ? await stored : stored;

@@ -1,17 +1,21 @@
 // Whether a thread exists: asked by every request, answered from memory for threads that were seen once, because a
 // thread that exists never stops existing. Only this positive fact is remembered.
 //
-// Invariant:
+// Invariants:
 //   W1. A thread whose row still carries its opening is opened before anything else is sent to it: after a 201 posting
 //       works at once, also when the process died between the row and the opening. design §4
+//   W2. A thread that was seen has one key, whoever names it: the name in a request is a piece of its path, and a dozen maps would
+//       each compare it letter by letter.
 import { type InputBus, type Soon, type ThreadDirectory, type ThreadKey, ThreadMap } from '@dormouse/ports';
 import { answered, type Answered, notFound } from './refusal.ts';
 
 const rememberedMax = 100_000;
 
 export interface ThreadLookup {
-  /** 404 for another tenant's thread as for an unknown one: nobody learns which. */
+  /** Its key (W2), or 404: for another tenant's thread as for an unknown one, so that nobody learns which. */
   find(key: ThreadKey): Soon<Answered<ThreadKey>>;
+  /** The key that `find` would answer with at once; what was given when it would have to look. (W2) */
+  keyOf(key: ThreadKey): ThreadKey;
   /** It was just opened. */
   remember(key: ThreadKey): void;
 }
@@ -20,17 +24,25 @@ export function createThreadLookup(deps: {
   readonly directory: ThreadDirectory;
   readonly bus: InputBus;
 }): ThreadLookup {
-  const known = new ThreadMap<true>();
+  const known = new ThreadMap<ThreadKey>();
   function remember(key: ThreadKey): void {
     if (known.size >= rememberedMax) known.clear();
-    known.set(key, true);
+    known.set(key, key);
   }
   async function lookUp(key: ThreadKey): Promise<Answered<ThreadKey>> {
     const row = await deps.directory.get(key);
     if (row === null) return notFound('thread');
     if (row.opening !== null) await deps.bus.publish(key, row.opening); // (W1) twice is once: it has one input id
-    remember(key);
-    return answered(key);
+    const seen = { tenant: row.tenant, thread: row.thread };
+    remember(seen);
+    return answered(seen);
   }
-  return { remember, find: (key) => (known.has(key) ? answered(key) : lookUp(key)) };
+  return {
+    remember,
+    keyOf: (key) => known.get(key) ?? key,
+    find: (key) => {
+      const seen = known.get(key);
+      return seen === undefined ? lookUp(key) : answered(seen);
+    },
+  };
 }
