@@ -40,7 +40,11 @@ const tools: readonly ToolDefinition[] = [
 
 const user = (text: string): ModelMessage => ({ role: 'user', content: [{ type: 'text', text }] });
 
-async function answer(messages: readonly ModelMessage[], offered = tools): Promise<readonly ModelPart[]> {
+async function answer(
+  messages: readonly ModelMessage[],
+  offered = tools,
+  instructions = '',
+): Promise<readonly ModelPart[]> {
   const parts: ModelPart[] = [];
   const all = (): Promise<never> => Promise.reject(new Error('the demo model reads the last messages only'));
   const prompt = {
@@ -64,7 +68,7 @@ async function answer(messages: readonly ModelMessage[], offered = tools): Promi
     completionId: 'cmp_1',
     ordinal: 0,
     model,
-    instructions: '',
+    instructions,
     prompt,
     tools: offered,
     signal: new AbortController().signal,
@@ -186,5 +190,29 @@ describe('the demo model answers', () => {
       user('thanks'),
     ]);
     expect(parts.some((part) => part.part === 'tool_call')).toBe(false);
+  });
+});
+
+describe('the demo model counts what it answers (D6)', () => {
+  const long = 'blah '.repeat(400);
+  const instructions = 'Be kind to everybody.'; // 6 tokens
+  const spoken: ModelMessage = { role: 'assistant', text: long, toolCalls: [] };
+  const result = (toolCallId: string, text: string): ModelMessage => ({
+    role: 'tool',
+    results: [{ toolCallId, operation: 'weather', outcome: 'result', content: [{ type: 'text', text }] }],
+  });
+  async function tokens(...messages: readonly ModelMessage[]): Promise<number> {
+    const finish = (await answer(messages, tools, instructions)).find((part) => part.part === 'finish');
+    return finish?.usage.inputTokens ?? -1;
+  }
+
+  it.each<readonly [string, readonly ModelMessage[], number]>([
+    ['a question, with what is asked along with it', [user('Hello you'), user('again')], 6 + 4],
+    ['a question, and nothing before it', [user(long), spoken, user('Hello you')], 6 + 3],
+    ['the results, and not the question', [user(long), spoken, result('call_1', 'Oslo: 4 °C')], 6 + 3],
+    ['a note', [user(long), spoken, user('[timer] It is noon.')], 6 + 5],
+    ['an event with its note', [spoken, result('call_event_1', 'It snows'), user('[event] of 1')], 6 + 3 + 2],
+  ])('%s', async (_what, messages, expected) => {
+    expect(await tokens(...messages)).toBe(expected);
   });
 });

@@ -36,10 +36,11 @@ function partsAfter(
 ): readonly ModelPart[] {
   const instructed = approximateTokens(request.instructions.length);
   const last = seen.at(-1);
-  if (last?.role === 'tool') return say(sentenceFor(last.results), instructed + tokensOf(last.results)); // (D3)
+  if (last?.role === 'tool') return say(sentenceFor(last.results), instructed + tokensOf(last.results)); // (D3, D6)
   const asked = trailingUserText(seen);
-  const inputTokens = instructed + approximateTokens(asked.length); // (D6)
-  if (isNote(asked)) return say(noteOf(seen, asked), inputTokens);
+  const event = isNote(asked) ? eventBefore(seen) : [];
+  const inputTokens = instructed + approximateTokens(asked.length) + tokensOf(event); // (D6)
+  if (isNote(asked)) return say(event.length > 0 ? sentenceFor(event) : `Noted: ${asked}`, inputTokens);
   const calls = chooseCalls(asked, request.tools);
   if (calls.length === 0) return say(whatItCanDo(request.tools), inputTokens);
   return ask(calls, request.completionId, inputTokens);
@@ -93,12 +94,11 @@ function trailingUserText(seen: readonly ModelMessage[]): string {
 /** What the runtime says in nobody's name: a report, a timer, a schedule. Nothing is asked, so nothing is called. */
 const isNote = (text: string): boolean => /^\[[a-z]/.test(text);
 
-/** An event that came with the note is what matters; without one the note itself. */
-function noteOf(seen: readonly ModelMessage[], asked: string): string {
+/** An event that came with a note, which is what matters of it; empty when none did. */
+function eventBefore(seen: readonly ModelMessage[]): readonly ModelToolResult[] {
   const before = seen.findLast((message) => message.role !== 'user');
   const isEvent = before?.role === 'tool' && seen.at(seen.indexOf(before) - 1)?.role === 'assistant';
-  const pair = isEvent ? before.results.filter(({ toolCallId }) => toolCallId.includes('_event_')) : [];
-  return pair.length > 0 ? sentenceFor(pair) : `Noted: ${asked}`;
+  return isEvent ? before.results.filter(({ toolCallId }) => toolCallId.includes('_event_')) : [];
 }
 
 const tokensOf = (results: readonly ModelToolResult[]): number =>

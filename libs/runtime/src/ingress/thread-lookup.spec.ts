@@ -1,16 +1,19 @@
-import type { ThreadRow } from '@dormouse/ports';
+import type { ThreadKey, ThreadRow } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { type Stage, stage } from './spec/stage.ts';
 import { createThreadLookup, type ThreadLookup } from './thread-lookup.ts';
 
+const thread = 'thr_01J8ZC5T9Q3V0W4X7Y2A6B8C1D';
+const origin = { tenant: 'acme', method: 'POST', path: '/', idempotencyKey: null } as const;
+
 const row: ThreadRow = {
   tenant: 'acme',
-  thread: 'thr_1',
+  thread,
   status: 'idle',
   agent: 'helper',
   agentVersion: 1,
   parent: null,
-  family: 'thr_1',
+  family: thread,
   userId: null,
   externalId: null,
   title: null,
@@ -22,7 +25,7 @@ const row: ThreadRow = {
 };
 
 /** As a request names it: an object of its own, the thread a piece of a longer text. */
-const named = (tenant = 'acme', path = '/v1/threads/thr_1/messages') => ({ tenant, thread: path.slice(12, 17) });
+const named = (tenant = 'acme'): ThreadKey => ({ tenant, thread: `/v1/threads/${thread}/messages`.slice(12, -9) });
 
 async function lookup(): Promise<{ readonly at: Stage; readonly threads: ThreadLookup }> {
   const at = stage();
@@ -30,28 +33,43 @@ async function lookup(): Promise<{ readonly at: Stage; readonly threads: ThreadL
   return { at, threads: createThreadLookup({ directory: at.ports.directory, bus: at.ports.inputs }) };
 }
 
-describe('the key of a thread', () => {
+async function found(threads: ThreadLookup, key: ThreadKey): Promise<ThreadKey> {
+  const answer = await threads.find(key);
+  if (!answer.ok) throw new Error(answer.refusal.detail);
+  return answer.value;
+}
+
+describe('the key of a thread (W2)', () => {
   it('is one, whoever names it, from the first time that it is looked for', async () => {
     const { threads } = await lookup();
-    const first = await threads.find(named());
-    const second = await threads.find(named());
-    if (!first.ok || !second.ok) throw new Error('it is there');
-    expect(first.value).toEqual(named());
-    expect(second.value).toBe(first.value);
-    expect(threads.keyOf(named())).toBe(first.value);
+    const asked = named();
+    const first = await found(threads, asked);
+    expect(first).toEqual(asked);
+    expect(first).not.toBe(asked); // which holds on to the whole path
+    expect(await found(threads, named())).toBe(first);
+    expect(threads.keyOf(named())).toBe(first);
   });
 
-  it('is the one that was given while nothing was looked for', async () => {
+  it('is one for those who look at the same time, and for who opens it again', async () => {
+    const { threads } = await lookup();
+    const [first, second] = await Promise.all([found(threads, named()), found(threads, named())]);
+    expect(second).toBe(first);
+    threads.remember(named());
+    expect(threads.keyOf(named())).toBe(first);
+  });
+
+  it('is the one that was given while nothing is known', async () => {
     const { threads } = await lookup();
     const given = named();
     expect(threads.keyOf(given)).toBe(given);
   });
 
-  it('is nobody else’s', async () => {
+  it('is nobody else’s, however often he asks', async () => {
     const { threads } = await lookup();
-    await threads.find(named());
+    await found(threads, named());
+    for (let asked = 0; asked < 2; asked++)
+      expect(await threads.find(named('other'))).toMatchObject({ ok: false, refusal: { code: 'NOT_FOUND' } });
     const stranger = named('other');
-    expect(await threads.find(stranger)).toMatchObject({ ok: false, refusal: { code: 'NOT_FOUND' } });
     expect(threads.keyOf(stranger)).toBe(stranger);
   });
 
@@ -63,5 +81,34 @@ describe('the key of a thread', () => {
     threads.remember(opened);
     expect(threads.find(named())).toEqual({ ok: true, value: opened });
     expect(threads.keyOf(named())).toBe(opened);
+  });
+
+  it('goes the whole way of a message', async () => {
+    const at = stage();
+    await at.ports.directory.insert(row);
+    const published: ThreadKey[] = [];
+    const watched: ThreadKey[] = [];
+    const ingress = at.ingressWith({
+      bus: {
+        ...at.ports.inputs,
+        publish: async (key) => void published.push(key),
+      },
+      feed: {
+        ...at.ports.feed,
+        subscribe: (key, listener) => {
+          watched.push(key);
+          return at.ports.feed.subscribe(key, listener);
+        },
+      },
+    });
+    const post = () => ingress.messages.post(named(), [{ type: 'text', text: 'Hello' }], origin);
+    await post();
+    await post();
+    const watch = await ingress.watchTurn(named(), 1_000, new AbortController().signal);
+    watch.drop();
+    expect(published).toHaveLength(2);
+    expect(published[1]).toBe(published[0]);
+    expect(watched).toHaveLength(1);
+    expect(watched[0]).toBe(published[0]);
   });
 });

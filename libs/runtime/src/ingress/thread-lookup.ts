@@ -4,8 +4,8 @@
 // Invariants:
 //   W1. A thread whose row still carries its opening is opened before anything else is sent to it: after a 201 posting
 //       works at once, also when the process died between the row and the opening. design §4
-//   W2. A thread that was seen has one key, whoever names it: the name in a request is a piece of its path, and a dozen maps would
-//       each compare it letter by letter.
+//   W2. A thread has one key for as long as it is remembered: the name in a request is a piece of its path, and on the way of a
+//       message a dozen maps would each compare it letter by letter.
 import { type InputBus, type Soon, type ThreadDirectory, type ThreadKey, ThreadMap } from '@dormouse/ports';
 import { answered, type Answered, notFound } from './refusal.ts';
 
@@ -25,17 +25,18 @@ export function createThreadLookup(deps: {
   readonly bus: InputBus;
 }): ThreadLookup {
   const known = new ThreadMap<ThreadKey>();
-  function remember(key: ThreadKey): void {
+  function remember(key: ThreadKey): ThreadKey {
+    const seen = known.get(key);
+    if (seen !== undefined) return seen; // (W2)
     if (known.size >= rememberedMax) known.clear();
     known.set(key, key);
+    return key;
   }
   async function lookUp(key: ThreadKey): Promise<Answered<ThreadKey>> {
     const row = await deps.directory.get(key);
     if (row === null) return notFound('thread');
     if (row.opening !== null) await deps.bus.publish(key, row.opening); // (W1) twice is once: it has one input id
-    const seen = { tenant: row.tenant, thread: row.thread };
-    remember(seen);
-    return answered(seen);
+    return answered(remember({ tenant: key.tenant, thread: row.thread }));
   }
   return {
     remember,

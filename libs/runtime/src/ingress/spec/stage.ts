@@ -9,12 +9,14 @@ import {
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import type { RecordedEvent, ThreadEvent } from '@dormouse/thread';
 import { sealCommit } from '../../envelope.ts';
-import { createIngress, type Ingress } from '../ingress.ts';
+import { createIngress, type Ingress, type IngressPorts } from '../ingress.ts';
 
 export interface Stage {
   readonly ports: MemoryPorts;
   readonly clock: ManualClock;
   readonly ingress: Ingress;
+  /** Another one over the same ports, but for these. */
+  ingressWith(others: Partial<IngressPorts>): Ingress;
   /** Appends one commit at the thread's head and gives it; told to watchers unless `silent`. */
   commit(key: ThreadKey, events: readonly ThreadEvent[], inputs?: readonly string[], silent?: boolean): Promise<Commit>;
 }
@@ -24,19 +26,22 @@ export function stage(): Stage {
   const world = createMemoryWorld({ clock });
   const ports = world.ports('ingress');
   const entropy = createSeededEntropy(7);
-  const ingress = createIngress({
-    ...ports,
-    bus: ports.inputs,
-    idempotencyKeys: ports.idempotency,
-    clock,
-    entropy,
-    sealer: { seal: (_owner, value) => `sealed:${value.length}`, open: (_owner, sealed) => sealed },
-    signingKey: new Uint8Array(32).fill(1),
-  });
+  const ingressWith = (others: Partial<IngressPorts>): Ingress =>
+    createIngress({
+      ...ports,
+      bus: ports.inputs,
+      idempotencyKeys: ports.idempotency,
+      clock,
+      entropy,
+      sealer: { seal: (_owner, value) => `sealed:${value.length}`, open: (_owner, sealed) => sealed },
+      signingKey: new Uint8Array(32).fill(1),
+      ...others,
+    });
   return {
     ports,
     clock,
-    ingress,
+    ingress: ingressWith({}),
+    ingressWith,
     async commit(key, events, inputs = [`i:${entropy.nonce()}`], silent = false) {
       const head = await ports.log.head(key);
       const version = head === null ? 0 : head.version + head.count;
