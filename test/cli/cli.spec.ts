@@ -141,7 +141,9 @@ describe('a conversation by commands', () => {
     expect(await cli('send', slow, 'slow job of 60 s', '--wait', '500ms')).toMatchObject({ code: 6, stdout: '' });
     const asked = await cli('send', await open(), 'delete everything', '--wait');
     expect(asked).toMatchObject({ code: 6, stdout: '' });
-    expect(asked.stderr).toContain('dormouse answer');
+    expect(asked.stderr).toMatch(
+      /^ {2}npx dormouse answer thr_\w+ chc_\w+ allow\n {2}npx dormouse answer thr_\w+ chc_\w+ deny$/m,
+    );
     const failed = await cli('send', await open('failing'), 'hello', '--wait');
     expect(failed).toMatchObject({ code: 5, stdout: '' });
     expect(failed.stderr).toContain('MODEL_FAILED');
@@ -259,6 +261,21 @@ describe('I-03 the log of a thread', () => {
     });
     expect((await runCli(['verify', file])).stdout).toContain('The chain holds');
     expect(await ok('export', thread)).toBe(await readFile(file, 'utf8'));
+  });
+
+  it('says that a file is there already, or cannot be, and that there is none', async () => {
+    const thread = await open();
+    const here = await scratchDirectory();
+    const taken = join(here, 'taken.ndjson');
+    await ok('export', thread, taken);
+    const again = await cli('export', thread, taken);
+    expect(again.stderr).toBe(`dormouse: ${taken} is there already.\nAn existing file is never overwritten.\n`);
+    const nowhere = await cli('export', thread, join(here, 'no', 'where'));
+    expect(nowhere).toMatchObject({ code: 1, stdout: '' });
+    expect(nowhere.stderr).toMatch(/^dormouse: \S+ cannot be written: ENOENT[^\n]*\n$/);
+    const mistyped = await runCli(['verify', join(here, 'taken.njson')]);
+    expect(mistyped).toMatchObject({ code: 1, stdout: '' });
+    expect(mistyped.stderr).toContain('There is no file');
   });
 
   it('does not verify a file that holds nothing', async () => {
@@ -402,7 +419,7 @@ describe('a conversation at a terminal', () => {
       await chat.shows('> ');
       chat.type('\u0003');
       expect(await chat.done).toBe(0);
-      expect(chat.screen()).toContain('Go on with: dormouse chat thr_');
+      expect(chat.screen()).toContain('Go on with: npx dormouse chat thr_');
     },
   );
 });

@@ -53,7 +53,7 @@ function explainProblem(error: ApiProblem): Explanation {
       return {
         ...explained,
         exitCode: exitCodes.failed,
-        next: '"dormouse threads list" and "dormouse agents list" show what there is.',
+        next: 'What there is: npx dormouse threads, agents or tools; of a thread, npx dormouse choices THREAD.',
       };
     case 503:
       return {

@@ -123,7 +123,7 @@ async function askPerson(session: Session, choice: Choice, settled: AbortSignal)
     return session.screen.line(
       session.terminal.style(
         'dim',
-        `· left open; answer later with: dormouse answer ${session.thread} ${choice.id} ${choice.kind === 'approval' ? 'allow' : choice.default}`,
+        `· left open; answer later with: npx dormouse answer ${session.thread} ${choice.id} ${choice.kind === 'approval' ? 'allow' : choice.default}`,
       ),
     );
   await attempt(session, () =>

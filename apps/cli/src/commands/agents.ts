@@ -36,7 +36,7 @@ async function list(context: CliContext): Promise<void> {
   for await (const agent of everyItem((cursor) => ask(api.GET('/v1/agents', { params: { query: { cursor } } }))))
     found.push(agent);
   if (context.json) return found.forEach((agent) => answer(context, '', agent));
-  if (found.length === 0) return context.terminal.err('No agents yet. Make one with: dormouse agents create FILE');
+  if (found.length === 0) return context.terminal.err('No agents yet. Make one with: npx dormouse agents create FILE');
   const rows = found.map((agent) => [
     cleanLine(agent.name),
     `v${agent.version}`,

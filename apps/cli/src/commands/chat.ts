@@ -36,7 +36,7 @@ async function chat(context: CliContext, id: string | undefined, flags: ChatFlag
     ? await openThread(client, flags.agent ?? (await chooseAgent(context, client)), flags.title)
     : await ask(client.api.GET('/v1/threads/{thread}', { params: { path: { thread: id } } }));
   if (thread.status === 'closed')
-    throw new CliFailure(exitCodes.failed, `${thread.id} is closed.`, 'Open a new one with: dormouse chat');
+    throw new CliFailure(exitCodes.failed, `${thread.id} is closed.`, 'Open a new one with: npx dormouse chat');
   if (!context.terminal.interactive || context.json) return chatInPipe(context, client, thread.id);
   context.terminal.out(
     context.terminal.style(
@@ -46,7 +46,7 @@ async function chat(context: CliContext, id: string | undefined, flags: ChatFlag
   );
   if (!isNew) await showEarlier(context, client, thread);
   await chatAtTerminal(client, thread.id, thread.position, context.terminal);
-  progress(context, `It stays where it is. Go on with: dormouse chat ${thread.id}`);
+  progress(context, `It stays where it is. Go on with: npx dormouse chat ${thread.id}`);
 }
 
 async function chooseAgent(context: CliContext, client: Client): Promise<string> {
@@ -90,7 +90,11 @@ async function chatInPipe(context: CliContext, client: Client, thread: string): 
   progress(context, thread);
   for await (const line of createInterface({ input: context.terminal.stdin })) {
     if (line.trim() === '') continue;
-    const exitCode = showOutcome(context, await sendAndWait(client, thread, line, AbortSignal.timeout(turnMsMax)));
+    const exitCode = showOutcome(
+      context,
+      thread,
+      await sendAndWait(client, thread, line, AbortSignal.timeout(turnMsMax)),
+    );
     if (exitCode !== exitCodes.done) return exitCode;
   }
   return exitCodes.done;

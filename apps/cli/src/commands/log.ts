@@ -58,11 +58,9 @@ async function writeLines(
 /** All of it or nothing: half a file would only be in the way. */
 async function writeFile(file: string, first: ExportLine, rest: Lines): Promise<EndLine | null> {
   const handle = await open(file, 'wx').catch((error: unknown) => {
-    throw new CliFailure(
-      exitCodes.failed,
-      `${file} cannot be written: ${wordsOf(error)}`,
-      'An existing file is never overwritten.',
-    );
+    throw existsSync(file)
+      ? new CliFailure(exitCodes.failed, `${file} is there already.`, 'An existing file is never overwritten.')
+      : new CliFailure(exitCodes.failed, `${file} cannot be written: ${wordsOf(error)}`);
   });
   try {
     const end = await writeLines(first, rest, (line) =>
@@ -99,13 +97,16 @@ async function importLog(context: CliContext, file: string): Promise<void> {
   const { thread, position } = imported;
   answer(
     context,
-    `imported as ${thread}, closed; to go on with it: dormouse threads fork ${thread} ${position}`,
+    `imported as ${thread}, closed; to go on with it: npx dormouse threads fork ${thread} ${position}`,
     imported,
   );
 }
 
 async function verify(context: CliContext, target: string): Promise<number> {
-  return existsSync(target) ? verifyFile(context, target) : verifyThread(context, target);
+  if (existsSync(target)) return verifyFile(context, target);
+  if (!target.startsWith('thr_'))
+    throw new CliFailure(exitCodes.failed, `There is no file ${target}.`, 'A thread is named by its id, thr_…');
+  return verifyThread(context, target);
 }
 
 async function verifyThread(context: CliContext, thread: string): Promise<number> {

@@ -70,7 +70,7 @@ async function send(
   if (waitMs === null)
     throw new CliFailure(exitCodes.usage, `--wait takes a duration such as 30s or 5m, not "${String(wait)}".`);
   const outcome = await sendAndWait(client, thread, text, AbortSignal.timeout(waitMs));
-  return showOutcome(context, outcome);
+  return showOutcome(context, thread, outcome);
 }
 
 /** How the turn of one message went, as far as it went. */
@@ -152,7 +152,7 @@ export const isAtRest = (status: string, waitingOn: readonly Schemas['WaitingOn'
   status === 'parked' ||
   (status === 'waiting' && waitingOn.every((wait) => restful.has(wait.kind)));
 
-export function showOutcome(context: CliContext, turn: TurnOutcome): number {
+export function showOutcome(context: CliContext, thread: string, turn: TurnOutcome): number {
   if (context.json) answer(context, '', turn);
   else if (turn.text !== null) answer(context, turn.text, turn);
   if (turn.error !== null) {
@@ -161,14 +161,18 @@ export function showOutcome(context: CliContext, turn: TurnOutcome): number {
     return exitCodes.notInOrder;
   }
   if (turn.ended && turn.waiting_on.length === 0) return exitCodes.done;
-  progress(context, describeWait(turn));
+  progress(context, describeWait(thread, turn));
   return exitCodes.waiting;
 }
 
-function describeWait({ ended, waiting_on: waitingOn }: TurnOutcome): string {
+function describeWait(thread: string, { ended, waiting_on: waitingOn }: TurnOutcome): string {
   const waits = waitingOn.map((wait) => `${wait.kind} ${wait.operation ?? ''} (${wait.id})`).join(', ');
   if (!ended) return `No answer yet${waits === '' ? '' : `; it waits for ${waits}`}.`;
   const [only] = waitingOn;
   if (waitingOn.length === 1 && only?.kind === 'timer') return `It sleeps until ${only.deadline ?? 'its timer fires'}.`;
-  return `It waits for a person: ${waits}\nAnswer with: dormouse answer THREAD CHOICE allow|deny`;
+  const answers = waitingOn.flatMap(({ kind, id }) => {
+    if (kind === 'approval') return ['allow', 'deny'].map((decision) => `answer ${thread} ${id} ${decision}`);
+    return kind === 'choice' ? [`choices ${thread}`, `answer ${thread} ${id} 0`] : [];
+  });
+  return [`It waits for a person: ${waits}`, ...answers.map((command) => `  npx dormouse ${command}`)].join('\n');
 }

@@ -47,12 +47,12 @@ async function show(context: CliContext, thread: string): Promise<void> {
 async function replay(context: CliContext, thread: string): Promise<void> {
   const { api } = await context.connect();
   const found = await ask(api.POST('/v1/parked/{thread}/replay', { params: { path: { thread } } }));
-  answer(context, `It goes on. If it is poisoned still: dormouse parked show ${thread}`, found);
+  answer(context, `It goes on. If it is poisoned still: npx dormouse parked show ${thread}`, found);
 }
 
 async function drop(context: CliContext, thread: string, input: string): Promise<void> {
   const { api } = await context.connect();
   const path = { params: { path: { thread } }, body: { input } };
   const found = await ask(api.POST('/v1/parked/{thread}/drop', path));
-  answer(context, `Dropped. The others go on with: dormouse parked replay ${thread}`, found);
+  answer(context, `Dropped. The others go on with: npx dormouse parked replay ${thread}`, found);
 }

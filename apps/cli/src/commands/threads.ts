@@ -79,7 +79,7 @@ async function list(context: CliContext, flags: ListFlags): Promise<void> {
     if (found.push(thread) >= limit) break;
   }
   if (context.json) return found.forEach((thread) => answer(context, '', thread));
-  if (found.length === 0) return context.terminal.err('No threads yet. Open one with: dormouse chat');
+  if (found.length === 0) return context.terminal.err('No threads yet. Open one with: npx dormouse chat');
   const rows = found.map((thread) => [
     thread.id,
     thread.status,
@@ -152,7 +152,7 @@ export const noAgent = (): CliFailure =>
   new CliFailure(
     exitCodes.failed,
     'There is no agent yet.',
-    'Make one with: dormouse agents create FILE (see api.md, "Agents").',
+    'Make one with: npx dormouse agents create FILE (see api.md, "Agents").',
   );
 
 export function wholeNumber(flag: string, text: string): number {

@@ -42,7 +42,7 @@ async function list(context: CliContext): Promise<void> {
   for await (const server of servers(await context.connect())) found.push(server);
   if (context.json) return found.forEach((server) => answer(context, '', server));
   if (found.length === 0)
-    return context.terminal.err('No tool servers yet. Register one with: dormouse tools add NAME URL');
+    return context.terminal.err('No tool servers yet. Register one with: npx dormouse tools add NAME URL');
   const rows = found.map((server) => [
     cleanLine(server.name),
     cleanLine(server.base_url),

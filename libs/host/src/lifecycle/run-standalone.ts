@@ -19,7 +19,7 @@ import { finish, settingsText, unwind, type Undo } from './ending.ts';
 import { resolvePort } from './free-port.ts';
 import { hostsOf } from './hosts-of.ts';
 import { seedExamples, seedKey } from './standalone-seed.ts';
-import { startFailureText } from './start-failure.ts';
+import { byNpm, startFailureText } from './start-failure.ts';
 import { stopSignal } from './stop-signal.ts';
 
 /** Starts a tool server with the example tools; given by the app, because libraries do not know apps. */
@@ -47,10 +47,12 @@ export async function runStandalone(startExampleTools: StartExampleTools): Promi
     process.stdout.write(banner);
   } catch (failure) {
     await unwind(undo); // (R3)
-    return finish(1, `dormouse: ${startFailureText(failure, reading.config.PORT)}\n`);
+    return finish(1, `dormouse: ${startFailureText(failure, reading.config.PORT, byNpm)}\n`);
   }
   await stopped;
+  tell('\nstopping; once more ends it at once');
   await unwind(undo); // (R2)
+  tell('stopped');
   return finish(0, '');
 }
 
@@ -100,6 +102,11 @@ async function startExamples(startExampleTools: StartExampleTools, port: number,
   const tools = await startExampleTools({ port: beside, host }).catch(() => startExampleTools({ port: 0, host }));
   undo.push(() => tools.close());
   return tools.url;
+}
+
+/** To a person only: a pipe may have been closed long ago, and programs hear of the exit code. */
+function tell(word: string): void {
+  if (process.stdout.isTTY) process.stdout.write(`${word}\n`);
 }
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
