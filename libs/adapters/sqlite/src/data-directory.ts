@@ -71,12 +71,12 @@ function takeLock(path: string): DatabaseSync {
 const inUse = (path: string): Fault =>
   new Fault(
     'DATA_DIR_IN_USE',
-    `Another Dormouse process uses the data directory ${path}. Stop it first, or give this one a directory of its own (npm start -- --data DIR).`,
+    `Another Dormouse process uses the data directory ${path}. Stop it first, or give this one a directory of its own (--data DIR).`,
   );
 
 const unwritable = (path: string, cause: unknown): Fault =>
   new Fault(
     'DATA_DIR_UNWRITABLE',
-    `The data directory ${path} cannot be written (${failureOf(cause).message}). Fix its permissions, or choose another one (npm start -- --data DIR).`,
+    `The data directory ${path} cannot be written (${failureOf(cause).message}). Fix its permissions, or choose another one (--data DIR).`,
     { cause },
   );

@@ -19,7 +19,7 @@ import { finish, settingsText, unwind, type Undo } from './ending.ts';
 import { resolvePort } from './free-port.ts';
 import { hostsOf } from './hosts-of.ts';
 import { seedExamples, seedKey } from './standalone-seed.ts';
-import { byNpm, startFailureText } from './start-failure.ts';
+import { startFailureText } from './start-failure.ts';
 import { stopSignal } from './stop-signal.ts';
 
 /** Starts a tool server with the example tools; given by the app, because libraries do not know apps. */
@@ -31,6 +31,9 @@ export type StartExampleTools = (options: {
 const stopWithinMs = 30_000;
 const oneTopology =
   'DORMOUSE_KAFKA_BROKERS and its kin choose the cluster: start it with npm run cluster, or unset them';
+
+/** For a failure that names a flag: npm keeps those to itself that come before the two dashes. */
+const flagsHint = 'A flag goes behind two dashes: npm start -- --port 7430\n';
 
 /** Runs until a signal comes. Never returns: it ends the process. */
 export async function runStandalone(startExampleTools: StartExampleTools): Promise<never> {
@@ -47,7 +50,8 @@ export async function runStandalone(startExampleTools: StartExampleTools): Promi
     process.stdout.write(banner);
   } catch (failure) {
     await unwind(undo); // (R3)
-    return finish(1, `dormouse: ${startFailureText(failure, reading.config.PORT, byNpm)}\n`);
+    const text = startFailureText(failure, reading.config.PORT);
+    return finish(1, `dormouse: ${text}\n${text.includes(' --') ? flagsHint : ''}`);
   }
   await stopped;
   tell('\nstopping; once more ends it at once');

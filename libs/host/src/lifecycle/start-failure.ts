@@ -1,20 +1,14 @@
 // Why a process does not start, in words for the person in front of it: what is wrong, and what to do next.
 import { Fault } from '@dormouse/ports';
 
-/** How flags are given: as they are, unless the caller knows better. */
-type Flags = (flags: string) => string;
-
-/** npm keeps flags to itself that do not come after two dashes. */
-export const byNpm: Flags = (flags) => `${flags} (npm start -- ${flags})`;
-
 /** One paragraph, never a stack trace for what a person can mend. */
-export function startFailureText(failure: unknown, port: number, given: Flags = (flags) => flags): string {
+export function startFailureText(failure: unknown, port: number): string {
   if (failure instanceof Fault) return `${failure.code}: ${failure.message}`;
   const { code } = failure as { readonly code?: unknown };
   if (code === 'EADDRINUSE')
-    return `PORT_TAKEN: port ${port} is in use by another process. Stop it, or choose another port: ${given(`--port ${port + 10}`)}`;
+    return `PORT_TAKEN: port ${port} is in use by another process. Stop it, or choose another port: --port ${port + 10}`;
   if (code === 'EACCES')
-    return `PORT_FORBIDDEN: this user may not listen on port ${port}. Choose one above 1023: ${given('--port 7420')}`;
+    return `PORT_FORBIDDEN: this user may not listen on port ${port}. Choose one above 1023: --port 7420`;
   if (code === 'EADDRNOTAVAIL') return 'HOST_UNKNOWN: this machine does not have the address that DORMOUSE_HOST names.';
   return failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
 }
