@@ -8,7 +8,7 @@ import { isMainThread } from 'node:worker_threads';
 import type { LoopDelay } from './loop-delay.ts';
 
 const everyMs = 5;
-const noHolds = { first: 0, second: 0 };
+const noHolds = { first: 0, second: 0, third: 0 };
 const directory = process.env['LOOP_DELAY_DIRECTORY'];
 
 if (isMainThread && directory !== undefined) watch(directory);
@@ -26,20 +26,24 @@ function watch(directory: string): void {
     const lateMs = now.at - before.at - everyMs;
     const heldMs = Math.max(0, Math.min(lateMs, now.computing - before.computing));
     held.record(1 + Math.round(1_000 * heldMs)); // 0 is none
-    if (heldMs > longest.second) longest = longer(longest, heldMs);
+    if (heldMs > longest.third) longest = longer(longest, heldMs);
     before = now;
   }, everyMs).unref();
   /** What was measured since somebody last asked. */
   const server = createServer((_request, response) => {
-    response.end(JSON.stringify({ p99: held.percentile(99) / 1_000, ...longest } satisfies LoopDelay));
+    const { first, second, third } = longest;
+    const p99 = Math.min(held.percentile(99) / 1_000, third);
+    response.end(JSON.stringify({ p99, first, second } satisfies LoopDelay));
     held.reset();
     longest = noHolds;
   });
   server.listen(join(directory, String(process.pid))).unref();
 }
 
-const longer = ({ first }: typeof noHolds, heldMs: number): typeof noHolds =>
-  heldMs > first ? { first: heldMs, second: first } : { first, second: heldMs };
+function longer({ first, second, third }: typeof noHolds, heldMs: number): typeof noHolds {
+  if (heldMs > first) return { first: heldMs, second: first, third: second };
+  return heldMs > second ? { first, second: heldMs, third: second } : { first, second, third: Math.max(third, heldMs) };
+}
 
 /** Processor time of this thread, in milliseconds. */
 function computingMs(): number {
