@@ -2,13 +2,13 @@
 import type { BenchResults } from './bench-results.ts';
 import type { TurnsMeasurement } from './one-tool-turns.ts';
 import { clusterTables } from './cluster/cluster-report.ts';
-import { median } from './statistics.ts';
-import type { Bound, Verdict } from './verdict.ts';
-import { ratio, verdictsOf } from './verdicts.ts';
+import { median, percentile } from './statistics.ts';
+import { type Bound, ratiosOf, type Verdict } from './verdict.ts';
+import { verdictsOf } from './verdicts.ts';
 
 export function markdownOf(results: BenchResults): string {
   const parts = [headOf(results), verdictTable(verdictsOf(results))];
-  if (results.turns) parts.push(turnsTable(results, results.turns));
+  if (results.turns) parts.push(turnsTable(results.contestants, results.turns));
   if (results.counts) parts.push(countsTable(results.counts));
   if (results.growing) parts.push(growingTable(results.growing));
   if (results.sleepers) parts.push(sleepersTable(results.sleepers));
@@ -40,15 +40,15 @@ function verdictTable(verdicts: readonly Verdict[]): string {
   return table('## Verdicts', ['figure', 'measured', 'must', 'aim', 'verdict'], rows);
 }
 
-function turnsTable(results: BenchResults, turns: readonly TurnsMeasurement[]): string {
+function turnsTable(contestants: BenchResults['contestants'], turns: readonly TurnsMeasurement[]): string {
   const rows: string[][] = [];
   for (const threads of new Set(turns.map((each) => each.threads))) {
-    for (const { name } of results.contestants) {
+    for (const { name } of contestants) {
       const rounds = turns.filter((each) => each.threads === threads && each.contestant === name);
       if (rounds.length === 0) continue;
       const of = (figure: (each: TurnsMeasurement) => number): number => median(rounds.map(figure));
       const cpu = median(rounds.flatMap(({ cpuMsPerTurn }) => (cpuMsPerTurn === null ? [] : [cpuMsPerTurn])));
-      const beside = name === 'dormouse' ? '' : withUnit(ratio(results, threads, name, 'turnsPerSecond'), '×');
+      const beside = spreadOf(ratiosOf(turns, threads, name, 'turnsPerSecond'));
       rows.push([
         String(threads),
         name,
@@ -56,7 +56,7 @@ function turnsTable(results: BenchResults, turns: readonly TurnsMeasurement[]): 
         ...[of((each) => each.p50), of((each) => each.p90), of((each) => each.p99), cpu].map((value) =>
           value.toFixed(2),
         ),
-        beside,
+        name === 'dormouse' ? '' : beside,
       ]);
     }
   }
@@ -68,9 +68,14 @@ function turnsTable(results: BenchResults, turns: readonly TurnsMeasurement[]): 
     'p90 ms',
     'p99 ms',
     'CPU ms per turn',
-    'Dormouse’s turns/s beside it',
+    'Dormouse’s turns/s beside it (the middle half of the rounds)',
   ];
   return table('## One-tool turns (medians of the rounds)', heads, rows);
+}
+
+function spreadOf(ratios: readonly number[]): string {
+  const [from, to] = [percentile(ratios, 0.25), percentile(ratios, 0.75)];
+  return ratios.length === 0 ? '' : `${withUnit(median(ratios), '×')} (${from.toFixed(2)} to ${to.toFixed(2)})`;
 }
 
 function countsTable(counts: NonNullable<BenchResults['counts']>): string {

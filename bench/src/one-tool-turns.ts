@@ -1,13 +1,14 @@
 // Scenario *one-tool turns*: message → completion → tool over HTTP → callback → completion → answer, in a closed loop.
 //
 // Invariants:
-//   B11. Contestants take turns inside every round, in an order that moves on by one each round; who waits is stopped
-//        (SIGSTOP), so that it costs the others nothing.
+//   B11. Contestants take turns inside every round, each time in another order (B33); who waits is stopped (SIGSTOP), so that it
+//        costs the others nothing.
 //   B12. Before the first round every contestant works for a while at the widest, so that its code is compiled; every
 //        measurement has new threads and a warm-up of its own. A ratio compares figures of one round.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contestant, Running } from './contestant.ts';
 import { figuresOf } from './process-figures.ts';
+import { roundOrder } from './round-order.ts';
 import type { Stage } from './stage.ts';
 import { type Summary, summaryOf } from './statistics.ts';
 
@@ -48,8 +49,8 @@ export async function measureTurns(
     }
     for (let round = 0; round < plan.rounds; round++) {
       for (const threads of plan.threads) {
-        for (let turn = 0; turn < all.length; turn++) {
-          const running = all[(turn + round) % all.length];
+        for (const next of roundOrder(round, all.length)) {
+          const running = all[next];
           if (running) measured.push(await measureOne(stage, running, plan, round, threads));
         }
       }

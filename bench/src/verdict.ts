@@ -57,11 +57,22 @@ export function ratioOf(
   peer: string,
   figure: 'turnsPerSecond' | 'p50',
 ): number | null {
+  const ratios = ratiosOf(turns, threads, peer, figure);
+  return ratios.length === 0 ? null : median(ratios);
+}
+
+/** Of each round in which both were measured. */
+export function ratiosOf(
+  turns: readonly TurnsMeasurement[],
+  threads: number,
+  peer: string,
+  figure: 'turnsPerSecond' | 'p50',
+): readonly number[] {
   const rounds = turns.filter((measurement) => measurement.threads === threads);
   const ratios: number[] = [];
   for (const ours of rounds.filter(({ contestant }) => contestant === 'dormouse')) {
     const theirs = rounds.find(({ contestant, round }) => contestant === peer && round === ours.round);
     if (theirs) ratios.push(ours[figure] / theirs[figure]);
   }
-  return ratios.length === 0 ? null : median(ratios);
+  return ratios;
 }

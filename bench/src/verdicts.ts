@@ -75,12 +75,7 @@ export function verdictsOf(results: BenchResults): readonly Verdict[] {
 }
 
 /** (B20) */
-export function ratio(
-  results: BenchResults,
-  threads: number,
-  peer: string,
-  figure: 'turnsPerSecond' | 'p50',
-): number | null {
+function ratio(results: BenchResults, threads: number, peer: string, figure: 'turnsPerSecond' | 'p50'): number | null {
   return ratioOf(results.turns ?? [], threads, peer, figure);
 }
 

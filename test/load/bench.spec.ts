@@ -12,6 +12,7 @@ import { describeMachine } from '../../bench/src/machine.ts';
 import { markdownOf } from '../../bench/src/markdown-report.ts';
 import { measureTurns } from '../../bench/src/one-tool-turns.ts';
 import { measureSleepers } from '../../bench/src/sleepers.ts';
+import { roundOrder } from '../../bench/src/round-order.ts';
 import { openStage, type Stage } from '../../bench/src/stage.ts';
 import { verdictsOf } from '../../bench/src/verdicts.ts';
 
@@ -22,6 +23,25 @@ describe('the command line of the bench', () => {
     expect(() => parseOptions(['--scenario', 'everything'])).toThrow('--scenario everything: there are turns, counts');
     expect(() => parseOptions(['--rounds', 'none'])).toThrow('--rounds none: a number above 0 is wanted');
     expect(() => parseOptions(['--fast'])).toThrow('--fast');
+  });
+});
+
+describe('the order of a round', () => {
+  it.each([1, 2, 4, 5, 6])('brings each of %i contestants behind each other one equally often', (contestants) => {
+    const [behind, places] = [new Map<string, number>(), new Map<string, number>()];
+    const count = (counts: Map<string, number>, key: string): unknown => counts.set(key, (counts.get(key) ?? 0) + 1);
+    for (let round = 0; round < 2 * contestants; round++) {
+      const order = roundOrder(round, contestants);
+      expect(order.toSorted((one, other) => one - other)).toEqual(Array.from({ length: contestants }, (_, who) => who));
+      order.forEach((who, place) => {
+        count(places, `${who} at ${place}`);
+        if (place > 0) count(behind, `${who} behind ${order[place - 1]}`);
+      });
+    }
+    expect(new Set(behind.values())).toEqual(new Set(contestants === 1 ? [] : [2]));
+    expect(behind.size).toBe(contestants * (contestants - 1));
+    expect(new Set(places.values())).toEqual(new Set([2]));
+    expect(places.size).toBe(contestants * contestants);
   });
 });
 
