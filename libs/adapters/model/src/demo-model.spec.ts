@@ -80,8 +80,8 @@ async function answer(
 const textOf = (parts: readonly ModelPart[]): string =>
   parts.map((part) => (part.part === 'text' ? part.text : '')).join('');
 
-async function calls(text: string): Promise<readonly string[]> {
-  const parts = await answer([user(text)]);
+async function calls(text: string, offered = tools): Promise<readonly string[]> {
+  const parts = await answer([user(text)], offered);
   return parts.flatMap((part) => (part.part === 'tool_call' ? [`${part.operation} ${part.arguments}`] : []));
 }
 
@@ -112,6 +112,8 @@ describe('the demo model chooses a tool by the words of the message', () => {
     ['Roll two dice', ['roll_dice {"count":2}']],
     ['roll 3 dice with 20 sides', ['roll_dice {"count":3,"sides":20}']],
     ['Take a note: "buy milk", pinned', ['note {"text":"buy milk","pinned":true}']],
+    ['Take a note: “buy milk”', ['note {"text":"buy milk"}']],
+    ["Take a note: 'buy milk'", ['note {"text":"buy milk"}']],
   ])('%s', async (text, expected) => {
     expect(await calls(text)).toEqual(expected);
   });
@@ -125,6 +127,15 @@ describe('the demo model chooses a tool by the words of the message', () => {
       'roll_dice {"count":4}',
       'weather {"city":"Rome"}',
     ]);
+  });
+
+  it('and of two that fit equally the one that is offered first, whichever is named first', async () => {
+    const toolOf = (name: string): ToolDefinition => ({ name, description: '', inputSchema: schema({}) });
+    const [rain, wind] = [toolOf('rain'), toolOf('wind')];
+    for (const text of ['rain with wind', 'wind with rain']) {
+      expect(await calls(text, [rain, wind])).toEqual(['rain {}']);
+      expect(await calls(text, [wind, rain])).toEqual(['wind {}']);
+    }
   });
 
   it('and a word that few descriptions have outweighs several that many have', async () => {
