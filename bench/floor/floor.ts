@@ -4,7 +4,7 @@
 //   node floor.ts --tools URL --port N --data DIR
 //
 // Invariant:
-//   B31. The commits are as large as those of a turn of Dormouse's, on disk when Dormouse's would be, and checked by the store. What
+//   B34. The commits are as large as those of a turn of Dormouse's, on disk when Dormouse's would be, and checked by the store. What
 //        arrives together goes on together. Rows of what is owed are not written.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -73,7 +73,7 @@ function next(thread: Thread, decided: readonly Decided[]): Append {
   return { commit, owes: false };
 }
 
-/** (B31) */
+/** (B34) */
 async function store(thread: Thread, ...decided: readonly Decided[]): Promise<void> {
   const [outcome] = await log.append([next(thread, decided)]);
   if (outcome !== 'appended') throw new Error(`not stored: ${String(outcome)}`);

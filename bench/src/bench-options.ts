@@ -27,7 +27,7 @@ export const usage = `npm run bench -- [options]
   --scenario NAME     ${scenarioNames.join(' | ')}; repeatable (default: all but cluster)
   (cluster starts a real Kafka, a MongoDB-compatible server and Redis; the first time it builds them)
   --quick             everything small, in about a minute: shows that it works, not how fast it is
-  --rounds N          interleaved rounds of one-tool turns (default 12; quick 2)
+  --rounds N          interleaved rounds of one-tool turns (default 10; quick 2)
   --seconds S         measured seconds per contestant, number of threads and round (default 2; quick 1)
   --threads 1,8,64    threads that talk at once
   --contestant NAME   dormouse | dormouse-asked | tutorial-fetch | tutorial-undici | restate | restate-lean | floor;
@@ -63,7 +63,7 @@ export function parseOptions(args: readonly string[]): BenchOptions | 'help' {
   return {
     scenarios: values.scenario?.map(scenarioOf) ?? scenarioNames.filter((name) => name !== 'cluster'),
     quick,
-    rounds: count('rounds', values.rounds, quick ? 2 : 12),
+    rounds: count('rounds', values.rounds, quick ? 2 : 10),
     seconds: count('seconds', values.seconds, quick ? 1 : 2),
     threads: values.threads?.split(',').map((text) => count('threads', text, 1)) ?? [1, 8, 64],
     contestants: values.contestant ?? null,

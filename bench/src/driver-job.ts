@@ -25,6 +25,8 @@ export interface DriverJob {
 export interface DriverResult {
   /** Of the requests that ended inside the measured time. */
   readonly latenciesMs: readonly number[];
+  /** All requests that were answered, those of the warm-up included. */
+  readonly turns: number;
   /** Measured time: shorter than asked when all targets had their turns. */
   readonly seconds: number;
   readonly errorCount: number;

@@ -16,6 +16,7 @@ let lastToken = 0;
 async function run(job: DriverJob): Promise<DriverResult> {
   const latenciesMs: number[] = [];
   const errors: string[] = [];
+  let turns = 0;
   let errorCount = 0;
   const began = performance.now();
   const warmUntil = began + job.warmupSeconds * 1_000;
@@ -28,6 +29,7 @@ async function run(job: DriverJob): Promise<DriverResult> {
     const from = performance.now();
     const problem = await turn(target, lanes);
     const to = performance.now();
+    turns += 1;
     if (problem !== null) {
       errorCount += 1;
       if (errors.length < errorsKept) errors.push(problem);
@@ -38,14 +40,14 @@ async function run(job: DriverJob): Promise<DriverResult> {
     for (let at = index; at < job.targets.length; at += lanes) {
       const target = job.targets[at];
       if (!target) continue;
-      for (let turns = 0; turns < target.turnsMax && performance.now() < until && mayGoOn(); turns++) await one(target);
+      for (let done = 0; done < target.turnsMax && performance.now() < until && mayGoOn(); done++) await one(target);
     }
   }
 
   await Promise.all(Array.from({ length: lanes }, (_, index) => lane(index)));
   const ended = performance.now();
   const seconds = Math.min(job.seconds, Math.max(0, ended - warmUntil) / 1_000);
-  return { latenciesMs: latenciesMs.map((ms) => Math.round(ms * 1_000) / 1_000), seconds, errorCount, errors };
+  return { latenciesMs: latenciesMs.map((ms) => Math.round(ms * 1_000) / 1_000), turns, seconds, errorCount, errors };
 }
 
 /** Null, or what was wrong. */

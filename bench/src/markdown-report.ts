@@ -2,7 +2,7 @@
 import type { BenchResults } from './bench-results.ts';
 import type { TurnsMeasurement } from './one-tool-turns.ts';
 import { clusterTables } from './cluster/cluster-report.ts';
-import { median, percentile } from './statistics.ts';
+import { median, quartiles } from './statistics.ts';
 import { type Bound, ratiosOf, type Verdict } from './verdict.ts';
 import { verdictsOf } from './verdicts.ts';
 
@@ -48,7 +48,6 @@ function turnsTable(contestants: BenchResults['contestants'], turns: readonly Tu
       if (rounds.length === 0) continue;
       const of = (figure: (each: TurnsMeasurement) => number): number => median(rounds.map(figure));
       const cpu = median(rounds.flatMap(({ cpuMsPerTurn }) => (cpuMsPerTurn === null ? [] : [cpuMsPerTurn])));
-      const beside = spreadOf(ratiosOf(turns, threads, name, 'turnsPerSecond'));
       rows.push([
         String(threads),
         name,
@@ -56,7 +55,7 @@ function turnsTable(contestants: BenchResults['contestants'], turns: readonly Tu
         ...[of((each) => each.p50), of((each) => each.p90), of((each) => each.p99), cpu].map((value) =>
           value.toFixed(2),
         ),
-        name === 'dormouse' ? '' : beside,
+        name === 'dormouse' ? '' : spreadOf(ratiosOf(turns, threads, name, 'turnsPerSecond')),
       ]);
     }
   }
@@ -74,8 +73,9 @@ function turnsTable(contestants: BenchResults['contestants'], turns: readonly Tu
 }
 
 function spreadOf(ratios: readonly number[]): string {
-  const [from, to] = [percentile(ratios, 0.25), percentile(ratios, 0.75)];
-  return ratios.length === 0 ? '' : `${withUnit(median(ratios), '×')} (${from.toFixed(2)} to ${to.toFixed(2)})`;
+  if (ratios.length < 2) return ratios.length === 0 ? '' : withUnit(median(ratios), '×');
+  const [from, to] = quartiles(ratios);
+  return `${withUnit(median(ratios), '×')} (${from.toFixed(2)} to ${to.toFixed(2)})`;
 }
 
 function countsTable(counts: NonNullable<BenchResults['counts']>): string {

@@ -1,7 +1,7 @@
 // Scenario *one-tool turns*: message → completion → tool over HTTP → callback → completion → answer, in a closed loop.
 //
 // Invariants:
-//   B11. Contestants take turns inside every round, each time in another order (B33); who waits is stopped (SIGSTOP), so that it
+//   B11. Contestants take turns inside every round, in changing order (B35); who waits is stopped (SIGSTOP), so that it
 //        costs the others nothing.
 //   B12. Before the first round every contestant works for a while at the widest, so that its code is compiled; every
 //        measurement has new threads and a warm-up of its own. A ratio compares figures of one round.
@@ -26,7 +26,7 @@ export interface TurnsMeasurement extends Summary {
   readonly round: number;
   readonly threads: number;
   readonly turnsPerSecond: number;
-  /** CPU time of all processes of the contestant per turn, warm-up included; null where it cannot be known. */
+  /** CPU time of all processes of the contestant per turn, those of the warm-up included; null where it cannot be known. */
   readonly cpuMsPerTurn: number | null;
 }
 
@@ -48,8 +48,8 @@ export async function measureTurns(
       pause(running, true);
     }
     for (let round = 0; round < plan.rounds; round++) {
-      for (const threads of plan.threads) {
-        for (const next of roundOrder(round, all.length)) {
+      for (const [width, threads] of plan.threads.entries()) {
+        for (const next of roundOrder(round + width, all.length)) {
           const running = all[next];
           if (running) measured.push(await measureOne(stage, running, plan, round, threads));
         }
@@ -76,11 +76,10 @@ async function measureOne(
   await sleep(settleMs);
   const targets = await running.openThreads(threads);
   const before = figuresOf(running.pids);
-  const { latenciesMs, seconds: measuredSeconds } = await stage.drive({ targets, seconds, warmupSeconds });
+  const { latenciesMs, turns, seconds: measuredSeconds } = await stage.drive({ targets, seconds, warmupSeconds });
   const after = figuresOf(running.pids);
   pause(running, true);
   const turnsPerSecond = latenciesMs.length / measuredSeconds;
-  const turns = turnsPerSecond * (seconds + warmupSeconds);
   const cpuMsPerTurn = before && after ? ((after.cpuSeconds - before.cpuSeconds) * 1_000) / turns : null;
   const result = { contestant: running.name, round, threads, turnsPerSecond, cpuMsPerTurn, ...summaryOf(latenciesMs) };
   const { p50, p99 } = result;

@@ -13,6 +13,9 @@ import { availablePeers, installPeers, peersAreInstalled } from './peers.ts';
 import { measureSleepers } from './sleepers.ts';
 import { openStage, type Stage } from './stage.ts';
 
+/** What a quiet machine may have had in the last minute. */
+const loadMax = 1;
+
 export async function runBench(options: BenchOptions, say: (line: string) => void): Promise<BenchResults> {
   const began = performance.now();
   if (options.withPeers && !peersAreInstalled()) installPeers();
@@ -22,6 +25,10 @@ export async function runBench(options: BenchOptions, say: (line: string) => voi
   const stage = await openStage(say);
   try {
     const machine = describeMachine(stage.directory);
+    if (machine.loadAtStart > loadMax)
+      say(
+        `load ${machine.loadAtStart}: something else runs here, or did a minute ago. Figures of a quiet machine are others.`,
+      );
     const measured = await runScenarios(stage, contestants, options);
     const tookSeconds = (performance.now() - began) / 1_000;
     return {

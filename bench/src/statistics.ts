@@ -15,6 +15,13 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
+/** Medians of the lower and the upper half, without the one in the middle. */
+export function quartiles(values: readonly number[]): readonly [lower: number, upper: number] {
+  const sorted = values.toSorted((one, other) => one - other);
+  const half = Math.floor(sorted.length / 2);
+  return [median(sorted.slice(0, half)), median(sorted.slice(sorted.length - half))];
+}
+
 export interface Summary {
   readonly p50: number;
   readonly p90: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { emptyFileNames, environmentReads, unnumberedTodos, plainTypes } from './house-language.ts';
+import { emptyFileNames, environmentReads, plainTypes, sharedNumbers, unnumberedTodos } from './house-language.ts';
 import { filesBelow, type Rule } from './source-file.ts';
 
 const product = filesBelow('libs', 'apps');
@@ -79,6 +79,33 @@ describe('file names', () => {
 
   it('may contain such a word', () => {
     expect(emptyFileNames([{ path: 'libs/thread/src/callback-types.ts', text: '' }])).toEqual([]);
+  });
+});
+
+describe('the number of an invariant', () => {
+  it('is its own', () => {
+    expect(sharedNumbers(everything)).toEqual([]);
+  });
+
+  it('is refused a second time in one file', () => expectRed(sharedNumbers, '//   A1. One.\n//\n//   A1. Another.'));
+
+  it('is refused a second time in the bench', () => {
+    const text = '//   B1. One.';
+    const files = [
+      { path: 'bench/src/a.ts', text },
+      { path: 'bench/floor/b.ts', text },
+    ];
+    expect(sharedNumbers(files)).toHaveLength(1);
+  });
+
+  it('may be used in another library, and referred to', () => {
+    const text = '//   A1. One.\n// (A1)\n//        A1. is above';
+    expect(
+      sharedNumbers([
+        { path, text },
+        { path: 'libs/ports/src/a.ts', text },
+      ]),
+    ).toEqual([]);
   });
 });
 

@@ -4,6 +4,7 @@
 // L2  The environment is read in libs/host/src/config.ts only: everything else is told.
 // L3  A TODO carries the number of its issue: TODO(#12).
 // L4  No file or folder is named after nothing: utils, common, shared, core, helpers, types, misc.
+// L5  A number names one invariant: of its file, in the bench of all its files.
 import ts from 'typescript';
 import { complaints, isTypeScript, type SourceFile, type Violation } from './source-file.ts';
 
@@ -64,6 +65,22 @@ export function unnumberedTodos(files: readonly SourceFile[]): Violation[] {
 }
 
 const emptyNames = /^(utils?|common|shared|core|helpers?|types?|misc)$/;
+
+const invariant = /^\/\/ {1,3}([A-Z]+\d+)\. /;
+
+export function sharedNumbers(files: readonly SourceFile[]): Violation[] {
+  const known = new Set<string>();
+  return files.flatMap((file) => {
+    const owner = file.path.startsWith('bench/') ? 'bench' : file.path;
+    return file.text.split('\n').flatMap((line) => {
+      const number = invariant.exec(line)?.[1];
+      if (number === undefined) return [];
+      const isTaken = known.has(`${owner} ${number}`);
+      known.add(`${owner} ${number}`);
+      return isTaken ? [`${file.path}: ${number} is the number of another invariant (L5)`] : [];
+    });
+  });
+}
 
 export function emptyFileNames(files: readonly SourceFile[]): Violation[] {
   return files.flatMap((file) => {

@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 afterAll(() => stage.end());
 
-/** The promise: an event loop is held up no longer by 99 of 100 things that it does. */
+/** The promise: an event loop is held up no longer by 99 of 100 things that it does, and by all but two of a few. */
 const heldUpMsMax = 50;
 /** By all but one: an attack comes more than once, and what it costs is seen more than once. */
 const heldUpTwiceMsMax = 150;

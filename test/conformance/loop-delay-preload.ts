@@ -40,9 +40,9 @@ function watch(directory: string): void {
   server.listen(join(directory, String(process.pid))).unref();
 }
 
-function longer({ first, second, third }: typeof noHolds, heldMs: number): typeof noHolds {
+function longer({ first, second }: typeof noHolds, heldMs: number): typeof noHolds {
   if (heldMs > first) return { first: heldMs, second: first, third: second };
-  return heldMs > second ? { first, second: heldMs, third: second } : { first, second, third: Math.max(third, heldMs) };
+  return heldMs > second ? { first, second: heldMs, third: second } : { first, second, third: heldMs };
 }
 
 /** Processor time of this thread, in milliseconds. */

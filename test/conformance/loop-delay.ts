@@ -10,7 +10,7 @@ const preload = new URL('loop-delay-preload.ts', import.meta.url);
 
 /** Milliseconds. */
 export interface LoopDelay {
-  /** Of a hundred looks at an event loop, 99 were held up at most this long; where it looked fewer than 200 times, all but two. */
+  /** Of a hundred looks at an event loop 99 were held up at most this long; of a few looks, all but two. */
   readonly p99: number;
   /** The longest, and the one after it: a machine that takes the processor away lets a single one look long. */
   readonly first: number;

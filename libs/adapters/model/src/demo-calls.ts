@@ -66,23 +66,22 @@ function clauses(message: string): readonly string[] {
 
 function best(clause: string, { tools, gains }: Offer): ToolWords | null {
   const words = new Set(contentWords(clause));
-  const scores = new Map<number, number>();
+  const points = tools.map(() => 0);
   for (const word of words) {
-    for (const { place, points } of gains.get(word) ?? []) scores.set(place, (scores.get(place) ?? 0) + points);
+    for (const gain of gains.get(word) ?? []) points[gain.place] = (points[gain.place] ?? 0) + gain.points;
   }
-  let winner = tools.length;
+  let winner: ToolWords | null = null;
   let highest = 0;
-  for (const [place, score] of scores) {
-    const isBetter = score > highest || (score === highest && place < winner); // of equals the first that is offered
-    if (isBetter && mayBeCalled(tools[place], words)) [winner, highest] = [place, score];
+  for (const [place, candidate] of tools.entries()) {
+    const own = points[place] ?? 0;
+    if (own > highest && mayBeCalled(candidate, words)) [winner, highest] = [candidate, own];
   }
-  return highest >= scoreMin ? (tools[winner] ?? null) : null;
+  return highest >= scoreMin ? winner : null;
 }
 
 /** The runtime's own tools are called when they are named, never because a description happens to fit. */
-const mayBeCalled = (candidate: ToolWords | undefined, words: ReadonlySet<string>): boolean =>
-  candidate !== undefined &&
-  (!isBuiltInToolName(candidate.tool.name) || candidate.spoken.every((word) => words.has(word)));
+const mayBeCalled = ({ tool, spoken }: ToolWords, words: ReadonlySet<string>): boolean =>
+  !isBuiltInToolName(tool.name) || spoken.every((word) => words.has(word));
 
 /** One call per place where a tool takes one place and the message names several. */
 function variants(clause: MessageFacts, message: MessageFacts, chosen: ToolWords): readonly MessageFacts[] {

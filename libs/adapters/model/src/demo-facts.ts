@@ -27,8 +27,6 @@ const unitMs: Readonly<Record<string, number>> = {
 const duration =
   /(?<![\p{L}\p{N}.])(\d+(?:\.\d+)?\s*-?|(?:half an?|an?)\s+)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![\p{L}\p{N}])/giu;
 const quotedText = /"([^"]+)"|“([^”]+)”|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu;
-/** Most messages have none of these, and are not searched for what stands between two. */
-const quote = /["“']/;
 const number = /(?<![\p{L}\p{N}.])-?\d+(?:\.\d+)?(?![\p{L}\p{N}])/gu;
 const timeZone = /(?<![\p{L}\p{N}])(?:UTC|GMT|[A-Z][A-Za-z]+\/[A-Z][A-Za-z_]+(?:\/[A-Z][A-Za-z_]+)?)(?![\p{L}\p{N}])/gu;
 const capitalised = "\\p{Lu}[\\p{L}.'’-]*(?:\\s+(?:(?:de|da|do|del|la|le|am|of)\\s+)?\\p{Lu}[\\p{L}.'’-]*)*";
@@ -110,16 +108,13 @@ export function findFacts(text: string): MessageFacts {
     text.replaceAll(quotedText, ' ').replaceAll(numberWord, (word) => String(numberWords.indexOf(word.toLowerCase())));
   const withoutDurations = (): string => withoutQuotes().replaceAll(duration, ' ');
   return factsFoundBy(text.trim(), {
-    quoted: () => (quote.test(text) ? quotedIn(text) : []),
+    quoted: () => [...text.matchAll(quotedText)].map((match) => match[1] ?? match[2] ?? match[3] ?? ''),
     places: () => findPlaces(withoutDurations()),
     numbers: () => [...withoutDurations().matchAll(number)].map((match) => Number(match[0])),
     durationsMs: () =>
       [...withoutQuotes().matchAll(duration)].map((match) => durationMs(match[1] ?? '', match[2] ?? '')),
   });
 }
-
-const quotedIn = (text: string): readonly string[] =>
-  [...text.matchAll(quotedText)].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
 
 function durationMs(amount: string, unit: string): number {
   const lower = unit.toLowerCase();
