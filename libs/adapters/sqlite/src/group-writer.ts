@@ -100,7 +100,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   const ended = Promise.withResolvers<void>();
   port.on('message', (message: WriterReply) => {
     if (message === 'closed') port.close();
-    else if (message !== 'log-is-long') answers.settle(message);
+    else if (message !== 'log-is-long') answered(message);
     else if (gone === null) checkpointer.start();
   });
   writer.on('error', (error) => {
@@ -117,6 +117,11 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     gone ??= why;
     outbox.leave();
     answers.rejectAll(why);
+  }
+
+  function answered(message: readonly WriteAnswer[]): void {
+    answers.settle(message);
+    if (answers.length === 0) outbox.allAnswered();
   }
 
   function post(message: WriterMessage): void {

@@ -113,6 +113,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStores> 
       lazyRideMs: 25,
       lazyRideCount: 64,
       lazyLeaveMs: 50,
+      lazyAloneCount: 32,
     });
     return assemble(options, held, reader, writer);
   } catch (error) {

@@ -11,10 +11,13 @@ beforeEach(() => {
   left = [];
   names = new Map();
   const listOf = (all: readonly (WriteOperation | Waiting)[]): string => all.map((each) => names.get(each)).join(' ');
-  outbox = createOutbox({ lazyRideMs: 20, lazyRideCount: 3, lazyLeaveMs: 50 }, (operations, waiting) => {
-    expect(listOf(waiting)).toBe(listOf(operations));
-    left.push(listOf(operations));
-  });
+  outbox = createOutbox(
+    { lazyRideMs: 20, lazyRideCount: 4, lazyLeaveMs: 50, lazyAloneCount: 3 },
+    (operations, waiting) => {
+      expect(listOf(waiting)).toBe(listOf(operations));
+      left.push(listOf(operations));
+    },
+  );
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -113,6 +116,28 @@ describe('lazy writes', () => {
     expect(left).toHaveLength(1);
     pass(1);
     expect(left).toEqual(['b a c d', 'e']);
+  });
+});
+
+describe('when everything that left is answered', () => {
+  it('U5 many lazy writes leave alone, and nothing twice', () => {
+    add('lazy', 'a', 'b');
+    outbox.allAnswered();
+    expect([left, outbox.length]).toEqual([[], 2]);
+    add('lazy', 'c');
+    expect(left).toEqual([]);
+    outbox.allAnswered();
+    outbox.allAnswered();
+    pass(100);
+    expect([left, outbox.length]).toEqual([['a b c'], 0]);
+  });
+
+  it('U5 they stay behind a commit that is about to leave', async () => {
+    add('lazy', 'a', 'b', 'c');
+    add('commit', 'd');
+    outbox.allAnswered();
+    await endOfTurn();
+    expect([left, outbox.length]).toEqual([['d'], 3]);
   });
 });
 

@@ -7,6 +7,8 @@
 //       flow.
 //   U3. Lazy writes leave alone when nothing has taken them along for `lazyLeaveMs`.
 //   U4. Nothing else is overtaken: whoever asks finds what was written before.
+//   U5. When everything that left is answered, many lazy writes leave alone: the disk is idle then, and the next commit need not
+//       take them along.
 import type { Waiting } from './answer-queue.ts';
 import type { WriteOperation } from './write-operation.ts';
 
@@ -20,6 +22,8 @@ export interface Outbox {
   add(urgency: Urgency, operation: WriteOperation, waiting: Waiting): void;
   /** Everything leaves now. */
   leave(): void;
+  /** Everything that left is answered. */
+  allAnswered(): void;
 }
 
 export interface OutboxOptions {
@@ -27,6 +31,8 @@ export interface OutboxOptions {
   readonly lazyRideMs: number;
   readonly lazyRideCount: number;
   readonly lazyLeaveMs: number;
+  /** How many lazy writes leave alone when everything that left is answered. */
+  readonly lazyAloneCount: number;
 }
 
 interface Lot {
@@ -35,7 +41,7 @@ interface Lot {
 }
 
 export function createOutbox(
-  { lazyRideMs, lazyRideCount, lazyLeaveMs }: OutboxOptions,
+  { lazyRideMs, lazyRideCount, lazyLeaveMs, lazyAloneCount }: OutboxOptions,
   send: (operations: readonly WriteOperation[], waiting: readonly Waiting[]) => void,
 ): Outbox {
   let leaving: Lot = { operations: [], waiting: [] };
@@ -97,5 +103,8 @@ export function createOutbox(
       queueMicrotask(go);
     },
     leave,
+    allAnswered: () => {
+      if (leaving.operations.length === 0 && lazy.operations.length >= lazyAloneCount) leave(); // (U5)
+    },
   };
 }
