@@ -5,7 +5,7 @@ import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { removeScratchDirectories, scratchDirectory } from './scratch-directory.ts';
 
 removeScratchDirectories();
@@ -259,6 +259,24 @@ describe('sqlite: growth and limits', () => {
     await stores.log.append(group);
     expect(stores.counters().transactions).toBe(after.transactions);
     expect(stores.counters().conflicts - after.conflicts).toBe(64);
+    await stores.close();
+  });
+
+  it('many writes that nobody waits for are stored behind the next commit, not with one after it', async () => {
+    const stores = await openSqlite({ directory: await scratchDirectory() });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }); // their time never comes
+    try {
+      const key = freshKey();
+      const attempt = { number: 1, at: 0, status: 200, durationMs: 1 };
+      const recorded = Array.from({ length: 40 }, (_, call) =>
+        stores.ledger.record(key, { ...attempt, toolCallId: `call_${call}` }),
+      );
+      expect(await stores.log.append([{ commit: commitOf(key, 0), owes: false }])).toEqual(['appended']);
+      await Promise.all(recorded);
+      expect(stores.counters()).toMatchObject({ appended: 1, transactions: 2 });
+    } finally {
+      vi.useRealTimers();
+    }
     await stores.close();
   });
 
