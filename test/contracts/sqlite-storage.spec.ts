@@ -5,7 +5,7 @@ import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { removeScratchDirectories, scratchDirectory } from './scratch-directory.ts';
 
 removeScratchDirectories();
@@ -263,20 +263,18 @@ describe('sqlite: growth and limits', () => {
   });
 
   it('many writes that nobody waits for are stored behind the next commit, not with one after it', async () => {
-    const stores = await openSqlite({ directory: await scratchDirectory() });
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }); // their time never comes
-    try {
-      const key = freshKey();
-      const attempt = { number: 1, at: 0, status: 200, durationMs: 1 };
-      const recorded = Array.from({ length: 40 }, (_, call) =>
-        stores.ledger.record(key, { ...attempt, toolCallId: `call_${call}` }),
-      );
-      expect(await stores.log.append([{ commit: commitOf(key, 0), owes: false }])).toEqual(['appended']);
-      await Promise.all(recorded);
-      expect(stores.counters()).toMatchObject({ appended: 1, transactions: 2 });
-    } finally {
-      vi.useRealTimers();
-    }
+    const directory = await scratchDirectory();
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }); // so the time of lazy writes never comes
+    const stores = await openSqlite({ directory });
+    const key = freshKey();
+    const attempt = { number: 1, at: 0, status: 200, durationMs: 1 };
+    const recorded = Array.from({ length: 40 }, (_, call) =>
+      stores.ledger.record(key, { ...attempt, toolCallId: `call_${call}` }),
+    );
+    expect(await stores.log.append([{ commit: commitOf(key, 0), owes: false }])).toEqual(['appended']);
+    await Promise.all(recorded);
+    expect(stores.counters()).toMatchObject({ appended: 1, transactions: 2 });
     await stores.close();
   });
 

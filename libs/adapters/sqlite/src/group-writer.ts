@@ -100,7 +100,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   const ended = Promise.withResolvers<void>();
   port.on('message', (message: WriterReply) => {
     if (message === 'closed') port.close();
-    else if (message !== 'log-is-long') answered(message);
+    else if (message !== 'log-is-long') deliver(message);
     else if (gone === null) checkpointer.start();
   });
   writer.on('error', (error) => {
@@ -119,9 +119,14 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     answers.rejectAll(why);
   }
 
-  function answered(message: readonly WriteAnswer[]): void {
+  function deliver(message: readonly WriteAnswer[]): void {
     answers.settle(message);
-    if (answers.length === 0) outbox.allAnswered();
+    if (answers.length === 0 && outbox.length > 0) setImmediate(rest);
+  }
+
+  /** Behind whoever goes on at once from what was answered, and writes again. (U5 of the outbox) */
+  function rest(): void {
+    if (answers.length === 0 && gone === null) outbox.allAnswered();
   }
 
   function post(message: WriterMessage): void {

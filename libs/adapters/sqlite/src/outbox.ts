@@ -4,11 +4,11 @@
 //   U1. What somebody waits for leaves with the present turn of the event loop.
 //   U2. A commit overtakes lazy writes while they are young: it would be longer on its way to the disk with them. Older ones, and
 //       those of whom there are many, go with the next commit, behind it, so that they cost no sync of their own while commits
-//       flow.
+//       flow; but see U5.
 //   U3. Lazy writes leave alone when nothing has taken them along for `lazyLeaveMs`.
 //   U4. Nothing else is overtaken: whoever asks finds what was written before.
-//   U5. When everything that left is answered, many lazy writes leave alone: the disk is idle then, and the next commit need not
-//       take them along.
+//   U5. When everything that left is answered, and nobody has gone on to write, many lazy writes leave alone: for a sync of their
+//       own the next commits need not take them along.
 import type { Waiting } from './answer-queue.ts';
 import type { WriteOperation } from './write-operation.ts';
 
