@@ -2,18 +2,30 @@
 // commits it. What a record means is not its business.
 //
 // Invariants:
-//   C1. An assignment is (partition, generation of the group). When the group rebalances everything begins anew, also for a
-//       partition that comes back; nothing of the old assignment is delivered or committed any more. (B3, V6)
+//   C1. A claim is one assignment of one partition. When the group rebalances everything begins anew, also for a partition that
+//       comes back; nothing of the old claim is delivered or committed any more. (input-bus B3, simulator V6)
 //   C2. A commit carries the generation it belongs to: the coordinator refuses a zombie's.
 //   C3. The handler of kafkajs returns at once: nothing a record needs holds up another partition, or a heartbeat.
-//   C4. A consumer that kafkajs has given up is built again, with patience, until it is closed.
+//   C4. A consumer that kafkajs has given up is built again, with patience, until it is closed. One consumer of kafkajs at a time: the
+//       next one is built when the last one is disconnected, or it would stay a member of the group that hands nothing over.
 //   C5. A record that was read and not finished is read again by the next owner: the watermark is committed, not the position.
-//   C6. Alive is who makes progress: one that has joined and asks the broker for nothing any more stands still, and says so.
+//   C6. A consumer that has joined and does not fetch any more stands still, and says so.
+//   C7. A batch belongs to the positions that it was fetched with: a claim takes only batches of its own, which go on where it stands.
+//       A fetch that another broker answers late is dropped, and its records are fetched again.
+//   C8. Offsets that the log does not have (out of range, or left out between two records) are never committed over by the claim that
+//       waited for them: it ends, an error names partition and offsets, and a new claim begins at what is there.
 import { Fault, type Assignment, type Logger, type Subscription } from '@dormouse/ports';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { faultOf, unavailable } from './kafka-client.ts';
-import { type GroupMembership, lostCoordinator, type OffsetOfPartition } from './kafkajs-internals.ts';
+import {
+  type GroupMembership,
+  lostCoordinator,
+  type OffsetOfPartition,
+  type Positions,
+  fetchOf,
+  type FetchOfBatch,
+} from './kafkajs-internals.ts';
 import { stickyAssigner } from './sticky-assigner.ts';
 import { Watermark } from './watermark.ts';
 
@@ -44,7 +56,11 @@ export interface GroupConsumer extends Subscription {
 }
 
 interface Claim extends Assignment {
-  readonly watermark: Watermark;
+  watermark: Watermark;
+  /** (C7) */
+  readonly positions: Positions | null;
+  /** False until the first batch of a partition without a committed offset says where its log begins. */
+  isPlaced: boolean;
   revoked: boolean;
   /** Something was finished since the last commit. */
   dirty: boolean;
@@ -57,6 +73,8 @@ const busyPollMs = 10;
 const drainPollMs = 5;
 const rebuildMsFirst = 250;
 const rebuildMsMax = 5_000;
+/** Between two looks at a log that the brokers do not answer for. */
+const lookAgainMs = 250;
 /** What a rebalance waits for work to stop; the group waits longer than this for its members. */
 const leavingMsMax = 3_000;
 
@@ -79,22 +97,33 @@ class TopicConsumer implements GroupConsumer {
   #consumer: Consumer | null = null;
   #membership: GroupMembership | null = null;
   #claims = new Map<number, Claim>();
-  #joined = Promise.withResolvers<void>();
+  readonly #joined = Promise.withResolvers<void>();
   #problem: string | null = 'joining';
   #fetchedAt = 0;
   #committing: Promise<void> | null = null;
   #paused: NodeJS.Timeout | null = null;
-  #closing = false;
+  /** True once nothing more is taken. */
+  #isClosed = false;
+  /** Aborted when the consumer is to leave its group. */
+  readonly #closing = new AbortController();
+  #ended: Promise<void> = Promise.resolve();
 
   constructor(options: GroupOptions, handlers: GroupHandlers) {
     this.#options = options;
     this.#handlers = handlers;
-    this.#joined.promise.catch(() => undefined); // heard by `start`, or nobody waits any more
   }
 
+  /** @throws Fault UNAVAILABLE when the first join fails: nothing of this consumer is left in the group then. */
   async start(): Promise<void> {
-    await this.#run();
-    await this.#joined.promise;
+    this.#ended = this.#consume();
+    try {
+      await this.#joined.promise;
+    } catch (error) {
+      this.#isClosed = true;
+      this.#closing.abort();
+      await this.#ended;
+      throw error;
+    }
   }
 
   owned(): ReadonlySet<number> {
@@ -108,15 +137,15 @@ class TopicConsumer implements GroupConsumer {
   stalled(): string | null {
     const { topic, sessionTimeoutMs } = this.#options;
     const sinceMs = performance.now() - this.#fetchedAt;
-    if (this.#problem !== null || this.#closing || sinceMs < sessionsWithoutFetchMax * sessionTimeoutMs) return null;
+    if (this.#problem !== null || this.#isClosed || sinceMs < sessionsWithoutFetchMax * sessionTimeoutMs) return null;
     return `The consumer of ${topic} has not come back from the broker for ${Math.round(sinceMs / 1_000)} s.`;
   }
 
   async close(withinMs: number): Promise<void> {
-    this.#closing = true;
-    if (this.#paused !== null) clearTimeout(this.#paused);
     const deadline = performance.now() + withinMs;
     const claims = [...this.#claims.values()];
+    this.#isClosed = true;
+    this.#endPause();
     const stopped = Promise.all(claims.map((claim) => this.#handlers.revoked(claim)));
     await Promise.race([stopped, sleep(withinMs, null, { ref: false })]);
     while (performance.now() < deadline && claims.some(({ watermark }) => watermark.openCount > 0))
@@ -125,11 +154,31 @@ class TopicConsumer implements GroupConsumer {
     await this.#commitNow(claims.filter((claim) => !claim.revoked));
     for (const claim of claims) claim.revoked = true;
     this.#claims.clear();
-    await this.#disconnect();
+    this.#closing.abort();
+    await Promise.race([this.#ended, sleep(Math.max(leavingMsMax, withinMs), null, { ref: false })]);
   }
 
-  async #run(): Promise<void> {
+  /** Builds one consumer after the other. (C4) */
+  async #consume(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let delayMs = rebuildMsFirst; !signal.aborted; delayMs = Math.min(delayMs * 2, rebuildMsMax)) {
+      const error = await this.#consumeUntilLost();
+      if (signal.aborted) return;
+      if (this.#problem === null) delayMs = rebuildMsFirst; // it had joined
+      this.#problem = faultOf(error).message;
+      if (!isPassing(error)) this.#joined.reject(unavailable(this.#problem, error));
+      this.#options.logger.warn('consumer_lost', { topic: this.#options.topic, reason: error.message });
+      await sleep(delayMs, null, { ref: false, signal }).catch(() => undefined); // closed meanwhile
+    }
+  }
+
+  /** Resolves with the reason when the consumer is lost, or closed; it is disconnected then. */
+  async #consumeUntilLost(): Promise<Error> {
     const { kafka, groupId, topic, sessionTimeoutMs } = this.#options;
+    const { signal } = this.#closing;
+    const lost = Promise.withResolvers<Error>();
+    const end = (): void => lost.resolve(unavailable('The consumer is closed.'));
+    signal.addEventListener('abort', end, { once: true });
     const consumer = kafka.consumer({
       groupId,
       sessionTimeout: sessionTimeoutMs,
@@ -142,16 +191,15 @@ class TopicConsumer implements GroupConsumer {
         stickyAssigner(() => ({ generation: this.#membership?.generationId ?? -1, owned: [...this.#claims.keys()] }), {
           leaving: () => this.#leave(),
           joined: (membership) => this.#join(membership),
+          outOfRange: (partition) => this.#outOfRange(partition),
         }),
       ],
     });
-    this.#consumer = consumer;
     consumer.on(consumer.events.FETCH, () => {
       this.#fetchedAt = performance.now();
     });
-    consumer.on(consumer.events.CRASH, ({ payload }) => {
-      if (this.#consumer === consumer) void this.#rebuild(payload.error);
-    });
+    consumer.on(consumer.events.CRASH, ({ payload }) => lost.resolve(payload.error));
+    this.#consumer = consumer;
     try {
       await consumer.connect();
       await consumer.subscribe({ topic, fromBeginning: true });
@@ -161,45 +209,40 @@ class TopicConsumer implements GroupConsumer {
         partitionsConsumedConcurrently: 8,
         eachBatch: (payload) => this.#takeBatch(payload),
       });
+      return await lost.promise;
     } catch (error) {
-      await this.#rebuild(error as Error);
+      return error as Error;
+    } finally {
+      signal.removeEventListener('abort', end);
+      this.#endPause();
+      await this.#leave();
+      await this.#disconnect(consumer);
     }
   }
 
-  /** (C4) */
-  async #rebuild(error: Error): Promise<void> {
-    this.#problem = faultOf(error).message;
-    if (!isPassing(error)) this.#joined.reject(unavailable(this.#problem, error));
-    this.#options.logger.warn('consumer_lost', { topic: this.#options.topic, reason: error.message });
-    await this.#leave();
-    await this.#disconnect();
-    let delayMs = rebuildMsFirst;
-    while (!this.#closing && this.#consumer === null) {
-      await sleep(delayMs, null, { ref: false });
-      delayMs = Math.min(delayMs * 2, rebuildMsMax);
-      if (!this.#closing) await this.#run();
-    }
-  }
-
-  async #disconnect(): Promise<void> {
-    const consumer = this.#consumer;
+  async #disconnect(consumer: Consumer): Promise<void> {
     this.#consumer = null;
-    this.#membership = null;
     try {
-      await consumer?.disconnect();
+      await consumer.disconnect();
     } catch (error) {
       // It was lost anyway; the coordinator finds out by its silence.
       this.#options.logger.warn('consumer_not_disconnected', { reason: (error as Error).message });
     }
+    this.#membership = null;
+    this.#claims.clear(); // of a join that ended meanwhile
   }
 
   /** (C1) */
   async #leave(): Promise<void> {
-    const old = [...this.#claims.values()];
+    const old = [...this.#claims.values()].filter((claim) => !claim.revoked);
     if (old.length === 0) return;
     await this.#commitNow(old.filter(({ dirty }) => dirty));
-    for (const claim of old) claim.revoked = true;
-    const stopped = Promise.all(old.map((claim) => this.#handlers.revoked(claim)));
+    await this.#revoke(old);
+  }
+
+  async #revoke(claims: readonly Claim[]): Promise<void> {
+    for (const claim of claims) claim.revoked = true;
+    const stopped = Promise.all(claims.map((claim) => this.#handlers.revoked(claim)));
     await Promise.race([stopped, sleep(leavingMsMax, null, { ref: false })]);
   }
 
@@ -207,17 +250,32 @@ class TopicConsumer implements GroupConsumer {
     this.#membership = membership;
     this.#claims = new Map();
     const partitions = membership.subscriptionState.assigned().flatMap((assigned) => assigned.partitions);
-    const { generationId: generation } = membership;
-    for (const { partition, offset, metadata } of await this.#committed(membership, partitions)) {
-      const from = Math.max(0, Number(offset));
-      const watermark = new Watermark(from, metadata ?? null);
-      const claim: Claim = { partition, generation, watermark, revoked: false, dirty: false };
-      this.#claims.set(partition, claim);
-      this.#handlers.assigned(claim);
+    const committed = await this.#committed(membership, partitions);
+    if (this.#isClosed) return;
+    for (const { partition, offset, metadata } of committed) {
+      const from = Number(offset);
+      this.#begin(membership, partition, { from: Math.max(0, from), metadata: metadata ?? null, isPlaced: from >= 0 });
     }
     this.#fetchedAt = performance.now();
     this.#problem = null;
     this.#joined.resolve();
+  }
+
+  #begin(
+    { generationId: generation, offsetManager: positions }: GroupMembership,
+    partition: number,
+    {
+      from,
+      metadata,
+      isPlaced,
+    }: { readonly from: number; readonly metadata: string | null; readonly isPlaced: boolean },
+  ): Claim {
+    const watermark = new Watermark(from, metadata);
+    const claim: Claim = { partition, generation, watermark, positions, isPlaced, revoked: false, dirty: false };
+    if (isPlaced) positions?.resolveOffset({ topic: this.#options.topic, partition, offset: String(from - 1) });
+    this.#claims.set(partition, claim);
+    this.#handlers.assigned(claim);
+    return claim;
   }
 
   async #committed(membership: GroupMembership, partitions: readonly number[]): Promise<readonly OffsetOfPartition[]> {
@@ -228,32 +286,98 @@ class TopicConsumer implements GroupConsumer {
     return responses.flatMap((response) => response.partitions);
   }
 
+  /** Where the partition's log begins and ends now. @throws what kafkajs throws where its leader does not answer. */
+  async #extent(
+    membership: GroupMembership,
+    partition: number,
+  ): Promise<{ readonly low: number; readonly high: number }> {
+    const { topic } = this.#options;
+    const offsetAt = async (fromBeginning: boolean): Promise<number> => {
+      const topics = [{ topic, partitions: [{ partition }], fromBeginning }];
+      const [found] = await membership.cluster.fetchTopicsOffset(topics);
+      const offset = found?.partitions.find((each) => each.partition === partition)?.offset;
+      if (offset === undefined)
+        throw unavailable(`No broker says where partition ${partition} of ${topic} begins and ends.`);
+      return Number(offset);
+    };
+    return { low: await offsetAt(true), high: await offsetAt(false) };
+  }
+
+  /** (C8) */
+  async #outOfRange(partition: number): Promise<void> {
+    const [membership, claim] = [this.#membership, this.#claims.get(partition)];
+    if (membership === null || claim === undefined || claim.revoked || this.#isClosed) return;
+    try {
+      const { low, high } = await this.#extent(membership, partition);
+      const { next } = claim.watermark;
+      if (next >= low && next <= high) return await sleep(lookAgainMs); // the broker that said so does not lead it any more
+      const meaning =
+        next > high
+          ? `The log ends at ${high}, before the next offset ${next}: its tail is lost. Everything that the log still has is read again.`
+          : `The log begins at ${low}, behind the next offset ${next}: retention has removed ${low - next} records before they were handled.`;
+      await this.#beginAnew(claim, low, meaning);
+    } catch (error) {
+      this.#options.logger.warn('log_not_read', {
+        topic: this.#options.topic,
+        partition,
+        reason: (error as Error).message,
+      });
+      await sleep(lookAgainMs);
+    }
+  }
+
+  /** (C8) */
+  async #beginAnew(old: Claim, from: number, meaning: string): Promise<void> {
+    const { topic, logger } = this.#options;
+    const { partition, watermark } = old;
+    const fields = { topic, partition, committed: watermark.low, next: watermark.next, from, meaning };
+    logger.error('records_missing', fields);
+    await this.#revoke([old]);
+    const membership = this.#membership;
+    if (membership === null || this.#claims.get(partition) !== old || this.#isClosed) return; // another generation, meanwhile
+    const claim = this.#begin(membership, partition, { from, metadata: null, isPlaced: true });
+    claim.dirty = true; // the committed offset belongs to the log that was lost
+    this.#committing ??= this.#commitLoop();
+  }
+
   /** (C3) */
   async #takeBatch(payload: EachBatchPayload): Promise<void> {
     const { batch } = payload;
     const claim = this.#claims.get(batch.partition);
-    if (claim === undefined) return;
+    if (claim === undefined || claim.revoked) return;
+    if (!goesOn(claim, fetchOf(batch))) return; // (C7)
     for (const message of batch.messages) {
-      if (claim.revoked || this.#closing) return;
+      if (claim.revoked || this.#isClosed) return;
       if (this.#handlers.busy()) return this.#pause();
       const offset = Number(message.offset);
+      if (offset > claim.watermark.next) {
+        const meaning = `The log has no records from ${claim.watermark.next} to ${offset - 1}: they are lost.`;
+        return this.#beginAnew(claim, offset, meaning); // (C8)
+      }
       const isNew = claim.watermark.deliver(offset);
       payload.resolveOffset(message.offset);
       if (isNew) this.#handlers.record(claim, message, () => this.#finish(claim, offset));
     }
   }
 
-  /** Until somebody wants more: nothing is fetched, heartbeats go on. */
+  /** Until more is wanted: nothing is fetched, heartbeats go on. */
   #pause(): void {
     if (this.#paused !== null) return;
-    this.#consumer?.pause([{ topic: this.#options.topic }]);
+    const consumer = this.#consumer;
+    consumer?.pause([{ topic: this.#options.topic }]);
     const look = (): void => {
       this.#paused = null;
-      if (this.#closing) return;
+      if (this.#isClosed || this.#consumer !== consumer) return;
       if (this.#handlers.busy()) this.#paused = setTimeout(look, busyPollMs);
-      else this.#consumer?.resume([{ topic: this.#options.topic }]);
+      else consumer?.resume([{ topic: this.#options.topic }]);
     };
     this.#paused = setTimeout(look, busyPollMs);
+  }
+
+  /** A pause belongs to one consumer of kafkajs, and ends with it. */
+  #endPause(): void {
+    if (this.#paused !== null) clearTimeout(this.#paused);
+    this.#paused = null;
   }
 
   #finish(claim: Claim, offset: number): void {
@@ -305,4 +429,14 @@ class TopicConsumer implements GroupConsumer {
       // The broker is away: the fetch loop of kafkajs notices too, and the group is joined again.
     }
   }
+}
+
+/** Whether a batch belongs to a claim and goes on where it stands. (C7) */
+function goesOn(claim: Claim, fetch: FetchOfBatch | null): boolean {
+  if (fetch === null || fetch.positions !== claim.positions) return false;
+  if (!claim.isPlaced) {
+    claim.watermark = new Watermark(fetch.from, null);
+    claim.isPlaced = true;
+  }
+  return fetch.from <= claim.watermark.next;
 }

@@ -3,7 +3,7 @@
 // Invariants:
 //   W1. The record endures by itself: what owes it may be released as soon as it is published.
 //   W2. A message that fails is tried again here, and stays unfinished meanwhile; the ones after it go on.
-import { Fault, type Logger, type ThreadKey, type WorkBus, type WorkTopics } from '@dormouse/ports';
+import { type Assignment, Fault, type Logger, type ThreadKey, type WorkBus, type WorkTopics } from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GroupConsumer, GroupHandlers } from './group-consumer.ts';
@@ -41,10 +41,8 @@ function handlersOf<Name extends keyof WorkTopics>(
   name: Name,
   handle: (message: WorkTopics[Name]) => Promise<void>,
 ): GroupHandlers {
-  const revoked = new Set<string>();
+  const revoked = new WeakSet<Assignment>();
   let inFlight = 0;
-  const nameOf = ({ partition, generation }: { readonly partition: number; readonly generation: number }): string =>
-    `${partition}@${generation}`;
 
   /** (W2) True when it was handled, false when this process does not own it any more. */
   async function untilHandled(message: WorkTopics[Name], isOver: () => boolean): Promise<boolean> {
@@ -63,7 +61,7 @@ function handlersOf<Name extends keyof WorkTopics>(
 
   return {
     assigned: () => {},
-    revoked: async (assignment) => void revoked.add(nameOf(assignment)),
+    revoked: async (assignment) => void revoked.add(assignment),
     busy: () => inFlight >= inFlightMax,
     record: (assignment, { value, offset }, finish) => {
       const message = messageOf<Name>(value);
@@ -72,7 +70,7 @@ function handlersOf<Name extends keyof WorkTopics>(
         return finish();
       }
       inFlight += 1;
-      void untilHandled(message, () => revoked.has(nameOf(assignment)))
+      void untilHandled(message, () => revoked.has(assignment))
         .then((handled) => {
           if (handled) finish();
         })

@@ -1,5 +1,5 @@
-// What this adapter changes inside kafkajs 2.2.4, which nobody maintains: five methods, and a place to stand between leaving
-// one generation of a group and working in the next. Applied once, when this module is loaded; kafkajs is pinned exactly.
+// What this adapter changes inside kafkajs 2.2.4, which is not maintained any more: six methods, and hooks between leaving one
+// generation of a group and working in the next. Applied once, when this module is loaded; kafkajs is pinned exactly.
 //
 // Invariants:
 //   P1. Nothing is patched that does not look as it did when this was written: another kafkajs fails loudly at load.
@@ -10,6 +10,13 @@
 //   P5. A partition that brought nothing is passed over. (Unpatched: each of them goes through the work of a batch.)
 //   P6. After a fetch that brought a crowd, the next one of the same broker waits a moment for the rest of it. (Unpatched: it
 //       brings two or three.)
+//   P7. A fetched batch names the positions that it was asked with (`fetchOf`): the offset manager, which kafkajs makes anew with
+//       every SyncGroup. The generation's number does not: it is set by JoinGroup, before the positions are made. (Unpatched: kafkajs
+//       has a fetcher per broker, and one that waited while another joined again hands its batch to the new assignment.)
+//   P8. One join at a time: a fetcher that asks for one while another fetcher joins gets that one. (Unpatched: two generations follow
+//       each other, and the first is never left.)
+//   P9. Where an offset is out of range the consumer says where the partition goes on. (Unpatched: kafkajs commits "the beginning"
+//       to the group and goes on there, and the consumer takes what follows for records it has had.)
 import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { Crowd } from './crowd.ts';
@@ -46,7 +53,19 @@ export interface GroupMembership {
   readonly generationId: number;
   readonly memberId: string;
   coordinator: Coordinator;
-  readonly cluster: { findGroupCoordinator(of: { readonly groupId: string }): Promise<Coordinator> };
+  /** Null before the first join. */
+  readonly offsetManager: Positions | null;
+  readonly cluster: {
+    findGroupCoordinator(of: { readonly groupId: string }): Promise<Coordinator>;
+    /** First or next offset of partitions, as their leaders say. */
+    fetchTopicsOffset(
+      topics: readonly {
+        readonly topic: string;
+        readonly partitions: readonly { readonly partition: number }[];
+        readonly fromBeginning: boolean;
+      }[],
+    ): Promise<readonly { readonly topic: string; readonly partitions: readonly OffsetOfPartition[] }[]>;
+  };
   readonly subscriptionState: {
     assigned(): readonly { readonly topic: string; readonly partitions: readonly number[] }[];
   };
@@ -56,24 +75,47 @@ export interface MembershipHooks {
   /** Before a join: nothing of the generation before may be worked on after this. */
   leaving(): Promise<void>;
   joined(membership: GroupMembership): Promise<void>;
+  /** The broker's log does not have the next offset of this partition; resolves when the partition may be fetched again. (P9) */
+  outOfRange(partition: number): Promise<void>;
 }
+
+/** What a fetch was asked with: where each partition of one assignment goes on. Compared by identity. (P7) */
+export interface Positions {
+  /** The next fetch of the partition begins after this offset. */
+  resolveOffset(after: { readonly topic: string; readonly partition: number; readonly offset: string }): void;
+}
+
+/** What a batch was asked for with. (P7) */
+export interface FetchOfBatch {
+  readonly positions: Positions | null;
+  /** The offset that was asked for. */
+  readonly from: number;
+}
+
+const fetches = new WeakMap<object, FetchOfBatch>();
+
+export const fetchOf = (batch: object): FetchOfBatch | null => fetches.get(batch) ?? null;
 
 /** Under this name an assigner carries the hooks of its consumer. */
 export const hooksName = Symbol('dormouse membership hooks');
 const crowdsName = Symbol('dormouse crowds');
+const joiningName = Symbol('dormouse join');
 
 interface PatchedGroup extends GroupMembership {
   /** What each broker brought last. */
   [crowdsName]?: Map<unknown, Crowd>;
+  /** The join that is under way. (P8) */
+  [joiningName]?: Promise<void> | undefined;
   readonly assigners: readonly { readonly [hooksName]?: MembershipHooks }[];
   readonly offsetManager: PatchedOffsets | null;
 }
 
 interface FetchedBatch {
+  readonly fetchedOffset: string;
   readonly rawMessages: readonly unknown[];
 }
 
-interface PatchedOffsets {
+interface PatchedOffsets extends Positions {
   readonly groupId: string;
   readonly cluster: PatchedGroup['cluster'];
   coordinator: Coordinator;
@@ -97,6 +139,7 @@ const known: Readonly<Record<string, string>> = {
   fetch: 'e2e52d81f1e13b90',
   joinAndSync: '86569beffea31029',
   getCoordinator: '9a0246544b479c9b',
+  recoverFromOffsetOutOfRange: 'a61c4ed52db5ea75',
 };
 
 patchRequestQueue(prototypeOf('kafkajs/src/network/requestQueue'));
@@ -149,18 +192,34 @@ function patchGroup(prototype: Prototype): void {
     const crowd = crowds.get(broker) ?? new Crowd();
     crowds.set(broker, crowd);
     await crowd.rest(); // (P6)
+    const positions = this.offsetManager;
     const batches = await fetch.apply(this, args);
+    for (const batch of batches) fetches.set(batch, { positions, from: Number(batch.fetchedOffset) }); // (P7)
     crowd.came(batches.reduce((records, { rawMessages }) => records + rawMessages.length, 0));
     return batches.filter(({ rawMessages }) => rawMessages.length > 0); // (P5)
   };
   const joinAndSync = methodOf<PatchedGroup, Promise<void>>(prototype, 'joinAndSync');
   prototype['joinAndSync'] = async function (this: PatchedGroup, ...args: unknown[]): Promise<void> {
-    const hooks = this.assigners.find((assigner) => assigner[hooksName] !== undefined)?.[hooksName];
-    await hooks?.leaving(); // (P4)
-    await joinAndSync.apply(this, args);
-    await hooks?.joined(this);
+    const join = async (): Promise<void> => {
+      const hooks = hooksOf(this);
+      await hooks?.leaving(); // (P4)
+      await joinAndSync.apply(this, args);
+      await hooks?.joined(this);
+    };
+    this[joiningName] ??= join().finally(() => (this[joiningName] = undefined)); // (P8)
+    await this[joiningName];
+  };
+  const recover = methodOf<PatchedGroup, Promise<void>>(prototype, 'recoverFromOffsetOutOfRange');
+  prototype['recoverFromOffsetOutOfRange'] = async function (this: PatchedGroup, ...args: unknown[]): Promise<void> {
+    const [{ partition }] = args as [{ readonly partition: number }];
+    const hooks = hooksOf(this);
+    if (hooks === undefined) return recover.apply(this, args);
+    await hooks.outOfRange(partition); // (P9)
   };
 }
+
+const hooksOf = ({ assigners }: PatchedGroup): MembershipHooks | undefined =>
+  assigners.find((assigner) => assigner[hooksName] !== undefined)?.[hooksName];
 
 /** (P3) */
 function patchOffsets(prototype: Prototype): void {

@@ -1,6 +1,7 @@
-import type { Producer, ProducerBatch } from 'kafkajs';
+import type { Producer, ProducerBatch, RecordMetadata } from 'kafkajs';
+import { createRequire } from 'node:module';
 import { setImmediate as settled } from 'node:timers/promises';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createRecordSender, type OutgoingRecord } from './record-sender.ts';
 
 const record = (value: string, partition = 0): OutgoingRecord => ({
@@ -10,9 +11,11 @@ const record = (value: string, partition = 0): OutgoingRecord => ({
 /** A producer that takes everything, and what it was given, request by request. */
 function producer(): { readonly sent: readonly (readonly string[])[]; readonly of: Producer } {
   const sent: string[][] = [];
-  const sendBatch = async ({ topicMessages = [] }: ProducerBatch): Promise<[]> => {
+  const sendBatch = async ({ topicMessages = [] }: ProducerBatch): Promise<RecordMetadata[]> => {
     sent.push(topicMessages.flatMap(({ messages }) => messages.map(({ value }) => String(value))));
-    return [];
+    return topicMessages.flatMap(({ topic, messages }) =>
+      messages.map(({ partition = 0 }) => ({ topicName: topic, partition, errorCode: 0 })),
+    );
   };
   return { sent, of: { sendBatch } as unknown as Producer };
 }
@@ -64,3 +67,94 @@ it('R3 a record above the limit is refused alone', async () => {
   expect(large).toMatchObject({ status: 'rejected', reason: { code: 'RECORD_TOO_LARGE' } });
   expect(sent).toEqual([['a']]);
 });
+
+describe('R2 a record is sent when an answer names its partition', () => {
+  it('what no answer names is sent again, in order, and the others are not', async () => {
+    const requests: string[][] = [];
+    const moved = new Set([1]);
+    const sendBatch = async ({ topicMessages = [] }: ProducerBatch): Promise<RecordMetadata[]> => {
+      const messages = topicMessages.flatMap((each) => each.messages);
+      requests.push(messages.map(({ value }) => String(value)));
+      const partitions = new Set(messages.map(({ partition = 0 }) => partition));
+      const answered = [...partitions].filter((partition) => !moved.delete(partition));
+      return answered.map((partition) => ({ topicName: 'inputs', partition, errorCode: 0 }));
+    };
+    const sender = createRecordSender({ sendBatch } as unknown as Producer, 1_000_000);
+    await Promise.all(
+      [record('a', 0), record('b', 1), record('c', 0), record('d', 1)].map((each) => sender.send(each)),
+    );
+    expect(requests).toEqual([
+      ['a', 'b', 'c', 'd'],
+      ['b', 'd'],
+    ]);
+  });
+
+  it('what is never named is refused in the end, alone', async () => {
+    const sendBatch = async (): Promise<RecordMetadata[]> => [{ topicName: 'inputs', partition: 0, errorCode: 0 }];
+    const sender = createRecordSender({ sendBatch } as unknown as Producer, 1_000_000);
+    const [named, unnamed] = await Promise.allSettled([sender.send(record('a', 0)), sender.send(record('b', 1))]);
+    expect(named.status).toBe('fulfilled');
+    expect(unnamed).toMatchObject({ status: 'rejected', reason: { code: 'UNAVAILABLE' } });
+  });
+
+  it('a partition that moves between two attempts of kafkajs to a broker that has answered is written', async () => {
+    const require = createRequire(import.meta.url);
+    const createSend = require('kafkajs/src/producer/sendMessages') as (parts: object) => Producer['sendBatch'];
+    const createRetry = require('kafkajs/src/retry') as (options: object) => unknown;
+    const leaders = [1, 2];
+    const written: string[] = [];
+    const brokers = [1, 2].map((nodeId) => ({
+      nodeId,
+      produce: async ({ topicData }: { readonly topicData: readonly TopicData[] }) => {
+        if (nodeId === 2 && leaders[1] === 2) {
+          leaders[1] = 1; // elected while the request was under way
+          throw Object.assign(new Error('not the leader'), {
+            ...{ name: 'KafkaJSProtocolError', type: 'NOT_LEADER_FOR_PARTITION', retriable: true },
+          });
+        }
+        const partitions = topicData.flatMap((each) => each.partitions);
+        written.push(...partitions.flatMap(({ messages }) => messages.map(({ value }) => String(value))));
+        const answers = partitions.map(({ partition }) => ({ partition, errorCode: 0 }));
+        return { topics: [{ topicName: 'inputs', partitions: answers }] };
+      },
+    }));
+    const metadata = [0, 1].map((partitionId) => ({ partitionId }));
+    const sendBatch = createSend({
+      logger: { debug: () => {}, error: () => {} },
+      cluster: {
+        targetTopics: new Set(['inputs']),
+        refreshMetadataIfNecessary: async () => {},
+        refreshMetadata: async () => {},
+        addMultipleTargetTopics: async () => {},
+        isConnected: () => true,
+        findTopicPartitionMetadata: () => metadata,
+        findLeaderForPartitions: (_topic: string, partitions: readonly string[]) =>
+          Object.groupBy(partitions.map(Number), (partition) => leaders[partition] ?? 1),
+        findBroker: async ({ nodeId }: { readonly nodeId: string }) => brokers[Number(nodeId) - 1],
+      },
+      partitioner: ({ message }: { readonly message: { readonly partition: number } }) => message.partition,
+      eosManager: {
+        acquireBrokerLock: async () => {},
+        releaseBrokerLock: async () => {},
+        isTransactional: () => false,
+        getSequence: () => 0,
+        updateSequence: () => {},
+        getProducerId: () => -1,
+        getProducerEpoch: () => 0,
+      },
+      retrier: createRetry({ initialRetryTime: 1, retries: 5 }),
+    });
+    const send = ({ topicMessages = [], ...rest }: ProducerBatch): Promise<RecordMetadata[]> =>
+      sendBatch({ ...rest, topicMessages });
+    const sender = createRecordSender({ sendBatch: send } as unknown as Producer, 1_000_000);
+    await Promise.all([sender.send(record('a', 0)), sender.send(record('b', 1))]);
+    expect(written).toEqual(['a', 'b']);
+  });
+});
+
+interface TopicData {
+  readonly partitions: readonly {
+    readonly partition: number;
+    readonly messages: readonly { readonly value: unknown }[];
+  }[];
+}

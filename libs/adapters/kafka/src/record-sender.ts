@@ -3,7 +3,9 @@
 // Invariants:
 //   R1. While one request is under way, collect; then send all that is there. Order is kept. What comes alone leaves at once;
 //       after a crowd the next request waits a moment for the rest of it.
-//   R2. `send` resolves when every in-sync replica has the record; when it rejects, the record may be there all the same.
+//   R2. `send` resolves when every in-sync replica has the record; when it rejects, the record may be there all the same. A record
+//       is sent when an answer names its partition. What no answer names is sent again, in order: kafkajs passes over a partition whose
+//       leader moves between two attempts to a broker that has answered the first, and resolves.
 //   R3. A record above the limit is refused alone, before it is sent, and what travels together stays below the brokers' limit:
 //       it fails nobody it travels with.
 import { Fault } from '@dormouse/ports';
@@ -37,6 +39,8 @@ const recordsPerRequestMax = 1_000;
 const bytesPerRequestMax = 800_000;
 const queuedMax = 100_000;
 const acksOfAll = -1;
+/** Of the records that no answer named. */
+const roundsMax = 10;
 
 export function createRecordSender(producer: Producer, recordBytesMax: number): RecordSender {
   let queue: Waiting[] = [];
@@ -50,15 +54,28 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
       if (!closed) await crowd.rest(); // (R1)
       const lot = takeLot();
       crowd.came(lot.length);
-      try {
-        await producer.sendBatch({ acks: acksOfAll, topicMessages: byTopic(lot) });
-        for (const { resolve } of lot) resolve();
-      } catch (error) {
-        const fault = faultOf(error);
-        for (const { reject } of lot) reject(fault); // (R2)
-      }
+      await sendLot(lot);
     }
     sending = null;
+  }
+
+  /** (R2) */
+  async function sendLot(lot: readonly Waiting[]): Promise<void> {
+    let unsent = lot;
+    try {
+      for (let round = 0; unsent.length > 0; round += 1) {
+        if (round === roundsMax) throw unavailable('Kafka did not answer for all records that were sent.');
+        const answers = await producer.sendBatch({ acks: acksOfAll, topicMessages: byTopic(unsent) });
+        const answered = new Set(answers.map(({ topicName, partition }) => placeOf(topicName, partition)));
+        const isAnswered = ({ record: { topic, partition } }: Waiting): boolean =>
+          answered.has(placeOf(topic, partition));
+        for (const each of unsent) if (isAnswered(each)) each.resolve();
+        unsent = unsent.filter((each) => !isAnswered(each));
+      }
+    } catch (error) {
+      const fault = faultOf(error);
+      for (const { reject } of unsent) reject(fault);
+    }
   }
 
   function takeLot(): readonly Waiting[] {
@@ -92,6 +109,8 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
     },
   };
 }
+
+const placeOf = (topic: string, partition: number): string => `${topic}/${partition}`;
 
 const tooLarge = (bytes: number, max: number): Fault =>
   new Fault(

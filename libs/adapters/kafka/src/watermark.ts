@@ -44,6 +44,11 @@ export class Watermark {
     return true;
   }
 
+  /** The offset that is delivered next. */
+  get next(): number {
+    return this.#next;
+  }
+
   get openCount(): number {
     return this.#open.size;
   }
@@ -58,7 +63,7 @@ export class Watermark {
   commit(): { readonly offset: number; readonly metadata: string } {
     const { low } = this;
     for (const offset of this.#finished) if (offset < low) this.#finished.delete(offset);
-    return { offset: low, metadata: metadataOf(low, [...this.#finished, ...this.#before]) };
+    return { offset: low, metadata: metadataOf(low, this.#finished, this.#before) };
   }
 
   #note(offset: number): void {
@@ -67,12 +72,18 @@ export class Watermark {
   }
 }
 
-function metadataOf(low: number, finished: readonly number[]): string {
-  const places = finished.map((offset) => offset - low).filter((place) => place >= 0 && place < bitmapBytesMax * 8);
-  if (places.length === 0) return '';
-  const bytes = Buffer.alloc((Math.max(...places) >> 3) + 1);
-  for (const place of places) bytes[place >> 3] = (bytes[place >> 3] ?? 0) | (1 << (place & 7));
-  return `${mark}${bytes.toString('base64')}`;
+function metadataOf(low: number, ...finished: readonly ReadonlySet<number>[]): string {
+  const bytes = Buffer.alloc(bitmapBytesMax);
+  let length = 0;
+  for (const offsets of finished) {
+    for (const offset of offsets) {
+      const index = (offset - low) >> 3;
+      if (offset < low || index >= bitmapBytesMax) continue;
+      bytes[index] = (bytes[index] ?? 0) | (1 << ((offset - low) & 7));
+      length = Math.max(length, index + 1);
+    }
+  }
+  return length === 0 ? '' : `${mark}${bytes.toString('base64', 0, length)}`;
 }
 
 /** (W3) */
