@@ -133,7 +133,9 @@ const settingsSchema = z.object({
     .default('rap.')
     .meta({ description: 'cluster: prefix of topics and groups; one installation, one prefix' }),
   KAFKA_PARTITIONS: count(12).meta({ description: 'cluster: partitions of the topics, chosen once by `setup`' }),
-  KAFKA_REPLICATION: count(1).meta({ description: 'cluster: copies of the topics, for `setup`; 3 in production' }),
+  KAFKA_REPLICATION: count(1)
+    .optional()
+    .meta({ description: 'cluster: copies of the topics, for `setup` (default: one per broker, 3 at most)' }),
   KAFKA_TLS: flag(false).meta({ description: 'cluster: TLS to the brokers' }),
   KAFKA_TLS_CA_FILE: authoritiesFile.meta({
     description: 'cluster: certificates of the authorities that sign the brokers’, if not public ones',

@@ -9,7 +9,7 @@ import { createInputBus } from './kafka-input-bus.ts';
 import { createWorkBus } from './kafka-work-bus.ts';
 import { createPartitioner } from './partitions.ts';
 import { createRecordSender } from './record-sender.ts';
-import { type CheckedTopics, checkTopics, ensureTopics, type TopicName, type TopicPlan } from './topics.ts';
+import { type CheckedTopics, checkTopics, copiesOf, ensureTopics, type TopicName, type TopicPlan } from './topics.ts';
 
 export interface KafkaOptions {
   readonly brokers: readonly string[];
@@ -62,10 +62,10 @@ function partitionGiven({ message }: PartitionerArgs): number {
 /** @throws Fault UNAVAILABLE, TOPICS_UNFIT. */
 export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
   const { prefix, logger } = options;
-  const replication = options.makeTopics?.replication ?? 1;
   const kafka = createClient(options);
   const {
     cluster,
+    copies,
     partitions: count,
     recordBytesMax,
   } = await withAdmin(kafka, async (admin) => ({
@@ -125,7 +125,8 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
     },
     identity: { cluster, prefix, partitions: count },
     marks: () => withAdmin(kafka, (admin) => marksUnder(admin, prefix)),
-    mark: (installation) => withAdmin(kafka, (admin) => putMark(admin, { prefix, installation, replication }, logger)),
+    mark: (installation) =>
+      withAdmin(kafka, (admin) => putMark(admin, { prefix, installation, replication: copies }, logger)),
     problem: () => firstOf((consumer) => consumer.problem()),
     stalled: () => firstOf((consumer) => consumer.stalled()),
     close: async () => {
@@ -135,8 +136,14 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
   };
 }
 
-const preparedTopics = ({ prefix, makeTopics, logger }: KafkaOptions, admin: Admin): Promise<CheckedTopics> =>
-  makeTopics === undefined ? checkTopics(admin, prefix, logger) : ensureTopics(admin, prefix, logger, makeTopics);
+async function preparedTopics(
+  { prefix, makeTopics, logger }: KafkaOptions,
+  admin: Admin,
+): Promise<CheckedTopics & { readonly copies: number }> {
+  if (makeTopics === undefined) return { ...(await checkTopics(admin, prefix, logger)), copies: 1 };
+  const copies = await copiesOf(admin, makeTopics, logger);
+  return { ...(await ensureTopics(admin, prefix, logger, { ...makeTopics, replication: copies })), copies };
+}
 
 async function withAdmin<Result>(kafka: Kafka, work: (admin: Admin) => Promise<Result>): Promise<Result> {
   const admin = kafka.admin();

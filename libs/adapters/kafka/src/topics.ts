@@ -16,10 +16,13 @@ export type TopicName = (typeof topicNames)[number];
 
 export interface TopicPlan {
   readonly partitions: number;
-  readonly replication: number;
+  /** Copies of each topic; null for one per broker, three at most. */
+  readonly replication: number | null;
   readonly retentionMs: number;
 }
 
+/** With three copies, of which two must be in sync, an acknowledged record survives the loss of any one broker. */
+const copiesMax = 3;
 const messageBytesMin = 2_097_152;
 /** What goes with a record's value: its key, its headers, the batch around it. */
 const aroundValueBytes = 65_536;
@@ -31,21 +34,35 @@ export interface CheckedTopics {
   readonly recordBytesMax: number;
 }
 
+/** How many copies topics get that are made now. */
+export async function copiesOf(admin: Admin, { replication }: TopicPlan, logger: Logger): Promise<number> {
+  const copies = replication ?? Math.min(copiesMax, (await admin.describeCluster()).brokers.length);
+  if (copies === 1)
+    logger.warn('topics_have_one_copy', {
+      detail: 'Topics that are made now have one copy: what its broker loses is lost. Use three brokers in production.',
+    });
+  return copies;
+}
+
 /** Makes what is missing, then checks all. @throws Fault TOPICS_UNFIT, UNAVAILABLE. */
 export async function ensureTopics(
   admin: Admin,
   prefix: string,
   logger: Logger,
-  plan: TopicPlan,
+  { replication, ...plan }: TopicPlan & { readonly replication: number },
 ): Promise<CheckedTopics> {
   const configEntries = [
     { name: 'retention.ms', value: String(plan.retentionMs) },
     { name: 'cleanup.policy', value: 'delete' },
     { name: 'max.message.bytes', value: String(messageBytesMin) },
-    ...(plan.replication >= 3 ? [{ name: 'min.insync.replicas', value: '2' }] : []),
+    ...(replication >= 3 ? [{ name: 'min.insync.replicas', value: '2' }] : []),
   ];
-  const { partitions: numPartitions, replication: replicationFactor } = plan;
-  const topics = topicNames.map((name) => ({ topic: prefix + name, numPartitions, replicationFactor, configEntries }));
+  const topics = topicNames.map((name) => ({
+    topic: prefix + name,
+    numPartitions: plan.partitions,
+    replicationFactor: replication,
+    configEntries,
+  }));
   await makeTopics(admin, topics, logger);
   const checked = await patiently(logger, () => checkTopics(admin, prefix, logger)); // another broker may know them later
   if (checked.partitions !== plan.partitions)

@@ -127,7 +127,7 @@ function storesOf({ inputs, work }: KafkaBus, mongo: MongoStores, { dedup, feed,
 
 /** Makes what a cluster needs before its first process starts, and brings a database of before along. (P2) */
 export async function setUpCluster(config: ClusterConfig, logger: Logger): Promise<void> {
-  const { KAFKA_PARTITIONS: partitions, KAFKA_REPLICATION: replication } = config;
+  const { KAFKA_PARTITIONS: partitions, KAFKA_REPLICATION: replication = null } = config;
   const makeTopics = { partitions, replication, retentionMs: recordsKeptMs };
   const kafka = await openKafka({ ...kafkaOptions(config, logger), makeTopics });
   let mongo: MongoStores | null = null;
