@@ -99,9 +99,9 @@ export interface ToolServers {
 export interface Toolsets {
   put(toolset: StoredToolset): Promise<void>;
   get(tenant: string, sha256: string): Promise<StoredToolset | null>;
-  /** Remembers and recalls the last good manifest of a server. */
-  putLastGood(tenant: string, toolServer: string, sha256: string): Promise<void>;
-  lastGood(tenant: string, toolServer: string): Promise<string | null>;
+  /** Remembers and recalls the last good manifest of the tool server at a base URL. */
+  putLastGood(tenant: string, baseUrl: string, sha256: string): Promise<void>;
+  lastGood(tenant: string, baseUrl: string): Promise<string | null>;
 }
 
 export interface Secrets {

@@ -118,9 +118,9 @@ export function createToolsets(server: MongoServer): Toolsets {
       const found = await server.read(() => toolsets.findOne({ _id: idOf(tenant, sha256) }));
       return found && { tenant, sha256, manifest: found.manifest };
     },
-    putLastGood: (tenant, toolServer, sha256) => put(server, lastGood, idOf(tenant, toolServer), { sha256 }),
-    lastGood: async (tenant, toolServer) => {
-      const found = await server.read(() => lastGood.findOne({ _id: idOf(tenant, toolServer) }));
+    putLastGood: (tenant, baseUrl, sha256) => put(server, lastGood, idOf(tenant, baseUrl), { sha256 }),
+    lastGood: async (tenant, baseUrl) => {
+      const found = await server.read(() => lastGood.findOne({ _id: idOf(tenant, baseUrl) }));
       return found?.sha256 ?? null;
     },
   };

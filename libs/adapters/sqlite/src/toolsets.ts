@@ -1,4 +1,5 @@
-// Manifests by hash, and the last good one of each server. Port: ports/registry.ts.
+// Manifests by hash, and the last good one of each base URL. Port: ports/registry.ts. The column `tool_server` holds base URLs; the
+// names that a release before wrote there are never asked for again.
 import type { Toolsets } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
@@ -19,10 +20,10 @@ export function createToolsets(writer: GroupWriter, reader: Reader): Toolsets {
       const row = reader.one<{ manifest: string }>(select, tenant, sha256);
       return row && { tenant, sha256, manifest: row.manifest };
     },
-    putLastGood: async (tenant, toolServer, sha256) => {
-      await writer.rows('prompt', upsertLastGood, [[tenant, toolServer, sha256]]);
+    putLastGood: async (tenant, baseUrl, sha256) => {
+      await writer.rows('prompt', upsertLastGood, [[tenant, baseUrl, sha256]]);
     },
-    lastGood: async (tenant, toolServer) =>
-      reader.one<{ sha256: string }>(selectLastGood, tenant, toolServer)?.sha256 ?? null,
+    lastGood: async (tenant, baseUrl) =>
+      reader.one<{ sha256: string }>(selectLastGood, tenant, baseUrl)?.sha256 ?? null,
   };
 }

@@ -206,15 +206,15 @@ export function toolsetsContract(name: string, make: () => Promise<UnderTest<Too
       expect(await toolsets.get(tenant, 'abd')).toBeNull();
     });
 
-    it('the last good manifest of a server is the one put last', async () => {
+    it('the last good manifest of a base URL is the one put last', async () => {
       const toolsets = await opened.get();
       const tenant = freshTenant();
-      expect(await toolsets.lastGood(tenant, 'weather')).toBeNull();
-      await toolsets.putLastGood(tenant, 'weather', 'one');
-      await toolsets.putLastGood(tenant, 'weather', 'two');
-      expect(await toolsets.lastGood(tenant, 'weather')).toBe('two');
-      expect(await toolsets.lastGood(tenant, 'clock')).toBeNull();
-      expect(await toolsets.lastGood(freshTenant(), 'weather')).toBeNull();
+      expect(await toolsets.lastGood(tenant, 'https://weather.example')).toBeNull();
+      await toolsets.putLastGood(tenant, 'https://weather.example', 'one');
+      await toolsets.putLastGood(tenant, 'https://weather.example', 'two');
+      expect(await toolsets.lastGood(tenant, 'https://weather.example')).toBe('two');
+      expect(await toolsets.lastGood(tenant, 'https://clock.example/rap')).toBeNull();
+      expect(await toolsets.lastGood(freshTenant(), 'https://weather.example')).toBeNull();
     });
   });
 }

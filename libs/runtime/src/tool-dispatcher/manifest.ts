@@ -5,7 +5,8 @@
 //   M1. The only source is `{base}/.well-known/rap-toolset`. R16, R17
 //   M2. A manifest is taken whole or not at all, and what it says is data: nothing in it is run. R19, R31
 //   M3. A manifest that differs from its pin is not used and not remembered. R30
-//   M4. "Last good" moves only after the manifest it names is stored.
+//   M4. "Last good" is kept by base URL: another address is another server. It moves only after the manifest it names is stored,
+//       and never by a probe: an address that is only looked at may be refused. R25
 //   M5. However many calls a server answers 409 at once, it is asked for its manifest once; the loads that follow use it. R107
 //       Everybody else asks anew: a new family gets what there is now. R24
 //   M6. What a server may send with every discovery holds nobody up and fills no memory: a long manifest is judged in turns, once for
@@ -40,6 +41,8 @@ export type Fetched =
 export interface Manifests {
   /** Asks the server. Never throws for what a server does. @throws Fault when a store fails. */
   fetch(server: ToolServer): Promise<Fetched>;
+  /** The same, and nothing is stored. (M4) */
+  probe(server: ToolServer): Promise<Fetched>;
   /** The same after a 409: asks once for all that were refused together. (M5) */
   fetchChanged(server: ToolServer): Promise<Fetched>;
   /** The stored manifest with this hash, or null; at once when it is known. */
@@ -75,11 +78,11 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
   const changed = createKept<{ readonly at: number; readonly fetched: Promise<Fetched> }>(keptMax);
 
   async function remember(server: ToolServer, canonical: string, manifest: Manifest): Promise<void> {
-    const { tenant, name } = server;
-    const last = await lastGoodRead(`${tenant} ${name}`, () => toolsets.lastGood(tenant, name));
+    const { tenant, name, baseUrl } = server;
+    const last = await lastGoodRead(`${tenant} ${baseUrl}`, () => toolsets.lastGood(tenant, baseUrl));
     if (last === manifest.sha256) return;
     await toolsets.put({ tenant, sha256: manifest.sha256, manifest: canonical });
-    await toolsets.putLastGood(tenant, name, manifest.sha256); // (M4)
+    await toolsets.putLastGood(tenant, baseUrl, manifest.sha256); // (M4)
     logger.info('toolset_learned', { tenant, toolServer: name, sha256: manifest.sha256 });
   }
 
@@ -101,7 +104,7 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
     return bySha256.set(`${tenant} ${sha256}`, { manifest, bytes: read.bytes }).manifest;
   }
 
-  async function ask(server: ToolServer): Promise<Fetched> {
+  async function ask(server: ToolServer, isProbe = false): Promise<Fetched> {
     const url = toolServerUrl(server.baseUrl, 'discovery'); // (M1)
     const answer = await transport.get({
       server,
@@ -120,7 +123,7 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
     if (server.pinnedSha256 !== null && server.pinnedSha256 !== manifest.sha256) {
       return rejected('TOOLSET_INVALID', `the manifest does not match the pinned hash: it has ${manifest.sha256}`); // (M3)
     }
-    await remember(server, canonical, manifest);
+    if (!isProbe) await remember(server, canonical, manifest);
     return { ok: true, manifest };
   }
 
@@ -134,7 +137,8 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
   }
 
   return {
-    fetch: ask,
+    fetch: (server) => ask(server),
+    probe: (server) => ask(server, true),
     fetchChanged(server) {
       const lately = readJustNow(server);
       if (lately !== undefined) return lately;
@@ -147,8 +151,8 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
     },
     stored,
     known,
-    async lastGood({ tenant, name, pinnedSha256 }) {
-      const sha256 = await toolsets.lastGood(tenant, name);
+    async lastGood({ tenant, baseUrl, pinnedSha256 }) {
+      const sha256 = await toolsets.lastGood(tenant, baseUrl);
       return sha256 === null || (pinnedSha256 !== null && pinnedSha256 !== sha256) ? null : stored(tenant, sha256);
     },
   };

@@ -99,10 +99,10 @@ async function connect(
   if (registered === null) return 'is not registered';
   const from = atAddress(registered, effect);
   const to = { ...registered, baseUrl: destination, endpointOverride: null };
-  const before = await manifests.fetch(from);
+  const before = await manifests.probe(from);
   const needsMigration = before.ok ? before.manifest.toolset.needsMigration === true : false;
   if (!before.ok) return `does not answer at its present address: ${before.rejection.problems.join('; ')}`;
-  const after = await manifests.fetch(to);
+  const after = await manifests.probe(to);
   if (!after.ok) return `the destination is not usable: ${after.rejection.problems.join('; ')}`;
   return { from, to, needsMigration };
 }

@@ -1,8 +1,8 @@
 import { Fault, type FetchOutcome } from '@dormouse/ports';
-import type { ToolsetsResult } from '@dormouse/thread';
+import type { LoadToolsets, ToolsetsResult } from '@dormouse/thread';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { faulty } from './spec/faulty.ts';
-import { createStage, key, sha256Of, type Stage, weather } from './spec/stage.ts';
+import { createStage, join, key, sha256Of, type Stage, weather } from './spec/stage.ts';
 
 let stage: Stage;
 
@@ -70,7 +70,7 @@ describe('loading toolsets', () => {
       rejected: [],
     });
     expect([first.gets.length, second.gets.length]).toEqual([1, 1]);
-    expect(await stage.ports.toolsets.lastGood(key.tenant, 'weather')).toBe(sha256Of(weather));
+    expect(await stage.ports.toolsets.lastGood(key.tenant, 'https://weather.example')).toBe(sha256Of(weather));
     expect((await stage.ports.toolsets.get(key.tenant, sha256Of(weather)))?.manifest).toContain('"forecast"');
   });
 
@@ -161,6 +161,24 @@ describe('loading toolsets', () => {
     },
   );
 
+  it('R25 the last good manifest of another address of the server is none of this one', async () => {
+    await stage.register('weather');
+    await stage.dispatcher();
+    await load(['weather']);
+    const moved = 'https://moved.example';
+    const destination = join(stage, moved);
+    destination.manifest = unreachable;
+    const loadAt = {
+      do: 'LoadToolsets',
+      id: 'tsl_2',
+      loadId: 'tsl_2',
+      toolServers: ['weather'],
+      baseUrls: { weather: moved },
+    };
+    await stage.owe(loadAt as LoadToolsets);
+    expect(stage.inputs.at(-1)).toMatchObject({ toolsets: [], rejected: [{ code: 'TOOLSET_UNREACHABLE' }] });
+  });
+
   it('R25 a server that never answered is reported', async () => {
     (await stage.register('weather')).manifest = unreachable;
     await stage.dispatcher();
@@ -238,7 +256,7 @@ describe('loading toolsets', () => {
     peer.manifest = manifest('weather', tool('forecast', { destructive: false }));
     const { rejected } = await load(['weather'], 'tsl_2');
     expect(rejected).toMatchObject([{ code: 'TOOLSET_INVALID', problems: [expect.stringContaining('pinned hash')] }]);
-    expect(await stage.ports.toolsets.lastGood(key.tenant, 'weather')).toBe(pinned);
+    expect(await stage.ports.toolsets.lastGood(key.tenant, 'https://weather.example')).toBe(pinned);
   });
 
   it('R24 families that begin together each ask the server, and the store once', async () => {
