@@ -5,6 +5,7 @@ export * from './clock.ts';
 export * from './dedup.ts';
 export * from './dispatch-ledger.ts';
 export * from './entropy.ts';
+export * from './fair-semaphore.ts';
 export * from './fault.ts';
 export * from './idempotency.ts';
 export * from './input-bus.ts';

@@ -5,6 +5,7 @@
 //       `handled` (null: the bus itself is durable and the commit may be released at once).
 //   W2. A handler that rejects is called again with backoff; messages of other keys are not held up by it.
 //   W3. What is expected is handled only when it is published. Who handles it may be told before, or not.
+//   W4. A message is handled in a place. Places are shared by `placeKeyOf`, in turns; a handler that waits gives its place back meanwhile.
 import type {
   AnswerChoice,
   InvokeTool,
@@ -14,6 +15,7 @@ import type {
   SendCloseNotices,
   WithdrawCall,
 } from '@dormouse/thread';
+import type { Place } from './fair-semaphore.ts';
 import type { Subscription } from './input-bus.ts';
 import type { Soon } from './soon.ts';
 import type { ThreadKey } from './thread-key.ts';
@@ -37,8 +39,22 @@ export interface WorkBus {
   expect?<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): void;
   consume<Topic extends keyof WorkTopics>(
     topic: Topic,
-    handle: (message: WorkTopics[Topic]) => Promise<void>,
+    handle: (message: WorkTopics[Topic], place: Place) => Promise<void>,
     /** Gets ready for what is expected; never throws. */
     prepare?: (message: WorkTopics[Topic]) => void,
   ): Promise<Subscription>;
+}
+
+/** Messages of one tenant to the same tool servers share places: those of a server that is away wait for each other, not others for them. (W4) */
+export function placeKeyOf({ tenant, effect }: WorkTopics[keyof WorkTopics]): string {
+  switch (effect.do) {
+    case 'InvokeTool':
+      return `${tenant} ${effect.toolServer}`;
+    case 'LoadToolsets':
+    case 'SendCancelNotices':
+    case 'SendCloseNotices':
+      return `${tenant} ${effect.do} ${[...effect.toolServers].join(' ')}`;
+    default:
+      return `${tenant} ${effect.do}`;
+  }
 }

@@ -17,6 +17,7 @@ it('W2 an assignment that was revoked takes none with it that bears the same num
       return { owned: () => new Set(), problem: () => null, stalled: () => null, close: async () => {} };
     },
     inFlightMax: 10,
+    heldMax: 10,
     logger,
   });
   const handled: string[] = [];

@@ -2,8 +2,20 @@
 //
 // Invariants:
 //   W1. The record endures by itself: what owes it may be released as soon as it is published.
-//   W2. A message that fails is tried again here, and stays unfinished meanwhile; the ones after it go on.
-import { type Assignment, Fault, type Logger, type ThreadKey, type WorkBus, type WorkTopics } from '@dormouse/ports';
+//   W2. A message that fails is tried again here, and stays unfinished meanwhile; the ones after it go on. One that waits holds no
+//       place (work-bus W4); after a crash it is delivered again, because the watermark has not passed it.
+import {
+  type Assignment,
+  createFairSemaphore,
+  Fault,
+  type Logger,
+  type Place,
+  placeKeyOf,
+  type ThreadKey,
+  withPlace,
+  type WorkBus,
+  type WorkTopics,
+} from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GroupConsumer, GroupHandlers } from './group-consumer.ts';
@@ -15,8 +27,10 @@ export interface WorkBusDeps {
   readonly sender: RecordSender;
   readonly partitionOf: (key: ThreadKey) => number;
   readonly join: (name: keyof WorkTopics, handlers: GroupHandlers) => Promise<GroupConsumer>;
-  /** Messages being handled at once, and waiting for their next attempt. */
+  /** Messages that hold a place at once. */
   readonly inFlightMax: number;
+  /** Messages in memory, those that wait included: with so many no more are consumed. */
+  readonly heldMax: number;
   readonly logger: Logger;
 }
 
@@ -37,23 +51,24 @@ export function createWorkBus(deps: WorkBusDeps): WorkBus {
 }
 
 function handlersOf<Name extends keyof WorkTopics>(
-  { inFlightMax, logger }: WorkBusDeps,
+  { inFlightMax, heldMax, logger }: WorkBusDeps,
   name: Name,
-  handle: (message: WorkTopics[Name]) => Promise<void>,
+  handle: (message: WorkTopics[Name], place: Place) => Promise<void>,
 ): GroupHandlers {
   const revoked = new WeakSet<Assignment>();
-  let inFlight = 0;
+  const places = createFairSemaphore(inFlightMax);
+  let held = 0;
 
   /** (W2) True when it was handled, false when this process does not own it any more. */
-  async function untilHandled(message: WorkTopics[Name], isOver: () => boolean): Promise<boolean> {
+  async function untilHandled(message: WorkTopics[Name], isOver: () => boolean, place: Place): Promise<boolean> {
     for (let delayMs = retryMsFirst; !isOver(); delayMs = Math.min(delayMs * 2, retryMsMax)) {
       try {
-        await handle(message);
+        await handle(message, place);
         return true;
       } catch (error) {
         const wanted = error instanceof Fault ? error.retryAfterMs : null;
         logger.warn('work_failed', { topic: name, id: message.effect.id, reason: String(error) });
-        await sleep(wanted ?? delayMs, null, { ref: false });
+        await place.releasedDuring(() => sleep(wanted ?? delayMs, null, { ref: false }));
       }
     }
     return false;
@@ -62,20 +77,21 @@ function handlersOf<Name extends keyof WorkTopics>(
   return {
     assigned: () => {},
     revoked: async (assignment) => void revoked.add(assignment),
-    busy: () => inFlight >= inFlightMax,
+    busy: () => held >= heldMax,
     record: (assignment, { value, offset }, finish) => {
       const message = messageOf<Name>(value);
       if (message === null) {
         logger.error('record_unreadable', { topic: name, partition: assignment.partition, offset });
         return finish();
       }
-      inFlight += 1;
-      void untilHandled(message, () => revoked.has(assignment))
+      held += 1;
+      const isOver = (): boolean => revoked.has(assignment);
+      void withPlace(places, placeKeyOf(message), (place) => untilHandled(message, isOver, place))
         .then((handled) => {
           if (handled) finish();
         })
         .finally(() => {
-          inFlight -= 1;
+          held -= 1;
         });
     },
   };

@@ -21,6 +21,7 @@ export interface KafkaOptions {
   /** After this long a process that says nothing is held for dead, and its partitions go to others. */
   readonly sessionTimeoutMs?: number | undefined;
   readonly workInFlightMax?: number | undefined;
+  readonly workHeldMax?: number | undefined;
   /** Makes the topics when they are missing; without it their absence is a fault. */
   readonly makeTopics?: TopicPlan | undefined;
   readonly logger: Logger;
@@ -117,6 +118,7 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
       topicOf: (name) => prefix + name,
       ...{ sender, partitionOf, join, logger },
       inFlightMax: options.workInFlightMax ?? 1_024,
+      heldMax: options.workHeldMax ?? 32_768,
     }),
     partitions: {
       count,

@@ -9,6 +9,7 @@ import {
   type ThreadKey,
   type WorkBus,
   type WorkTopics,
+  uncountedPlace,
 } from '@dormouse/ports';
 import type { Broker, BusRecord } from './broker.ts';
 import type { Passage } from './gate.ts';
@@ -72,7 +73,7 @@ export function createDurableWorkBus(deps: DurableBusDeps): WorkBus {
           void untilHandled(
             deps.clock,
             () => claim.revoked,
-            () => handle(parseWork(topic, record)),
+            () => handle(parseWork(topic, record), uncountedPlace),
           ).then((handled) => {
             if (handled) release();
           });

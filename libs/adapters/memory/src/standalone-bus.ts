@@ -18,6 +18,8 @@ import {
   type ThreadKey,
   type WorkBus,
   type WorkTopics,
+  type Place,
+  uncountedPlace,
 } from '@dormouse/ports';
 import { untilHandled } from './durable-bus.ts';
 import type { Passage } from './gate.ts';
@@ -192,7 +194,7 @@ interface WorkQueue<Message> {
   push(message: Message): Promise<void>;
   expect(message: Message): void;
   consume(
-    handle: (message: Message) => Promise<void>,
+    handle: (message: Message, place: Place) => Promise<void>,
     prepare?: (message: Message) => void,
   ): { close(withinMs: number): Promise<void> };
 }
@@ -200,7 +202,7 @@ interface WorkQueue<Message> {
 function createWorkQueue<Message>(clock: Clock): WorkQueue<Message> {
   const waiting: { readonly message: Message; readonly handled: () => void }[] = [];
   const running = new Set<Promise<unknown>>();
-  let handler: ((message: Message) => Promise<void>) | null = null;
+  let handler: ((message: Message, place: Place) => Promise<void>) | null = null;
   let preparer: ((message: Message) => void) | null = null;
 
   function start(): void {
@@ -210,7 +212,7 @@ function createWorkQueue<Message>(clock: Clock): WorkQueue<Message> {
       const run = untilHandled(
         clock,
         () => handler !== handle,
-        () => handle(next.message),
+        () => handle(next.message, uncountedPlace),
       ).then((handled) => {
         running.delete(run);
         if (handled) next.handled();

@@ -31,3 +31,23 @@ it('K3 what would have to wait is not made ready', async () => {
   work.expect?.('dispatches', dispatchOf('e'));
   expect(prepared).toEqual(['a', 'b', 'e']);
 });
+
+it('K2 W4 calls that wait for a server that is away hold no place: a healthy server is called before they are done', async () => {
+  const limits = { inFlightMax: 8, queuedMax: 5_000, backoffMsFirst: 1, backoffMsMax: 1 };
+  const work = createLocalWorkBus({ clock: systemClock, ...limits });
+  const away = Promise.withResolvers<void>();
+  const posts: string[] = [];
+  await work.consume('dispatches', async ({ effect }, place) => {
+    posts.push(effect.id);
+    if (effect.id.startsWith('dead')) await place.releasedDuring(() => away.promise);
+  });
+  const callOf = (toolServer: string, id: string): WorkTopics['dispatches'] => ({
+    ...dispatchOf(id),
+    effect: { do: 'InvokeTool', id, toolCallId: id, toolServer } as never,
+  });
+  for (let nth = 0; nth < 1_152; nth += 1) await work.publish('dispatches', callOf('dead', `dead-${nth}`));
+  const { handled } = await work.publish('dispatches', callOf('healthy', 'healthy'));
+  await handled;
+  expect(posts).toHaveLength(1_153);
+  away.resolve();
+});

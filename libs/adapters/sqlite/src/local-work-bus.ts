@@ -3,11 +3,14 @@
 //
 // Invariants:
 //   K1. `Receipt.handled` resolves when the handler has resolved, never before and never by giving up.
-//   K2. A message that waits for its next attempt occupies nobody's place.
+//   K2. A message that waits for its next attempt holds no place.
 //   K3. What is expected is made ready only while there is a place free, which is never so while anything is queued: what is ready
 //       takes room, and what queues is bounded by its number. So no more is ready than fits, and what one group of commits brings.
 import {
   type Clock,
+  createFairSemaphore,
+  type Place,
+  placeKeyOf,
   type Receipt,
   type Soon,
   type Subscription,
@@ -15,6 +18,7 @@ import {
   TransientSet,
   type WorkBus,
   type WorkTopics,
+  withPlace,
 } from '@dormouse/ports';
 import { unavailable } from './fault-of.ts';
 
@@ -42,11 +46,14 @@ interface Job<Message> {
 interface Topic<Message> {
   publish(message: Message): Soon<Receipt>;
   expect(message: Message): void;
-  consume(handle: (message: Message) => Promise<void>, prepare?: (message: Message) => void): Promise<Subscription>;
+  consume(
+    handle: (message: Message, place: Place) => Promise<void>,
+    prepare?: (message: Message) => void,
+  ): Promise<Subscription>;
 }
 
 interface Owner<Message> {
-  readonly handle: (message: Message) => Promise<void>;
+  readonly handle: (message: Message, place: Place) => Promise<void>;
   readonly prepare: ((message: Message) => void) | null;
   readonly stopped: AbortController;
 }
@@ -67,29 +74,33 @@ export function createLocalWorkBus(options: LocalWorkBusOptions): LocalWorkBus {
   };
 }
 
-function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => boolean): Topic<Message> {
+function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
+  options: LocalWorkBusOptions,
+  isClosed: () => boolean,
+): Topic<Message> {
   const { clock } = options;
   const unfinished = new TransientSet<Job<Message>>();
-  let ready: Job<Message>[] = [];
+  /** Published while there was no owner. */
+  let unowned: Job<Message>[] = [];
   let owner: Owner<Message> | null = null;
-  const inFlight = new TransientSet<Promise<void>>();
+  const begun = new TransientSet<Promise<void>>();
+  const places = createFairSemaphore(options.inFlightMax);
 
-  function startReady(): void {
-    while (owner && ready.length > 0 && inFlight.size < options.inFlightMax) {
-      const job = ready.shift();
-      if (!job) return;
-      const attempt = handleOnce(owner, job);
-      const ticket = inFlight.add(attempt);
-      void attempt.then(() => {
-        inFlight.delete(ticket);
-        startReady();
-      });
-    }
+  function start(job: Job<Message>): void {
+    if (owner === null) return void unowned.push(job);
+    const by = owner;
+    void withPlace(places, placeKeyOf(job.message), async (place) => {
+      if (by.stopped.signal.aborted) return; // the next owner begins it again
+      const attempt = handleOnce(by, job, place);
+      const ticket = begun.add(attempt);
+      await attempt;
+      begun.delete(ticket);
+    });
   }
 
-  async function handleOnce(by: Owner<Message>, job: Job<Message>): Promise<void> {
+  async function handleOnce(by: Owner<Message>, job: Job<Message>, place: Place): Promise<void> {
     try {
-      await by.handle(job.message);
+      await by.handle(job.message, place);
       if (job.ticket !== null) unfinished.delete(job.ticket);
       job.done();
     } catch {
@@ -104,15 +115,14 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
     const backoffMs = Math.min(options.backoffMsMax, options.backoffMsFirst * 2 ** (job.attempts - 1));
     await clock.sleep(backoffMs, by.stopped.signal);
     if (by.stopped.signal.aborted) return;
-    ready.push(job);
-    startReady();
+    start(job);
   }
 
   async function stop(by: Owner<Message>, withinMs: number): Promise<void> {
     by.stopped.abort();
     if (owner === by) owner = null;
     const late = new AbortController();
-    await Promise.race([Promise.allSettled(inFlight.values()), clock.sleep(withinMs, late.signal)]);
+    await Promise.race([Promise.allSettled(begun.values()), clock.sleep(withinMs, late.signal)]);
     late.abort();
   }
 
@@ -123,21 +133,19 @@ function createTopic<Message>(options: LocalWorkBusOptions, isClosed: () => bool
       const handled = new Promise<void>((resolve) => {
         const job: Job<Message> = { message, done: resolve, ticket: null, attempts: 0 };
         job.ticket = unfinished.add(job);
-        ready.push(job);
+        start(job);
       });
-      startReady();
       return { handled };
     },
     expect: (message) => {
-      if (inFlight.size < options.inFlightMax) owner?.prepare?.(message); // (K3)
+      if (places.isFree) owner?.prepare?.(message); // (K3)
     },
     consume: async (handle, prepare) => {
       if (owner) throw new Error('the local bus has one consumer per topic');
       const mine = { handle, prepare: prepare ?? null, stopped: new AbortController() };
       owner = mine;
-      // Whatever the owner before did not finish begins again. (W1)
-      ready = [...unfinished.values()];
-      startReady();
+      unowned = [];
+      for (const job of [...unfinished.values()]) start(job); // what the owner before did not finish begins again (W1)
       return { close: (withinMs) => stop(mine, withinMs) };
     },
   };

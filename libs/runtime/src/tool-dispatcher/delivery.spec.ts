@@ -1,4 +1,4 @@
-import type { DispatchLedger } from '@dormouse/ports';
+import { type DispatchLedger, uncountedPlace } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { deliver, type DeliveryDeps, type Errand } from './delivery.ts';
 import { EndablePatience } from './patience.ts';
@@ -10,6 +10,8 @@ describe('what a delivery asks for together', () => {
     call: { ...key, effect: invoke(), at: 1, trace: null },
     key,
     patience: new EndablePatience(),
+    place: uncountedPlace,
+    isCrowded: false,
   };
   const depsWith = (look: DispatchLedger['look']): DeliveryDeps =>
     ({ ledger: { look }, clock: { now: () => 1 } }) as unknown as DeliveryDeps;

@@ -11,8 +11,11 @@
 //       answer of another kind. A call whose result has come is not repeated: it was taken, whatever the server said.
 //   D5. At most once: a durable claim, read back, then one POST. A connection that failed before a byte was sent does not
 //       count. Who finds the claim taken waits longer than a POST may take, and then a grace in which a result wins.
+//   D6. A call that waits (between attempts, at the gate, for another process) holds no place. A server's waiting calls take at most as
+//       much room as they leave free; a call beyond that is refused before it is begun, and the model is told.
 import {
   Fault,
+  type Place,
   type Attempt,
   type CallRecord,
   type Clock,
@@ -31,6 +34,7 @@ import {
 import { inputIds } from '@dormouse/thread';
 import { isRefusedHere } from './breaker.ts';
 import {
+  crowded,
   describe,
   exhausted,
   fromLedger,
@@ -72,6 +76,10 @@ export interface Errand {
   readonly key: ThreadKey;
   /** Over when the call was withdrawn, or the process stops. */
   readonly patience: Patience;
+  /** Given back while the call waits. (D6) */
+  readonly place: Place;
+  /** Whether so many calls to its server wait that one more is not begun. (D6) */
+  readonly isCrowded: boolean;
 }
 
 /** Thrown when waiting was ended from outside. */
@@ -116,6 +124,8 @@ function goOn(
   if (known !== null) return Promise.resolve(known);
   if (entry !== null && entry.nonce !== null) return waitForOther(deps, errand);
   if ('code' in invocation) return conclude(deps, errand, 'refused', invocation);
+  if (errand.isCrowded && attempts.length === 0)
+    return conclude(deps, errand, 'refused', crowded(errand.call.effect.toolServer)); // (D6)
   const progress = progressOf(attempts, readAt);
   const once = errand.call.effect.delivery === 'at_most_once';
   const begin = once ? claim(deps, errand) : lookAgain(deps, errand, progress, readAt);
@@ -166,7 +176,7 @@ async function attempt(
   const { clock, hardStop, settings } = deps;
   const { tenant, effect } = errand.call;
   const entered = deps.gates.enter(tenant, effect.toolServer, errand.patience);
-  const leave = entered instanceof Promise ? await entered : entered;
+  const leave = entered instanceof Promise ? await errand.place.releasedDuring(() => entered) : entered; // (D6)
   if (leave === null) throw new Interrupted();
   let outcome: SendOutcome | null = null;
   let at = 0;
@@ -288,7 +298,7 @@ const readLedger = (deps: DeliveryDeps, errand: Errand): Promise<LedgerEntry | n
   insist(deps, errand, () => deps.ledger.read(errand.key, errand.call.effect.toolCallId));
 
 async function rest(deps: DeliveryDeps, errand: Errand, ms: number): Promise<void> {
-  if (ms > 0) await deps.clock.sleep(ms, errand.patience.signal);
+  if (ms > 0) await errand.place.releasedDuring(() => deps.clock.sleep(ms, errand.patience.signal)); // (D6)
   if (errand.patience.isOver) throw new Interrupted();
 }
 

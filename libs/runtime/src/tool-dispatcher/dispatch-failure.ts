@@ -48,6 +48,13 @@ export function refusal(toolServer: string, outcome: SendOutcome): Failure {
   };
 }
 
+export function crowded(toolServer: string): Failure {
+  return {
+    code: 'DISPATCH_FAILED',
+    detail: `the call was not sent: too many calls are waiting for tool server "${toolServer}", which does not take them`,
+  };
+}
+
 export function exhausted(toolServer: string, attempts: number, outcome: SendOutcome): Failure {
   const times = attempts === 1 ? 'one attempt' : `${attempts} attempts`;
   return {

@@ -14,6 +14,8 @@ export interface DispatcherSettings {
   readonly migrationTimeoutMs: number;
   /** POSTs on their way to one server at a time. */
   readonly perServerConcurrentMax: number;
+  /** Calls in memory, those that wait included. A server's may be as many as all others leave free. */
+  readonly callsHeldMax: number;
   readonly breaker: BreakerSettings;
   /** How long a registration is used before it is read again. */
   readonly registrationTtlMs: number;
@@ -36,6 +38,7 @@ export const defaultDispatcherSettings: DispatcherSettings = {
   manifestBytesMax: 524_288,
   migrationTimeoutMs: 120_000,
   perServerConcurrentMax: 128,
+  callsHeldMax: 16_384,
   breaker: { failuresMax: 5, holdFirstMs: 1_000, holdMaxMs: 30_000 },
   registrationTtlMs: 1_000,
 };

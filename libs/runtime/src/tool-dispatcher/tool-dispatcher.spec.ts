@@ -1,8 +1,28 @@
-import { Fault, type SendRequest } from '@dormouse/ports';
+import {
+  createFairSemaphore,
+  type FairSemaphore,
+  Fault,
+  placeKeyOf,
+  type SendRequest,
+  withPlace,
+  type WorkBus,
+} from '@dormouse/ports';
+import type { InvokeTool } from '@dormouse/thread';
 import { parseInvocation, type ToolInvocation } from '@dormouse/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { faulty } from './spec/faulty.ts';
-import { broken, createStage, invoke, key, never, type Peer, type Stage, status, weather } from './spec/stage.ts';
+import {
+  broken,
+  createStage,
+  invoke,
+  key,
+  never,
+  type Peer,
+  sha256Of,
+  type Stage,
+  status,
+  weather,
+} from './spec/stage.ts';
 
 let stage: Stage;
 let peer: Peer;
@@ -536,5 +556,70 @@ describe('R15 the log of invocations', () => {
     const line = stage.lines.find(({ event }) => event === 'tool_call_dispatched');
     expect(line?.fields).toMatchObject({ ...key, operation: 'forecast', toolServer: 'weather', outcome: 'sent' });
     expect(JSON.stringify(stage.lines)).not.toMatch(/Zürich|callback/);
+  });
+});
+
+describe('a crowd of calls to a server that is away', () => {
+  /** Places as a bus has them, over the memory bus. */
+  const withPlaces = (max: number): { readonly work: WorkBus; readonly places: FairSemaphore } => {
+    const places = createFairSemaphore(max);
+    const { work } = stage.ports;
+    const consume: WorkBus['consume'] = (topic, handle, prepare) =>
+      work.consume(
+        topic,
+        (message) => withPlace(places, placeKeyOf(message), (place) => handle(message, place)),
+        prepare,
+      );
+    return { work: { ...work, consume }, places };
+  };
+  const elsewhere = { ...weather, endpoint: 'https://healthy.example/rap/invoke' };
+  const call = (toolServer: string, nth: number): InvokeTool => {
+    const id = `call_${toolServer}${nth}`;
+    const toolsetSha256 = sha256Of(toolServer === 'healthy' ? elsewhere : weather);
+    return invoke({ id, toolCallId: id, toolServer, toolsetSha256 });
+  };
+  let healthy: Peer;
+  beforeEach(async () => {
+    healthy = await stage.register('healthy');
+    await stage.store(elsewhere);
+  });
+
+  it.each([status(503), broken('ECONNREFUSED', false)])(
+    'D6 holds no place while it waits: a healthy server is called, and a toolset loaded, at once (%o)',
+    async (answer) => {
+      const { work, places } = withPlaces(64);
+      peer.answers = [answer];
+      await stage.dispatcher({}, { work });
+      for (let nth = 0; nth < 1_152; nth += 1) await stage.owe(call('weather', nth));
+      await advance(100);
+      expect(places.isFree).toBe(true);
+      const postsBefore = peer.posts.length;
+      await stage.owe(call('healthy', 1));
+      await stage.owe({ do: 'LoadToolsets', id: 'tsl_1', loadId: 'tsl_1', toolServers: ['healthy'] });
+      expect(healthy.posts).toHaveLength(1);
+      expect(healthy.gets).toHaveLength(1);
+      expect(peer.posts.length).toBe(postsBefore);
+    },
+  );
+
+  it('D6 a server that hangs keeps as many places as it may have POSTs, and calls of others take turns with its calls', async () => {
+    const { work } = withPlaces(64);
+    peer.answers = [never];
+    await stage.dispatcher({ perServerConcurrentMax: 16 }, { work });
+    for (let nth = 0; nth < 200; nth += 1) await stage.owe(call('weather', nth));
+    expect(peer.posts).toHaveLength(16);
+    await stage.owe(call('healthy', 1));
+    expect(healthy.posts).toHaveLength(1);
+  });
+
+  it('D6 takes at most as much room as it leaves free; a call beyond that is refused, and the model is told', async () => {
+    peer.answers = [never];
+    await stage.dispatcher({ callsHeldMax: 100, perServerConcurrentMax: 4 });
+    for (let nth = 0; nth < 60; nth += 1) await stage.owe(call('weather', nth));
+    expect(stage.inputs).toHaveLength(10);
+    expect(stage.inputs[0]).toMatchObject({ kind: 'DispatchFailure', code: 'DISPATCH_FAILED' });
+    expect(told()).toContain('too many calls are waiting for tool server "weather"');
+    await stage.owe(call('healthy', 1));
+    expect(healthy.posts).toHaveLength(1);
   });
 });

@@ -4,7 +4,7 @@
 // Invariants:
 //   T1. A handler returns when its debt is paid and everything about it is durable; until then the commit stays owed, and
 //       that is how a retry survives a restart.
-//   T2. One call is in one pair of hands in this process; a second delivery of it waits for the first.
+//   T2. One call is delivered once at a time in this process; a second message of it waits for the first, without a place.
 //   T3. A withdrawal is in the ledger before the call's own hands hear of it.
 import {
   Fault,
@@ -14,6 +14,8 @@ import {
   type Entropy,
   type InputBus,
   type Logger,
+  type Place,
+  placeKeyOf,
   type Subscription,
   type ThreadLog,
   type Toolsets,
@@ -79,6 +81,8 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   });
   const delivery = { ...deps, gates, settings, hardStop: hardStop.signal };
   const inHand = new TransientMap<string, InHand>();
+  /** How many of them go to each tool server of a tenant. */
+  const heldOf = new Map<string, number>();
   const others = new Set<Promise<void>>();
   let subscription: Subscription | null = null;
   let isStopping = false;
@@ -118,9 +122,13 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     ); // R14
   }
 
-  async function invoke(call: OwedCall, hand: InHand): Promise<void> {
+  async function invoke(call: OwedCall, hand: InHand, place: Place): Promise<void> {
     const { tenant, thread } = call;
-    const errand: Errand = { call, key: { tenant, thread }, patience: hand.patience };
+    const server = placeKeyOf(call);
+    const ofServer = (heldOf.get(server) ?? 0) + 1;
+    heldOf.set(server, ofServer);
+    const isCrowded = ofServer > settings.callsHeldMax - inHand.size;
+    const errand: Errand = { call, key: { tenant, thread }, patience: hand.patience, place, isCrowded };
     try {
       const reported = report(call, await deliver(delivery, errand, () => invocations.build(call)));
       if (reported !== null) await reported;
@@ -129,16 +137,19 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
       if (!hand.withdrawn) throw new Fault('UNAVAILABLE', 'the dispatcher is stopping'); // (T1)
     } finally {
       inHand.delete(handOf(call, call.effect.toolCallId));
+      const left = (heldOf.get(server) ?? 1) - 1;
+      if (left === 0) heldOf.delete(server);
+      else heldOf.set(server, left);
     }
   }
 
-  function take(call: OwedCall): Promise<void> {
+  function take(call: OwedCall, place: Place): Promise<void> {
     const id = handOf(call, call.effect.toolCallId);
     const known = inHand.get(id);
-    if (known !== undefined) return known.done; // (T2)
+    if (known !== undefined) return place.releasedDuring(() => known.done); // (T2)
     const hand: InHand = { patience: new EndablePatience(), withdrawn: false, done: Promise.resolve() };
     inHand.set(id, hand);
-    hand.done = invoke(call, hand); // nobody looks at a hand before this: what runs at once asks for no other call
+    hand.done = invoke(call, hand, place); // nobody looks at a hand before this: what runs at once asks for no other call
     return hand.done;
   }
 
@@ -164,11 +175,11 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     await inputs.publish({ tenant, thread }, result, trace);
   }
 
-  function pay(message: Dispatch): Promise<void> {
+  function pay(message: Dispatch, place: Place): Promise<void> {
     const { effect } = message;
     switch (effect.do) {
       case 'InvokeTool':
-        return take({ ...message, effect });
+        return take({ ...message, effect }, place);
       case 'WithdrawCall':
         return track(withdraw({ ...message, effect }));
       case 'LoadToolsets':
@@ -201,8 +212,8 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
 
   return {
     async start() {
-      const handle = (message: Dispatch): Promise<void> =>
-        isStopping ? Promise.reject(new Fault('UNAVAILABLE', 'the dispatcher is stopping')) : pay(message);
+      const handle = (message: Dispatch, place: Place): Promise<void> =>
+        isStopping ? Promise.reject(new Fault('UNAVAILABLE', 'the dispatcher is stopping')) : pay(message, place);
       subscription = await deps.work.consume('dispatches', handle, prepare);
     },
     async stop(withinMs) {
