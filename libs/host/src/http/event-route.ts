@@ -2,7 +2,10 @@
 //
 // Invariants:
 //   E1. A token in the query is taken here and nowhere else, and only for a stream.
-//   E2. A tenant has at most `streamsPerTenantMax` streams open in one process. guarantees §3
+//   E2. A tenant has at most `streamsPerTenantMax` streams open in one process, those that are being opened included: a seat is
+//       taken in the step that counts the seats, and given back however the stream ends. guarantees §3
+//   E3. The connection is watched before anything is waited for: a reader that leaves while its stream is being opened
+//       ends it.
 import type { ThreadKey } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -24,10 +27,12 @@ const streamsPerTenantMax = 1_000;
 export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps): void {
   const seats = new Map<string, number>();
   server.get<{ Params: { thread: string } }>('/v1/threads/:thread/events', async (request, reply) => {
+    const reader = isStream(request) ? new AbortController() : null;
+    if (reader !== null) reply.raw.once('close', () => reader.abort('gone')); // (E3)
     const { tenant, rate } = await admitted(deps, request, request.params.thread);
     const key = { tenant, thread: request.params.thread };
     reply.headers(rate);
-    if (isStream(request)) return stream(deps, seats, key, request, reply);
+    if (reader !== null) return seated(seats, tenant, () => stream(deps, key, reader, request, reply));
     const { after, cursor, limit } = readQuery(request, eventsQuery);
     const page = unwrap(await deps.ingress.events.page(key, after ?? cursor ?? 0, limit));
     return reply
@@ -49,28 +54,33 @@ async function admitted({ doorkeeper }: EventRouteDeps, request: FastifyRequest,
 const isStream = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /\btext\/event-stream\b/.test(headers.accept ?? '');
 
+/** (E2) @throws HttpProblem RATE_LIMITED */
+async function seated<Result>(seats: Map<string, number>, tenant: string, use: () => Promise<Result>): Promise<Result> {
+  const taken = seats.get(tenant) ?? 0;
+  if (taken >= streamsPerTenantMax)
+    throw new HttpProblem('RATE_LIMITED', `At most ${streamsPerTenantMax} streams may be open at once.`);
+  seats.set(tenant, taken + 1);
+  try {
+    return await use();
+  } finally {
+    const left = (seats.get(tenant) ?? 1) - 1;
+    if (left > 0) seats.set(tenant, left);
+    else seats.delete(tenant);
+  }
+}
+
 async function stream(
   { ingress, stopping }: EventRouteDeps,
-  seats: Map<string, number>,
   key: ThreadKey,
+  reader: AbortController,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const taken = seats.get(key.tenant) ?? 0;
-  if (taken >= streamsPerTenantMax) {
-    throw new HttpProblem('RATE_LIMITED', `At most ${streamsPerTenantMax} streams may be open at once.`); // (E2)
-  }
-  const over = new AbortController();
-  const signal = AbortSignal.any([over.signal, stopping]);
+  const signal = AbortSignal.any([reader.signal, stopping]);
   const frames = unwrap(await ingress.follow.follow(key, resumeAfter(request), signal));
   if (frames === 'nothing_newer') return reply.status(204).send();
-  seats.set(key.tenant, taken + 1);
   reply.hijack();
-  try {
-    await writeStream(reply.raw, request.id, frames, over);
-  } finally {
-    seats.set(key.tenant, (seats.get(key.tenant) ?? 1) - 1);
-  }
+  if (!reader.signal.aborted) await writeStream(reply.raw, request.id, frames, reader);
   return reply;
 }
 

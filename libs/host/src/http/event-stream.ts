@@ -13,14 +13,13 @@ const patienceMs = 5_000;
 const commentEveryMs = 15_000;
 const retryMs = 2_000;
 
-/** Resolves when the frames, or the reader, have come to an end; `over` is then aborted. */
+/** Resolves when the frames, or the reader, have come to an end; `over` is aborted when the reader leaves, and at the end. */
 export async function writeStream(
   raw: ServerResponse,
   requestId: string,
   frames: AsyncIterable<Frame>,
   over: AbortController,
 ): Promise<void> {
-  raw.on('close', () => over.abort('gone'));
   raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
@@ -32,6 +31,7 @@ export async function writeStream(
   const comments = setInterval(() => raw.write(':\n\n'), commentEveryMs);
   try {
     for await (const frame of frames) {
+      if (over.signal.aborted) break;
       raw.write(frameText(frame));
       if (raw.writableLength > unsentBytesMax && !(await isDrained(raw, over.signal))) {
         raw.write(frameText({ frame: 'lagged' })); // (E2)
@@ -63,6 +63,7 @@ export const viewText = ({ viewType, content }: View): string =>
 /** Whether the reader took what was sent, within our patience. */
 function isDrained(raw: ServerResponse, gone: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
+    if (gone.aborted) return resolve(false);
     const answer = (is: boolean): void => {
       clearTimeout(timer);
       raw.off('drain', onDrain);
