@@ -116,6 +116,30 @@ const settingsSchema = z.object({
       'requests of one tenant per second, twice that at once; 0 for no limit (default: 1000 in a cluster, else 0)',
   }),
   TENANT_CALLBACKS_PER_S: rate.meta({ description: 'the same for callbacks, which are then answered 503' }),
+  REQUEST_TIMEOUT_MS: milliseconds(60_000).meta({
+    description: 'how long head and body of a request may take to come; answers and streams may take longer',
+  }),
+  UNFINISHED_BODIES_MAX_BYTES: z
+    .string()
+    .default('67108864')
+    .pipe(
+      z
+        .string()
+        .regex(/^[1-9]\d{0,11}$/, 'must be a whole number of bytes above 0')
+        .transform(Number),
+    )
+    .meta({
+      description: 'room of bodies that are not whole yet; the one that has been coming longest gives way with 503',
+    }),
+  UNFINISHED_REQUESTS_PER_PEER: z
+    .string()
+    .regex(/^\d{1,6}$/, 'must be a whole number')
+    .transform(Number)
+    .optional()
+    .meta({
+      description:
+        'requests of one address that may be unfinished for more than a second; 0 for no limit (default: 256; 0 where the address that clients use is https:, because a proxy stands there)',
+    }),
   MODEL_START_TIMEOUT_MS: milliseconds(60_000).meta({ description: 'how long a model may take to begin its answer' }),
   MODEL_STALL_TIMEOUT_MS: milliseconds(120_000).meta({
     description: 'how long a model may be silent inside its answer',

@@ -34,7 +34,7 @@ export interface Call<Described extends Operation = Operation> {
   readonly origin: RequestOrigin;
 }
 
-/** Set by the guard before a handler runs. */
+/** Set before the body of a request is read. */
 export interface Attended {
   caller?: Caller;
 }
@@ -45,7 +45,7 @@ export type ApiRequest = FastifyRequest & Attended;
 export function Operate(operation: Operation): MethodDecorator {
   return applyDecorators(
     SetMetadata(operationMetadata, operation),
-    RequestMapping({ method: RequestMethod[operation.method], path: nestPath(operation.path) }),
+    RequestMapping({ method: RequestMethod[operation.method], path: pathTemplateOf(operation) }),
   );
 }
 
@@ -126,5 +126,5 @@ function noBody(request: FastifyRequest): undefined {
   readBody(request.body, nothing, true);
 }
 
-/** `/v1/threads/{thread}` as Nest writes it. */
-const nestPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+/** `/v1/threads/{thread}` as Nest and Fastify write it. */
+export const pathTemplateOf = ({ path }: Pick<Operation, 'path'>): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

@@ -5,22 +5,23 @@
 // Invariants:
 //   C1. The path holds a credential: nothing here logs it, and no answer repeats it.
 //   C2. Both ways lead to the same answer.
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+//   C3. The token is judged before a byte of the body is read. Of a body that says that it is too large the beginning alone is
+//       read: it tells what the message is about.
+import type { IncomingMessage } from 'node:http';
 import { callbackBytesMax } from '@dormouse/protocol';
 import type { Logger } from '@dormouse/ports';
 import type { CallbackAnswer, CallbackGateway } from '@dormouse/runtime';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { HttpProblem } from './problem.ts';
-import { receiveBytes, type RequestBytes } from './request-bytes.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { BodyRoom } from './arrivals.ts';
+import { HttpProblem, retryAfterS } from './problem.ts';
+import { receiveBytes } from './request-bytes.ts';
 import { type Answer, type AnswerHeaders, answerWith, isPlainJson, type Shortcut } from './shortcut.ts';
 
-export function registerCallbackRoute(server: FastifyInstance, gateway: CallbackGateway): void {
+export function registerCallbackRoute(server: FastifyInstance, gateway: CallbackGateway, room: BodyRoom): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
-    receiveBytes(payload, callbackBytesMax),
-  );
-  server.post<{ Params: { token: string } }>('/callback/:token', async ({ params, headers, body }, reply) =>
-    give(reply, written(await judge(gateway, params.token, headers, (body as RequestBytes | undefined) ?? noBytes))),
+  server.addContentTypeParser('*', (_request, _payload, done) => done(null)); // (C3)
+  server.post<{ Params: { token: string } }>('/callback/:token', async ({ params, raw }, reply) =>
+    give(reply, written(await judge(gateway, params.token, raw, room))),
   );
 }
 
@@ -32,16 +33,16 @@ export interface CallbackShortcutDeps {
   readonly logger: Logger;
   /** The headers that every answer of the server carries. */
   readonly newMarks: () => AnswerHeaders;
+  readonly room: BodyRoom;
   readonly stopping: AbortSignal;
 }
 
-export function callbackShortcut({ callbacks, logger, newMarks, stopping }: CallbackShortcutDeps): Shortcut {
+export function callbackShortcut({ callbacks, logger, newMarks, room, stopping }: CallbackShortcutDeps): Shortcut {
   async function answerOf(request: IncomingMessage, token: string): Promise<Answer> {
     const marks = newMarks();
     const marked = (told: Answer): Answer => ({ ...told, headers: { ...marks, ...told.headers } });
     try {
-      const bytes = await receiveBytes(request, callbackBytesMax);
-      return marked(written(await judge(callbacks, token, request.headers, bytes)));
+      return marked(written(await judge(callbacks, token, request, room)));
     } catch (thrown) {
       return marked(failed(thrown, logger));
     }
@@ -60,16 +61,19 @@ export function callbackShortcut({ callbacks, logger, newMarks, stopping }: Call
 export const callbackFailure = (reply: FastifyReply, thrown: unknown, logger: Logger): void =>
   void give(reply, failed(thrown, logger));
 
-const noBytes: RequestBytes = { bytes: Buffer.alloc(0), truncated: false };
 const json: AnswerHeaders = { 'content-type': 'application/json; charset=utf-8' };
 
 const judge = (
   gateway: CallbackGateway,
   token: string,
-  headers: IncomingHttpHeaders,
-  { bytes: body, truncated }: RequestBytes,
+  request: IncomingMessage,
+  room: BodyRoom,
 ): Promise<CallbackAnswer> =>
-  gateway.receive(token, { contentType: headers['content-type'], body, headers, truncated });
+  gateway.receive(token, async () => {
+    const { bytes: body, truncated } = await receiveBytes(request, callbackBytesMax, room);
+    const { headers } = request;
+    return { contentType: headers['content-type'], body, headers, truncated };
+  });
 
 const written = ({ status, code, detail, retryAfterS }: CallbackAnswer): Answer => ({
   status,
@@ -78,12 +82,14 @@ const written = ({ status, code, detail, retryAfterS }: CallbackAnswer): Answer 
 });
 
 function failed(thrown: unknown, logger: Logger): Answer {
-  if (thrown instanceof HttpProblem)
+  if (thrown instanceof HttpProblem) {
+    const retry = retryAfterS(thrown);
     return {
       status: thrown.status,
-      headers: json,
+      headers: retry === null ? json : { ...json, 'retry-after': String(retry) },
       body: JSON.stringify({ code: thrown.code, detail: thrown.message }),
     };
+  }
   const reason = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   logger.error('callback_failed', { reason });
   return { status: 500, headers: json, body: '{"code":"INTERNAL"}' };

@@ -2,9 +2,12 @@
 import type { Logger } from '@dormouse/ports';
 import type { CallbackGateway } from '@dormouse/runtime';
 import { fastify } from 'fastify';
+import { type ArrivalLimits, arrivalOptions, boundPeers, createBodyRoom, standardArrivalLimits } from './arrivals.ts';
 import { callbackFailure, callbackShortcut, registerCallbackRoute } from './callback-route.ts';
 import type { HttpServer } from './http-server.ts';
+import { requestIds } from './request-marks.ts';
 import { addShortcuts } from './shortcut.ts';
+import { answerUnreadable, endUnfinished } from './unreadable-request.ts';
 
 const keepAliveTimeoutMs = 65_000;
 const tokenCharactersMax = 4_096;
@@ -13,18 +16,26 @@ const noMarks = {};
 export async function createCallbackServer(options: {
   readonly callbacks: CallbackGateway;
   readonly logger: Logger;
+  /** Default: `standardArrivalLimits`. */
+  readonly arrivals?: ArrivalLimits;
 }): Promise<HttpServer> {
-  const { callbacks, logger } = options;
+  const { callbacks, logger, arrivals: limits = standardArrivalLimits } = options;
+  const room = createBodyRoom(limits.unfinishedBytesMax);
+  const newId = requestIds();
   const stopping = new AbortController();
   const server = fastify({
+    http: arrivalOptions(limits),
+    requestTimeout: limits.requestTimeoutMs,
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, newId()),
     routerOptions: { maxParamLength: tokenCharactersMax },
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
   });
-  const shortcut = callbackShortcut({ callbacks, logger, newMarks: () => noMarks, stopping: stopping.signal });
+  const shortcut = callbackShortcut({ callbacks, logger, newMarks: () => noMarks, room, stopping: stopping.signal });
   addShortcuts(server.server, [shortcut], stopping.signal);
+  boundPeers(server.server, limits.unfinishedPerPeerMax, (socket) => endUnfinished(socket, newId()));
   server.setErrorHandler((error, _request, reply) => callbackFailure(reply, error, logger));
-  registerCallbackRoute(server, callbacks);
+  registerCallbackRoute(server, callbacks, room);
   return {
     listen: (host, port) => server.listen({ host, port }),
     close: async () => {

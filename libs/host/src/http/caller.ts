@@ -59,6 +59,21 @@ export function createDoorkeeper(
   }
 }
 
+/** Everything that is asked of a request before its body. @throws HttpProblem: at once, or the promise rejects with it. */
+export function enter(
+  doorkeeper: Doorkeeper,
+  request: { readonly headers: IncomingHttpHeaders; readonly query: unknown },
+  access: Access,
+  thread: string | undefined,
+): Soon<Caller> {
+  doorkeeper.admit(request.headers);
+  refuseQueryToken(request);
+  return whenHere(doorkeeper.identify(request.headers), (caller) => {
+    authorize(caller, access, thread);
+    return caller;
+  });
+}
+
 /** (K4) @throws HttpProblem UNAUTHENTICATED */
 export function refuseQueryToken({ query }: { readonly query: unknown }): void {
   if ((query as { readonly access_token?: unknown }).access_token !== undefined)

@@ -23,12 +23,15 @@ afterEach(async () => {
 });
 
 const nobody = {} as never;
+/** It knows a key, and so a request comes as far as its handler. (H4) */
+const ingress = { keys: { authenticate: () => ({ tenant: 'acme', name: 'ops', scopes: ['threads:write'] }) } } as never;
+const gate = { pass: () => ({}) };
 const callbacks = { receive: async () => ({ status: 200 }) } as never;
 
 /** Next to nothing is asked of it, so next to nobody has to answer. */
 async function started(): Promise<FastifyInstance> {
   const options: HttpServerOptions = {
-    ...{ ingress: nobody, callbacks, gate: nobody, logger: nobody },
+    ...{ ingress, callbacks, gate, logger: nobody },
     ...{ clock: createManualClock(), devClock: null, hosts: new Set(), version: '0', ready: async () => null },
   };
   server = await createHttpServer(options);
@@ -95,7 +98,7 @@ async function wayOf(
   const request = new IncomingMessage(new Socket());
   Object.assign(request, { method: 'POST', url, complete: true });
   request.headers['content-type'] = type;
-  request.headers['content-length'] = '2';
+  Object.assign(request.headers, { 'content-length': '2', host: 'localhost', authorization: 'Bearer key' });
   request.push('{}');
   request.push(null);
   const response = new ServerResponse(request);
@@ -108,3 +111,20 @@ async function wayOf(
   if (isThrough) return 'through';
   return response.statusCode === 503 ? 'neither' : 'before';
 }
+
+describe('a request that is not let in', () => {
+  it.each([
+    ['a message', message],
+    ['a message that comes through Fastify', `${message}?colour=red`],
+    ['a thread', '/v1/threads'],
+  ])('H4 %s is answered before a byte of its body is read', async (_what, url) => {
+    const fastify = await started();
+    const request = new IncomingMessage(new Socket());
+    Object.assign(request, { method: 'POST', url });
+    Object.assign(request.headers, { 'content-type': 'application/json', 'content-length': '2', host: 'localhost' });
+    const response = new ServerResponse(request);
+    fastify.server.emit('request', request, response);
+    while (!response.writableEnded) await turn();
+    expect([response.statusCode, request.listenerCount('data')]).toEqual([401, 0]);
+  });
+});

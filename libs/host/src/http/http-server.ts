@@ -6,6 +6,7 @@
 //       would hand on to every context there is, those made before included.
 //   H2. Every answer carries X-Request-Id; every answer that is not 2xx is a problem document (callbacks have their own). Except
 //       Fastify's own 503 on a connection that is still open while the server closes.
+//   H4. A key, a host and a token are judged before a byte of the body is read, and what comes unfinished is bounded (arrivals.ts).
 //   H3. Closing takes no new connection, ends streams and waits, lets requests finish, and then resolves.
 import 'reflect-metadata';
 import type { IncomingMessage } from 'node:http';
@@ -15,13 +16,20 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { AccessGuard } from './access-guard.ts';
+import {
+  type ArrivalLimits,
+  arrivalOptions,
+  type BodyRoom,
+  boundPeers,
+  createBodyRoom,
+  standardArrivalLimits,
+} from './arrivals.ts';
 import { AnswerInterceptor } from './answer-interceptor.ts';
 import { ApiModule, type ApiParts } from './api-module.ts';
-import { threadDetailOperations } from '../api/thread-details.ts';
-import { bodyBytesMax, importedBlobBytesMax } from './body.ts';
 import { callbackFailure, callbackShortcut, registerCallbackRoute } from './callback-route.ts';
 import { createDoorkeeper, type Doorkeeper } from './caller.ts';
 import type { RateGate } from './rate-gate.ts';
+import { bodyBytesMaxOf, judgeHead } from './head-judge.ts';
 import { registerEventRoute } from './event-route.ts';
 import { messageShortcut, registerMessageRoute } from './message-route.ts';
 import { type OpenRouteDeps, registerOpenRoutes } from './open-routes.ts';
@@ -30,7 +38,7 @@ import { ProblemFilter, sendProblem } from './problem-filter.ts';
 import { receiveBytes } from './request-bytes.ts';
 import { marksOf, requestIds, type RequestMarks } from './request-marks.ts';
 import { addShortcuts } from './shortcut.ts';
-import { answerUnreadable } from './unreadable-request.ts';
+import { answerUnreadable, endUnfinished } from './unreadable-request.ts';
 
 export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   /** Null in a process that takes no callbacks. */
@@ -40,6 +48,8 @@ export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   /** How fast a tenant may go. */
   readonly gate: RateGate;
   readonly logger: Logger;
+  /** Default: `standardArrivalLimits`. */
+  readonly arrivals?: ArrivalLimits;
 }
 
 export interface HttpServer {
@@ -56,7 +66,9 @@ const requestsFinishWithinMs = 10_000;
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const stopping = new AbortController();
   const doorkeeper = createDoorkeeper(options.ingress, options.hosts, options.gate);
-  const parts = { ...options, doorkeeper, stopping: stopping.signal, newId: requestIds() };
+  const limits = options.arrivals ?? standardArrivalLimits;
+  const room = createBodyRoom(limits.unfinishedBytesMax);
+  const parts = { ...options, doorkeeper, limits, room, stopping: stopping.signal, newId: requestIds() };
   const server = createFastify(parts);
   await registerPlainRoutes(server, parts);
   const app = await createNest(server, options);
@@ -74,6 +86,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 /** What the plain routes are made with. */
 interface RouteParts extends HttpServerOptions {
   readonly doorkeeper: Doorkeeper;
+  readonly limits: ArrivalLimits;
+  readonly room: BodyRoom;
   /** Of a request. */
   readonly newId: () => string;
   /** Aborts when the server begins to close. */
@@ -81,8 +95,10 @@ interface RouteParts extends HttpServerOptions {
 }
 
 function createFastify(parts: RouteParts): FastifyInstance {
-  const { callbacks, logger, newId, stopping } = parts;
+  const { callbacks, doorkeeper, limits, logger, newId, room, stopping } = parts;
   const server = fastify({
+    http: arrivalOptions(limits),
+    requestTimeout: limits.requestTimeoutMs,
     routerOptions: { maxParamLength: paramCharactersMax },
     genReqId: newId,
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, newId()),
@@ -95,23 +111,27 @@ function createFastify(parts: RouteParts): FastifyInstance {
     },
   });
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', bodyBytes);
-  server.addContentTypeParser('*', noOtherBody);
+  server.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) =>
+    bodyBytes(request, payload, room),
+  );
+  server.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) => noOtherBody(payload, room));
   server.addHook('onRequest', (request, reply, done) => {
     for (const [name, value] of Object.entries(marksOf(request.id))) reply.raw.setHeader(name, value); // (H2)
-    done();
+    const judged = judgeHead(doorkeeper, request, reply); // (H4)
+    if (judged instanceof Promise) judged.then(() => done(), done);
+    else done();
   });
   const newMarks = (): RequestMarks => marksOf(newId());
   const shortcuts = [messageShortcut(parts)];
-  if (callbacks !== null) shortcuts.push(callbackShortcut({ callbacks, logger, newMarks, stopping }));
+  if (callbacks !== null) shortcuts.push(callbackShortcut({ callbacks, logger, newMarks, room, stopping }));
   addShortcuts(server.server, shortcuts, stopping);
+  boundPeers(server.server, limits.unfinishedPerPeerMax, (socket) => endUnfinished(socket, newId()));
   return server;
 }
 
 /** The body stays bytes until its schema is known; another charset than UTF-8 is another media type. */
-async function bodyBytes(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> {
-  const isImportedBlob = request.routeOptions.url === threadDetailOperations.importBlob.path;
-  const { bytes, truncated } = await receiveBytes(payload, isImportedBlob ? importedBlobBytesMax : bodyBytesMax);
+async function bodyBytes(request: FastifyRequest, payload: IncomingMessage, room: BodyRoom): Promise<Buffer> {
+  const { bytes, truncated } = await receiveBytes(payload, bodyBytesMaxOf(request), room);
   if (truncated) throw bodyTooLarge();
   const charset = /charset\s*=\s*"?([^;"\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
   if (charset === undefined || /^utf-?8$/i.test(charset)) return bytes;
@@ -119,13 +139,13 @@ async function bodyBytes(request: FastifyRequest, payload: IncomingMessage): Pro
 }
 
 /** Whatever a client says about a body that it does not send. */
-async function noOtherBody(_request: FastifyRequest, payload: IncomingMessage): Promise<undefined> {
-  const { bytes } = await receiveBytes(payload, 0);
+async function noOtherBody(payload: IncomingMessage, room: BodyRoom): Promise<undefined> {
+  const { bytes } = await receiveBytes(payload, 0, room);
   if (bytes.length > 0) throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json.');
 }
 
 async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): Promise<void> {
-  const { callbacks, logger } = parts;
+  const { callbacks, logger, room } = parts;
   await server.register((plain, _, done) => {
     plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
     registerMessageRoute(plain, parts);
@@ -136,7 +156,7 @@ async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): 
   if (callbacks === null) return;
   await server.register((plain, _, done) => {
     plain.setErrorHandler((error, _request, reply) => callbackFailure(reply, error, logger));
-    registerCallbackRoute(plain, callbacks);
+    registerCallbackRoute(plain, callbacks, room);
     done();
   });
 }
@@ -149,14 +169,14 @@ async function createNest(server: FastifyInstance, options: HttpServerOptions): 
 }
 
 async function startNest(context: FastifyInstance, options: HttpServerOptions): Promise<NestFastifyApplication> {
-  const { ingress, logger, hosts, gate } = options;
+  const { ingress, logger } = options;
   const app = await NestFactory.create<NestFastifyApplication>(ApiModule.over(options), new FastifyAdapter(context), {
     bodyParser: false,
     logger: false,
     abortOnError: false,
   });
   app.useGlobalFilters(new ProblemFilter(logger));
-  app.useGlobalGuards(new AccessGuard(createDoorkeeper(ingress, hosts, gate)));
+  app.useGlobalGuards(new AccessGuard());
   app.useGlobalInterceptors(new AnswerInterceptor(ingress));
   await app.init();
   return app;

@@ -5,21 +5,24 @@
 // Invariants:
 //   M1. What the guard and the interceptor do for other routes is done here too, by the same functions.
 //   M2. Both ways lead to the same answer.
+//   M3. Who asks is judged before a byte of the body is read: on the other way by the server (head-judge.ts).
 import type { IncomingMessage } from 'node:http';
-import { type Logger, type Soon, whenHere } from '@dormouse/ports';
+import type { Logger } from '@dormouse/ports';
 import type { Ingress, MessageItem, PostedMessage, RequestOrigin } from '@dormouse/runtime';
 import { shortJsonCharacters } from '@dormouse/protocol';
 import { apiCodec, inTurnsIf } from '@dormouse/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { messageOperations, type newMessage } from '../api/messages.ts';
+import type { BodyRoom } from './arrivals.ts';
 import { bodyBytesMax, readingBody } from './body.ts';
 import { idempotencyKeyOf, noParameters, originOf, pathOf, type PlainRequest } from './call.ts';
-import { authorize, type Doorkeeper, refuseQueryToken } from './caller.ts';
+import { type Caller, type Doorkeeper, enter } from './caller.ts';
+import { callerOf } from './head-judge.ts';
 import { bodyTooLarge, problemAnswer, unwrap } from './problem.ts';
 import { type Reply, reply as jsonReply } from './reply.ts';
 import { preferredWaitMs } from './prefer.ts';
-import { receiveBytes } from './request-bytes.ts';
+import { receiveBytes, saysMoreThan } from './request-bytes.ts';
 import { marksOf } from './request-marks.ts';
 import { type Answer, type AnswerHeaders, answerWith, isPlainJson, type Shortcut } from './shortcut.ts';
 
@@ -36,7 +39,15 @@ const { access, body: bodySchema } = messageOperations.post;
 export function registerMessageRoute(server: FastifyInstance, deps: MessageRouteDeps): void {
   server.post<{ Params: { thread: string } }>('/v1/threads/:thread/messages', async (request, reply) => {
     const { params, body } = request;
-    const { status, json } = await judge(deps, request, params.thread, body, (more) => void reply.headers(more));
+    const caller = callerOf(request);
+    const { status, json } = await judge(
+      deps,
+      request,
+      params.thread,
+      caller,
+      body,
+      (more) => void reply.headers(more),
+    );
     return reply.status(status).header('content-type', jsonType).send(json);
   });
 }
@@ -48,6 +59,7 @@ const noQuery = {};
 export interface MessageShortcutDeps extends MessageRouteDeps {
   readonly logger: Logger;
   readonly newId: () => string;
+  readonly room: BodyRoom;
 }
 
 export function messageShortcut(deps: MessageShortcutDeps): Shortcut {
@@ -59,12 +71,17 @@ export function messageShortcut(deps: MessageShortcutDeps): Shortcut {
     let told: AnswerHeaders = marksOf(id);
     const tell = (more: AnswerHeaders): void => void (told = { ...told, ...more });
     try {
-      const { bytes, truncated } = await receiveBytes(request, bodyBytesMax);
+      const plain = { method: 'POST', url, headers, query: noQuery };
+      const entering = enter(deps.doorkeeper, plain, access, thread); // (M3)
+      const caller = entering instanceof Promise ? await entering : entering;
+      tell(caller.rate);
+      if (saysMoreThan(bodyBytesMax, request)) throw bodyTooLarge();
+      const { bytes, truncated } = await receiveBytes(request, bodyBytesMax, deps.room);
       if (truncated) {
         tell({ connection: 'close' }); // the rest of the body is still on its way
         throw bodyTooLarge();
       }
-      const { status, json } = await judge(deps, { method: 'POST', url, headers, query: noQuery }, thread, bytes, tell);
+      const { status, json } = await judge(deps, plain, thread, caller, bytes, tell);
       return { status, headers: { ...told, 'content-type': jsonType }, body: json ?? '' };
     } catch (thrown) {
       const problem = problemAnswer({ id, headers }, thrown, logger);
@@ -86,20 +103,15 @@ function judge(
   deps: MessageRouteDeps,
   request: PlainRequest,
   thread: string,
+  caller: Caller,
   bytes: unknown,
   tell: (headers: AnswerHeaders) => void,
-): Soon<Reply> {
-  const { headers } = request;
-  deps.doorkeeper.admit(headers);
-  refuseQueryToken(request);
-  return whenHere(deps.doorkeeper.identify(headers), (caller) => {
-    tell(caller.rate);
-    authorize(caller, access, thread);
-    noParameters(request);
-    const origin = originOf(caller.tenant, request);
-    const run = (): Promise<Reply> => post(deps, { thread, origin, waitMs: preferredWaitMs(headers.prefer), bytes });
-    return origin.idempotencyKey === null ? run() : runOnce(deps, request, origin, bytes, run, tell);
-  });
+): Promise<Reply> {
+  noParameters(request);
+  const origin = originOf(caller.tenant, request);
+  const waitMs = preferredWaitMs(request.headers.prefer);
+  const run = (): Promise<Reply> => post(deps, { thread, origin, waitMs, bytes });
+  return origin.idempotencyKey === null ? run() : runOnce(deps, request, origin, bytes, run, tell);
 }
 
 interface Posting {

@@ -70,6 +70,12 @@ const requestCodes = {
     'The headers of the request, its path among them, exceed 16 KiB.',
     'Send less in headers and in the query.',
   ),
+  REQUEST_TIMEOUT: entry(
+    408,
+    'Not finished in time',
+    'Head and body of the request did not come to their end within `DORMOUSE_REQUEST_TIMEOUT_MS`.',
+    'Send it again, without pauses. An answer and an event stream may take as long as they like.',
+  ),
   MALFORMED_REQUEST: entry(
     400,
     'Not HTTP',

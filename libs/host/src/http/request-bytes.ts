@@ -1,12 +1,16 @@
 // The bytes of a request, as they come, within a limit.
 //
 // Invariants:
-//   R1. At most `bytesMax` and one chunk are held, or what was here before anybody looked. What follows is thrown away unread, so
-//       that the sender gets to read the answer instead of a broken connection; but not for ever.
+//   R1. At most `bytesMax` and one chunk are held, or what was here before anybody looked. The answer waits for no more than
+//       that, nor for a body that says beforehand that it is longer: of such a one the first chunk is taken. What follows is
+//       thrown away unread, so that the sender gets to read the answer instead of a broken connection; but not for ever.
 //   R2. Requests that are complete in the same turn of the event loop go on together.
 //   R3. Nearly every body comes along with its head: then it is taken as it is, and nobody listens for its parts.
+//   R4. What is held of a body that is not whole is held in the room that all of them share; one that has to give way fails, and
+//       the rest of it is thrown away.
 import type { IncomingMessage } from 'node:http';
 import { together } from '@dormouse/ports';
+import type { BodyRoom } from './arrivals.ts';
 import { HttpProblem } from './problem.ts';
 
 export interface RequestBytes {
@@ -18,11 +22,18 @@ export interface RequestBytes {
 const discardedBytesMax = 64 * 1024 * 1024;
 const none = Buffer.alloc(0);
 
-/** @throws HttpProblem when the sender went away before its body was here: nobody's fault here, and nobody reads the answer. */
-export function receiveBytes(payload: IncomingMessage, bytesMax: number): Promise<RequestBytes> {
+/** Whether the head says that the body is longer. */
+export const saysMoreThan = (bytesMax: number, { headers }: Pick<IncomingMessage, 'headers'>): boolean =>
+  Number(headers['content-length'] ?? 0) > bytesMax;
+
+/**
+ * @throws HttpProblem when the sender went away before its body was here, which is its own matter, and when the body had to give
+ * way (R4).
+ */
+export function receiveBytes(payload: IncomingMessage, bytesMax: number, room: BodyRoom): Promise<RequestBytes> {
   return new Promise((resolve, reject) => {
     together(() => {
-      if (!payload.complete) return listen(payload, bytesMax, resolve, reject);
+      if (!payload.complete) return listen(payload, bytesMax, room, resolve, reject);
       const bytes = (payload.read() as Buffer | null) ?? none; // (R2, R3)
       resolve({ bytes, truncated: bytes.length > bytesMax });
     });
@@ -32,25 +43,49 @@ export function receiveBytes(payload: IncomingMessage, bytesMax: number): Promis
 function listen(
   payload: IncomingMessage,
   bytesMax: number,
+  room: BodyRoom,
   resolve: (received: RequestBytes) => void,
   reject: (reason: Error) => void,
 ): void {
-  const senderGone = (cause?: unknown): void =>
-    reject(new HttpProblem('MALFORMED_REQUEST', 'The body did not come to its end.', { cause }));
-  if (payload.destroyed) return senderGone();
-  const chunks: Buffer[] = [];
+  const isTooLong = saysMoreThan(bytesMax, payload);
+  let chunks: Buffer[] = [];
   let received = 0;
+  let isOver = false;
+  const end = (answer: () => void): void => {
+    isOver = true;
+    chunks = [];
+    hold.leave();
+    answer();
+  };
+  const hold = room.enter({
+    pause: () => void payload.pause(),
+    resume: () => void payload.resume(),
+    giveWay: () => end(() => reject(noRoom())),
+  }); // (R4)
+  const senderGone = (cause?: unknown): void =>
+    end(() => reject(new HttpProblem('MALFORMED_REQUEST', 'The body did not come to its end.', { cause })));
+  const taken = (): Buffer => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+  if (payload.destroyed) return senderGone();
   payload.on('data', (chunk: Buffer) => {
-    if (received <= bytesMax) chunks.push(chunk); // (R1)
     received += chunk.length;
     if (received > discardedBytesMax) payload.destroy();
+    if (isOver) return;
+    chunks.push(chunk);
+    hold.add(chunk.length);
+    if (isOver || (received <= bytesMax && !isTooLong)) return;
+    const bytes = taken();
+    end(() => resolve({ bytes, truncated: true })); // (R1)
   });
   payload.on('end', () => {
-    const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-    together(() => resolve({ bytes, truncated: received > bytesMax })); // (R2)
+    if (isOver) return;
+    const bytes = taken();
+    end(() => together(() => resolve({ bytes, truncated: false }))); // (R2)
   });
   payload.on('error', senderGone);
   payload.on('close', () => {
     if (!payload.readableEnded) senderGone();
   });
 }
+
+const noRoom = (): HttpProblem =>
+  new HttpProblem('UNAVAILABLE', 'Too much is on its way at once; send it again, and faster if you can.');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { type HealthServer, startHealthServer } from './health-server.ts';
 
@@ -28,4 +28,21 @@ it('a process that waits is alive and not ready; one that stands still is not al
     reason: 'nothing for 30 s',
   });
   expect(await statusOf('/healthz')).toBe(503);
+});
+
+it('ends a request that is not finished in time, and what a peer has too many of', async () => {
+  const port = await unusedPort();
+  const health = { ready: async () => null, stalled: () => null };
+  const limits = { requestTimeoutMs: 3_000, unfinishedBytesMax: 1, unfinishedPerPeerMax: 2 };
+  server = await startHealthServer('127.0.0.1', port, health, limits);
+  const ends: string[] = [];
+  const slow = ['one', 'two', 'three'].map((name) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('GET /healthz HTTP/1.1\r\n'));
+    socket.on('error', () => socket.destroy()).resume();
+    return once(socket, 'close').then(() => ends.push(name));
+  });
+  await Promise.race(slow);
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
+  await Promise.all(slow); // those within the bound end when their time is over
+  expect(ends).toHaveLength(3);
 });

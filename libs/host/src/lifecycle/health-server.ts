@@ -2,6 +2,7 @@
 // when it stands still; ready only when it can do its work.
 import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { type ArrivalLimits, arrivalOptions, boundPeers, standardArrivalLimits } from '../http/arrivals.ts';
 
 export interface HealthServer {
   close(): Promise<void>;
@@ -15,8 +16,13 @@ export interface Health {
 }
 
 /** @throws the system's error, `EADDRINUSE` among them. */
-export async function startHealthServer(host: string, port: number, { ready, stalled }: Health): Promise<HealthServer> {
-  const server = createServer((request, response) => {
+export async function startHealthServer(
+  host: string,
+  port: number,
+  { ready, stalled }: Health,
+  limits: ArrivalLimits = standardArrivalLimits,
+): Promise<HealthServer> {
+  const server = createServer(arrivalOptions(limits), (request, response) => {
     const answer = (status: number, body: object): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
@@ -31,6 +37,7 @@ export async function startHealthServer(host: string, port: number, { ready, sta
       (error: unknown) => answer(503, { status: 'waiting', reason: (error as Error).message }),
     );
   });
+  boundPeers(server, limits.unfinishedPerPeerMax, (socket) => socket.destroy());
   server.listen(port, host);
   await once(server, 'listening');
   return {

@@ -19,6 +19,7 @@ import { openPlatform, type Platform } from '../platform/platform.ts';
 import { setUpCluster } from '../platform/topology.ts';
 import { type Services, servicesOf } from '../services.ts';
 import { version } from '../version.ts';
+import { arrivalLimitsOf } from './arrival-limits.ts';
 import { finish, settingsText, type Undo, unwind } from './ending.ts';
 import { startHealthServer } from './health-server.ts';
 import { hostsOf } from './hosts-of.ts';
@@ -89,7 +90,8 @@ async function start(
   const progress: Progress = { waitingFor: 'starting', platform: null };
   const ready = async (): Promise<string | null> => progress.waitingFor ?? (await progress.platform?.problem()) ?? null;
   const stalled = (): string | null => progress.platform?.stalled() ?? null;
-  const health = await startHealthServer(config.HOST, config.HEALTH_PORT, { ready, stalled }); // (R1)
+  const arrivals = arrivalLimitsOf(config);
+  const health = await startHealthServer(config.HOST, config.HEALTH_PORT, { ready, stalled }, arrivals); // (R1)
   undo.push(() => health.close());
   const platform = await patiently(
     () => openPlatform(config, logger),
@@ -120,7 +122,11 @@ const parts: Readonly<Record<ServiceName, StartPart>> = {
   'ingress-gateway': startIngress,
   'callback-gateway': async (config, platform, services, undo) => {
     const { logger } = platform;
-    const door = await createCallbackServer({ callbacks: services.callbackGateway(), logger });
+    const door = await createCallbackServer({
+      callbacks: services.callbackGateway(),
+      logger,
+      arrivals: arrivalLimitsOf(config),
+    });
     await open(door, config, undo);
   },
   'thread-processor': (_config, _platform, services, undo) => run([services.threadProcessor()], undo),
@@ -134,6 +140,7 @@ async function startIngress(config: ClusterConfig, platform: Platform, services:
   await run([services.inputSweeper()], undo);
   const door = await createHttpServer({
     gate: rateGateOf(config, platform),
+    arrivals: arrivalLimitsOf(config),
     ingress,
     callbacks: null,
     clock: platform.clock,

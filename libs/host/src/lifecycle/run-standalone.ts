@@ -14,6 +14,7 @@ import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform } from '../platform/platform.ts';
 import { servicesOf } from '../services.ts';
 import { version } from '../version.ts';
+import { arrivalLimitsOf } from './arrival-limits.ts';
 import { bannerText } from './banner.ts';
 import { finish, settingsText, unwind, type Undo } from './ending.ts';
 import { resolvePort } from './free-port.ts';
@@ -74,6 +75,7 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
   const services = [made.inputSweeper(), made.toolDispatcher(), made.notifier(), made.threadProcessor()];
   const http = await createHttpServer({
     gate: rateGateOf(config, platform),
+    arrivals: arrivalLimitsOf(config),
     ingress,
     callbacks: made.callbackGateway(),
     clock: platform.clock,

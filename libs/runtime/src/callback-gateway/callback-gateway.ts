@@ -12,6 +12,7 @@
 //       retry a 4xx; a `tool_result` that is too large or unreadable settles its call.
 //   C4. The token is in no log line and in no answer; nor is the URL of a login or of a choice's answer, which is sealed here.
 //   C5. An event is accepted once under its sender's event id; without one it is at least once, under an id of ours. I-13
+//   C7. The token is judged, and the tenant's share, before a request is read.
 //   C6. A long message is worked on in turns: whatever a server sends, nobody else waits for more than a step of it. Only
 //       some are read at once, tenant by tenant; the others wait, as bytes.
 import { hash } from 'node:crypto';
@@ -66,9 +67,12 @@ export interface CallbackAnswer {
   readonly retryAfterS?: number;
 }
 
+/** Reads a request, whose sender is known by its token then. Whatever it throws is thrown on. */
+export type ReadRequest = () => Promise<CallbackRequest>;
+
 export interface CallbackGateway {
   /** @throws only for faults of our own; the host answers 500, which tools retry. */
-  receive(token: string, request: CallbackRequest): Promise<CallbackAnswer>;
+  receive(token: string, request: CallbackRequest | ReadRequest): Promise<CallbackAnswer>;
 }
 
 export interface CallbackGatewayDeps {
@@ -313,7 +317,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
   }
 
   return {
-    async receive(token, request) {
+    async receive(token, given) {
       const verdict = deps.tokens.verify(token, deps.clock.now());
       if (!verdict.ok) {
         deps.logger.warn('callback_refused', { status: verdict.status, code: verdict.code }); // (C4)
@@ -327,6 +331,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
           detail: 'too many messages; send it again later',
           retryAfterS: waitS,
         };
+      const request = typeof given === 'function' ? await given() : given; // (C7)
       try {
         return await judge(verdict.scope, request);
       } catch (error) {
