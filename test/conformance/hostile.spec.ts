@@ -1,7 +1,9 @@
 // Tool servers that attack: whatever they send, nothing happens outside their own calls, and the system goes on answering.
 // What one does wrong within its own call is in test/hostile.
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventsOf, eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
@@ -18,6 +20,14 @@ let alive: readonly string[] = [];
 /** It may recover while something is done. */
 let slownessBefore = 1;
 const sockets: Socket[] = [];
+/** What comes in one moment is taken in one: connections begin and end in groups, so that a hold is one thing's and not two hundred's. */
+const atOnce = 20;
+async function endSockets(): Promise<void> {
+  while (sockets.length > 0) {
+    for (const socket of sockets.splice(0, atOnce)) socket.destroy();
+    await setTimeout(10);
+  }
+}
 beforeAll(async () => {
   stage = await setStage();
 });
@@ -27,23 +37,19 @@ beforeEach(async () => {
   alive = (await loopDelay(stage.at.loops)).pids; // and what was before is forgotten
 });
 afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-  const { p99, first, second, pids } = await loopDelay(stage.at.loops);
+  await endSockets();
+  const { longestMs, pids } = await loopDelay(stage.at.loops);
   expect(pids).toEqual(alive); // nobody has died, nobody was started again
   const slowness = Math.max(slownessBefore, slownessOfMachine());
-  expect(p99).toBeLessThan(heldUpMsMax * slowness);
-  expect(second).toBeLessThan(heldUpTwiceMsMax * slowness);
-  expect(first).toBeLessThan(heldUpOnceMsMax * slowness);
+  expect(longestMs).toBeLessThan(heldUpMsMax * Math.min(slowness, slownessMax));
   expect(await health.p99()).toBeLessThan(answersWithinMs * slowness);
 });
 afterAll(() => stage.end());
 
-/** The promise: an event loop is held up no longer by 99 of 100 things that it does, and by all but two of a few. */
+/** The promise: nothing holds an event loop up for longer. Processor time of its thread, without collections of garbage. */
 const heldUpMsMax = 50;
-/** By all but one: an attack comes more than once, and what it costs is seen more than once. */
-const heldUpTwiceMsMax = 150;
-/** By that one, which may fall into a garbage collection, the first use of some code, or a pause of the whole machine. */
-const heldUpOnceMsMax = 1_000;
+/** A processor that others share computes at half its speed for minutes. What needs more than that is no matter of the machine. */
+const slownessMax = 2;
 /** For a whole turn of a thread beside the attack. */
 const othersWaitMsMax = 5_000;
 
@@ -186,7 +192,8 @@ describe('a tool server that', () => {
     );
     const answers = Promise.all(Array.from({ length: 20 }, () => postCallback(callback_url, body)));
     await finish(other);
-    expect(new Set((await answers).map(({ status }) => status))).toEqual(new Set([200]));
+    for (const { status } of await answers) expect([200, 503]).toContain(status); // there is room for half of them at once
+    await eventually(async () => (await postCallback(callback_url, body)).status === 200);
     await untilStatus(stage.at, attacker.thread, 'idle');
     expect(await eventsOfType(stage.at, attacker.thread, 'tool_call_settled')).toHaveLength(1);
   });
@@ -218,6 +225,7 @@ describe('a tool server that', () => {
       const socket = connect(Number(url.port), url.hostname, () => socket.write(head));
       socket.on('error', () => socket.destroy());
       sockets.push(socket);
+      if (index % atOnce === 0) await once(socket, 'connect');
     }
     const drip = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write(' ')), 50);
     await aWhile();

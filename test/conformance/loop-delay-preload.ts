@@ -3,12 +3,12 @@
 // has ended, somebody else may get it, and answers in its place.
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { createHistogram } from 'node:perf_hooks';
+import { PerformanceObserver } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 import type { LoopDelay } from './loop-delay.ts';
+import { type Hold, heldMs, type Stretch } from './loop-holds.ts';
 
 const everyMs = 5;
-const noHolds = { first: 0, second: 0, third: 0 };
 const directory = process.env['LOOP_DELAY_DIRECTORY'];
 
 if (isMainThread && directory !== undefined) watch(directory);
@@ -18,31 +18,29 @@ if (isMainThread && directory !== undefined) watch(directory);
  * is the machine's, which had other things to run.
  */
 function watch(directory: string): void {
-  const held = createHistogram();
-  let longest = noHolds;
+  let holds: Hold[] = [];
+  let collections: Stretch[] = [];
+  const observer = new PerformanceObserver((list) => {
+    for (const { startTime, duration } of list.getEntries())
+      collections.push({ from: startTime, to: startTime + duration });
+  });
+  observer.observe({ entryTypes: ['gc'] });
   let before = { at: performance.now(), computing: computingMs() };
   setInterval(() => {
     const now = { at: performance.now(), computing: computingMs() };
-    const lateMs = now.at - before.at - everyMs;
-    const heldMs = Math.max(0, Math.min(lateMs, now.computing - before.computing));
-    held.record(1 + Math.round(1_000 * heldMs)); // 0 is none
-    if (heldMs > longest.third) longest = longer(longest, heldMs);
+    const ms = Math.min(now.at - before.at - everyMs, now.computing - before.computing);
+    if (ms > everyMs) holds.push({ from: before.at, to: now.at, ms });
     before = now;
   }, everyMs).unref();
-  /** What was measured since somebody last asked. */
+  /** What was measured since somebody last asked. A collection is told of a turn or two after it. */
   const server = createServer((_request, response) => {
-    const { first, second, third } = longest;
-    const p99 = Math.min(held.percentile(99) / 1_000, third);
-    response.end(JSON.stringify({ p99, first, second } satisfies LoopDelay));
-    held.reset();
-    longest = noHolds;
+    setTimeout(() => {
+      const longestMs = Math.max(0, ...holds.map((hold) => heldMs(hold, collections)));
+      response.end(JSON.stringify({ longestMs } satisfies LoopDelay));
+      [holds, collections] = [[], []];
+    }, 2 * everyMs);
   });
   server.listen(join(directory, String(process.pid))).unref();
-}
-
-function longer({ first, second }: typeof noHolds, heldMs: number): typeof noHolds {
-  if (heldMs > first) return { first: heldMs, second: first, third: second };
-  return heldMs > second ? { first, second: heldMs, third: second } : { first, second, third: heldMs };
 }
 
 /** Processor time of this thread, in milliseconds. */

@@ -1,5 +1,5 @@
-// How long the processes of a system hold up their own event loops while something is done to it. What the machine takes away
-// for others does not count, so the promise can be held on one that runs other tests beside this one.
+// How long the processes of a system hold up their own event loops while something is done to it, in processor time: what the machine
+// takes away for others does not count, so the promise can be held on one that runs other tests beside this one.
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
@@ -8,13 +8,9 @@ import { json } from 'node:stream/consumers';
 
 const preload = new URL('loop-delay-preload.ts', import.meta.url);
 
-/** Milliseconds. */
 export interface LoopDelay {
-  /** Of a hundred looks at an event loop 99 were held up at most this long; of a few looks, all but two. */
-  readonly p99: number;
-  /** The longest, and the one after it: a machine that takes the processor away lets a single one look long. */
-  readonly first: number;
-  readonly second: number;
+  /** The longest that an event loop was held up without a pause, as loop-holds.ts counts it. */
+  readonly longestMs: number;
 }
 
 /** Of a system. */
@@ -38,9 +34,7 @@ export async function loopDelay(directory: string): Promise<WorstDelay> {
   const each = (await Promise.all(asked)).flat();
   if (each.length === 0) throw new Error('no process is watched');
   return {
-    p99: Math.max(...each.map(({ p99 }) => p99)),
-    first: Math.max(...each.map(({ first }) => first)),
-    second: Math.max(...each.map(({ second }) => second)),
+    longestMs: Math.max(...each.map(({ longestMs }) => longestMs)),
     pids: each.map(({ pid }) => pid).sort(),
   };
 }

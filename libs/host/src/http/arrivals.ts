@@ -4,7 +4,7 @@
 //   A1. Head and body of a request come within `requestTimeoutMs`. An answer, a stream and the pause between two requests are
 //       no part of that time.
 //   A2. Unfinished bodies of a door hold at most `unfinishedBytesMax` together, and the rest of one more. Where there is no room
-//       for all, the newest are not read on until there is; one that has been read for longer than `patienceMs` then gives way.
+//       for all, the newest are not read on until there is; one that has been read for longer than `bodyPatienceMs` then gives way.
 //   A3. A peer has at most `unfinishedPerPeerMax` requests that have been unfinished for longer than `patienceMs`; the newest
 //       beyond that end. A connection that waits for its next request, or for an answer, has none.
 import type { IncomingMessage, Server, ServerOptions } from 'node:http';
@@ -25,6 +25,7 @@ export const standardArrivalLimits: ArrivalLimits = {
 };
 
 const patienceMs = 1_000;
+const bodyPatienceMs = 5_000;
 const lookEveryMs = 250;
 const overdueLookMsMax = 1_000;
 
@@ -81,7 +82,7 @@ export function createBodyRoom(bytesMax: number, now: () => number = () => perfo
   function makeRoom(): void {
     for (const body of bodies) {
       if (bytesHeld <= bytesMax) break;
-      if (body.since === null || now() - body.since <= patienceMs) continue;
+      if (body.since === null || now() - body.since <= bodyPatienceMs) continue;
       drop(body);
       body.reading.giveWay();
     }

@@ -93,7 +93,7 @@ describe('R4 without room for all', () => {
     const slow = [request(), request()];
     const outcomes = slow.map((payload) => outcome(receiveBytes(payload, 100_000, room)));
     for (const payload of slow) await push(payload, 4_000);
-    nowMs = 1_001;
+    nowMs = 5_001;
     const fast = request();
     const whole = outcome(receiveBytes(fast, 100_000, room));
     await push(fast, 4_500);
@@ -103,7 +103,7 @@ describe('R4 without room for all', () => {
   });
 
   it('a chunk takes more than its bytes', async () => {
-    const room = createBodyRoom(10_000, () => (nowMs += 100));
+    const room = createBodyRoom(10_000, () => (nowMs += 500));
     const [drips, other] = [request(), request()];
     const outcomes = [drips, other].map((payload) => outcome(receiveBytes(payload, 100_000, room)));
     await push(other, 1);

@@ -8,8 +8,12 @@
 //   R3. Nearly every body comes along with its head: then it is taken as it is, and nobody listens for its parts.
 //   R4. What is held of a body that is not whole is held in the room that all of them share; one that has to give way fails, and
 //       the rest of it is thrown away.
+//   R5. Megabytes are put together step by step, in turns with all other long work: twenty bodies that end at once hold the event
+//       loop up for no longer than one.
 import type { IncomingMessage } from 'node:http';
-import { together } from '@dormouse/ports';
+import { type Soon, together, whenHere } from '@dormouse/ports';
+import type { Steps } from '@dormouse/protocol';
+import { inTurnsIf } from '@dormouse/runtime';
 import type { BodyRoom } from './arrivals.ts';
 import { HttpProblem } from './problem.ts';
 
@@ -20,6 +24,8 @@ export interface RequestBytes {
 }
 
 const discardedBytesMax = 64 * 1024 * 1024;
+/** Bytes of a step. (R5) */
+const joinedAtOnceBytesMax = 262_144;
 const none = Buffer.alloc(0);
 
 /** Whether the head says that the body is longer. */
@@ -44,7 +50,7 @@ function listen(
   payload: IncomingMessage,
   bytesMax: number,
   room: BodyRoom,
-  resolve: (received: RequestBytes) => void,
+  resolve: (received: Soon<RequestBytes>) => void,
   reject: (reason: Error) => void,
 ): void {
   const isTooLong = saysMoreThan(bytesMax, payload);
@@ -64,7 +70,6 @@ function listen(
   }); // (R4)
   const senderGone = (cause?: unknown): void =>
     end(() => reject(new HttpProblem('MALFORMED_REQUEST', 'The body did not come to its end.', { cause })));
-  const taken = (): Buffer => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
   if (payload.destroyed) return senderGone();
   payload.on('data', (chunk: Buffer) => {
     received += chunk.length;
@@ -73,18 +78,39 @@ function listen(
     chunks.push(chunk);
     hold.add(chunk.length);
     if (isOver || (received <= bytesMax && !isTooLong)) return;
-    const bytes = taken();
-    end(() => resolve({ bytes, truncated: true })); // (R1)
+    const taken = joined(chunks);
+    end(() => resolve(whenHere(taken, (bytes) => ({ bytes, truncated: true })))); // (R1)
   });
   payload.on('end', () => {
     if (isOver) return;
-    const bytes = taken();
-    end(() => together(() => resolve({ bytes, truncated: false }))); // (R2)
+    const taken = joined(chunks);
+    end(() => together(() => resolve(whenHere(taken, (bytes) => ({ bytes, truncated: false }))))); // (R2)
   });
   payload.on('error', senderGone);
   payload.on('close', () => {
     if (!payload.readableEnded) senderGone();
   });
+}
+
+function joined(chunks: readonly Buffer[]): Soon<Buffer> {
+  const [first = none] = chunks;
+  if (chunks.length <= 1) return first;
+  const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  return inTurnsIf(size > joinedAtOnceBytesMax, joining(chunks, size));
+}
+
+/** (R5) */
+function* joining(chunks: readonly Buffer[], size: number): Steps<Buffer> {
+  const whole = Buffer.allocUnsafe(size);
+  let copied = 0;
+  let stepFrom = 0;
+  for (const chunk of chunks) {
+    copied += chunk.copy(whole, copied);
+    if (copied - stepFrom < joinedAtOnceBytesMax) continue;
+    stepFrom = copied;
+    yield;
+  }
+  return whole;
 }
 
 const noRoom = (): HttpProblem =>
