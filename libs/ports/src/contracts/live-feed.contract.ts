@@ -117,8 +117,11 @@ export function liveFeedContract(name: string, make: () => Promise<UnderTest<Liv
       const feed = await opened.get();
       const key = freshKey();
       feed.publish(key, { hint: 'delta', delta: delta('thinking', 0) });
-      feed.publish(key, { hint: 'committed', commit: commitOf(key, 0, { inputs: ['r:call_1'] }) });
       await soon(async () => said(await feed.soFar(key)) === 'thinking');
+      feed.publish(key, { hint: 'committed', commit: commitOf(key, 0, { inputs: ['r:call_1'] }) });
+      feed.publish(key, { hint: 'delta', delta: delta(' on', 8) }); // where this has come, the commit has come before it
+      await soon(async () => said(await feed.soFar(key)).endsWith(' on'));
+      expect(said(await feed.soFar(key))).toBe('thinking on');
     });
   });
 }
