@@ -1,4 +1,4 @@
-// Servers of a spec's own, one of each, which it may hurt. A machine that cannot have one has nothing to hurt: the spec is skipped.
+// Servers of a spec's own, one of each that it wants, which it may hurt. A machine that cannot have one has nothing to hurt: the spec is skipped.
 import { join } from 'node:path';
 import { recipes } from './recipes.ts';
 import type { RunningService, ServiceRecipe, StartOptions } from './service.ts';
@@ -14,16 +14,19 @@ export interface OwnServers {
 export async function startOwnServers(
   directory: string,
   optionsOf: (name: ServiceRecipe['name']) => Partial<StartOptions> = () => ({}),
+  wanted: readonly ServiceRecipe['name'][] = recipes.map(({ name }) => name),
 ): Promise<OwnServers> {
   const servers = new Map<ServiceRecipe['name'], RunningService>();
   const reasons = await Promise.all(
-    recipes.map(async (recipe) => {
-      const where = { directory: join(directory, recipe.name), cache: serviceCache, say: () => {} };
-      const started = await recipe.start({ ...where, ...optionsOf(recipe.name), own: true });
-      if (!started.available) return [`${started.reason} ${started.remedy}`];
-      servers.set(recipe.name, started.service);
-      return [];
-    }),
+    recipes
+      .filter(({ name }) => wanted.includes(name))
+      .map(async (recipe) => {
+        const where = { directory: join(directory, recipe.name), cache: serviceCache, say: () => {} };
+        const started = await recipe.start({ ...where, ...optionsOf(recipe.name), own: true });
+        if (!started.available) return [`${started.reason} ${started.remedy}`];
+        servers.set(recipe.name, started.service);
+        return [];
+      }),
   );
   return { servers, missing: reasons.flat().join(' ') || null };
 }

@@ -38,7 +38,8 @@ export async function startKafka(options: StartOptions, guard: Guard = {}): Prom
 
 type Login = NonNullable<Guard['login']>;
 
-async function brokerJars({ cache, say }: StartOptions): Promise<string> {
+/** The folder of them. @throws when they cannot be had. */
+export async function brokerJars({ cache, say }: Pick<StartOptions, 'cache' | 'say'>): Promise<string> {
   if (!(await isInstalled('java'))) {
     say('kafka: installing Java');
     await aptInstall(['openjdk-17-jre-headless']);
@@ -71,24 +72,11 @@ async function startBroker(
   const [client = 0, controller = 0, broker = 0] = await freePorts(3);
   const properties = join(directory, 'server.properties');
   prepareNode(directory, properties, { client, controller, broker, advertised: advertisedPort ?? client }, guard); // (K2)
-  const classPath = readdirSync(jars)
-    .filter((name) => name.endsWith('.jar'))
-    .toSorted()
-    .map((name) => join(jars, name))
-    .join(':'); // (K1)
-  // Written by the first broker that ends in peace, used by all later ones: a start takes half the time.
-  const archive = ['-XX:+AutoCreateSharedArchive', `-XX:SharedArchiveFile=${jars}.jsa`];
-  const java = await javaMajor();
+  const starter = await brokerStarter(jars);
   const start = (): Promise<ServerProcess> =>
-    startServer({
-      command: 'java',
-      args: [...jvmFlags, ...(java >= 19 ? archive : []), '-cp', classPath, 'kafka.Kafka', properties],
-      output: join(directory, 'kafka.out'),
-      port: client,
-      withinMs: startWithinMs,
-    });
+    starter.broker({ properties, output: join(directory, 'kafka.out'), port: client });
   let running = await start();
-  if (guard.login !== undefined) await addScramUser(classPath, `127.0.0.1:${broker}`, guard.login);
+  if (guard.login !== undefined) await addScramUser(starter.classPath, `127.0.0.1:${broker}`, guard.login);
   return {
     url: `127.0.0.1:${client}`,
     pids: () => [running.pid],
@@ -97,6 +85,38 @@ async function startBroker(
       running = await start();
     },
     kill: (signal) => running.signal(signal),
+  };
+}
+
+export interface BrokerStarter {
+  readonly classPath: string;
+  broker(node: {
+    readonly properties: string;
+    readonly output: string;
+    readonly port: number;
+    /** After our own, so that they win. */
+    readonly flags?: readonly string[];
+  }): Promise<ServerProcess>;
+}
+
+export async function brokerStarter(jars: string): Promise<BrokerStarter> {
+  const classPath = readdirSync(jars)
+    .filter((name) => name.endsWith('.jar'))
+    .toSorted()
+    .map((name) => join(jars, name))
+    .join(':'); // (K1)
+  // Written by the first broker that ends in peace, used by all later ones: a start takes half the time.
+  const archive = ['-XX:+AutoCreateSharedArchive', `-XX:SharedArchiveFile=${jars}.jsa`];
+  const all = [...jvmFlags, ...((await javaMajor()) >= 19 ? archive : [])];
+  return {
+    classPath,
+    broker: ({ properties, output, port, flags = [] }) =>
+      startServer({
+        command: 'java',
+        args: [...all, ...flags, '-cp', classPath, 'kafka.Kafka', properties],
+        ...{ output, port },
+        withinMs: startWithinMs,
+      }),
   };
 }
 
@@ -136,42 +156,53 @@ function prepareNode(directory: string, properties: string, ports: NodePorts, gu
     const id = (): string => randomBytes(16).toString('base64url');
     writeFileSync(meta, `version=1\ncluster.id=${id()}\nnode.id=1\ndirectory.id=${id()}\n`);
   }
-  const settings: Readonly<Record<string, string | number>> = {
+  const settings = {
+    ...nodeSettings,
     'node.id': 1,
-    'process.roles': 'broker,controller',
     listeners: `CLIENT://127.0.0.1:${client},BROKER://127.0.0.1:${broker},CONTROLLER://127.0.0.1:${controller}`,
     'advertised.listeners': `CLIENT://127.0.0.1:${advertised},BROKER://127.0.0.1:${broker}`,
     'listener.security.protocol.map': `CLIENT:${protocolOf(guard)},BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT`,
-    'controller.listener.names': 'CONTROLLER',
-    'inter.broker.listener.name': 'BROKER',
     ...loginSettings(guard),
     ...tlsSettings(guard),
     'controller.quorum.voters': `1@127.0.0.1:${controller}`,
     'log.dirs': log,
-    'auto.create.topics.enable': 'false',
     'default.replication.factor': 1,
     'min.insync.replicas': 1,
-    'offsets.topic.num.partitions': 4,
     'offsets.topic.replication.factor': 1,
-    // A group's offsets must outlive what it has not read. (design §5)
-    'offsets.retention.minutes': 20_160,
-    'transaction.state.log.num.partitions': 1,
     'transaction.state.log.replication.factor': 1,
     'transaction.state.log.min.isr': 1,
-    'group.initial.rebalance.delay.ms': 0,
-    'group.min.session.timeout.ms': 1_000,
-    'log.cleaner.dedupe.buffer.size': 4_194_304,
-    'log.segment.bytes': 67_108_864,
-    'num.network.threads': 2,
-    'num.io.threads': 3,
-    'num.recovery.threads.per.data.dir': 1,
-    'background.threads': 2,
-    'broker.session.timeout.ms': 3_000,
-    'broker.heartbeat.interval.ms': 500,
   };
-  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
-  writeFileSync(properties, lines.join(''));
+  writeFileSync(properties, propertiesOf(settings));
 }
+
+type Settings = Readonly<Record<string, string | number>>;
+
+export const propertiesOf = (settings: Settings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+
+/** What every node has, however many there are. */
+export const nodeSettings: Settings = {
+  'process.roles': 'broker,controller',
+  'controller.listener.names': 'CONTROLLER',
+  'inter.broker.listener.name': 'BROKER',
+  'auto.create.topics.enable': 'false',
+  'offsets.topic.num.partitions': 4,
+  // A group's offsets must outlive what it has not read. (design §5)
+  'offsets.retention.minutes': 20_160,
+  'transaction.state.log.num.partitions': 1,
+  'group.initial.rebalance.delay.ms': 0,
+  'group.min.session.timeout.ms': 1_000,
+  'log.cleaner.dedupe.buffer.size': 4_194_304,
+  'log.segment.bytes': 67_108_864,
+  'num.network.threads': 2,
+  'num.io.threads': 3,
+  'num.recovery.threads.per.data.dir': 1,
+  'background.threads': 2,
+  'broker.session.timeout.ms': 3_000,
+  'broker.heartbeat.interval.ms': 500,
+};
 
 const protocolOf = ({ login, tls }: Guard): string =>
   (login === undefined ? '' : 'SASL_') + (tls === undefined ? 'PLAINTEXT' : 'SSL');
