@@ -1,7 +1,8 @@
-// A cluster to be hurt: two of each service as processes, real servers, and a fault proxy before each of them.
+// A cluster to be hurt: two of each service as processes, three brokers of Kafka, a store and a Redis, and a fault proxy before each
+// of them. Three copies of every topic, of which two must have a record before it is acknowledged.
 //
 // Invariants:
-//   C1. Only what was started here is signalled, by pid; it all ends with `close`.
+//   C1. Only what was started here is signalled, by pid; it all ends with `close`, and with this process.
 //   C2. A service finds the servers, and tool servers find the callback gateways, through proxies only.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -11,9 +12,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Answer, request, type Sent } from '../e2e/standalone-process.ts';
 import { freePorts } from '../services/free-ports.ts';
+import { type SeveralBrokers, startSeveralBrokers } from '../services/kafka/several-brokers.ts';
 import { startOwnServers } from '../services/own-servers.ts';
 import { type RunningService, ServerMissing } from '../services/service.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
+import { createPartitionMover, type PartitionMover } from './partition-mover.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 export const serviceNames = [
@@ -24,8 +27,16 @@ export const serviceNames = [
   'notifier',
 ] as const;
 export type ServiceName = (typeof serviceNames)[number];
-const instances = 2;
+export const instances = 2;
+const brokerCount = 3;
 const readyWithinMs = 60_000;
+const loweredLimits = new URL('lowered-limits.ts', import.meta.url).href;
+const topics = ['rap.inputs', 'rap.dispatches', 'rap.notices', '__consumer_offsets'];
+
+const alive = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of alive) child.kill('SIGKILL'); // (C1) of servers `server-process.ts` takes care
+});
 
 export interface Instance {
   readonly name: ServiceName;
@@ -37,8 +48,10 @@ export interface Instance {
 
 export interface ChaosCluster {
   readonly instances: readonly Instance[];
-  readonly servers: Readonly<Record<'kafka' | 'mongo' | 'redis', RunningService>>;
-  readonly proxies: Readonly<Record<'kafka' | 'mongo' | 'redis', FaultProxy>>;
+  readonly servers: Readonly<Record<'mongo' | 'redis', RunningService>>;
+  readonly kafka: SeveralBrokers;
+  readonly partitions: PartitionMover;
+  readonly proxies: Readonly<Record<'mongo' | 'redis', FaultProxy>> & { readonly kafka: readonly FaultProxy[] };
   request(method: string, path: string, body?: unknown, sent?: Sent): Promise<Answer>;
   start(instance: Instance): void;
   /** Resolves when it is gone. */
@@ -54,25 +67,63 @@ export async function startChaosCluster(
   cache: string,
   say: (line: string) => void,
 ): Promise<ChaosCluster> {
-  const before = { kafka: await startFaultProxy(), mongo: await startFaultProxy(), redis: await startFaultProxy() };
-  const own = await startOwnServers(directory, (name) => ({ cache, say, advertisedPort: before[name].port }));
-  const [brokers, database, hints] = [own.servers.get('kafka'), own.servers.get('mongo'), own.servers.get('redis')];
-  if (brokers === undefined || database === undefined || hints === undefined) {
-    for (const each of own.servers.values()) await each.stop();
-    for (const proxy of Object.values(before)) await proxy.close();
-    throw new ServerMissing(own.missing ?? undefined);
+  const closing: (() => Promise<unknown>)[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const close of closing.splice(0).toReversed()) await close();
+  };
+  try {
+    return await start(directory, cache, say, closing, closeAll);
+  } catch (error) {
+    await closeAll(); // (C1) also of one that never came up
+    throw error;
   }
-  const servers = { kafka: brokers, mongo: database, redis: hints };
-  for (const name of ['kafka', 'mongo', 'redis'] as const) before[name].targets = [portOf(servers[name].url)];
+}
+
+async function start(
+  directory: string,
+  cache: string,
+  say: (line: string) => void,
+  closing: (() => Promise<unknown>)[],
+  close: () => Promise<void>,
+): Promise<ChaosCluster> {
+  const proxy = async (): Promise<FaultProxy> => {
+    const started = await startFaultProxy();
+    closing.push(() => started.close());
+    return started;
+  };
+  const before = {
+    kafka: await Promise.all(Array.from({ length: brokerCount }, proxy)),
+    ...{ mongo: await proxy(), redis: await proxy() },
+  };
+  const doors = { ingress: await proxy(), callbacks: await proxy() };
+  const own = await startOwnServers(
+    directory,
+    (name) => ({ cache, say, ...(name === 'kafka' ? {} : { advertisedPort: before[name].port }) }),
+    ['mongo', 'redis'],
+  );
+  for (const each of own.servers.values()) closing.push(() => each.stop());
+  const [database, hints] = [own.servers.get('mongo'), own.servers.get('redis')];
+  if (database === undefined || hints === undefined) throw new ServerMissing(own.missing ?? undefined);
+  const servers = { mongo: database, redis: hints };
+  for (const name of ['mongo', 'redis'] as const) before[name].targets = [portOf(servers[name].url)];
+  const kafka = await startSeveralBrokers({
+    ...{ directory: join(directory, 'kafka'), cache, say },
+    advertisedPorts: before.kafka.map(({ port }) => port),
+  });
+  closing.push(() => kafka.stop());
+  for (const [index, { url }] of kafka.brokers.entries()) {
+    const standing = before.kafka[index];
+    if (standing !== undefined) standing.targets = [portOf(url)];
+  }
   const ports = await freePorts(serviceNames.length * instances * 2);
-  const doors = { ingress: await startFaultProxy(), callbacks: await startFaultProxy() };
   const key = randomBytes(24).toString('hex');
   const environment: Readonly<Record<string, string>> = {
     ...Object.fromEntries(
       Object.entries(process.env).flatMap(([k, v]) => (k.startsWith('DORMOUSE_') || v === undefined ? [] : [[k, v]])),
     ),
-    DORMOUSE_KAFKA_BROKERS: `127.0.0.1:${before.kafka.port}`,
+    DORMOUSE_KAFKA_BROKERS: before.kafka.map(({ port }) => `127.0.0.1:${port}`).join(','),
     DORMOUSE_KAFKA_PARTITIONS: '8',
+    DORMOUSE_KAFKA_REPLICATION: String(brokerCount),
     DORMOUSE_KAFKA_SESSION_TIMEOUT_MS: '4000',
     DORMOUSE_MONGO_URL: `mongodb://127.0.0.1:${before.mongo.port}/chaos?directConnection=true`,
     DORMOUSE_REDIS_URL: `redis://127.0.0.1:${before.redis.port}`,
@@ -89,11 +140,14 @@ export async function startChaosCluster(
 
   function run(label: string, app: string, args: readonly string[]): ChildProcess {
     const output = openSync(join(directory, 'out', `${label}.out`), 'a');
-    const child = spawn(process.execPath, [join(root, 'apps', app, 'dist', 'main.js'), ...args], {
+    const program = ['--import', loweredLimits, join(root, 'apps', app, 'dist', 'main.js')];
+    const child = spawn(process.execPath, [...program, ...args], {
       env: environment,
       stdio: ['ignore', output, output],
     });
     closeSync(output);
+    alive.add(child);
+    child.once('exit', () => alive.delete(child));
     return child;
   }
 
@@ -111,15 +165,21 @@ export async function startChaosCluster(
       return { name, label, ...where, process: run(label, name, argsOf(where)) };
     }),
   );
+  closing.push(async () => {
+    for (const instance of all) instance.process.kill('SIGCONT');
+    await Promise.all(all.map((instance) => cluster.end(instance, 'SIGKILL'))); // (C1)
+  });
   const portsOf = (wanted: ServiceName): readonly number[] =>
     all.filter(({ name }) => name === wanted).map(({ port }) => port);
   doors.ingress.targets = portsOf('ingress-gateway');
   doors.callbacks.targets = portsOf('callback-gateway');
   const url = `http://127.0.0.1:${doors.ingress.port}`;
+  const partitions = await createPartitionMover(kafka.innerUrls, topics);
+  closing.push(() => partitions.close());
 
   const cluster: ChaosCluster = {
     instances: all,
-    servers,
+    ...{ servers, kafka, partitions },
     proxies: before,
     request: (method, path, body, sent) => request(url, key, method, path, body, sent),
     start: (instance) => {
@@ -136,20 +196,10 @@ export async function startChaosCluster(
       for (const instance of all) await ready(instance, directory);
     },
     loggedEvents: () => loggedEvents(join(directory, 'out')),
-    close: async () => {
-      for (const instance of all) instance.process.kill('SIGCONT');
-      await Promise.all(all.map((instance) => cluster.end(instance, 'SIGKILL'))); // (C1)
-      await Promise.all(Object.values(servers).map((server) => server.stop()));
-      for (const proxy of [...Object.values(before), ...Object.values(doors)]) await proxy.close();
-    },
+    close,
   };
-  try {
-    await cluster.untilReady();
-    return cluster;
-  } catch (error) {
-    await cluster.close(); // (C1) also of one that never came up
-    throw error;
-  }
+  await cluster.untilReady();
+  return cluster;
 }
 
 const portOf = (url: string): number => Number(/:(\d+)(?:\/|$)/.exec(url)?.[1]);

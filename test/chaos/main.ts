@@ -1,10 +1,19 @@
-// npm run chaos -- [--seed N] [--minutes M | --seconds S] [--threads T] [--json]
+// npm run chaos -- [--seed N] [--minutes M | --seconds S] [--threads T] [--crowd both|tools|models|none]
+//                 [--rest S] [--json]
 //
-// Ends with 1 when something was lost or doubled, with 77 when this machine cannot have the servers.
+// M minutes of faults; a quiet phase and one beside the crowd come before, and S (300) seconds to come to rest at most after. Ends
+// with 1 when something was lost, doubled, starved or never came to rest, with 77 when this machine cannot have the servers, and after
+// a signal with 130, when everything that it started has ended.
 import { parseArgs } from 'node:util';
 import { serviceCache } from '../services/service-cache.ts';
 import { ServerMissing } from '../services/service.ts';
+import { crowdKinds } from './crowd.ts';
 import { type ChaosOrder, type ChaosReport, proofs, runChaos } from './run-chaos.ts';
+
+const warmSeconds = 45;
+const phaseSecondsMax = 60;
+const phaseSecondsMin = 10;
+const violationsShownMax = 50;
 
 const { values } = parseArgs({
   options: {
@@ -12,31 +21,48 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '2' },
     seconds: { type: 'string' },
     threads: { type: 'string', default: '24' },
+    crowd: { type: 'string', default: 'both' },
+    rest: { type: 'string', default: '300' },
     json: { type: 'boolean', default: false },
   },
 });
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130)); // what runs ends with us
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const seconds = values.seconds === undefined ? Number(values.minutes) * 60 : Number(values.seconds);
-say(`seed ${values.seed}, ${seconds} s`);
+const before = Math.min(phaseSecondsMax, Math.max(phaseSecondsMin, Math.round(seconds / 10)));
+const crowd = crowdKinds.find((kind) => kind === values.crowd);
+if (crowd === undefined) throw new RangeError(`--crowd: one of ${crowdKinds.join(', ')}`);
+say(`seed ${values.seed}, ${seconds} s of faults`);
 const report = await ranOrCannot({
   seed: Number(values.seed),
-  seconds,
+  ...{ seconds, warmSeconds, quietSeconds: before, crowdSeconds: before, crowd },
   threads: Number(values.threads),
+  restSeconds: Number(values.rest),
   cache: serviceCache,
   say,
 });
 if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`);
-else {
-  const rows = Object.entries(report.counted).map(([name, count]) => `${String(count).padStart(8)}  ${name}`);
-  process.stdout.write(`${rows.join('\n')}\n\n`);
-  for (const event of report.unseen)
-    process.stdout.write(`never taken, so nothing is proved: ${proofs[event]} (${event})\n`);
-  for (const violation of report.violations) process.stdout.write(`VIOLATION ${JSON.stringify(violation)}\n`);
-  process.stdout.write(
-    `seed ${report.seed}: ${report.seconds} s, ${report.messages} messages in ${report.threads} threads, ${report.commits} commits, ${report.violations.length} violations\n`,
+else print(report);
+process.exit(report.violations.length === 0 ? 0 : 1);
+
+function print({ seed, counted, unseen, violations, found, waits, ...ran }: ChaosReport): void {
+  const out = (line: string): void => void process.stdout.write(`${line}\n`);
+  for (const [name, count] of Object.entries(counted)) out(`${String(count).padStart(8)}  ${name}`);
+  out('');
+  for (const event of unseen) out(`never taken, so nothing is proved: ${proofs[event]} (${event})`);
+  for (const violation of violations.slice(0, violationsShownMax)) out(`VIOLATION ${JSON.stringify(violation)}`);
+  if (violations.length > violationsShownMax)
+    out(`… and ${violations.length - violationsShownMax} more; all with --json`);
+  for (const [phase, { messages, inTime, never, p50, p99, max }] of Object.entries(waits)) {
+    const waited = `p50 ${p50} ms, p99 ${p99} ms, at most ${max} ms`;
+    out(
+      `healthy neighbours, ${phase}: ${messages} messages, ${inTime} answered in the phase, ${never} never; ${waited}`,
+    );
+  }
+  out(
+    `seed ${seed}: ${ran.seconds} s, ${ran.messages} messages in ${ran.threads} threads, ${ran.commits} commits, ${violations.length} violations: ${found.lost} lost, ${found.doubled} doubled, ${found.unended} never at rest`,
   );
 }
-process.exit(report.violations.length === 0 ? 0 : 1);
 
 async function ranOrCannot(order: ChaosOrder): Promise<ChaosReport> {
   try {

@@ -1,20 +1,14 @@
 // What is done to a cluster, one thing after another, chosen by a seed. Each ends healed.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Broker } from '../services/kafka/several-brokers.ts';
 import type { ChaosCluster, Instance } from './chaos-cluster.ts';
-import type { Held } from './fault-proxy.ts';
+import type { FaultProxy, Held } from './fault-proxy.ts';
+import { between, pick } from './random.ts';
 
 export interface Mischief {
   readonly name: string;
   readonly weight: number;
   readonly act: (cluster: ChaosCluster, random: () => number) => Promise<void>;
-}
-
-const between = (random: () => number, from: number, to: number): number => from + random() * (to - from);
-
-function pick<Item>(items: readonly Item[], random: () => number): Item {
-  const item = items[Math.floor(random() * items.length)];
-  if (item === undefined) throw new Error('nothing to pick from');
-  return item;
 }
 
 async function killed(cluster: ChaosCluster, instance: Instance, awayMs: number): Promise<void> {
@@ -23,7 +17,66 @@ async function killed(cluster: ChaosCluster, instance: Instance, awayMs: number)
   cluster.start(instance);
 }
 
-const serverKill = (name: 'kafka' | 'mongo' | 'redis', weight: number): Mischief => ({
+const inStepWithinMs = 60_000;
+
+/**
+ * One of the brokers, when all copies are in step: what a broker did before is over, and what is acknowledged now stands on three.
+ * Null when that takes too long; then nothing is done, because two copies that are behind at once are more than was promised.
+ */
+async function brokerToHurt({ kafka, partitions }: ChaosCluster, random: () => number): Promise<Broker | null> {
+  return (await partitions.untilInStep(inStepWithinMs)) ? pick(kafka.brokers, random) : null;
+}
+
+async function restarted(broker: Broker, awayMs: number): Promise<void> {
+  await broker.end('SIGKILL');
+  await sleep(awayMs);
+  await broker.start();
+}
+
+/** Each comes once before anything else does, in an order by the seed: a short run has had all of them. */
+export const brokerMischiefs: readonly Mischief[] = [
+  {
+    name: 'partitions reassigned',
+    weight: 6,
+    act: ({ partitions }, random) => partitions.reassign(random),
+  },
+  {
+    name: 'leaders elected',
+    weight: 4,
+    act: ({ partitions }, random) => partitions.reorder(random),
+  },
+  {
+    name: 'a broker killed and started again',
+    weight: 2,
+    act: async (cluster, random) => {
+      const broker = await brokerToHurt(cluster, random);
+      if (broker !== null) await restarted(broker, between(random, 300, 5_000)); // longer than its session, or not
+    },
+  },
+  {
+    name: 'a broker paused and resumed',
+    weight: 2,
+    act: async (cluster, random) => {
+      const broker = await brokerToHurt(cluster, random);
+      broker?.kill('SIGSTOP');
+      await sleep(between(random, 1_000, 7_000));
+      broker?.kill('SIGCONT');
+    },
+  },
+  {
+    name: 'a broker that lost the tail of its log',
+    weight: 2,
+    act: async (cluster, random) => {
+      const broker = await brokerToHurt(cluster, random);
+      if (broker === null) return;
+      await broker.end('SIGKILL');
+      broker.cutTail(between(random, 0.1, 0.6));
+      await broker.start();
+    },
+  },
+];
+
+const serverKill = (name: 'mongo' | 'redis', weight: number): Mischief => ({
   name: `${name} killed and started again`,
   weight,
   act: async ({ servers }, random) => {
@@ -33,9 +86,22 @@ const serverKill = (name: 'kafka' | 'mongo' | 'redis', weight: number): Mischief
   },
 });
 
-const proxied = ['kafka', 'mongo', 'redis'] as const;
+const proxyOf = ({ proxies }: ChaosCluster, random: () => number): FaultProxy =>
+  pick([pick(proxies.kafka, random), proxies.mongo, proxies.redis], random);
 
 export const mischiefs: readonly Mischief[] = [
+  ...brokerMischiefs,
+  {
+    name: 'a rolling restart of all brokers',
+    weight: 0.5,
+    act: async ({ kafka, partitions }) => {
+      for (const broker of kafka.brokers) {
+        if (!(await partitions.untilInStep(inStepWithinMs))) return;
+        await broker.end('SIGTERM');
+        await broker.start();
+      }
+    },
+  },
   {
     name: 'a service killed',
     weight: 8,
@@ -60,7 +126,6 @@ export const mischiefs: readonly Mischief[] = [
       instance.process.kill('SIGCONT');
     },
   },
-  serverKill('kafka', 1),
   serverKill('mongo', 2),
   serverKill('redis', 1),
   {
@@ -76,8 +141,8 @@ export const mischiefs: readonly Mischief[] = [
   {
     name: 'latency',
     weight: 3,
-    act: async ({ proxies }, random) => {
-      const proxy = proxies[pick(proxied, random)];
+    act: async (cluster, random) => {
+      const proxy = proxyOf(cluster, random);
       proxy.latencyMs = between(random, 5, 80);
       await sleep(between(random, 500, 2_000));
       proxy.latencyMs = 0;
@@ -86,13 +151,13 @@ export const mischiefs: readonly Mischief[] = [
   {
     name: 'connections reset',
     weight: 3,
-    act: async ({ proxies }, random) => proxies[pick(proxied, random)].cut(),
+    act: async (cluster, random) => proxyOf(cluster, random).cut(),
   },
   {
     name: 'a partition, one way or both',
     weight: 3,
-    act: async ({ proxies }, random) => {
-      const proxy = proxies[pick(proxied, random)];
+    act: async (cluster, random) => {
+      const proxy = proxyOf(cluster, random);
       proxy.held = pick<Held>(['to server', 'to client', 'both'], random);
       await sleep(between(random, 300, 3_000));
       proxy.held = 'nothing';

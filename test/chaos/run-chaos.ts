@@ -1,18 +1,31 @@
-// One run: a cluster, people who talk to it, and mischief by seed; then peace, and the judges of the simulator read every log.
+// One run in three phases: people who talk to a quiet cluster; the same beside a crowd; the same with mischief by seed, until the time
+// is over. Then peace: the crowd leaves, everything may take minutes to come to rest, and the judges read every log.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkHistory, type History, readHistory } from '@dormouse/testing';
-import { type RecordingToolServer, startRecordingToolServer } from '../recovery/recording-tool-server.ts';
-import { createWorkload } from '../recovery/workload.ts';
-import { type ChaosCluster, startChaosCluster } from './chaos-cluster.ts';
-import { chosen } from './mischief.ts';
+import { type History, readHistory } from '@dormouse/testing';
+import { type RecordingToolServer, serverName, startRecordingToolServer } from '../recovery/recording-tool-server.ts';
+import { createWorkload, onInterrupts, type PauseMs } from '../recovery/workload.ts';
+import { type ChaosCluster, instances, startChaosCluster } from './chaos-cluster.ts';
+import { type CrowdKind, createCrowd } from './crowd.ts';
+import { countFindings, type Finding, judge } from './judge.ts';
+import { brokerMischiefs, chosen, type Mischief } from './mischief.ts';
+import { type Phase, type Waits, waitsOf } from './neighbours.ts';
+import { mulberry32, shuffled } from './random.ts';
 
 export interface ChaosOrder {
   readonly seed: number;
+  /** Of faults; the phases before come on top. */
   readonly seconds: number;
+  /** For first toolsets and cold programs, measured by no phase. */
+  readonly warmSeconds: number;
+  readonly quietSeconds: number;
+  readonly crowdSeconds: number;
+  /** How long everything may take to come to rest afterwards. */
+  readonly restSeconds: number;
   readonly threads: number;
+  readonly crowd: CrowdKind;
   readonly cache: string;
   readonly say: (line: string) => void;
 }
@@ -23,7 +36,10 @@ export interface ChaosReport {
   readonly messages: number;
   readonly threads: number;
   readonly commits: number;
-  readonly violations: readonly unknown[];
+  readonly violations: readonly Finding[];
+  readonly found: Readonly<Record<'lost' | 'doubled' | 'unended', number>>;
+  /** How long healthy people waited, by phase. */
+  readonly waits: Readonly<Record<string, Waits>>;
   /** How often each mischief was done, each rare path taken, each event logged: zero proves nothing about it. */
   readonly counted: Readonly<Record<string, number>>;
   /** Rare paths of guarantees §2 that were never taken: nothing is proved about them. */
@@ -43,10 +59,17 @@ export const proofs: Readonly<Record<string, string>> = {
 };
 
 const pauseMsMax = 1_500;
-const restWithinMs = 120_000;
+/** So that two cores are not busy with the healthy load alone: what somebody waits for is then somebody else's doing. */
+const pauses: Readonly<Record<(typeof onInterrupts)[number], PauseMs>> = {
+  cancel: { from: 0, to: 4_000 },
+  keep: { from: 0, to: 4_000 },
+  queue: { from: 1_000, to: 3_000 },
+};
 
 export async function runChaos(order: ChaosOrder): Promise<ChaosReport> {
   const directory = mkdtempSync(join(tmpdir(), 'dormouse-chaos-'));
+  const remove = (): void => rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  process.once('exit', remove); // ended in the middle, by a signal
   const tools = await startRecordingToolServer(60);
   let cluster: ChaosCluster | null = null;
   let kept = false;
@@ -54,47 +77,91 @@ export async function runChaos(order: ChaosOrder): Promise<ChaosReport> {
     cluster = await startChaosCluster(directory, order.cache, order.say);
     const report = await hurt(cluster, tools, order);
     kept = report.violations.length > 0;
-    if (kept) order.say(`the output of every process is kept in ${directory}`);
     return report;
   } catch (error) {
     kept = true;
-    order.say(`the output of every process is kept in ${directory}`);
     throw error;
   } finally {
     await cluster?.close();
     await tools.close();
-    if (!kept) rmSync(directory, { recursive: true, force: true });
+    process.off('exit', remove);
+    if (kept) order.say(`the output of every process is kept in ${directory}`);
+    else remove();
   }
 }
 
 async function hurt(cluster: ChaosCluster, tools: RecordingToolServer, order: ChaosOrder): Promise<ChaosReport> {
   const { seed, seconds, say } = order;
-  const random = mulberry32(seed);
   const workload = createWorkload((...request) => cluster.request(...request));
   const threads = await workload.prepare(tools.url, order.threads);
-  const counted: Record<string, number> = {};
-  let talking = true;
-  const talks = threads.map((thread) => workload.talk(thread, () => talking));
+  const crowd = await createCrowd({
+    ...{ workload, instances, kind: order.crowd },
+    request: (...request) => cluster.request(...request),
+  });
+  try {
+    let talking = true;
+    const talks = threads.map((thread, person) =>
+      workload.talk(thread, () => talking, pauses[onInterrupts[person % onInterrupts.length] ?? 'queue']),
+    );
+    const phases: Phase[] = [];
+    const phase = async (name: Phase['name'], work: () => Promise<unknown>): Promise<void> => {
+      say(`${timeOfDay()}  phase: ${name}`);
+      const from = Date.now();
+      await work();
+      phases.push({ name, from, until: Date.now() });
+    };
+    await sleep(order.warmSeconds * 1_000);
+    await phase('quiet', () => sleep(order.quietSeconds * 1_000));
+    await crowd.come();
+    await phase('crowd', () => sleep(order.crowdSeconds * 1_000));
+    const counted: Record<string, number> = {};
+    await phase('faults', () => mischiefFor(cluster, order, counted));
+    await cluster.untilReady();
+    await crowd.leave();
+    talking = false;
+    const messages = (await Promise.all(talks)).reduce((sum, said) => sum + said, 0);
+    say(`${timeOfDay()}  peace`);
+    const history = await workload.history(tools, order.restSeconds * 1_000);
+    const waits = waitsOf(history, serverName, phases);
+    const violations = judge(history, waits);
+    const events = cluster.loggedEvents();
+    if (!events.has('limits_lowered')) throw new Error('the services did not take the lowered limits');
+    return {
+      ...{ seed, seconds, messages, threads: history.threads.length },
+      commits: history.threads.reduce((sum, thread) => sum + thread.commits.length, 0),
+      ...{ violations, waits },
+      found: countFindings(violations),
+      counted: {
+        ...counted,
+        ...rarePaths(history, tools),
+        'POSTs to the dead tool server': crowd.posts(),
+        ...Object.fromEntries(events),
+      },
+      unseen: Object.keys(proofs).filter((event) => !events.has(event)),
+    };
+  } finally {
+    await crowd.close();
+  }
+}
+
+/** Once each what brokers do, then whatever the seed says, until the time is over. */
+async function mischiefFor(
+  cluster: ChaosCluster,
+  { seed, seconds, say }: ChaosOrder,
+  counted: Record<string, number>,
+): Promise<void> {
+  const random = mulberry32(seed);
+  const first: Mischief[] = [...shuffled(brokerMischiefs, random)];
   for (const until = Date.now() + seconds * 1_000; Date.now() < until;) {
     await sleep(random() * pauseMsMax);
-    const mischief = chosen(random);
-    say(`${new Date().toISOString().slice(11, 23)}  ${mischief.name}`);
+    const mischief = first.shift() ?? chosen(random);
+    say(`${timeOfDay()}  ${mischief.name}`);
     counted[mischief.name] = (counted[mischief.name] ?? 0) + 1;
     await mischief.act(cluster, random);
   }
-  await cluster.untilReady();
-  talking = false;
-  const messages = (await Promise.all(talks)).reduce((sum, said) => sum + said, 0);
-  const history = await workload.history(tools, restWithinMs);
-  const events = cluster.loggedEvents();
-  return {
-    ...{ seed, seconds, messages, threads: history.threads.length },
-    commits: history.threads.reduce((sum, thread) => sum + thread.commits.length, 0),
-    violations: checkHistory(history),
-    counted: { ...counted, ...rarePaths(history, tools), ...Object.fromEntries(events) },
-    unseen: Object.keys(proofs).filter((event) => !events.has(event)),
-  };
 }
+
+const timeOfDay = (): string => new Date().toISOString().slice(11, 23);
 
 function rarePaths(history: History, tools: RecordingToolServer): Record<string, number> {
   const outcomes = Map.groupBy(
@@ -107,16 +174,5 @@ function rarePaths(history: History, tools: RecordingToolServer): Record<string,
     'callbacks cut off': tools.callbacks.filter(({ status }) => status === null).length,
     'callbacks refused for now': tools.callbacks.filter(({ status }) => status !== null && status >= 500).length,
     ...Object.fromEntries([...outcomes].map(([outcome, events]) => [`calls settled: ${outcome}`, events.length])),
-  };
-}
-
-/** A small generator with a seed: the same mischief in the same order. */
-function mulberry32(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d_2b_79_f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }

@@ -13,15 +13,29 @@ export interface Workload {
    * Says one message after another for as long as `talking`, and goes on in a new thread where the script of one has been played:
    * the load does not end before the mischief does. Answers how many messages.
    */
-  talk(thread: string, talking: () => boolean): Promise<number>;
+  talk(thread: string, talking: () => boolean, pauseMs?: PauseMs): Promise<number>;
+  /** A thread of the agent of this name; what it is sent and what becomes of it is part of the history. */
+  open(agent: string): Promise<string>;
+  /** Says the message of this place, until it is taken. */
+  say(thread: string, place: number): Promise<void>;
+  /** Asks to stop what the thread does, until that is taken. */
+  interrupt(thread: string): Promise<void>;
+  isIdle(thread: string): Promise<boolean>;
   /** Waits until everything is at rest, `withinMs` at most, and reads the logs of all threads. */
   history(tools: RecordingToolServer, withinMs: number): Promise<History>;
 }
 
+/** Between two messages of one person, evenly. */
+export interface PauseMs {
+  readonly from: number;
+  readonly to: number;
+}
+
 const tenant = 'default';
 const messagesPerThreadMax = 400;
-const pauseMsMax = 60;
-const onInterrupts = ['cancel', 'keep', 'queue'] as const;
+const shortPause: PauseMs = { from: 0, to: 60 };
+/** What a message does to the turn that runs, and the name of the agent that has it so. */
+export const onInterrupts = ['cancel', 'keep', 'queue'] as const;
 
 /** Every turn calls two tools, one of them at most once, then says something. */
 const script = Array.from({ length: messagesPerThreadMax * 2 }, (_, place) => {
@@ -35,6 +49,7 @@ const inputIdOf = (publicId: string): string => `c:${publicId.slice(publicId.ind
 export function createWorkload(request: System['request']): Workload {
   const requests: SentRequest[] = [];
   const threads: string[] = [];
+  const agents = new Map<string, string>();
 
   /** Sends until there is an answer; the key makes it one request however often it is sent. */
   async function send(method: string, path: string, body?: object, key?: string) {
@@ -62,11 +77,11 @@ export function createWorkload(request: System['request']): Workload {
     }
   }
 
-  async function openThread(): Promise<string> {
+  async function openThread(agent: string): Promise<string> {
     const place = threads.push('') - 1;
-    const agent = onInterrupts[place % onInterrupts.length];
     const id = (await send('POST', '/v1/threads', { agent }, `thread-${place}`)).json.id as string;
     threads[place] = id;
+    agents.set(id, agent);
     return id;
   }
 
@@ -80,11 +95,24 @@ export function createWorkload(request: System['request']): Workload {
     requests.push({ key, kind: 'message', inputId: inputIdOf(id), messageId: id, sentAt, answeredAt: Date.now() });
   }
 
+  async function interrupt(thread: string): Promise<void> {
+    const sentAt = Date.now();
+    const { status, json } = await send('POST', `/v1/threads/${thread}/interrupt`, undefined, `${thread}-interrupt`);
+    if (status !== 202) throw new Error(`an interruption was answered ${status}`);
+    const inputId = inputIdOf((json as { readonly id: string }).id);
+    const key = { tenant, thread };
+    requests.push({ key, kind: 'interrupt', inputId, messageId: null, sentAt, answeredAt: Date.now() });
+  }
+
+  async function statusOf(thread: string): Promise<string> {
+    return ((await send('GET', `/v1/threads/${thread}`)).json as { readonly status: string }).status;
+  }
+
   /** Why the runtime is not at rest yet; empty when it is. */
   async function unrest(tools: RecordingToolServer): Promise<readonly string[]> {
     const why = tools.busy() > 0 ? [`${tools.busy()} callbacks are on their way`] : [];
     for (const thread of threads) {
-      const { status } = (await send('GET', `/v1/threads/${thread}`)).json as { readonly status: string };
+      const status = await statusOf(thread);
       if (status !== 'idle') why.push(`${thread} is ${status}`);
     }
     return why;
@@ -109,17 +137,22 @@ export function createWorkload(request: System['request']): Workload {
         const policies = { on_interrupt: name, approve: { mode: 'none' } };
         await send('POST', '/v1/agents', { name, model, tool_servers: [serverName], policies }, `agent-${name}`);
       }
-      for (let person = 0; person < personCount; person++) await openThread();
-      return [...threads];
+      const opened: string[] = [];
+      for (let person = 0; person < personCount; person++)
+        opened.push(await openThread(onInterrupts[person % onInterrupts.length] ?? ''));
+      return opened;
     },
-    talk: async (first, talking) => {
+    open: openThread,
+    ...{ say, interrupt },
+    isIdle: async (thread) => (await statusOf(thread)) === 'idle',
+    talk: async (first, talking, { from, to } = shortPause) => {
       let thread = first;
       let said = 0;
       for (; talking(); said++) {
         const place = said % messagesPerThreadMax;
-        if (said > 0 && place === 0) thread = await openThread();
+        if (said > 0 && place === 0) thread = await openThread(agents.get(first) ?? '');
         await say(thread, place);
-        await sleep(Math.random() * pauseMsMax);
+        await sleep(from + Math.random() * (to - from));
       }
       return said;
     },

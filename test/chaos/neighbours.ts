@@ -1,0 +1,85 @@
+// How long healthy people waited for their answers, in each phase of a run: from the first byte of a message to the commit that holds
+// the answer of its turn, outages of the doors included. Measured are the threads whose messages wait for the turn that runs.
+import { type History, type Reading, readHistory } from '@dormouse/testing';
+import type { onInterrupts } from '../recovery/workload.ts';
+
+export interface Phase {
+  readonly name: 'quiet' | 'crowd' | 'faults';
+  readonly from: number;
+  readonly until: number;
+}
+
+export interface Waits {
+  /** Messages that were said in this phase. */
+  readonly messages: number;
+  /** Of them: answered before the phase was over. */
+  readonly inTime: number;
+  /** Of them: not answered at all. */
+  readonly never: number;
+  /** Milliseconds, of those that were answered, whenever; null when none was. */
+  readonly p50: number | null;
+  readonly p99: number | null;
+  readonly max: number | null;
+}
+
+type ReadingThread = Reading['threads'][number];
+
+const measured: (typeof onInterrupts)[number] = 'queue';
+
+export function waitsOf(
+  history: History,
+  toolServer: string,
+  phases: readonly Phase[],
+): Readonly<Record<string, Waits>> {
+  const { threads } = readHistory(history);
+  const answers = new Map(
+    threads.filter((thread) => isMeasured(thread, toolServer)).map((thread) => [thread.key.thread, answersOf(thread)]),
+  );
+  // What was acknowledged and is in no log is a message that was never answered.
+  const said = history.requests.flatMap(({ kind, key, messageId, sentAt }) => {
+    const answered = answers.get(key.thread);
+    return kind !== 'message' || messageId === null || answered === undefined
+      ? []
+      : [{ sentAt, answeredAt: answered.get(messageId) ?? null }];
+  });
+  return Object.fromEntries(
+    phases.map(({ name, from, until }) => {
+      const here = said.filter(({ sentAt }) => sentAt >= from && sentAt < until);
+      const waited = here
+        .flatMap(({ sentAt, answeredAt }) => (answeredAt === null ? [] : [answeredAt - sentAt]))
+        .toSorted((one, other) => one - other);
+      const waits: Waits = {
+        messages: here.length,
+        inTime: here.filter(({ answeredAt }) => answeredAt !== null && answeredAt < until).length,
+        never: here.length - waited.length,
+        ...{ p50: quantile(waited, 0.5), p99: quantile(waited, 0.99), max: waited.at(-1) ?? null },
+      };
+      return [name, waits];
+    }),
+  );
+}
+
+function isMeasured(thread: ReadingThread, toolServer: string): boolean {
+  const opened = thread.events[0]?.event;
+  return (
+    opened?.type === 'ThreadOpened' &&
+    opened.policies.onInterrupt === measured &&
+    opened.toolServers.includes(toolServer)
+  );
+}
+
+/** Message to the moment of the first final answer behind it. */
+function answersOf({ events }: ReadingThread): ReadonlyMap<string, number> {
+  const answers = new Map<string, number>();
+  let waiting: string[] = [];
+  for (const { event, commit } of events) {
+    if (event.type === 'MessageAccepted') waiting.push(event.messageId);
+    if (event.type !== 'CompletionRecorded' || !event.final) continue;
+    for (const message of waiting) answers.set(message, commit.at);
+    waiting = [];
+  }
+  return answers;
+}
+
+const quantile = (sorted: readonly number[], share: number): number | null =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null;
