@@ -77,16 +77,18 @@ export interface Model {
   answersAtOnce?(model: ModelConfig): AnsweringAtOnce | null;
 }
 
+type ModelFaultCode = 'MODEL_FAILED' | 'MODEL_REFUSED' | 'TOO_MANY_CALLS';
+
 /** The provider failed. `retryAfterMs` is its own wish, if it said one. */
 export class ModelFault extends Error {
   override readonly name = 'ModelFault';
-  readonly code: 'MODEL_FAILED' | 'MODEL_REFUSED';
+  readonly code: ModelFaultCode;
   readonly retryable: boolean;
   readonly status: number | null;
   readonly retryAfterMs: number | null;
 
   constructor(fault: {
-    readonly code: 'MODEL_FAILED' | 'MODEL_REFUSED';
+    readonly code: ModelFaultCode;
     readonly detail: string;
     readonly retryable: boolean;
     readonly status?: number | null;

@@ -6,6 +6,7 @@ import {
   emptyTail,
   evolve,
   extendTranscript,
+  GrowingLists,
   type ModelMessage,
   type Thread,
   type TranscriptTail,
@@ -62,13 +63,14 @@ export function foldCommits(
 ): LoadedThread {
   let { thread, tail, lastHash } = loaded;
   const messages = [...loaded.messages];
+  const lists = new GrowingLists();
   for (const commit of commits) {
     for (const event of openCommit(commit).events) {
       if (thread.position >= upTo) return { ...loaded, thread, tail, lastHash, messages };
       thread = evolve(thread, event, commit.at);
-      const step = extendTranscript(tail, event);
+      const step = extendTranscript(tail, event, lists);
       tail = step.tail;
-      messages.push(...step.messages);
+      for (const message of step.messages) messages.push(message);
     }
     lastHash = commit.hash;
   }

@@ -210,8 +210,10 @@ describe('calls that are not sent', () => {
   });
 
   it('beyond 128 pending calls are refused one by one', () => {
-    const many = given(...asked()).when(answered('', ...Array.from({ length: 130 }, (_, n) => call('weather', { n }))));
-    expect(many.owes.filter((effect) => effect === 'InvokeTool')).toHaveLength(128);
+    const calls = (from: number) => Array.from({ length: 65 }, (_, n) => call('weather', { n: from + n }));
+    const kept = asked({ policies: { onInterrupt: 'keep' } });
+    const many = given(...kept, answered('', ...calls(0)), said('msg_2')).when(answered('', ...calls(65)));
+    expect(many.owes.filter((effect) => effect === 'InvokeTool')).toHaveLength(63);
     expect(many.events.filter((event) => event.type === 'ToolCallSettled')).toHaveLength(2);
   });
 

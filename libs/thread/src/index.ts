@@ -5,6 +5,7 @@ export * from './decision.ts';
 export * from './effect.ts';
 export * from './event.ts';
 export { evolve } from './evolve.ts';
+export { GrowingLists } from './growing-lists.ts';
 export { mismatch as answerMismatch } from './rules/approval.ts';
 export * from './input.ts';
 export * from './model-message.ts';

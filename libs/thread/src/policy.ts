@@ -45,6 +45,8 @@ export const defaultLimits: Limits = {
 /** Limits of the runtime itself, the same for every agent. guarantees §3. */
 export const threadLimits = {
   pendingCallsMax: 128,
+  /** Calls of one answer of the model; an answer with more is taken as failed. */
+  callsPerAnswerMax: 128,
   queuedMessagesMax: 1_000,
   sameCallRepeatsMax: 5,
   argumentsBytesMax: 1_048_576,

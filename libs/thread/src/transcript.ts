@@ -13,6 +13,7 @@ import { injectedEventToolName } from '@dormouse/protocol';
 import type { Content } from './content.ts';
 import { text } from './content.ts';
 import type { RecordedEvent } from './event.ts';
+import { GrowingLists } from './growing-lists.ts';
 import type { ModelMessage, ModelToolCall, ModelToolResult } from './model-message.ts';
 import type { Policies } from './policy.ts';
 import { own } from './thread.ts';
@@ -67,8 +68,12 @@ export const emptyTail: TranscriptTail = {
 
 const none: readonly ModelMessage[] = [];
 
-/** Folds one event. */
-export function extendTranscript(tail: TranscriptTail, event: RecordedEvent): TranscriptStep {
+/** Folds one event. Who folds many and keeps the last tail alone gives the same `lists` to all of them. */
+export function extendTranscript(
+  tail: TranscriptTail,
+  event: RecordedEvent,
+  lists: GrowingLists = new GrowingLists(),
+): TranscriptStep {
   switch (event.type) {
     case 'ThreadOpened':
       return { tail: begin(tail, event), messages: none };
@@ -77,30 +82,33 @@ export function extendTranscript(tail: TranscriptTail, event: RecordedEvent): Tr
     case 'CompletionRecorded':
       return { tail: { ...tail, round: { ...event.message, calls: [], results: [] } }, messages: none };
     case 'ToolCallRequested':
-      return { tail: addCall(tail, event), messages: none };
+      return { tail: addCall(tail, event, lists), messages: none };
     case 'ToolCallDetached':
-      return { tail: detach(tail, event.toolCallId), messages: none };
+      return { tail: detach(tail, event.toolCallId, lists), messages: none };
     case 'ToolCallSettled':
-      return { tail: settle(tail, event), messages: none };
+      return { tail: settle(tail, event, lists), messages: none };
     case 'MessageAccepted':
-      return { tail: say(tail, event.content), messages: none };
+      return { tail: say(tail, event.content, lists), messages: none };
     case 'SubscriptionOpened':
       return { tail: subscribe(tail, event.toolCallId), messages: none };
     case 'SubscriptionEventReceived':
-      return { tail: event.into === 'thread' ? injectEvent(tail, event) : tail, messages: none };
+      return { tail: event.into === 'thread' ? injectEvent(tail, event, lists) : tail, messages: none };
     case 'SubscriptionClosed':
       return { tail: unsubscribe(tail, event.toolCallId), messages: none };
     case 'ChildReported':
-      return { tail: say(tail, reportOf(event)), messages: none };
+      return { tail: say(tail, reportOf(event), lists), messages: none };
     case 'ParentMessageReceived':
-      return { tail: say(tail, [text('[message from the parent thread]'), ...event.content]), messages: none };
+      return { tail: say(tail, [text('[message from the parent thread]'), ...event.content], lists), messages: none };
     case 'ScheduleCame':
-      return { tail: event.skipped ? tail : say(tail, [text(scheduled(event)), ...event.content]), messages: none };
+      return {
+        tail: event.skipped ? tail : say(tail, [text(scheduled(event)), ...event.content], lists),
+        messages: none,
+      };
     case 'TimerSet':
       return { tail: event.reason === 'sleep' ? sleep(tail, event) : tail, messages: none };
     case 'TimerFired':
     case 'TimerCancelled':
-      return { tail: wakeUp(tail, event), messages: none };
+      return { tail: wakeUp(tail, event, lists), messages: none };
     case 'OauthRequested':
       return { tail: waitFor(tail, event.toolCallId, 'login'), messages: none };
     case 'ChoiceRequested':
@@ -136,11 +144,12 @@ export function extendTranscript(tail: TranscriptTail, event: RecordedEvent): Tr
 /** The whole transcript of some events, from a thread's first on. */
 export function transcript(events: readonly RecordedEvent[]): readonly ModelMessage[] {
   const messages: ModelMessage[] = [];
+  const lists = new GrowingLists();
   let tail = emptyTail;
   for (const event of events) {
-    const step = extendTranscript(tail, event);
+    const step = extendTranscript(tail, event, lists);
     tail = step.tail;
-    messages.push(...step.messages);
+    for (const message of step.messages) messages.push(message);
   }
   return messages;
 }
@@ -157,29 +166,29 @@ function roundMessages(round: Round): readonly ModelMessage[] {
   const said = { role: 'assistant', text: round.text, toolCalls: calls } as const;
   const assistant: ModelMessage = round.reasoning === undefined ? said : { ...said, reasoning: round.reasoning };
   if (calls.length === 0) return [assistant];
-  return [assistant, { role: 'tool', results: calls.map((call) => resultOf(call, results)) }];
+  const byCall = new Map(results.map((result) => [result.toolCallId, result]));
+  return [assistant, { role: 'tool', results: calls.map(({ toolCallId }) => resultOf(toolCallId, byCall)) }];
 }
 
-function resultOf({ toolCallId }: ModelToolCall, results: Round['results']): ModelToolResult {
-  const result = results.find((one) => one.toolCallId === toolCallId);
+function resultOf(toolCallId: string, byCall: ReadonlyMap<string, ModelToolResult>): ModelToolResult {
+  const result = byCall.get(toolCallId);
   if (result === undefined) throw new Error(`(M2) a completion was requested while ${toolCallId} has no result`);
   return result;
 }
 
-function addCall(tail: TranscriptTail, call: ModelToolCall): TranscriptTail {
+function addCall(tail: TranscriptTail, call: ModelToolCall, lists: GrowingLists): TranscriptTail {
   if (tail.round === null) throw new Error(`(M2) ${call.toolCallId} was requested outside a round`);
   const { toolCallId, operation } = call;
-  return {
-    ...tail,
-    round: { ...tail.round, calls: [...tail.round.calls, { toolCallId, operation, arguments: call.arguments }] },
-  };
+  const calls = lists.append(tail.round.calls, [{ toolCallId, operation, arguments: call.arguments }]);
+  return { ...tail, round: { ...tail.round, calls } };
 }
 
 function callInRound(
   tail: TranscriptTail,
   toolCallId: string,
 ): { readonly round: Round; readonly call: ModelToolCall } | null {
-  const call = tail.round?.calls.find((candidate) => candidate.toolCallId === toolCallId);
+  // From the end: a call that is settled where it was asked for is the last one.
+  const call = tail.round?.calls.findLast((candidate) => candidate.toolCallId === toolCallId);
   return tail.round === null || call === undefined ? null : { round: tail.round, call };
 }
 
@@ -192,7 +201,7 @@ const placeholders = {
   login: `Authorisation is in progress: the user has been asked to log in. ${later}`, // R86
 } as const;
 
-function detach(tail: TranscriptTail, toolCallId: string): TranscriptTail {
+function detach(tail: TranscriptTail, toolCallId: string, lists: GrowingLists): TranscriptTail {
   const found = callInRound(tail, toolCallId);
   if (found === null) return tail;
   const { round, call } = found;
@@ -204,12 +213,12 @@ function detach(tail: TranscriptTail, toolCallId: string): TranscriptTail {
   };
   return {
     ...tail,
-    round: { ...round, results: [...round.results, result] },
+    round: { ...round, results: lists.append(round.results, [result]) },
     detached: { ...tail.detached, [toolCallId]: call },
   };
 }
 
-function settle(tail: TranscriptTail, event: Event<'ToolCallSettled'>): TranscriptTail {
+function settle(tail: TranscriptTail, event: Event<'ToolCallSettled'>, lists: GrowingLists): TranscriptTail {
   const { toolCallId, outcome, content } = event;
   const late = own(tail.detached, toolCallId);
   if (late !== undefined) {
@@ -220,13 +229,13 @@ function settle(tail: TranscriptTail, event: Event<'ToolCallSettled'>): Transcri
       outcome,
       content,
     });
-    return { ...tail, detached, behind: [...tail.behind, ...pair] };
+    return { ...tail, detached, behind: lists.append(tail.behind, pair) };
   }
   const found = callInRound(tail, toolCallId);
   if (found === null) return tail;
   const { round, call } = found;
   const result: ModelToolResult = { toolCallId, operation: call.operation, outcome, content };
-  return { ...tail, round: { ...round, results: [...round.results, result] } };
+  return { ...tail, round: { ...round, results: lists.append(round.results, [result]) } };
 }
 
 /** A child's own transcript begins: what it was spawned for is known from its opening. (M6) */
@@ -249,25 +258,24 @@ const openCallsOf = {
   },
 } as const;
 
-/** A placeholder is no result: whoever inherits it is told what became of the call for him. */
-function settledResult(tail: TranscriptTail, toolCallId: string): ModelToolResult | undefined {
-  const result = tail.round?.results.find((one) => one.toolCallId === toolCallId);
-  return result?.outcome === 'still_running' ? undefined : result;
-}
+/** Without placeholders: a thread that inherits a call is told what became of it there. */
+const settledResults = ({ results }: Round): ReadonlyMap<string, ModelToolResult> =>
+  new Map(results.filter(({ outcome }) => outcome !== 'still_running').map((result) => [result.toolCallId, result]));
 
 /** How a transcript ends for a thread that inherits it: what is open stays open where it was made. (M2, M6) */
 export function inherit(tail: TranscriptTail, by: keyof typeof openCallsOf): readonly ModelMessage[] {
   if (tail.round === null) return tail.behind;
+  const settled = settledResults(tail.round);
   const results = tail.round.calls.map(
-    ({ toolCallId, operation }) => settledResult(tail, toolCallId) ?? { toolCallId, operation, ...openCallsOf[by] },
+    ({ toolCallId, operation }) => settled.get(toolCallId) ?? { toolCallId, operation, ...openCallsOf[by] },
   );
   return [...roundMessages({ ...tail.round, results }), ...tail.behind];
 }
 
 /** Words that are nobody's answer to a call: they stand behind the round as a user message. (M3) */
-const say = (tail: TranscriptTail, content: Content): TranscriptTail => ({
+const say = (tail: TranscriptTail, content: Content, lists: GrowingLists): TranscriptTail => ({
   ...tail,
-  behind: [...tail.behind, { role: 'user', content }],
+  behind: lists.append<ModelMessage>(tail.behind, [{ role: 'user', content }]),
 });
 
 function reportOf({ childId, report, closed }: Event<'ChildReported'>): Content {
@@ -296,7 +304,11 @@ function unsubscribe(tail: TranscriptTail, toolCallId: string): TranscriptTail {
   return { ...tail, subscribed };
 }
 
-function injectEvent(tail: TranscriptTail, event: Event<'SubscriptionEventReceived'>): TranscriptTail {
+function injectEvent(
+  tail: TranscriptTail,
+  event: Event<'SubscriptionEventReceived'>,
+  lists: GrowingLists,
+): TranscriptTail {
   const call = own(tail.subscribed, event.toolCallId);
   if (call === undefined) return tail;
   const injected = tail.injected + 1;
@@ -306,7 +318,7 @@ function injectEvent(tail: TranscriptTail, event: Event<'SubscriptionEventReceiv
     outcome: 'result',
     content: event.content,
   });
-  return { ...tail, injected, behind: [...tail.behind, ...pair] };
+  return { ...tail, injected, behind: lists.append(tail.behind, pair) };
 }
 
 /** The model is told when a sleep ends, and how. The due time is in the log and in the call's result already. */
@@ -314,14 +326,18 @@ function sleep(tail: TranscriptTail, { timerId }: Event<'TimerSet'>): Transcript
   return { ...tail, sleeping: [...(tail.sleeping ?? []), timerId] };
 }
 
-function wakeUp(tail: TranscriptTail, event: Event<'TimerFired'> | Event<'TimerCancelled'>): TranscriptTail {
+function wakeUp(
+  tail: TranscriptTail,
+  event: Event<'TimerFired'> | Event<'TimerCancelled'>,
+  lists: GrowingLists,
+): TranscriptTail {
   if (tail.sleeping?.includes(event.timerId) !== true) return tail;
   const awake = { ...tail, sleeping: tail.sleeping.filter((timerId) => timerId !== event.timerId) };
   const note =
     event.type === 'TimerFired'
       ? `[the timer has fired, scheduled for ${new Date(event.scheduledFor).toISOString()}]`
       : '[woken before the timer, which is cancelled]';
-  return say(awake, [text(note)]);
+  return say(awake, [text(note)], lists);
 }
 
 /** What an injected pair says. */

@@ -290,6 +290,12 @@ const turnCodes = {
     'The provider refused the request itself: key, quota, or content.',
     'Correct the agent’s model settings or the message.',
   ),
+  TOO_MANY_CALLS: entry(
+    null,
+    'Too many calls',
+    'The model asked for more than 128 tool calls in one answer. None of them was made, and the answer was not kept.',
+    'Send another message, for example one that asks for fewer calls at once.',
+  ),
   BUDGET_EXCEEDED: entry(
     null,
     'Budget exceeded',

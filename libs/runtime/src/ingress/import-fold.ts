@@ -5,7 +5,14 @@
 //   F2. More may not be open at once than threads ever have: each event would cost more than the one before.
 import type { Commit } from '@dormouse/ports';
 import type { Steps } from '@dormouse/protocol';
-import { evolve, extendTranscript, type RecordedEvent, type Thread, type TranscriptTail } from '@dormouse/thread';
+import {
+  evolve,
+  extendTranscript,
+  GrowingLists,
+  type RecordedEvent,
+  type Thread,
+  type TranscriptTail,
+} from '@dormouse/thread';
 import { inTurns } from '../in-turns.ts';
 import type { LoadedThread } from '../thread-reader.ts';
 import { apiEvent } from './events.ts';
@@ -30,11 +37,12 @@ export async function readAsEverybody(
 }
 
 function* reading(before: LoadedThread, commit: Commit, events: readonly RecordedEvent[]): Steps<LoadedThread> {
+  const lists = new GrowingLists();
   let { thread, tail } = before;
   for (const [index, event] of events.entries()) {
     apiEvent({ position: commit.version + index + 1, at: commit.at, event });
     thread = evolve(thread, event, commit.at);
-    ({ tail } = extendTranscript(tail, event));
+    ({ tail } = extendTranscript(tail, event, lists));
     if (index % eventsPerStep !== 0) continue;
     if (isOverfull(thread, tail)) throw new RangeError('more is open than a thread may have');
     yield;

@@ -33,7 +33,7 @@ export interface ProcessorSettings {
   readonly modelRetryTotalMs: number;
   /** Hard limit of one completion, retries and waiting included: it holds its deliveries that long. */
   readonly completionMsMax: number;
-  /** Text, reasoning and arguments of one completion together, in characters: more than any model says, and a store takes it. */
+  /** Text, reasoning, arguments, ids and names of one completion together, in characters: more than any model says, and a store takes it. */
   readonly completionBytesMax: number;
   readonly completionsInFlightMax: number;
   /** How long a completion goes on whose partition was taken away: it may come back. */

@@ -12,6 +12,7 @@ import {
   emptyTail,
   type evolve,
   type extendTranscript,
+  GrowingLists,
   type ModelMessage,
   type RecordedEvent,
   type Thread,
@@ -133,12 +134,13 @@ export function foldTranscript(
   before: TranscriptTail,
   events: readonly RecordedEvent[],
 ): { readonly tail: TranscriptTail; readonly messages: readonly ModelMessage[] } {
-  let tail = before;
+  const lists = new GrowingLists();
   const messages: ModelMessage[] = [];
+  let tail = before;
   for (const event of events) {
-    const step = folds.extendTranscript(tail, event);
+    const step = folds.extendTranscript(tail, event, lists);
     tail = step.tail;
-    messages.push(...step.messages);
+    for (const message of step.messages) messages.push(message);
   }
   return { tail, messages };
 }

@@ -16,6 +16,7 @@ const isCurrent = (draft: Draft, completionId: string): boolean =>
 export function recordCompletion(draft: Draft, input: CompletionResult): Decision {
   if (!isCurrent(draft, input.completionId)) return { committed: false, refusal: 'SUPERSEDED' };
   const { completionId, finishReason, usage, toolCalls } = input;
+  if (toolCalls.length > threadLimits.callsPerAnswerMax) return fail(draft, completionId, tooManyCalls);
   const message = { text: input.text, ...(input.reasoning === null ? {} : { reasoning: input.reasoning }) };
   const final = toolCalls.length === 0;
   draft.emit({ type: 'CompletionRecorded', completionId, message, finishReason, usage, interrupted: false, final });
@@ -35,7 +36,18 @@ export function recordCompletion(draft: Draft, input: CompletionResult): Decisio
 /** The input is kept: the next message or a retry goes on. R55 */
 export function recordFailure(draft: Draft, input: CompletionFailure): Decision {
   if (!isCurrent(draft, input.completionId)) return { committed: false, refusal: 'SUPERSEDED' };
-  const { completionId, code, detail, retryable } = input;
+  return fail(draft, input.completionId, input);
+}
+
+type Failed = Pick<CompletionFailure, 'code' | 'detail' | 'retryable'>;
+
+const tooManyCalls: Failed = {
+  code: 'TOO_MANY_CALLS',
+  detail: `the model asked for more than ${threadLimits.callsPerAnswerMax} calls at once`,
+  retryable: false,
+};
+
+function fail(draft: Draft, completionId: string, { code, detail, retryable }: Failed): Decision {
   draft.emit({ type: 'CompletionFailed', completionId, code, detail, retryable });
   wake(draft);
   return draft.decided();

@@ -34,7 +34,7 @@ export function createAskAtOnce(deps: AtOnceDeps): AskAtOnce {
     const answer = new PartialAnswer(1);
     for (const part of parts) {
       answer.add(completionId, part);
-      if (answer.characters > deps.settings.completionBytesMax) return null;
+      if (answer.excess(deps.settings.completionBytesMax) !== null) return null;
       if (answer.finish !== null) return resultAtHand(deps, completionId, answer, tools);
     }
     return null;

@@ -99,6 +99,50 @@ const hangs = (after: readonly ModelPart[] = []): Play =>
     await new Promise(() => {});
   };
 
+describe('an answer that is more than a thread takes', () => {
+  const calling = (count: number, providerCallId: string, operation = 'weather'): Play =>
+    async function* () {
+      for (let call = 0; call < count; call++)
+        yield { part: 'tool_call', providerCallId, operation, arguments: '{"city":"Oslo"}' };
+      yield { part: 'finish', reason: 'tool_calls', usage: { inputTokens: 3, outputTokens: 2 } };
+    };
+
+  it('fails with a code of its own above 128 calls, without reading on', async () => {
+    let read = 0;
+    const endless: Play = async function* () {
+      for (;;) {
+        read += 1;
+        yield { part: 'tool_call', providerCallId: 'p', operation: 'weather', arguments: '{}' };
+      }
+    };
+    const { clock, answers } = scene([endless]);
+    await clock.advance(0);
+    expect(answers).toMatchObject([{ kind: 'CompletionFailure', code: 'TOO_MANY_CALLS', retryable: false }]);
+    expect(read).toBe(129);
+    const most = scene([calling(128, 'p')]);
+    await most.clock.advance(0);
+    expect(most.answers).toMatchObject([{ kind: 'CompletionResult', toolCalls: { length: 128 } }]);
+  });
+
+  it('counts ids and names as what was said', async () => {
+    for (const play of [calling(1, 'x'.repeat(3_000_000)), calling(1, 'p', 'x'.repeat(3_000_000))]) {
+      const { clock, answers } = scene([play]);
+      await clock.advance(0);
+      expect(answers).toMatchObject([{ kind: 'CompletionFailure', code: 'MODEL_FAILED', retryable: false }]);
+    }
+  });
+
+  it('leaves out a call id that no invocation carries, and cuts a name that no tool has', async () => {
+    const { clock, answers } = scene([calling(1, 'x'.repeat(201), 'y'.repeat(10_000))]);
+    await clock.advance(0);
+    const toolCalls = [{ providerCallId: '', operation: `${'y'.repeat(128)}…` }];
+    expect(answers).toMatchObject([{ kind: 'CompletionResult', toolCalls }]);
+    const surrogate = scene([calling(1, 'half \ud800', 'half \ud800')]);
+    await surrogate.clock.advance(0);
+    expect(surrogate.answers).toMatchObject([{ toolCalls: [{ providerCallId: '', operation: 'half \ufffd' }] }]);
+  });
+});
+
 describe('a completion whose lane is gone', () => {
   const slowly: Play = async function* () {
     await pause.clock?.sleep(5_000);

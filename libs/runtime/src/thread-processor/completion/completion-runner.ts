@@ -134,7 +134,8 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
       if (run.answer !== answer || run.state !== 'running' || !run.isStreaming) return request; // broken off: nobody listens
       run.lastPartAt = clock.now();
       const delta = answer.add(run.completionId, part);
-      if (answer.characters > settings.completionBytesMax) throw tooLarge(settings.completionBytesMax);
+      const excess = answer.excess(settings.completionBytesMax);
+      if (excess !== null) throw excess;
       if (delta !== null && !run.isLeft) deps.feed.publish(run.key, { hint: 'delta', delta }); // (A4)
       if (answer.finish !== null) return request;
     }
@@ -249,10 +250,3 @@ const brokenOff: Failure = { code: 'MODEL_FAILED', detail: 'broken off', retryab
 
 const stalled = (limitMs: number): ModelFault =>
   new ModelFault({ code: 'MODEL_FAILED', detail: `the model said nothing for ${limitMs} ms`, retryable: true });
-
-const tooLarge = (charactersMax: number): ModelFault =>
-  new ModelFault({
-    code: 'MODEL_FAILED',
-    detail: `the completion is larger than ${charactersMax} characters`,
-    retryable: false,
-  });

@@ -7,7 +7,13 @@
 //   N3. A log that ends before the place asked for throws, and so does one that does not go on where the reading ended: an unknown
 //       history is never an empty one. R54
 import { Fault, type ThreadKey } from '@dormouse/ports';
-import { emptyTail, type RecordedEvent, type ThreadPosition, type TranscriptTail } from '@dormouse/thread';
+import {
+  emptyTail,
+  GrowingLists,
+  type RecordedEvent,
+  type ThreadPosition,
+  type TranscriptTail,
+} from '@dormouse/thread';
 import { openCommit } from '../../envelope.ts';
 import { heapBytesOf } from '../heap-weight.ts';
 import { commitsFrom } from '../thread-state.ts';
@@ -44,6 +50,7 @@ export class InheritedTranscript {
   #origin: Origin | null = null;
   #position = 0;
   #tail = emptyTail;
+  #lists = new GrowingLists();
   #reading: Promise<void> | null = null;
 
   constructor(sources: PromptSources, key: ThreadKey) {
@@ -104,7 +111,7 @@ export class InheritedTranscript {
   #fold(event: RecordedEvent): void {
     if (event.type === 'ThreadOpened' && event.parent !== undefined) this.#origin = { at: event.parent, by: 'child' };
     if (event.type === 'ThreadForked') this.#origin = { at: event.from, by: 'fork' };
-    const { tail, messages } = this.#sources.folds.extendTranscript(this.#tail, event);
+    const { tail, messages } = this.#sources.folds.extendTranscript(this.#tail, event, this.#lists);
     this.messages.append(messages);
     this.#tail = tail;
     this.#position += 1;
@@ -114,6 +121,7 @@ export class InheritedTranscript {
   /** (N2) */
   #remember(): void {
     const place = { tail: this.#tail, origin: this.#origin };
+    this.#lists = new GrowingLists(); // what is remembered does not change
     this.#places.set(this.#position, place);
     this.#placesBytes += bytesOf(place);
     for (const [oldest, each] of this.#places) {

@@ -1,6 +1,11 @@
-// What one attempt of a completion has said so far, part by part. Owns the sums and the places of the deltas.
-import type { Delta, ModelPart } from '@dormouse/ports';
-import type { FinishReason, Usage } from '@dormouse/thread';
+// What one attempt of a completion has said so far, part by part. Owns the sums, their bounds and the places of the deltas.
+//
+// Invariants:
+//   S1. Everything that is kept of an answer is counted: its words, its arguments, the ids and names of its calls, the calls.
+//   S2. What a provider calls a call, and the name of a tool, are bounded here: what is stored and sent because of them is, too.
+import { type Delta, ModelFault, type ModelPart } from '@dormouse/ports';
+import { idCharactersMax, nameCharactersMax } from '@dormouse/protocol';
+import { type FinishReason, threadLimits, type Usage } from '@dormouse/thread';
 
 export interface RawCall {
   readonly providerCallId: string;
@@ -48,13 +53,24 @@ export class PartialAnswer {
           part.text,
         );
       case 'tool_call':
-        this.calls.push(part);
+        this.calls.push(boundedCall(part));
+        this.characters += part.providerCallId.length + part.operation.length;
         this.#countOnce(part.arguments.length);
         return null;
       case 'finish':
         this.finish = part;
         return null;
     }
+  }
+
+  /** Why nothing more of it is read, or null. (S1) */
+  excess(charactersMax: number): ModelFault | null {
+    const { callsPerAnswerMax } = threadLimits;
+    if (this.calls.length > callsPerAnswerMax || (this.#toolInputs?.size ?? 0) > callsPerAnswerMax)
+      return excess('TOO_MANY_CALLS', `the model asked for more than ${callsPerAnswerMax} calls at once`);
+    return this.characters > charactersMax
+      ? excess('MODEL_FAILED', `the completion is larger than ${charactersMax} characters`)
+      : null;
   }
 
   /** Everything so far, under the next number: it replaces whatever was shown, here or by another process. */
@@ -88,3 +104,16 @@ export class PartialAnswer {
     return before.length;
   }
 }
+
+const excess = (code: ModelFault['code'], detail: string): ModelFault =>
+  new ModelFault({ code, detail, retryable: false });
+
+/** An id that no invocation carries is left out; a name that no tool can have stays one. (S2) R13 */
+const boundedCall = ({ providerCallId, operation, arguments: text }: RawCall): RawCall => ({
+  providerCallId: providerCallId.length <= idCharactersMax && providerCallId.isWellFormed() ? providerCallId : '',
+  operation: (operation.length <= nameCharactersMax
+    ? operation
+    : `${operation.slice(0, nameCharactersMax)}…`
+  ).toWellFormed(),
+  arguments: text,
+});

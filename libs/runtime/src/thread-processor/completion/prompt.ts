@@ -10,6 +10,7 @@ import {
   type ContentItem,
   emptyTail,
   type extendTranscript,
+  GrowingLists,
   hasReference,
   type ModelMessage,
 } from '@dormouse/thread';
@@ -66,13 +67,14 @@ async function readMessages(
   length: number,
 ): Promise<readonly ModelMessage[]> {
   const messages: ModelMessage[] = [];
+  const lists = new GrowingLists();
   let tail = emptyTail;
   for await (const commit of commitsFrom(sources, key, 0)) {
     if (messages.length >= length) break;
     for (const event of openCommit(commit).events) {
-      const step = sources.folds.extendTranscript(tail, event);
+      const step = sources.folds.extendTranscript(tail, event, lists);
       tail = step.tail;
-      messages.push(...step.messages);
+      for (const message of step.messages) messages.push(message);
     }
   }
   if (messages.length < length) throw new Fault('STATE_UNAVAILABLE', `the log of ${key.thread} ends before the prompt`);

@@ -70,12 +70,12 @@ export function decideSlice(
     }
     thread = decision.thread;
     taken.push(item);
-    effects.push(...decision.effects);
+    for (const effect of decision.effects) effects.push(effect);
     if (items.length > 1) bytes += heapBytesOf(decision.events);
-    events.push(...decision.events);
+    for (const event of decision.events) events.push(event);
     const folded = foldTranscript(heart, tail, decision.events);
     tail = folded.tail;
-    messages.push(...folded.messages);
+    for (const message of folded.messages) messages.push(message);
   }
   return { outcome: 'commit', items: taken, events, effects, thread, tail, messages };
 }
