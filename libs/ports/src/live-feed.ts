@@ -12,7 +12,8 @@ export interface Delta {
   readonly attempt: number;
   /** Characters of this kind and index before `text`. */
   readonly offset: number;
-  readonly kind: 'text' | 'reasoning' | 'tool_input';
+  /** `slot`: not said by the model. The attempt waits for its turn since `text` (milliseconds since the epoch); empty: not any more. */
+  readonly kind: 'text' | 'reasoning' | 'tool_input' | 'slot';
   readonly index: number;
   readonly text: string;
 }

@@ -2,7 +2,7 @@
 import { type Call, own, type Thread, waitsForPerson } from './thread.ts';
 
 export interface WaitingOn {
-  readonly kind: 'tool_call' | 'approval' | 'choice' | 'oauth' | 'timer';
+  readonly kind: 'tool_call' | 'approval' | 'choice' | 'oauth' | 'timer' | 'slot';
   readonly id: string;
   readonly toolServer?: string;
   readonly operation?: string;
@@ -21,9 +21,23 @@ export function statusOf(thread: Thread): OpenStatus {
   return waitingOn(thread).length > 0 ? 'waiting' : 'idle';
 }
 
-export function waitingOn(thread: Thread): readonly WaitingOn[] {
-  return [...thread.calls.map((call) => waitingCall(thread, call)), ...sleepTimers(thread)];
+/** A completion that is not asked for yet, because as many run as may. */
+export interface SlotWait {
+  readonly completionId: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
 }
+
+/** `slot`: what is known of a wait for a slot; the log does not know it. */
+export function waitingOn(thread: Thread, slot: SlotWait | null = null): readonly WaitingOn[] {
+  const calls = thread.calls.map((call) => waitingCall(thread, call));
+  return [...waitingSlot(thread, slot), ...calls, ...sleepTimers(thread)];
+}
+
+const waitingSlot = ({ completion }: Thread, slot: SlotWait | null): readonly WaitingOn[] =>
+  slot === null || completion?.completionId !== slot.completionId
+    ? []
+    : [{ kind: 'slot', id: slot.completionId, since: slot.since }];
 
 function sleepTimers(thread: Thread): readonly WaitingOn[] {
   const sleeping = Object.values(thread.timers).filter(({ reason }) => reason === 'sleep');

@@ -1331,7 +1331,7 @@ export interface components {
             deadline?: string;
             id: string;
             /** @enum {string} */
-            kind: "tool_call" | "approval" | "choice" | "oauth" | "timer";
+            kind: "tool_call" | "approval" | "choice" | "oauth" | "timer" | "slot";
             operation?: string;
             /** Format: date-time */
             since: string;

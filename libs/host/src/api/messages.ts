@@ -31,7 +31,7 @@ export const newMessage = z
 
 const waitingOn = z
   .object({
-    kind: z.enum(['tool_call', 'approval', 'choice', 'oauth', 'timer']),
+    kind: z.enum(['tool_call', 'approval', 'choice', 'oauth', 'timer', 'slot']),
     id: z.string(),
     tool_server: z.string().optional(),
     operation: z.string().optional(),

@@ -1,4 +1,5 @@
 import { plainSealer, settle } from '@dormouse/adapter-memory';
+import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { createFollowDesk, type Frame } from './follow.ts';
 import { followCommits, holdHints, type Followed, openHints } from './follow-commits.ts';
@@ -181,5 +182,55 @@ describe('a stream', () => {
     await settle();
     stop.abort();
     expect(seen).toContainEqual({ frame: 'view', data: { viewType: 'chart', content } });
+  });
+
+  it('says in its status that the model is not asked yet, and when it is; so does the view of the thread', async () => {
+    const at = stage();
+    const row = {
+      ...key,
+      agent: 'a',
+      agentVersion: 1,
+      parent: null,
+      family: key.thread,
+      userId: null,
+      externalId: null,
+    };
+    const about = { status: 'thinking', title: null, metadata: {}, createdAt: 0, updatedAt: 0, position: 0 } as const;
+    await at.ports.directory.insert({ ...row, ...about, opening: null });
+    const requested = { type: 'CompletionRequested', completionId: 'cmp_1', model: 'm' } as const;
+    const opened = {
+      type: 'ThreadOpened',
+      agent: { name: 'a', version: 1 },
+      model: 'm',
+      toolServers: [],
+      policies: defaultPolicies,
+      limits: defaultLimits,
+      userId: null,
+      title: null,
+    } as const;
+    await at.commit(key, [opened, spoken('a'), requested]);
+    const slot = { completionId: 'cmp_1', attempt: 1, offset: 0, kind: 'slot', index: 0 } as const;
+    const waits = [{ kind: 'slot', id: 'cmp_1', since: 5_000 }];
+    const shown = async () => {
+      const found = await at.ingress.threads.get(key);
+      return found.ok ? [found.value.status, found.value.waitingOn] : null;
+    };
+    at.ports.feed.publish(key, { hint: 'delta', delta: { ...slot, text: '5000' } });
+    expect(await shown()).toEqual(['thinking', waits]);
+    const stop = new AbortController();
+    const found = await at.ingress.follow.follow(key, 0, stop.signal);
+    if (!found.ok || found.value === 'nothing_newer') throw new Error('there is no stream');
+    const seen: Frame[] = [];
+    void (async (frames) => {
+      for await (const frame of frames) seen.push(frame);
+    })(found.value);
+    await settle();
+    at.ports.feed.publish(key, { hint: 'delta', delta: { ...slot, text: '' } });
+    at.ports.feed.publish(key, { hint: 'delta', delta: { ...slot, kind: 'text', text: 'Hello' } });
+    await settle();
+    stop.abort();
+    expect(seen.flatMap((frame) => (frame.frame === 'status' ? [frame.data.waitingOn] : []))).toEqual([[], waits, []]);
+    expect(seen.filter(({ frame }) => frame === 'delta')).toHaveLength(1);
+    expect(await shown()).toEqual(['thinking', []]);
   });
 });

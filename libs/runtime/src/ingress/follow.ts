@@ -9,7 +9,7 @@
 //   S4. A closed thread gives what is newer, then `end`.
 import type { Commit, Delta, Logins, Sealer, Snapshots, ThreadKey, View, Views } from '@dormouse/ports';
 import { loginOwner } from '@dormouse/ports';
-import { evolve, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
+import { evolve, type SlotWait, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
 import { type ChoiceView, choiceView, openChoices } from './choice-view.ts';
 import { DeltaCutter } from './delta-cutter.ts';
@@ -17,6 +17,7 @@ import { type ApiEvent, apiEvent } from './events.ts';
 import { followCommits, type FollowPorts, holdHints } from './follow-commits.ts';
 import { placedEvents } from './log-scan.ts';
 import { answered, type Answered, invalid } from './refusal.ts';
+import { slotWait } from './slot-wait.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
 
 export type Frame =
@@ -71,7 +72,8 @@ async function* frames(
 ): AsyncGenerator<Frame> {
   const deltas = new DeltaCutter();
   let thread = head;
-  let shown = statusFrame(thread);
+  let slot = slotWait([]);
+  let shown = statusFrame(thread, slot);
   let given = after;
   const hints = await holdHints(ports, key, signal); // before anything else is read: nothing falls between
   yield shown; // (S3)
@@ -80,9 +82,9 @@ async function* frames(
   for (const view of await ports.views.list(key)) yield { frame: 'view', data: view }; // R97
   for await (const item of followCommits(ports, key, after, hints)) {
     if (item.what === 'lagged') return yield { frame: 'lagged' };
-    if (item.what === 'delta') yield* cutDeltas(deltas, [item.delta]);
+    const said = item.what === 'delta' ? [item.delta] : item.what === 'caught_up' ? item.soFar : [];
+    yield* cutDeltas(deltas, said);
     if (item.what === 'view') yield { frame: 'view', data: item.view }; // R96
-    if (item.what === 'caught_up') yield* cutDeltas(deltas, item.soFar);
     if (item.what === 'commit') {
       yield* eventFrames(item.commit, after, thread.position);
       const asksForLogin = newLogins(item.commit, thread.position);
@@ -91,7 +93,11 @@ async function* frames(
         for (const login of await openLogins(ports, key, thread))
           if (asksForLogin.includes(login.toolCallId)) yield { frame: 'oauth', data: login };
       given = item.commit.version + item.commit.count;
-      const status = statusFrame(thread);
+    }
+    const waited = slot;
+    slot = slotWait(said, slot);
+    if (item.what === 'commit' || slot?.completionId !== waited?.completionId) {
+      const status = statusFrame(thread, slot);
       if (JSON.stringify(status) !== JSON.stringify(shown)) yield (shown = status);
     }
     if (thread.status === 'closed' && given >= thread.position) return yield { frame: 'end' }; // (S4)
@@ -126,6 +132,7 @@ async function openLogins(ports: FollowDeskPorts, key: ThreadKey, thread: Thread
 
 function* cutDeltas(cutter: DeltaCutter, deltas: readonly Delta[]): Generator<Frame> {
   for (const delta of deltas) {
+    if (delta.kind === 'slot') continue; // it is part of the status
     const data = cutter.cut(delta); // (S2)
     if (data !== null) yield { frame: 'delta', data };
   }
@@ -135,7 +142,7 @@ function fold(thread: Thread, commit: Commit): Thread {
   return placedEvents(commit, thread.position).reduce((state, { event, at }) => evolve(state, event, at), thread);
 }
 
-const statusFrame = (thread: Thread): Extract<Frame, { readonly frame: 'status' }> => ({
+const statusFrame = (thread: Thread, slot: SlotWait | null): Extract<Frame, { readonly frame: 'status' }> => ({
   frame: 'status',
-  data: { status: statusOf(thread), waitingOn: waitingOn(thread) },
+  data: { status: statusOf(thread), waitingOn: waitingOn(thread, slot) },
 });

@@ -2,6 +2,7 @@
 import type { ThreadRow, ThreadStatus } from '@dormouse/ports';
 import {
   type AgentReference,
+  type SlotWait,
   statusOf,
   type Thread,
   type UsageTotals,
@@ -53,14 +54,14 @@ export function threadSummary(row: ThreadRow): ThreadSummary {
   return { ...rest, id: thread, agent: { name: agent, version: agentVersion } };
 }
 
-export function threadView(row: ThreadRow, thread: Thread): ThreadView {
+export function threadView(row: ThreadRow, thread: Thread, slot: SlotWait | null = null): ThreadView {
   return {
     ...threadSummary(row),
     status: row.status === 'parked' ? 'parked' : statusOf(thread),
     title: row.position < thread.titledAt ? thread.title : row.title, // the row has not heard of it yet
     updatedAt: Math.max(thread.updatedAt, row.createdAt),
     position: thread.position,
-    waitingOn: waitingOn(thread),
+    waitingOn: waitingOn(thread, slot),
     subscriptions: subscriptionsOf(thread),
     usage: thread.usage,
     lastError: thread.lastError,

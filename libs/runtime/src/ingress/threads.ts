@@ -12,6 +12,7 @@ import type {
   Blobs,
   Clock,
   InputBus,
+  LiveFeed,
   PageRequest,
   Snapshots,
   ThreadDirectory,
@@ -25,6 +26,7 @@ import { loadThread } from '../thread-reader.ts';
 import { type MintRequestName, publicId, type RequestOrigin } from './client-id.ts';
 import { type MessageItem, storeContent } from './message-content.ts';
 import { answered, type Answered, invalid, notFound, refused } from './refusal.ts';
+import { slotWait } from './slot-wait.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
 import type { ListPage } from './thread-page.ts';
 import { type ThreadSummary, threadSummary, type ThreadView, threadView } from './thread-view.ts';
@@ -73,6 +75,7 @@ export interface ThreadPorts {
   readonly snapshots: Snapshots;
   readonly blobs: Blobs;
   readonly bus: InputBus;
+  readonly feed: LiveFeed;
   readonly clock: Clock;
   readonly threads: ThreadLookup;
   readonly mintName: MintRequestName;
@@ -233,8 +236,10 @@ async function bringUpToDate({ directory, ...ports }: ThreadPorts, key: ThreadKe
 }
 
 async function viewOf(ports: ThreadPorts, row: ThreadRow, at?: number): Promise<ThreadView> {
-  const { thread } = await loadThread(ports, { tenant: row.tenant, thread: row.thread }, at);
-  return threadView(at === undefined || row.status !== 'parked' ? row : { ...row, status: statusOf(thread) }, thread);
+  const key = { tenant: row.tenant, thread: row.thread };
+  const { thread } = await loadThread(ports, key, at);
+  if (at !== undefined) return threadView(row.status !== 'parked' ? row : { ...row, status: statusOf(thread) }, thread);
+  return threadView(row, thread, thread.completion === null ? null : slotWait(await ports.feed.soFar(key)));
 }
 
 function isSame(existing: ThreadRow, wanted: ThreadRow): boolean {

@@ -8,16 +8,17 @@
 //   H2. `absorb` takes over one retain of the other hold: nothing is released meanwhile, nothing is counted twice.
 //   H3. Newer holds absorb older ones, and a late duplicate is a leaf: no cycles. A hold whose only holder hands it over is
 //       emptied into the new one, so that a thread that never rests grows no chain.
+//   H4. Of a delivery nothing is kept but the way to release it: what it carried is decided, and thousands of holds may wait.
 import type { ThreadDelivery } from '@dormouse/ports';
 
 export class Hold {
   #retains = 1;
-  #deliveries: ThreadDelivery[];
+  #releases: (() => void)[];
   #absorbed: Hold[] = [];
 
   /** Held once, by its maker. */
-  constructor(deliveries: readonly ThreadDelivery[] = []) {
-    this.#deliveries = [...deliveries];
+  constructor(deliveries: readonly Pick<ThreadDelivery, 'release'>[] = []) {
+    this.#releases = deliveries.map(({ release }) => release); // (H4)
   }
 
   get isOpen(): boolean {
@@ -36,7 +37,7 @@ export class Hold {
     if (!this.isOpen) throw new Error('dropped more often than held');
     this.#retains -= 1;
     if (this.#retains > 0) return;
-    for (const delivery of this.#deliveries) delivery.release();
+    for (const release of this.#releases) release();
     for (const other of this.#absorbed) other.drop();
     this.#empty();
   }
@@ -48,21 +49,21 @@ export class Hold {
       return;
     }
     other.#retains = 0; // (H3)
-    this.#takeDeliveries(other.#deliveries);
+    this.#takeReleases(other.#releases);
     for (const inner of other.#absorbed) this.absorb(inner);
     other.#empty();
   }
 
   /** The shorter list moves: a chain of any length costs its length times its logarithm, not its square. */
-  #takeDeliveries(others: ThreadDelivery[]): void {
+  #takeReleases(others: (() => void)[]): void {
     const [longer, shorter] =
-      others.length > this.#deliveries.length ? [others, this.#deliveries] : [this.#deliveries, others];
-    for (const delivery of shorter) longer.push(delivery);
-    this.#deliveries = longer;
+      others.length > this.#releases.length ? [others, this.#releases] : [this.#releases, others];
+    for (const release of shorter) longer.push(release);
+    this.#releases = longer;
   }
 
   #empty(): void {
-    this.#deliveries = [];
+    this.#releases = [];
     this.#absorbed = [];
   }
 }

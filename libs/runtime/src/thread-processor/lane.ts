@@ -83,8 +83,9 @@ export class Lane implements LaneMemory {
     return this.#home.isClosing() || this.#home.revoked.aborted;
   }
 
+  /** Whether something of it is under way; a completion that waits for a slot is not: it stays owed. */
   get isBusy(): boolean {
-    return this.#working !== null || this.run !== null;
+    return this.#working !== null || this.run?.isWaiting === false;
   }
 
   deliver(delivery: ThreadDelivery): void {
@@ -327,6 +328,7 @@ export class Lane implements LaneMemory {
   }
 
   #retireIfIdle(): void {
-    if (!this.isBusy && this.#queue.length === 0 && this.openHolds.length === 0) this.#home.retire(this); // (L2)
+    if (!this.isBusy && this.run === null && this.#queue.length === 0 && this.openHolds.length === 0)
+      this.#home.retire(this); // (L2)
   }
 }

@@ -9,6 +9,7 @@
 //   P4. The next completion starts last, when nothing else can fail.
 import {
   type DueTimer,
+  Fault,
   type Logger,
   type Logins,
   type Receipt,
@@ -21,14 +22,14 @@ import {
 import { unreachable } from '@dormouse/thread';
 import { type CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
 import type { CompletionOrder } from './completion/completion-request.ts';
-import type { CompletionRunner } from './completion/completion-runner.ts';
+import type { CompletionRunner, OrderSource } from './completion/completion-runner.ts';
 import type { FamilyMail } from './family-mail.ts';
 import type { Hold } from './held-deliveries.ts';
 import type { ProcessorProtocol } from './protocol.ts';
 import type { Debt, ThreadState } from './thread-state.ts';
 
 /** The part of a thread's state that payment looks at. */
-type BilledState = Pick<ThreadState, 'thread' | 'tail' | 'messages'>;
+export type BilledState = Pick<ThreadState, 'thread' | 'tail' | 'messages'>;
 
 export interface PaymentDeps {
   readonly work: WorkBus;
@@ -36,6 +37,8 @@ export interface PaymentDeps {
   readonly logins: Logins;
   readonly mail: FamilyMail;
   readonly completions: CompletionRunner;
+  /** The thread as it is now: cached, or read. @throws Fault */
+  readonly readState: (debtor: Pick<Debtor, 'key' | 'cacheKey'>) => Promise<BilledState>;
   readonly clock: { now(): number };
   readonly logger: Logger;
   readonly protocol: ProcessorProtocol;
@@ -46,6 +49,8 @@ export interface PaymentDeps {
 /** The part of a lane that payment touches. */
 export interface Debtor {
   readonly key: ThreadKey;
+  /** Names the thread within this assignment. */
+  readonly cacheKey: string;
   /** The completion that runs here for this thread. */
   run: CompletionRun | null;
   /** Closing lanes start no completions: what they owe stays owed. */
@@ -200,5 +205,20 @@ function startCompletion(deps: PaymentDeps, debtor: Debtor, bill: Bill, requeste
   deps.protocol.holdForCompletion(run.hold, bill.hold);
   debtor.run = run;
   if (adopted !== null) return;
-  deps.completions.start(run, requested, (answer) => debtor.answered(run, answer));
+  deps.completions.start(run, sourceOf(deps, debtor, requested), (answer) => debtor.answered(run, answer));
 }
+
+/** What is at hand, and how to read it again; the way to read keeps nothing of it alive. */
+const sourceOf = (deps: PaymentDeps, debtor: Debtor, requested: OwedCompletion): OrderSource => ({
+  atHand: requested,
+  read: reading(deps, debtor, requested.completionId, requested.promptLength),
+});
+
+const reading =
+  (deps: PaymentDeps, debtor: Debtor, completionId: string, promptLength: number) =>
+  async (): Promise<CompletionOrder> => {
+    const { thread, messages } = await deps.readState(debtor);
+    if (thread.completion?.completionId !== completionId)
+      throw new Fault('STATE_UNAVAILABLE', `${completionId} is not what the thread waits for`); // not yet, or not any more
+    return { completionId, thread, messages, promptLength };
+  };

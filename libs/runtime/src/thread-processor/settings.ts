@@ -36,6 +36,8 @@ export interface ProcessorSettings {
   /** Text, reasoning, arguments, ids and names of one completion together, in characters: more than any model says, and a store takes it. */
   readonly completionBytesMax: number;
   readonly completionsInFlightMax: number;
+  /** Completions that wait for one of those places; one more fails, and may be retried. */
+  readonly completionsWaitingMax: number;
   /** How long a completion goes on whose partition was taken away: it may come back. */
   readonly leftCompletionMsMax: number;
   /** How often running completions are checked for timeouts, all at once. */
@@ -75,6 +77,7 @@ export const defaultProcessorSettings: ProcessorSettings = {
   completionMsMax: 1_800_000,
   completionBytesMax: 2 * 1024 * 1024,
   completionsInFlightMax: 2_000,
+  completionsWaitingMax: 50_000,
   leftCompletionMsMax: 30_000,
   completionCheckMs: 1_000,
   timerPollMs: 1_000,

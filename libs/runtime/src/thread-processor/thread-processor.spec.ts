@@ -355,6 +355,54 @@ describe('what cannot be done now', () => {
   });
 });
 
+describe('full slots', () => {
+  const other = (thread: string) => ({ tenant: key.tenant, thread });
+
+  /** Threads without tools, each of which asks a model that hangs; there are places for two. */
+  async function crowded(threads: number, topology: StageOptions['topology'] = 'durable') {
+    const stage = createStage({ topology, play: hangs });
+    const actor = await stage.processor('p1', { settings: { completionsInFlightMax: 2 } });
+    for (let index = 0; index < threads; index++) {
+      const open = opening();
+      if (open.kind !== 'ThreadOpening') throw new Error('not an opening');
+      const { toolServers: _, ...agent } = open.agent;
+      void actor.ports.inputs.publish(other(`t${index}`), { ...open, agent: { ...agent, toolServers: [] } });
+      void actor.ports.inputs.publish(other(`t${index}`), message(`m${index}`));
+    }
+    await stage.clock.advance(1_000);
+    return { stage, actor };
+  }
+
+  for (const topology of ['durable', 'standalone'] as const)
+    it(`never stop what needs no slot: a message, an interrupt, a close (${topology})`, async () => {
+      const { stage, actor } = await crowded(20, topology);
+      expect(stage.asked).toHaveLength(1);
+      void actor.ports.inputs.publish(other('t5'), message('again'));
+      void actor.ports.inputs.publish(other('t6'), interrupt('i6'));
+      void actor.ports.inputs.publish(other('t7'), { kind: 'CloseRequest', id: 'c:x7', requestId: 'x7' });
+      await stage.clock.advance(1_000);
+      expect(stage.told(other('t5')).filter((type) => type === 'MessageAccepted')).toHaveLength(2);
+      expect(stage.told(other('t6')).at(-1)).toBe('TurnInterrupted');
+      expect(stage.told(other('t7')).at(-1)).toBe('ThreadClosed');
+      void actor.ports.inputs.publish(other('t0'), { kind: 'CloseRequest', id: 'c:x0', requestId: 'x0' });
+      await stage.clock.advance(1_000);
+      expect(stage.asked).toHaveLength(2); // the place of a thread that is closed is another's
+    });
+
+  it('what waits for a slot stays owed when its process dies, and stops no stop', async () => {
+    const { stage, actor } = await crowded(20);
+    expect(stage.world.durable.broker.lag('inputs')).toBeGreaterThan(0);
+    const stopped = actor.service.stop(60_000);
+    const before = stage.clock.now();
+    stage.clock.advance(70_000).catch(() => {});
+    await stopped;
+    expect(stage.clock.now() - before).toBeGreaterThan(0);
+    await stage.processor('p2', { settings: { completionsInFlightMax: 100 } });
+    await stage.clock.advance(70_000);
+    expect(new Set(stage.asked.map(({ thread }) => thread)).size).toBe(20);
+  });
+});
+
 describe('releasing', () => {
   it('V2 holds a message until the answer it led to is decided and paid', async () => {
     const { stage, actor } = await opened({ topology: 'durable', play: hangs, policies: { onInterrupt: 'cancel' } });

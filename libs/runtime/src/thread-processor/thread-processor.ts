@@ -39,6 +39,7 @@ import { createDiscarded } from './discarded.ts';
 import { createDueTimers, type DueTimersLoop } from './due-timers.ts';
 import { createFamilyMail, type FamilyMail } from './family-mail.ts';
 import { createGroupCommit } from './group-commit.ts';
+import type { Lane } from './lane.ts';
 import { createParking } from './parking.ts';
 import { createProjections, type Projections } from './projections.ts';
 import { type ProcessorProtocol, soundProtocol } from './protocol.ts';
@@ -114,7 +115,7 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
       assignments.delete(id);
     },
     deliver: (assignment, delivery) => assignments.get(parts.protocol.assignmentId(assignment))?.deliver(delivery),
-    busy: () => load.closing || load.queued >= parts.settings.queuedInputsMax || parts.completions.isFull,
+    busy: () => load.closing || load.queued >= parts.settings.queuedInputsMax,
   };
 
   async function drained(deadline: number): Promise<void> {
@@ -170,6 +171,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     logger,
     settings,
     buildRequest: requests.build,
+    endpointOf: requests.endpointOf,
   });
   const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, clock, logger, protocol, settings });
   const projections = createProjections({ directory: deps.directory, clock, logger, settings });
@@ -181,6 +183,8 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     logins: deps.logins,
     mail,
     completions,
+    readState: async ({ key, cacheKey }: Pick<Lane, 'key' | 'cacheKey'>) =>
+      cache.get(cacheKey) ?? (await protocol.readThread(sources, key, null)).state,
     clock,
     logger,
     protocol,

@@ -174,8 +174,10 @@ function planOf({ topology, random }: InstallationDeps): readonly (readonly [str
 
 /** Limits that are met in every universe: small caches, short pages, frequent snapshots. */
 function drawSettings(random: Random): Partial<ProcessorSettings> {
+  const cacheBytesMax = random.pick([1, 60_000, 10_000_000]);
   return {
-    cacheBytesMax: random.pick([1, 60_000, 10_000_000]),
+    cacheBytesMax,
+    completionsInFlightMax: cacheBytesMax === 1 ? 1 : 2_000, // those that wait find nothing cached when it is their turn
     transcriptBytesMax: random.pick([2_000, 1_000_000]),
     inputsPerSliceMax: random.pick([1, 4, 32]),
     queuedInputsMax: random.pick([3, 10_000]),

@@ -7,6 +7,7 @@ import {
   type ModelConfig,
   type ModelRequest,
   type RequestAtHand,
+  type Soon,
   type ToolDefinition,
   type Toolsets,
 } from '@dormouse/ports';
@@ -38,6 +39,8 @@ export interface RequestBuilder {
   readonly atHand: (order: CompletionOrder) => RequestAtHand | null;
   /** Which model this thread asks, when that is remembered. */
   modelOf(thread: Thread): ModelConfig | null;
+  /** Where its model is asked. Empty where that cannot be read now: asking will fail too, and try again. */
+  endpointOf(thread: Thread): Soon<string>;
 }
 
 /** Entries that are remembered of each kind. */
@@ -123,8 +126,19 @@ export function createRequestBuilder(sources: RequestSources): RequestBuilder {
     return requestOf(order, agent, tools, promptAtHand(messages, promptLength));
   }
 
-  return { build, atHand, modelOf: (thread) => agents.get(agentKey(thread))?.model ?? null };
+  return {
+    build,
+    atHand,
+    modelOf: (thread) => agents.get(agentKey(thread))?.model ?? null,
+    endpointOf: (thread) => {
+      const known = agents.get(agentKey(thread));
+      if (known !== undefined) return endpointOf(known);
+      return readAgent(thread).then(endpointOf, () => '');
+    },
+  };
 }
+
+const endpointOf = ({ model: { provider, baseUrl } }: Agent): string => `${provider} ${baseUrl ?? ''}`;
 
 function requestOf<Prompt>(
   { completionId, thread }: CompletionOrder,

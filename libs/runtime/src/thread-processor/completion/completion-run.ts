@@ -24,6 +24,8 @@ export class CompletionRun {
   readonly trace: string | null;
   /** Milliseconds since the epoch; waiting for a slot counts. */
   readonly startedAt: number;
+  /** When its first attempt began, or `startedAt`. */
+  askedAt: number;
   hold = new Hold();
   /** Of the attempt that is shown; a new attempt replaces it. */
   answer = new PartialAnswer(0);
@@ -33,20 +35,29 @@ export class CompletionRun {
   /** Its answer, once there is one. */
   #kept: CompletionAnswer | null = null;
   #listener: ((answer: CompletionAnswer) => void) | null = null;
-  #stop = new AbortController();
+  /** Made when somebody waits for it: thousands of runs wait for a slot, and hold little. */
+  #stop: AbortController | null = null;
   #interrupt: ((reason: Error) => void) | null = null;
+  #leaveQueue: (() => void) | null = null;
 
   constructor(key: ThreadKey, completionId: string, trace: string | null, now: number) {
     this.key = key;
     this.completionId = completionId;
     this.trace = trace;
     this.startedAt = now;
+    this.askedAt = now;
     this.lastPartAt = now;
   }
 
-  /** Ends whatever the run is doing: streaming, waiting for a retry, waiting for a slot. */
+  /** Ends whatever the run is doing now: streaming, or waiting for a retry. */
   get signal(): AbortSignal {
+    this.#stop ??= new AbortController();
     return this.#stop.signal;
+  }
+
+  /** It waits for a slot; `leave` ends that when the run ends. */
+  waits(leave: () => void): void {
+    this.#leaveQueue = leave;
   }
 
   /** What people have seen of it. */
@@ -96,15 +107,17 @@ export class CompletionRun {
 
   /** Begins an attempt; `interrupt` settles it from outside, because a model need not obey its signal. */
   begin(now: number, interrupt: (reason: Error) => void): void {
+    if (this.isWaiting) this.askedAt = now;
     this.answer = new PartialAnswer(this.answer.attempt + 1);
     this.lastPartAt = now;
     this.#interrupt = interrupt;
-    if (this.#stop.signal.aborted && this.state === 'running') this.#stop = new AbortController();
+    if (this.#stop?.signal.aborted === true && this.state === 'running') this.#stop = null;
   }
 
-  /** The attempt is over by itself; from now on there is nothing to interrupt. */
+  /** The attempt is over; from now on there is nothing to interrupt, and what comes next is not stopped by what stopped it. */
   end(): void {
     this.#interrupt = null;
+    if (this.state === 'running' && this.#stop?.signal.aborted === true) this.#stop = null;
   }
 
   get isStreaming(): boolean {
@@ -114,8 +127,11 @@ export class CompletionRun {
   /** Ends the attempt, not the run. */
   breakOff(reason: Error): void {
     const interrupt = this.#interrupt;
+    const leave = this.#leaveQueue;
     this.#interrupt = null;
-    this.#stop.abort(reason);
+    this.#leaveQueue = null;
+    this.#stop?.abort(reason);
     interrupt?.(reason);
+    leave?.();
   }
 }

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { defaultProcessorSettings, type ProcessorSettings } from '../settings.ts';
 import { calls, key, type Play, says } from '../spec/stage.ts';
 import { TranscriptWindow } from '../transcript-window.ts';
-import { type CompletionRunner, createCompletionRunner } from './completion-runner.ts';
+import type { CompletionOrder } from './completion-request.ts';
+import { type CompletionRunner, createCompletionRunner, type OrderSource } from './completion-runner.ts';
 import { type CompletionAnswer, CompletionRun } from './completion-run.ts';
 
 const settings: ProcessorSettings = {
@@ -70,21 +71,25 @@ function scene(
       return { ...key, completionId: order.completionId, ordinal: 0, model, instructions: '', prompt, tools, signal };
     },
     validateArguments: (_definition, args) => async () => ('city' in args ? null : '/city is required'),
+    endpointOf: ({ tenant }) => tenant,
     answerId: (completionId) => inputIds.completion(completionId),
   });
   const run = new CompletionRun(key, 'cmp_1', null, clock.now());
-  runner.start(
-    run,
-    {
-      completionId: 'cmp_1',
-      thread: unopenedThread('acme', 't'),
-      messages: new TranscriptWindow(0, 1),
-      promptLength: 0,
-    },
-    (answer) => void answers.push(answer),
-  );
+  runner.start(run, sourceOf('cmp_1'), (answer) => void answers.push(answer));
   return { clock, runner, run, answers, deltas, requests };
 }
+
+const orderOf = (completionId: string): CompletionOrder => ({
+  completionId,
+  thread: unopenedThread('acme', 't'),
+  messages: new TranscriptWindow(0, 1),
+  promptLength: 0,
+});
+
+const sourceOf = (completionId: string): OrderSource => ({
+  atHand: orderOf(completionId),
+  read: async () => orderOf(completionId),
+});
 
 const fails = (retryable: boolean, retryAfterMs: number | null = null): Play =>
   async function* (): AsyncGenerator<ModelPart> {
@@ -98,6 +103,57 @@ const hangs = (after: readonly ModelPart[] = []): Play =>
     yield* after;
     await new Promise(() => {});
   };
+
+describe('a completion without a slot', () => {
+  it('waits with nothing at hand, says so, and reads its order when it has one', async () => {
+    const { runner, run, clock, deltas, requests } = scene([hangs(), says('fine')], { completionsInFlightMax: 1 });
+    await clock.advance(1_000);
+    const source = sourceOf('cmp_2');
+    const read: string[] = [];
+    const answers: CompletionAnswer[] = [];
+    const second = new CompletionRun(key, 'cmp_2', null, clock.now());
+    const reading = { ...source, read: async () => (read.push('order'), orderOf('cmp_2')) };
+    runner.start(second, reading, (answer) => void answers.push(answer));
+    await clock.advance(1_000);
+    expect([runner.waiting, reading.atHand, read.length, requests.length]).toEqual([1, null, 0, 1]);
+    expect(deltas).toMatchObject([{ completionId: 'cmp_2', kind: 'slot', attempt: 1, text: String(second.startedAt) }]);
+    run.abort();
+    await clock.advance(0);
+    expect(answers).toMatchObject([{ kind: 'CompletionResult', text: 'fine' }]);
+    expect([runner.waiting, read.length]).toEqual([0, 1]);
+    expect(deltas[1]).toMatchObject({ completionId: 'cmp_2', kind: 'slot', attempt: 1, text: '' });
+  });
+
+  it('is given the slot of one that waits to be tried again', async () => {
+    const { runner, clock, answers } = scene([fails(true, 20_000), says('fine')], { completionsInFlightMax: 1 });
+    const others: CompletionAnswer[] = [];
+    await clock.advance(0);
+    runner.start(new CompletionRun(key, 'cmp_2', null, clock.now()), sourceOf('cmp_2'), (answer) =>
+      others.push(answer),
+    );
+    await clock.advance(1_000);
+    expect([answers.length, others.length]).toEqual([0, 1]);
+    await clock.advance(20_000);
+    expect(answers).toHaveLength(1);
+  });
+
+  it('fails, and may be retried, where too many wait; one that waits ends within its hard limit', async () => {
+    const { runner, clock } = scene([hangs([{ part: 'text', text: 'a' }])], {
+      completionsInFlightMax: 1,
+      completionsWaitingMax: 1,
+      modelStallTimeoutMs: 10 ** 9,
+      completionMsMax: 50_000,
+    });
+    const answers: CompletionAnswer[] = [];
+    for (const id of ['cmp_2', 'cmp_3'])
+      runner.start(new CompletionRun(key, id, null, clock.now()), sourceOf(id), (answer) => answers.push(answer));
+    await clock.advance(0);
+    expect(answers).toMatchObject([{ completionId: 'cmp_3', code: 'MODEL_FAILED', retryable: true }]);
+    await clock.advance(52_000);
+    expect(answers.map(({ completionId }) => completionId)).toContain('cmp_2');
+    expect(runner.inFlight).toBe(0);
+  });
+});
 
 describe('an answer that is more than a thread takes', () => {
   const calling = (count: number, providerCallId: string, operation = 'weather'): Play =>
@@ -216,13 +272,12 @@ describe('a completion whose lane is gone', () => {
   it('is given up at once while it waits for a slot: nothing was paid for it, and nobody else is kept waiting', async () => {
     const { runner, clock, run } = scene([hangs()], { completionsInFlightMax: 1 });
     const second = new CompletionRun(key, 'cmp_2', null, clock.now());
-    const order = { thread: unopenedThread('acme', 't'), messages: new TranscriptWindow(0, 1), promptLength: 0 };
-    runner.start(second, { ...order, completionId: 'cmp_2' }, () => {});
+    runner.start(second, sourceOf('cmp_2'), () => {});
     await clock.advance(1_000);
-    expect(runner.isFull).toBe(true);
+    expect(runner.waiting).toBe(1);
     runner.leave(run);
     runner.leave(second);
-    expect(runner.isFull).toBe(false);
+    expect(runner.waiting).toBe(0);
     expect(runner.adopt(key, 'cmp_2', () => {})).toBeNull();
     expect(runner.adopt(key, 'cmp_1', () => {})).toBe(run);
   });

@@ -5,7 +5,9 @@
 //   A1. A run that is not aborted ends in exactly one answer, result or failure, both under the id `m:<completion>`. (V2)
 //   A2. It ends within `completionMsMax`, whatever the model, the stores or the clock of the provider do: it holds deliveries.
 //   A3. No timer per completion: one loop looks at all of them, and only while there are any.
-//   A4. A run that nobody owes says nothing to people: somebody else may speak for its thread. Taken over, it says all again.
+//   A4. A run that waits for a slot holds what it was asked for by name only: the state and the prompt are read when it has one. It
+//       is shown to people that it waits. No slot is held between attempts.
+//   A5. A run that nobody owes says nothing to people: somebody else may speak for its thread. Taken over, it says all again.
 import {
   type Clock,
   type Entropy,
@@ -21,10 +23,10 @@ import {
 import type { CompletionFailure } from '@dormouse/thread';
 import { backoffMs } from '../backoff.ts';
 import type { ProcessorSettings } from '../settings.ts';
-import type { BuildRequest, CompletionOrder } from './completion-request.ts';
+import type { BuildRequest, CompletionOrder, RequestBuilder } from './completion-request.ts';
 import type { CompletionAnswer, CompletionRun } from './completion-run.ts';
 import { resultOf, type ResultRules } from './completion-result.ts';
-import { createCompletionSlots } from './completion-slots.ts';
+import { createCompletionSlots, type SlotGroup } from './completion-slots.ts';
 import { LeftCompletions } from './left-completions.ts';
 import type { PartialAnswer } from './partial-answer.ts';
 
@@ -36,11 +38,20 @@ export interface CompletionRunnerDeps extends ResultRules {
   readonly logger: Logger;
   readonly settings: ProcessorSettings;
   readonly buildRequest: BuildRequest;
+  readonly endpointOf: RequestBuilder['endpointOf'];
+}
+
+/** What a completion is asked with. */
+export interface OrderSource {
+  /** Null once it had to wait. (A4) */
+  atHand: CompletionOrder | null;
+  /** @throws Fault */
+  readonly read: () => Promise<CompletionOrder>;
 }
 
 export interface CompletionRunner {
   /** `answered` is called once, unless the run is aborted. */
-  start(run: CompletionRun, order: CompletionOrder, answered: (answer: CompletionAnswer) => void): void;
+  start(run: CompletionRun, source: OrderSource, answered: (answer: CompletionAnswer) => void): void;
   /** Its lane is gone; it goes on for a while, for the lane that may come. */
   leave(run: CompletionRun): void;
   /** The completion that was left here and is owed by this thread again, or null; `answered` is called as by `start`. */
@@ -51,8 +62,8 @@ export interface CompletionRunner {
   ): CompletionRun | null;
   /** Ends what was left, and stops looking after timeouts: every other run has been aborted. */
   close(): void;
-  /** True while completions wait for a slot. */
-  readonly isFull: boolean;
+  /** Completions that wait for a slot. */
+  readonly waiting: number;
   readonly inFlight: number;
 }
 
@@ -73,30 +84,24 @@ const detailCharactersMax = 500;
 
 export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRunner {
   const { clock, entropy, settings } = deps;
-  const slots = createCompletionSlots(settings.completionsInFlightMax);
+  const slots = createCompletionSlots(settings.completionsInFlightMax, settings.completionsWaitingMax);
   const runs = new TransientSet<CompletionRun>();
   const left = new LeftCompletions();
   const closed = new AbortController();
   let checking = false;
 
-  async function drive(run: CompletionRun, order: CompletionOrder): Promise<CompletionAnswer> {
-    const waiting = slots.take(run.key.tenant, run.signal);
-    if (waiting !== null && !(await waiting)) return outOfTime(run);
-    try {
-      return await ask(run, order);
-    } finally {
-      slots.give();
-    }
-  }
-
-  async function ask(run: CompletionRun, order: CompletionOrder): Promise<CompletionAnswer> {
+  async function drive(run: CompletionRun, source: OrderSource): Promise<CompletionAnswer> {
+    const group = await groupOf(run, source);
     for (let attempt = 1; run.state === 'running'; attempt++) {
-      const end = await stream(run, order);
+      const slot = slots.take(group) ? 'taken' : await waitForSlot(run, source, group);
+      if (slot === 'none') return failed(run, tooManyWait);
+      if (slot === 'left') break;
+      const end = await stream(run, source).finally(() => slots.give(group));
       if (run.state !== 'running') break;
       if ('tools' in end) return await resultOf(deps, run.completionId, run.answer, end.tools);
       const waitMs =
         end.retryAfterMs ?? backoffMs(attempt, settings.modelRetryDelayMsFirst, settings.modelRetryDelayMsMax, entropy);
-      const triedMs = clock.now() - run.startedAt + waitMs;
+      const triedMs = clock.now() - run.askedAt + waitMs;
       if (!end.retryable || triedMs > settings.modelRetryTotalMs) return failed(run, end);
       deps.logger.warn('completion_retry', {
         thread: run.key.thread,
@@ -105,13 +110,54 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
         code: end.code,
         waitMs,
       });
+      source.atHand = null; // (A4)
       await clock.sleep(waitMs, run.signal);
     }
     return outOfTime(run);
   }
 
+  async function groupOf({ key }: CompletionRun, { atHand }: OrderSource): Promise<SlotGroup> {
+    return { tenant: key.tenant, endpoint: atHand === null ? '' : await deps.endpointOf(atHand.thread) };
+  }
+
+  /** (A4) */
+  function waitForSlot(
+    run: CompletionRun,
+    source: OrderSource,
+    group: SlotGroup,
+  ): Promise<'taken' | 'left' | 'none'> | 'none' {
+    source.atHand = null;
+    const waiter = { ...group, serve: noOne };
+    if (!slots.wait(waiter)) return 'none';
+    showWaiting(run, String(clock.now()));
+    return new Promise((resolve) => {
+      waiter.serve = () => {
+        run.waits(noOne);
+        showWaiting(run, '');
+        resolve('taken');
+      };
+      run.waits(() => {
+        if (slots.leave(waiter)) resolve('left');
+      });
+    });
+  }
+
+  /** It replaces what the attempt before had shown; `since` is empty when it does not wait any more. */
+  function showWaiting(run: CompletionRun, since: string): void {
+    const { completionId, answer, isLeft } = run;
+    const delta = {
+      completionId,
+      attempt: answer.attempt + 1,
+      offset: 0,
+      kind: 'slot',
+      index: 0,
+      text: since,
+    } as const;
+    if (!isLeft) deps.feed.publish(run.key, { hint: 'delta', delta }); // (A5)
+  }
+
   /** One attempt. Settles when the stream ends or when the run is broken off, whichever is first. */
-  function stream(run: CompletionRun, order: CompletionOrder): Promise<Ended | Failure> {
+  function stream(run: CompletionRun, source: OrderSource): Promise<Ended | Failure> {
     return new Promise((resolve) => {
       let isOver = false;
       const end = (as: Ended | Failure): void => {
@@ -124,25 +170,25 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
         if (!isOver) end(run.state === 'running' ? failureOf(error) : brokenOff);
       };
       run.begin(clock.now(), fail);
-      consume(run, order, run.answer).then(end, fail);
+      consume(run, source, run.answer).then(end, fail);
     });
   }
 
-  async function consume(run: CompletionRun, order: CompletionOrder, answer: PartialAnswer): Promise<Ended> {
-    const request = await deps.buildRequest(order, run.signal);
+  async function consume(run: CompletionRun, source: OrderSource, answer: PartialAnswer): Promise<Ended> {
+    const request = await deps.buildRequest(source.atHand ?? (await source.read()), run.signal);
     for await (const part of deps.model.complete(request)) {
       if (run.answer !== answer || run.state !== 'running' || !run.isStreaming) return request; // broken off: nobody listens
       run.lastPartAt = clock.now();
       const delta = answer.add(run.completionId, part);
       const excess = answer.excess(settings.completionBytesMax);
       if (excess !== null) throw excess;
-      if (delta !== null && !run.isLeft) deps.feed.publish(run.key, { hint: 'delta', delta }); // (A4)
+      if (delta !== null && !run.isLeft) deps.feed.publish(run.key, { hint: 'delta', delta }); // (A5)
       if (answer.finish !== null) return request;
     }
     throw new ModelFault({ code: 'MODEL_FAILED', detail: 'the stream ended without an end', retryable: true });
   }
 
-  /** (A4) */
+  /** (A5) */
   function sayAgain(run: CompletionRun): void {
     if (run.state !== 'running') return;
     for (const delta of run.answer.sayAgain(run.completionId)) deps.feed.publish(run.key, { hint: 'delta', delta });
@@ -204,7 +250,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
   }
 
   return {
-    start: (run, order, answered) => {
+    start: (run, source, answered) => {
       const ticket = runs.add(run);
       run.listen(answered);
       lookAfter();
@@ -212,7 +258,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
         runs.delete(ticket);
         run.answered(answer); // (A1)
       };
-      void drive(run, order).then(end, (error: unknown) => end(failed(run, failureOf(error))));
+      void drive(run, source).then(end, (error: unknown) => end(failed(run, failureOf(error))));
     },
     leave: (run) => {
       run.listen(null);
@@ -236,14 +282,23 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
       left.breakOff(Number.POSITIVE_INFINITY);
       closed.abort();
     },
-    get isFull() {
-      return slots.waiting > 0;
+    get waiting() {
+      return slots.waiting;
     },
     get inFlight() {
       return slots.taken;
     },
   };
 }
+
+const noOne = (): void => {};
+
+const tooManyWait: Failure = {
+  code: 'MODEL_FAILED',
+  detail: 'more completions wait for their turn than this process keeps',
+  retryable: true,
+  retryAfterMs: null,
+};
 
 /** Ended from outside, by us: nothing to report, nobody reads it. */
 const brokenOff: Failure = { code: 'MODEL_FAILED', detail: 'broken off', retryable: false, retryAfterMs: null };

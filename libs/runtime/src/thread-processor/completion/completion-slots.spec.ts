@@ -1,31 +1,67 @@
 import { describe, expect, it } from 'vitest';
-import { createCompletionSlots } from './completion-slots.ts';
+import { type CompletionSlots, createCompletionSlots, type SlotGroup } from './completion-slots.ts';
 
-const never = new AbortController().signal;
+const group = (tenant: string, endpoint = 'e'): SlotGroup => ({ tenant, endpoint });
+
+/** Asks for so many; those that get one now or later are counted, and never give it back. */
+function ask(slots: CompletionSlots, of: SlotGroup, count: number): { got: number } {
+  const asked = { got: 0 };
+  for (let each = 0; each < count; each++) {
+    if (slots.take(of)) asked.got += 1;
+    else slots.wait({ ...of, serve: () => void (asked.got += 1) });
+  }
+  return asked;
+}
 
 describe('completion slots', () => {
-  it('serve waiting tenants in turn, so that a burst of one delays itself', async () => {
+  it('serve waiting tenants in turn, so that a burst of one delays itself', () => {
     const slots = createCompletionSlots(1);
     const served: string[] = [];
-    const take = (tenant: string): void => void slots.take(tenant, never)?.then(() => served.push(tenant));
-    expect(slots.take('a', never)).toBeNull();
-    for (const tenant of ['a', 'a', 'a', 'b', 'c']) take(tenant);
-    for (let given = 0; given < 5; given++) {
-      slots.give();
-      await Promise.resolve();
-    }
+    expect(slots.take(group('a'))).toBe(true);
+    for (const tenant of ['a', 'a', 'a', 'b', 'c'])
+      slots.wait({ ...group(tenant), serve: () => void served.push(tenant) });
+    for (const tenant of ['a', 'a', 'b', 'c', 'a']) slots.give(group(tenant));
     expect(served).toEqual(['a', 'b', 'c', 'a', 'a']);
-    expect(slots.waiting).toBe(0);
+    expect([slots.waiting, slots.taken]).toEqual([0, 1]);
   });
 
-  it('forget a completion that was ended while it waited', async () => {
+  it('serve the endpoints of a tenant in turn', () => {
     const slots = createCompletionSlots(1);
-    expect(slots.take('a', never)).toBeNull();
-    const ended = new AbortController();
-    const waiting = slots.take('b', ended.signal);
-    ended.abort();
-    expect(await waiting).toBe(false);
-    slots.give();
-    expect(slots.taken).toBe(0);
+    const served: string[] = [];
+    slots.take(group('a', 'x'));
+    for (const endpoint of ['x', 'x', 'y', 'x'])
+      slots.wait({ ...group('a', endpoint), serve: () => void served.push(endpoint) });
+    for (const endpoint of ['x', 'x', 'y']) slots.give(group('a', endpoint));
+    expect(served).toEqual(['x', 'y', 'x']);
+  });
+
+  it('forget a completion that was ended while it waited', () => {
+    const slots = createCompletionSlots(1);
+    const waiter = { ...group('b'), serve: () => expect.fail('it has left') };
+    slots.take(group('a'));
+    slots.wait(waiter);
+    expect([slots.leave(waiter), slots.leave(waiter)]).toEqual([true, false]);
+    slots.give(group('a'));
+    expect([slots.waiting, slots.taken]).toEqual([0, 0]);
+  });
+
+  it('leave room for another endpoint and another tenant, however many completions of some hang', () => {
+    const slots = createCompletionSlots(2_000);
+    const hung = ask(slots, group('a', 'dead'), 4_000);
+    expect(hung.got).toBeGreaterThan(1_500);
+    expect(ask(slots, group('a', 'well'), 20).got).toBe(20);
+    for (let dead = 0; dead < 20; dead++) ask(slots, group('a', `dead${dead}`), 400);
+    for (let fine = 0; fine < 5; fine++) expect(ask(slots, group('a', `fine${fine}`), 2).got).toBeGreaterThan(0);
+    expect(ask(slots, group('b', 'dead'), 100).got).toBe(100);
+    expect(slots.taken).toBeLessThanOrEqual(2_000);
+    for (let tenant = 0; tenant < 50; tenant++) ask(slots, group(`t${tenant}`, 'dead'), 400);
+    expect(ask(slots, group('c'), 1).got).toBe(1);
+  });
+
+  it('keep no more waiting than they are allowed to', () => {
+    const slots = createCompletionSlots(1, 2);
+    slots.take(group('a'));
+    const waiter = () => ({ ...group('a'), serve: () => {} });
+    expect([slots.wait(waiter()), slots.wait(waiter()), slots.wait(waiter())]).toEqual([true, true, false]);
   });
 });

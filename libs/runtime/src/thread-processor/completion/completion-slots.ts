@@ -1,70 +1,154 @@
-// How many completions may run in this process at once, and who is next: tenants take turns.
+// How many completions may run in this process at once, and who is next. A slot is held while a model is asked and at no other time.
 //
 // Invariants:
-//   L1. At most `max` slots are out. A slot that is free is given at once.
-//   L2. Waiting tenants are served in rotation, each tenant's completions in order: one tenant's burst delays itself.
+//   L1. At most `max` slots are out. A free slot is given at once to a completion whose group is within its share.
+//   L2. Waiting tenants are served in rotation, and within a tenant its endpoints, each in order: a burst delays itself.
+//   L3. A share shrinks with what is free: a tenant holds at most `tenantShare` slots for each that is free, an endpoint at most
+//       `endpointShare` for each that its tenant may still take; and some are kept for those that have none. However many completions
+//       of some tenants or endpoints hang, another one's finds a slot.
+//   L4. At most `waitingMax` wait; a waiting completion is its entry here and nothing else.
+
+/** Slots are shared by tenant, and within a tenant by the endpoint of the model. */
+export interface SlotGroup {
+  readonly tenant: string;
+  readonly endpoint: string;
+}
+
+/** A completion that waits. */
+export interface SlotWaiter extends SlotGroup {
+  /** It has a slot now. Called once, unless it has left before. */
+  serve(): void;
+}
 
 export interface CompletionSlots {
-  /** Null when a slot was free; else a promise of one: false when the signal aborted first. */
-  take(tenant: string, signal: AbortSignal): Promise<boolean> | null;
-  give(): void;
+  /** Whether a slot was taken. */
+  take(group: SlotGroup): boolean;
+  /** Behind those of its group that wait already; false when too many wait. (L4) */
+  wait(waiter: SlotWaiter): boolean;
+  /** False when it does not wait any more. */
+  leave(waiter: SlotWaiter): boolean;
+  give(group: SlotGroup): void;
   readonly waiting: number;
   readonly taken: number;
 }
 
-interface Waiter {
-  readonly serve: (served: boolean) => void;
+const tenantShare = 7;
+const endpointShare = 12;
+/** One of so many is for tenants that have none, and of what a tenant may take as many for endpoints that have none. */
+const keptShare = 50;
+
+interface Endpoint {
+  taken: number;
+  readonly queue: Set<SlotWaiter>;
 }
 
-export function createCompletionSlots(max: number): CompletionSlots {
+interface Tenant {
+  taken: number;
   /** In order of whose turn it is. */
-  const queues = new Map<string, Set<Waiter>>();
+  readonly endpoints: Map<string, Endpoint>;
+}
+
+export function createCompletionSlots(max: number, waitingMax = Number.POSITIVE_INFINITY): CompletionSlots {
+  /** Those that hold a slot or wait for one, in order of whose turn it is. */
+  const tenants = new Map<string, Tenant>();
+  const kept = Math.max(1, Math.floor(max / keptShare));
   let taken = 0;
   let waiting = 0;
 
-  function leave(tenant: string, waiter: Waiter): boolean {
-    const queue = queues.get(tenant);
-    if (queue === undefined || !queue.delete(waiter)) return false;
-    if (queue.size === 0) queues.delete(tenant);
-    waiting -= 1;
-    return true;
+  function tenantOf(name: string): Tenant {
+    const known = tenants.get(name);
+    if (known !== undefined) return known;
+    const made: Tenant = { taken: 0, endpoints: new Map() };
+    tenants.set(name, made);
+    return made;
   }
 
-  function next(): Waiter | null {
-    for (const [tenant, queue] of queues) {
-      for (const waiter of queue) {
-        leave(tenant, waiter);
-        if (queue.size > 0) {
-          queues.delete(tenant); // to the end of the rotation (L2)
-          queues.set(tenant, queue);
-        }
+  function endpointOf({ endpoints }: Tenant, name: string): Endpoint {
+    const known = endpoints.get(name);
+    if (known !== undefined) return known;
+    const made: Endpoint = { taken: 0, queue: new Set() };
+    endpoints.set(name, made);
+    return made;
+  }
+
+  function forgetIdle({ tenant: name, endpoint: of }: SlotGroup): void {
+    const tenant = tenants.get(name);
+    const endpoint = tenant?.endpoints.get(of);
+    if (tenant === undefined || endpoint === undefined) return;
+    if (endpoint.taken === 0 && endpoint.queue.size === 0) tenant.endpoints.delete(of);
+    if (tenant.endpoints.size === 0) tenants.delete(name);
+  }
+
+  /** Slots that this tenant may still take, if nobody else takes any. (L3) */
+  function roomOf(tenant: Tenant): number {
+    const free = max - taken;
+    return tenant.taken === 0 ? free : (tenantShare * (free - kept) - tenant.taken) / (tenantShare + 1);
+  }
+
+  /** (L3) */
+  const mayTake = (tenant: Tenant, endpoint: Endpoint): boolean => {
+    if (taken >= max) return false;
+    const room = roomOf(tenant);
+    return endpoint.taken === 0 ? room > 0 : endpoint.taken < endpointShare * (room - kept);
+  };
+
+  function count(tenant: Tenant, endpoint: Endpoint, change: 1 | -1): void {
+    taken += change;
+    tenant.taken += change;
+    endpoint.taken += change;
+  }
+
+  /** Who is next, and at the end of both rotations from now on. (L2) */
+  function next(): SlotWaiter | null {
+    for (const [tenantName, tenant] of tenants) {
+      for (const [endpointName, endpoint] of tenant.endpoints) {
+        const [waiter] = endpoint.queue;
+        if (waiter === undefined || !mayTake(tenant, endpoint)) continue;
+        endpoint.queue.delete(waiter);
+        waiting -= 1;
+        count(tenant, endpoint, 1);
+        toTheEnd(tenant.endpoints, endpointName, endpoint);
+        toTheEnd(tenants, tenantName, tenant);
         return waiter;
       }
     }
     return null;
   }
 
-  function wait(tenant: string, signal: AbortSignal): Promise<boolean> {
-    return new Promise((resolve) => {
-      const waiter: Waiter = { serve: resolve };
-      const queue = queues.get(tenant) ?? new Set();
-      queue.add(waiter);
-      queues.set(tenant, queue);
-      waiting += 1;
-      signal.addEventListener('abort', () => void (leave(tenant, waiter) && resolve(false)), { once: true });
-    });
+  function serveWaiting(): void {
+    while (waiting > 0 && taken < max) {
+      const waiter = next();
+      if (waiter === null) return;
+      waiter.serve();
+    }
   }
 
   return {
-    take: (tenant, signal) => {
-      if (taken >= max) return wait(tenant, signal);
-      taken += 1;
-      return null;
+    take: (group) => {
+      const tenant = tenantOf(group.tenant);
+      const endpoint = endpointOf(tenant, group.endpoint);
+      const may = mayTake(tenant, endpoint); // nobody of the group waits then: it would have been served
+      if (may) count(tenant, endpoint, 1);
+      else forgetIdle(group);
+      return may;
     },
-    give: () => {
-      const waiter = next();
-      if (waiter === null) taken -= 1;
-      else waiter.serve(true);
+    wait: (waiter) => {
+      if (waiting >= waitingMax) return false;
+      endpointOf(tenantOf(waiter.tenant), waiter.endpoint).queue.add(waiter);
+      waiting += 1;
+      return true;
+    },
+    leave: (waiter) => {
+      if (tenants.get(waiter.tenant)?.endpoints.get(waiter.endpoint)?.queue.delete(waiter) !== true) return false;
+      waiting -= 1;
+      forgetIdle(waiter);
+      return true;
+    },
+    give: (group) => {
+      const tenant = tenantOf(group.tenant);
+      count(tenant, endpointOf(tenant, group.endpoint), -1);
+      forgetIdle(group);
+      serveWaiting();
     },
     get waiting() {
       return waiting;
@@ -73,4 +157,9 @@ export function createCompletionSlots(max: number): CompletionSlots {
       return taken;
     },
   };
+}
+
+function toTheEnd<Value>(of: Map<string, Value>, name: string, value: Value): void {
+  of.delete(name);
+  of.set(name, value);
 }

@@ -33,8 +33,6 @@ export interface SliceDeps {
 }
 
 export interface LaneMemory extends Debtor {
-  /** Names the thread within this assignment. */
-  readonly cacheKey: string;
   /** What this lane has paid itself; null until it knows. (V1) */
   stretch: Stretch | null;
   /** Of finished items, those that something still holds. */
