@@ -333,7 +333,7 @@ const startCodes = {
   RECORD_TOO_LARGE: entry(
     503,
     'Too large for the bus',
-    'An input or a piece of work does not fit into one record of Kafka. Nothing was accepted.',
+    'An input or a piece of work does not fit into one record of Kafka. Nothing was accepted; a call that does not fit is settled with this code.',
     'Send less at once, or raise `max.message.bytes` of the topics and start again.',
   ),
   DATABASE_NEWER: entry(

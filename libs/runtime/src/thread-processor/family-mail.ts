@@ -1,5 +1,6 @@
-// Inputs that one thread owes another of its family: a child's opening, a report, a message. Sent beside the lane, never in
-// it: two threads that wrote to each other inside their slices would wait for each other for ever.
+// Inputs that one thread owes another of its family: a child's opening, a report, a message; and what it has to hear itself of a
+// debt that cannot be paid. Sent beside the lane, never in it: a thread that wrote to itself inside its slice, or two to each other,
+// would wait for ever.
 //
 // Invariants:
 //   F1. What led to a mail is held until the mail is durable; a mail that cannot be sent stays owed, and the next owner pays
@@ -22,9 +23,13 @@ import type { Hold } from './held-deliveries.ts';
 
 export type MailEffect = SpawnChild | ReportToParent | SendToChild;
 
+type Letter = MailEffect | { readonly do: 'HearBack'; readonly id: string; readonly input: ThreadInput };
+
 export interface FamilyMail {
   /** Returns at once; `hold` is kept until the mail is durable. */
   send(from: Sender, effect: MailEffect, hold: Hold): void;
+  /** The same of an input for the sender itself. */
+  sendBack(from: Sender, input: ThreadInput, hold: Hold): void;
   /** Mails on their way. */
   readonly waiting: number;
   close(): void;
@@ -51,9 +56,11 @@ export function createFamilyMail(deps: {
   const last = new Map<string, Promise<boolean>>();
   let waiting = 0;
 
-  async function deliver(from: Sender, effect: MailEffect): Promise<void> {
+  async function deliver(from: Sender, effect: Letter): Promise<void> {
     const { tenant, thread } = from.key;
     switch (effect.do) {
+      case 'HearBack':
+        return inputs.publish(from.key, effect.input, from.trace);
       case 'SpawnChild':
         await directory.insert(rowOf(from, effect)); // (F3)
         return inputs.publish({ tenant, thread: effect.childId }, effect.opening, from.trace);
@@ -70,7 +77,7 @@ export function createFamilyMail(deps: {
     }
   }
 
-  async function persist(from: Sender, effect: MailEffect): Promise<boolean> {
+  async function persist(from: Sender, effect: Letter): Promise<boolean> {
     for (let failures = 1; !closed.signal.aborted; failures++) {
       try {
         await deliver(from, effect);
@@ -89,22 +96,25 @@ export function createFamilyMail(deps: {
     return false;
   }
 
+  function send(from: Sender, effect: Letter, hold: Hold): void {
+    hold.retain(); // (F1)
+    waiting += 1;
+    const way = JSON.stringify([from.key.tenant, from.key.thread, receiverOf(from, effect)]);
+    const before = last.get(way) ?? Promise.resolve(true);
+    const mail = before.then((sent) => sent && persist(from, effect));
+    last.set(way, mail);
+    void mail.then((sent) => {
+      waiting -= 1;
+      if (last.get(way) === mail) last.delete(way);
+      if (!sent) return; // never dropped: the next owner is given what led to it
+      hold.drop();
+      from.settled();
+    });
+  }
+
   return {
-    send: (from, effect, hold) => {
-      hold.retain(); // (F1)
-      waiting += 1;
-      const way = JSON.stringify([from.key.tenant, from.key.thread, receiverOf(effect)]);
-      const before = last.get(way) ?? Promise.resolve(true);
-      const mail = before.then((sent) => sent && persist(from, effect));
-      last.set(way, mail);
-      void mail.then((sent) => {
-        waiting -= 1;
-        if (last.get(way) === mail) last.delete(way);
-        if (!sent) return; // never dropped: the next owner is given what led to it
-        hold.drop();
-        from.settled();
-      });
-    },
+    send,
+    sendBack: (from, input, hold) => send(from, { do: 'HearBack', id: input.id, input }, hold),
     get waiting() {
       return waiting;
     },
@@ -112,7 +122,10 @@ export function createFamilyMail(deps: {
   };
 }
 
-const receiverOf = (effect: MailEffect): string => (effect.do === 'ReportToParent' ? effect.parentId : effect.childId);
+function receiverOf({ key }: Sender, effect: Letter): string {
+  if (effect.do === 'HearBack') return key.thread;
+  return effect.do === 'ReportToParent' ? effect.parentId : effect.childId;
+}
 
 function rowOf({ key, at }: Sender, { childId, family, opening }: SpawnChild): ThreadRow {
   const { agent, userId } = opening;

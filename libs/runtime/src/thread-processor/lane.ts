@@ -8,8 +8,10 @@
 //       mark first, then each input behind it in order, and only then are they released (`parking.ts`). Whoever does not know a
 //       thread looks for the mark first, also before a recovery: its answer would be decided. A recovery has no input to put
 //       aside: it is tried again slowly, and said aloud.
+//       So does a Fault that only this thread meets, for longer than a server takes to come back (`fault-patience.ts`).
 //   L5. Whoever was told that his input was not taken does not see it decided later. An attempt that is under way ends, and
 //       what is in the log then, or may be, is paid like everything else.
+//   L6. Of what waits here a share counts for the process: however much one thread is sent, others' inputs are taken.
 import {
   type Clock,
   type Entropy,
@@ -21,6 +23,7 @@ import {
 } from '@dormouse/ports';
 import { backoffMs } from './backoff.ts';
 import type { CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
+import { type Crowd, FaultPatience } from './fault-patience.ts';
 import type { Hold } from './held-deliveries.ts';
 import type { Parking } from './parking.ts';
 import type { ProcessorProtocol, Stretch } from './protocol.ts';
@@ -48,12 +51,13 @@ export interface LaneHome {
   readonly logger: Logger;
   readonly settings: ProcessorSettings;
   readonly parking: Parking;
+  readonly crowd: Crowd;
   /** Aborted when the assignment ends. */
   readonly revoked: AbortSignal;
   /** True when nothing new may begin, but what runs may end. */
   isClosing(): boolean;
-  /** Items of this lane that entered or left the queue. */
-  queued(change: number): void;
+  /** Items that entered or left the queue, and those of them that count. (L6) */
+  queued(change: number, counted: number): void;
   retire(lane: Lane): void;
 }
 
@@ -72,6 +76,10 @@ export class Lane implements LaneMemory {
   /** Null while nothing of this thread was ever put aside and asked for again. */
   #replay: Replay | null = null;
   #fault: string | null = null;
+  /** Null while no Fault is met. */
+  #patience: FaultPatience | null = null;
+  /** Items as they were last counted. (L6) */
+  #queued = 0;
 
   constructor(home: LaneHome, key: ThreadKey, cacheKey: string) {
     this.#home = home;
@@ -107,14 +115,22 @@ export class Lane implements LaneMemory {
   async stopped(): Promise<void> {
     await this.#working;
     if (this.run !== null) this.#home.slices.payment.completions.leave(this.run);
-    this.#home.queued(-this.#queue.length);
     this.#queue = [];
+    this.#recount();
   }
 
   #push(item: LaneItem): void {
     this.#queue.push(item);
-    this.#home.queued(1);
+    this.#recount();
     this.#working ??= this.#work();
+  }
+
+  /** (L6) */
+  #recount(): void {
+    const before = this.#queued;
+    this.#queued = this.#queue.length;
+    const share = (queued: number): number => Math.min(queued, this.#home.settings.queuedInputsPerThreadMax);
+    this.#home.queued(this.#queued - before, share(this.#queued) - share(before));
   }
 
   async #work(): Promise<void> {
@@ -144,7 +160,7 @@ export class Lane implements LaneMemory {
       let finished: readonly SliceItem[];
       try {
         finished = await runSlice(this.#home.slices, this, items);
-        if (finished.length > 0) this.#progressed();
+        if (finished.length > 0) this.#passed();
         else await this.#pause();
       } catch (error) {
         finished = await this.#sliceFailed(items, error);
@@ -152,7 +168,7 @@ export class Lane implements LaneMemory {
       items = this.#stillWanted(items.filter((item) => !finished.includes(item)));
     }
     this.#queue.unshift(...items); // of a thread that has just been parked
-    this.#home.queued(items.length);
+    this.#recount();
   }
 
   #waitsParked(item: LaneItem | undefined): boolean {
@@ -163,7 +179,7 @@ export class Lane implements LaneMemory {
   async #wake(item: WakeItem): Promise<void> {
     if (this.#replay?.goesOn !== true) await this.#lookForMark();
     this.#queue.splice(this.#queue.indexOf(item), 1);
-    this.#home.queued(-1);
+    this.#recount();
     finish(this, item, null);
   }
 
@@ -177,7 +193,7 @@ export class Lane implements LaneMemory {
     });
     const items = this.#replay.begin(inputs);
     this.#queue.unshift(...items);
-    this.#home.queued(items.length);
+    this.#recount();
     if (items.length === 0 && !(await this.#replay.forget(this.#home.parking))) await this.#lookForMark();
   }
 
@@ -195,7 +211,7 @@ export class Lane implements LaneMemory {
       if (!isWithdrawn(item)) await this.#home.parking.add(this.key, item.input, item.trace);
       for (const row of item.kept) row.putBack();
       this.#queue.shift();
-      this.#home.queued(-1);
+      this.#recount();
       if (item.answerOf !== null && item.answerOf === this.run) this.#endRun(item.answerOf);
       finish(this, item, null);
       await this.#lookForMark(); // an operator may have asked for a replay
@@ -229,7 +245,7 @@ export class Lane implements LaneMemory {
       inputs.push(item);
     }
     const [head] = this.#queue.splice(0, Math.max(1, inputs.length));
-    this.#home.queued(-Math.max(1, inputs.length));
+    this.#recount();
     if (inputs.length > 0) return this.#home.protocol.mergeInputs(inputs);
     return head === undefined || head.what === 'wake' ? [] : [head];
   }
@@ -246,9 +262,8 @@ export class Lane implements LaneMemory {
 
   /** Behind a head that cannot be decided they would only take room. (L5) */
   #dropUnwanted(): void {
-    const before = this.#queue.length;
     this.#queue = this.#stillWanted(this.#queue);
-    if (this.#queue.length < before) this.#home.queued(this.#queue.length - before);
+    this.#recount();
   }
 
   /** An answer whose completion another input has ended meanwhile. (L3) */
@@ -261,9 +276,29 @@ export class Lane implements LaneMemory {
   async #sliceFailed(items: readonly SliceItem[], error: unknown): Promise<readonly SliceItem[]> {
     this.#home.slices.cache.drop(this.cacheKey);
     const isInput = items[0]?.what === 'input';
+    const isItsOwn = this.#isItsOwnFault(error);
     await this.#failed(error, isInput);
-    if (isInput && this.#isPoison(error)) await this.#patiently(() => this.#park(error));
+    if (isInput && (isItsOwn || this.#isPoison(error))) await this.#patiently(() => this.#park(error));
     return this.#giveUp(items);
+  }
+
+  #passed(): void {
+    this.#home.crowd.passed += 1;
+    this.#patience = null;
+    this.#progressed();
+  }
+
+  /** (L4) */
+  #isItsOwnFault(error: unknown): boolean {
+    if (!(error instanceof Fault)) return false;
+    const { settings, clock, crowd } = this.#home;
+    if (this.#patience === null) {
+      this.#patience = new FaultPatience(crowd);
+      return false;
+    }
+    const isCrowded = this.#queue.length >= settings.queuedInputsPerThreadMax;
+    const patienceMs = isCrowded ? settings.faultPatienceMsCrowded : settings.faultPatienceMs;
+    return this.#patience.meetsAnother(clock.now()) >= patienceMs;
   }
 
   #progressed(): void {
@@ -284,7 +319,8 @@ export class Lane implements LaneMemory {
 
   /** (L4) */
   async #park(error: unknown): Promise<void> {
-    await this.#home.parking.park(this.key, error instanceof Error ? error.message : String(error));
+    await this.#home.parking.park(this.key, reasonOf(error));
+    this.#patience = null;
     this.#replay?.giveUp();
     this.#parked = true;
   }
@@ -331,4 +367,9 @@ export class Lane implements LaneMemory {
     if (!this.isBusy && this.run === null && this.#queue.length === 0 && this.openHolds.length === 0)
       this.#home.retire(this); // (L2)
   }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Fault) return `${error.code}, of this thread alone: ${error.message}`;
+  return error instanceof Error ? error.message : String(error);
 }

@@ -7,6 +7,7 @@
 //   P2. Paying again is harmless: same ids, same content. A failure leaves everything owed, and the slice is tried again.
 //   P3. A completion that the list ended hands its deliveries over only after the payment, never before. (V1)
 //   P4. The next completion starts last, when nothing else can fail.
+//   P5. A call that can never be handed over is settled: its thread hears of it as an input, and the debt is held until then.
 import {
   type DueTimer,
   Fault,
@@ -18,8 +19,9 @@ import {
   type Timers,
   whenHere,
   type WorkBus,
+  type WorkTopics,
 } from '@dormouse/ports';
-import { unreachable } from '@dormouse/thread';
+import { inputIds, type InvokeTool, unreachable } from '@dormouse/thread';
 import { type CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
 import type { CompletionOrder } from './completion/completion-request.ts';
 import type { CompletionRunner, OrderSource } from './completion/completion-runner.ts';
@@ -115,6 +117,8 @@ function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> 
       const owed = { ...debtor.key, at: debt.at, trace: debt.trace };
       switch (effect.do) {
         case 'InvokeTool':
+          order(invoked(deps, debtor, bill.hold, { ...owed, effect }));
+          break;
         case 'WithdrawCall':
         case 'LoadToolsets':
         case 'MigrateToolServers':
@@ -149,6 +153,32 @@ function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> 
   }
   if (timers.length > 0) orders.push(setTimers(deps, timers));
   return orders.length > 1 ? everyOne(orders) : (orders[0] ?? null);
+}
+
+/** A call that no record of the bus can carry fails, as one that its server refuses: no later attempt would change it. (P5) */
+function invoked(
+  deps: PaymentDeps,
+  debtor: Debtor,
+  hold: Hold,
+  owed: WorkTopics['dispatches'] & { readonly effect: InvokeTool },
+): Soon<void> {
+  const done = published(deps, debtor, hold, deps.work.publish('dispatches', owed));
+  return done instanceof Promise ? done.catch(fail) : done;
+
+  function fail(error: unknown): void {
+    if (!(error instanceof Fault) || error.code !== 'RECORD_TOO_LARGE') throw error;
+    const { toolCallId } = owed.effect;
+    const { key } = debtor;
+    deps.logger.error('call_too_large', { ...key, call: toolCallId });
+    const from = { key, at: owed.at, trace: owed.trace, settled: () => debtor.settled() };
+    const about = {
+      toolCallId,
+      outcome: 'error',
+      code: error.code,
+      detail: 'the call is too large to be sent',
+    } as const;
+    deps.mail.sendBack(from, { kind: 'DispatchFailure', id: inputIds.dispatchFailure(toolCallId), ...about }, hold);
+  }
 }
 
 /** What was published is held until it is handled. */

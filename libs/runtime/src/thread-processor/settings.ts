@@ -11,8 +11,10 @@ export interface ProcessorSettings {
   readonly inputsPerSliceMax: number;
   /** Estimated size of a commit above which it takes no further input; one input alone is bounded by its own limits. */
   readonly commitBytesMax: number;
-  /** Queued inputs of this process above which it asks for no more. */
+  /** Queued inputs of this process above which it asks for no more; of one thread its share counts, and twice as many are held at most. */
   readonly queuedInputsMax: number;
+  /** The share of one thread in `queuedInputsMax`. */
+  readonly queuedInputsPerThreadMax: number;
   readonly snapshotEveryEvents: number;
   readonly snapshotBytes: number;
   /** Commits read at once while a thread is loaded. */
@@ -26,6 +28,10 @@ export interface ProcessorSettings {
   /** Attempts after which a slice that throws is called poison. */
   readonly poisonAttempts: number;
   readonly poisonDelayMs: number;
+  /** How long a thread meets Faults, while others pass, until it is parked: longer than a server takes to come back. */
+  readonly faultPatienceMs: number;
+  /** The same of a thread whose share of the queue is full. */
+  readonly faultPatienceMsCrowded: number;
   readonly modelStartTimeoutMs: number;
   readonly modelStallTimeoutMs: number;
   readonly modelRetryDelayMsFirst: number;
@@ -59,6 +65,7 @@ export const defaultProcessorSettings: ProcessorSettings = {
   inputsPerSliceMax: 32,
   commitBytesMax: 4 * 1024 * 1024,
   queuedInputsMax: 10_000,
+  queuedInputsPerThreadMax: 1_000,
   snapshotEveryEvents: 200,
   snapshotBytes: 1024 * 1024,
   loadPageCommits: 500,
@@ -69,6 +76,8 @@ export const defaultProcessorSettings: ProcessorSettings = {
   retryDelayMsMax: 5_000,
   poisonAttempts: 5,
   poisonDelayMs: 60_000,
+  faultPatienceMs: 900_000,
+  faultPatienceMsCrowded: 60_000,
   modelStartTimeoutMs: 60_000,
   modelStallTimeoutMs: 120_000,
   modelRetryDelayMsFirst: 1_000,

@@ -89,7 +89,10 @@ interface Parts {
 
 /** Counters of one processor: what waits, and whether it takes more. */
 interface Load {
+  /** By the shares of their threads. */
   queued: number;
+  /** All of them. */
+  held: number;
   closing: boolean;
 }
 
@@ -99,7 +102,7 @@ const drainPollMs = 10;
 const closeMsMax = 2_000;
 
 export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
-  const load: Load = { queued: 0, closing: false };
+  const load: Load = { queued: 0, held: 0, closing: false };
   const parts = createParts(deps, load);
   const assignments = new Map<string, LiveAssignment>();
   let subscription: Subscription | null = null;
@@ -115,7 +118,10 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
       assignments.delete(id);
     },
     deliver: (assignment, delivery) => assignments.get(parts.protocol.assignmentId(assignment))?.deliver(delivery),
-    busy: () => load.closing || load.queued >= parts.settings.queuedInputsMax,
+    busy: () => {
+      const { queuedInputsMax } = parts.settings;
+      return load.closing || load.queued >= queuedInputsMax || load.held >= 2 * queuedInputsMax;
+    },
   };
 
   async function drained(deadline: number): Promise<void> {
@@ -218,8 +224,10 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     settings,
     parking: createParking(deps),
     isClosing: () => load.closing,
-    queued: (change) => {
-      load.queued += change;
+    crowd: { passed: 0, fell: 0 },
+    queued: (change, counted) => {
+      load.held += change;
+      load.queued += counted;
     },
   };
   return { home, cache, completions, dueTimers, mail, projections, snapshots, settings, protocol };
