@@ -145,6 +145,29 @@ describe.concurrent('a choice', () => {
     expect(server.posts(answerPath).map(({ json }) => json.selected)).toEqual([0, 1]);
   });
 
+  it.each([
+    ['under a message id of its own', (turn: number) => ({ 'idempotency-key': `question-${turn}` })],
+    ['without one', () => ({})],
+  ])('R94 that was answered before is asked again within its call, %s', async (_, headers) => {
+    const server = await stage.toolServer();
+    const thread = await stage.thread([[toolCall('work')], [{ text: 'done' }]], [server]);
+    await tell(stage.at, thread, 'go');
+    const call = await server.invocation(0);
+    for (const turn of [0, 1]) {
+      for (const _copy of ['first', 'again'])
+        expect((await server.send(call, question(server), headers(turn))).status).toBe(200);
+      const { choice_id: choice } = await eventually(
+        async () => (await eventsOfType(stage.at, thread, 'choice_requested'))[turn],
+      );
+      await stage.at.request('POST', `/v1/threads/${thread}/choices/${choice}`, { selected: turn });
+      await eventually(async () => server.posts(answerPath).length === turn + 1);
+    }
+    await server.send(call, { type: 'tool_result', text: 'done' });
+    await untilStatus(stage.at, thread, 'idle');
+    expect(server.posts(answerPath).map(({ json }) => json.selected)).toEqual([0, 1]);
+    expect(await eventsOfType(stage.at, thread, 'choice_requested')).toHaveLength(2);
+  });
+
   it('R90 stays open while the user talks', async () => {
     const { thread, choice, told } = await asked();
     expect(await say(stage.at, thread, 'let me think')).toMatchObject({ message: { text: 'done' } });

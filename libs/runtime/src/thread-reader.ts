@@ -15,7 +15,7 @@ import {
 import { openCommit } from './envelope.ts';
 
 /** Shape of the snapshot's JSON; a change of `Thread`, `TranscriptTail` or `ModelMessage` makes it larger by one. */
-export const snapshotShape = 10;
+export const snapshotShape = 11;
 
 /** A thread at some version, and the messages of its transcript from `messagesFrom` on. */
 export interface LoadedThread {

@@ -141,7 +141,13 @@ export type ThreadEvent =
   | { readonly type: 'ParentMessageReceived'; readonly content: Content }
   | { readonly type: 'TitleSet'; readonly title: string }
   /** A login is open; its URL is never here. R88 */
-  | { readonly type: 'OauthRequested'; readonly toolCallId: string; readonly expiresAt: number }
+  | {
+      readonly type: 'OauthRequested';
+      readonly toolCallId: string;
+      /** What is asked, as a hash; absent when the tool's message had an id. */
+      readonly question?: string;
+      readonly expiresAt: number;
+    }
   | { readonly type: 'CallbackRejected'; readonly toolCallId: string; readonly reason: string; readonly code: string }
   | {
       readonly type: 'ChoiceRequested';
@@ -156,6 +162,8 @@ export type ThreadEvent =
       readonly argumentsHash?: string;
       /** Of a tool's choice: where the answer goes, sealed. */
       readonly answerTo?: string;
+      /** Of a tool's choice: what is asked, as a hash; absent when the tool's message had an id. */
+      readonly question?: string;
       /** Of an approval: characters in the arguments that can deceive a reader, by name and place. */
       readonly warnings?: readonly string[];
       readonly expiresAt: number;

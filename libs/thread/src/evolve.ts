@@ -181,13 +181,13 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
     case 'OauthRequested':
       return changeCall(thread, event.toolCallId, (call) => ({
         ...call,
-        waiting: { for: 'login' },
+        waiting: { for: 'login', question: event.question ?? null },
         askedToLogIn: true,
       }));
     case 'ToolCallDetached':
       return changeCall(thread, event.toolCallId, (call) => ({ ...call, detached: true }));
     case 'CallbackRejected':
-      if (event.code === 'LIMIT_REACHED') return thread; // the limit is ours, the callback was well-formed
+      if (event.code === 'LIMIT_REACHED' || event.code === 'REPEATED') return thread; // the callback was well-formed
       return rejectCallback(thread, event, at);
     case 'ChoiceRequested': {
       const { choiceId, kind, toolCallId, expiresAt } = event;
@@ -204,7 +204,8 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
       };
       const waiting = changeCall(thread, toolCallId, (call) => ({
         ...call,
-        waiting: { for: kind === 'tool' ? 'choice' : kind, choiceId },
+        waiting:
+          kind === 'tool' ? { for: 'choice', choiceId, question: event.question ?? null } : { for: kind, choiceId },
       }));
       return { ...waiting, choices: { ...thread.choices, [choiceId]: choice } };
     }

@@ -255,6 +255,8 @@ export interface LoginPrompt {
   readonly id: string;
   readonly toolCallId: string;
   readonly toolServer: string;
+  /** What is asked, as a hash; null when the sender's message id tells repetitions apart. (Q3) */
+  readonly question: string | null;
   /** Milliseconds since the epoch; the sealed URL is kept no longer. */
   readonly expiresAt: number;
 }
@@ -265,6 +267,8 @@ export interface ChoicePrompt {
   readonly id: string;
   readonly toolCallId: string;
   readonly toolServer: string;
+  /** What is asked, as a hash; null when the sender's message id tells repetitions apart. (Q3) */
+  readonly question: string | null;
   readonly prompt: string;
   readonly choices: readonly string[];
   readonly default: number;
@@ -372,8 +376,9 @@ export const inputIds = {
   migration: (migrationId: string): string => `mg:${migrationId}`,
   /** `eventId` is the sender's, or random: without one an event may come twice. I-13 */
   subscriptionEvent: (toolCallId: string, eventId: string): string => `e:${toolCallId}:${eventId}`,
-  login: (toolCallId: string, bodyHash: string): string => `o:${toolCallId}:${bodyHash}`,
-  userChoice: (toolCallId: string, bodyHash: string): string => `q:${toolCallId}:${bodyHash}`,
+  /** `message` is the hash of the sender's message id, or random, as in `userChoice`. R94 */
+  login: (toolCallId: string, message: string): string => `o:${toolCallId}:${message}`,
+  userChoice: (toolCallId: string, message: string): string => `q:${toolCallId}:${message}`,
   choiceAnswerFailure: (choiceId: string): string => `qf:${choiceId}`,
   /** `occasion` is the reporting call, or `closed` for the last word. I-18 */
   childReport: (childId: string, occasion: string): string => `k:${childId}:${occasion}`,

@@ -430,6 +430,33 @@ describe('people', () => {
     expect(effects).toEqual([expect.objectContaining({ do: 'SetTimer' })]);
   });
 
+  it('R94 the same question without a message id is a repetition while it is open, and a question afterwards', () => {
+    const answer = chosen({ answer: 'selected', selected: 2 });
+    const first = [...asked, choiceAsked(0, 'a', 'same')] as const;
+    const repeated = given(...first).when(choiceAsked(0, 'b', 'same'));
+    expect(repeated.events).toMatchObject([{ type: 'CallbackRejected', code: 'REPEATED' }]);
+    expect(repeated.owes).toEqual([]);
+    expect(repeated.thread).toMatchObject({
+      problems: [],
+      calls: [{ waiting: { for: 'choice' }, rejectedCallbacks: 0 }],
+    });
+    expect(given(...first).when(choiceAsked(0, 'b', 'another')).types).toContain('ChoiceRequested');
+    expect(given(...first, answer).when(choiceAsked(0, 'b', 'same')).types).toEqual(['ChoiceRequested', 'TimerSet']);
+    const other = [...first, loginAsked(0, 'b', 'another')] as const;
+    expect(given(...other).when(choiceAsked(0, 'c', 'same')).types).toContain('ChoiceRequested');
+  });
+
+  it('R94 so is the same login, and one with a message id of its own is asked anew', () => {
+    const first = [...asked, loginAsked(0, 'a', 'same')] as const;
+    expect(given(...first).when(loginAsked(0, 'b', 'same')).events).toMatchObject([{ code: 'REPEATED' }]);
+    expect(given(...first).when(loginAsked(0, 'b', 'another')).types).toContain('OauthRequested');
+    expect(given(...first, choiceAsked(0, 'b', 'c')).when(loginAsked(0, 'c', 'same')).types).toContain(
+      'OauthRequested',
+    );
+    expect(given(...asked, loginAsked()).when(loginAsked(0, 'b')).types).toContain('OauthRequested');
+    expect(given(...asked, choiceAsked()).when(choiceAsked(0, 'b')).types).toContain('ChoiceRequested');
+  });
+
   it('characters that deceive a reader are named in the approval', () => {
     const { events } = given(...idle(), said('m')).when(
       answered('', call('delete_everything', { path: '/tmp/\u202Egnp.exe', list: ['a\u200Bb'] })),

@@ -24,8 +24,8 @@ import type { LoadedToolset } from './toolset.ts';
 export type WaitingFor =
   | { readonly for: 'result' }
   | { readonly for: 'approval'; readonly choiceId: string }
-  | { readonly for: 'choice'; readonly choiceId: string }
-  | { readonly for: 'login' };
+  | { readonly for: 'choice'; readonly choiceId: string; readonly question: string | null }
+  | { readonly for: 'login'; readonly question: string | null };
 
 /** An open call. `waiting` says for what; a detached call no longer holds up the model but still owes one outcome. */
 export interface Call {

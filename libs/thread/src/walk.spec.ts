@@ -182,8 +182,18 @@ const happenings: fc.Arbitrary<(place: number) => Happening> = fc.oneof(
     ),
   },
   { weight: 1, arbitrary: index.map((n) => () => some(n, (at) => happened(at, 'forged', { toolServer: 'other' }))) },
-  { weight: 2, arbitrary: index.map((n) => (place: number) => some(n, (at) => loginAsked(at, `${place}`))) },
-  { weight: 3, arbitrary: index.map((n) => (place: number) => some(n, (at) => choiceAsked(at, `${place}`))) },
+  {
+    weight: 2,
+    arbitrary: index.map(
+      (n) => (place: number) => some(n, (at) => loginAsked(at, `${place}`, place % 2 === 0 ? 'same' : null)),
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: index.map(
+      (n) => (place: number) => some(n, (at) => choiceAsked(at, `${place}`, place % 2 === 0 ? 'same' : null)),
+    ),
+  },
   {
     weight: 4,
     arbitrary: fc.tuple(index, fc.integer({ min: -1, max: 3 })).map(

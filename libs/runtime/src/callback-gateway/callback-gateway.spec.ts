@@ -540,9 +540,26 @@ describe('the other four messages', () => {
     expect(inputs()).toEqual([]);
   });
 
-  it('R89 a choice carries where its answer goes, sealed; asked twice it is one question', async () => {
+  it.each([
+    { type: 'user_choice', prompt: '?', choices: ['a', 'b'], default: 1, response_url: 'https://tool.example/answer' },
+    { type: 'oauth', auth_url: 'https://login.example/' },
+  ])(
+    'R94 a $type is the one that it was under its message id; without one, the thread tells by what it asks',
+    async (body) => {
+      const asked = { id: 'call_1', ...body };
+      for (const headers of [{ 'webhook-id': 'm1' }, { 'idempotency-key': 'm1' }, { 'idempotency-key': 'm2' }, {}, {}])
+        expect(await receive(asked, { headers })).toEqual({ status: 200 });
+      expect(new Set(inputs().map(({ id }) => id)).size).toBe(4);
+      const questions = inputs().map((input) => ('question' in input ? input.question : undefined));
+      expect(questions).toEqual([null, null, expect.any(String), questions[2]]);
+      const [login, choice] = [{ auth_url: 'https://login.example/2' }, { prompt: 'another' }];
+      await receive({ ...asked, ...(body.type === 'oauth' ? login : choice) });
+      expect(inputs()[4]).not.toMatchObject({ question: questions[2] });
+    },
+  );
+
+  it('R89 a choice carries where its answer goes, sealed', async () => {
     const choice = { type: 'user_choice', id: 'call_1', prompt: 'Which?', choices: ['a', 'b'], default: 1 };
-    await receive({ ...choice, response_url: 'https://tool.example/answer' });
     await receive({ ...choice, response_url: 'https://tool.example/answer', extra: true });
     expect(inputs()).toMatchObject([{ kind: 'ChoicePrompt', prompt: 'Which?', choices: ['a', 'b'], default: 1 }]);
     const [input] = inputs();

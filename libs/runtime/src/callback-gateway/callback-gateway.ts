@@ -15,6 +15,8 @@
 //   C7. The token is judged, and the tenant's share, before a request is read.
 //   C6. A long message is worked on in turns: whatever a server sends, nobody else waits for more than a step of it. Only
 //       some are read at once, tenant by tenant; the others wait, as bytes.
+//   C7. A question or a login is one under its sender's message id. Without one each is an input of its own, and the thread
+//       knows a repetition by the hash of what is asked, while that is open. R94
 import { hash } from 'node:crypto';
 import {
   answerOwner,
@@ -183,9 +185,9 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
       case 'subscription_event':
         return takeEvent(scope, callback, request);
       case 'oauth':
-        return takeLogin(scope, callback);
+        return takeLogin(scope, callback, request);
       case 'user_choice':
-        return takeChoice(scope, callback);
+        return takeChoice(scope, callback, request);
       case 'view_update':
         return takeView(scope, callback.viewType, contentOf(callback, read));
     }
@@ -198,7 +200,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     request: CallbackRequest,
   ): Promise<CallbackAnswer> {
     const { tenant, toolCallId, toolServer } = scope;
-    const eventId = eventIdOf(request) ?? event.eventId ?? null;
+    const eventId = messageIdOf(request) ?? event.eventId ?? null;
     const id = inputIds.subscriptionEvent(toolCallId, eventId ?? deps.entropy.nonce());
     const { associative, final } = event;
     return publish(scope, id, async () => {
@@ -209,35 +211,55 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
   }
 
   /** (C4) The URL is sealed before the thread hears of it. */
-  function takeLogin(scope: CallbackScope, login: Extract<Callback, { type: 'oauth' }>): Promise<CallbackAnswer> {
+  function takeLogin(
+    scope: CallbackScope,
+    login: Extract<Callback, { type: 'oauth' }>,
+    request: CallbackRequest,
+  ): Promise<CallbackAnswer> {
     const { tenant, thread, toolCallId, toolServer } = scope;
-    const id = inputIds.login(toolCallId, hashOf(login.authUrl));
+    const { message, question } = namesOf(request, login.authUrl);
+    const id = inputIds.login(toolCallId, message);
     const expiresAt = deps.clock.now() + settings.loginDeadlineMs;
     return publish(scope, id, async () => {
       const sealed = deps.sealer.seal(loginOwner(tenant, thread, toolCallId), login.authUrl);
       await deps.logins.put({ tenant, thread }, { toolCallId, sealed, expiresAt });
-      return { kind: 'LoginPrompt', id, toolCallId, toolServer, expiresAt };
+      return { kind: 'LoginPrompt', id, toolCallId, toolServer, question, expiresAt };
     });
   }
 
   function takeChoice(
     scope: CallbackScope,
     choice: Extract<Callback, { type: 'user_choice' }>,
+    request: CallbackRequest,
   ): Promise<CallbackAnswer> {
     const { tenant, thread, toolCallId, toolServer } = scope;
     const { prompt, choices, responseUrl } = choice;
-    const id = inputIds.userChoice(toolCallId, hashOf(JSON.stringify([prompt, choices, choice.default, responseUrl])));
+    const asked = JSON.stringify([prompt, choices, choice.default, responseUrl]);
+    const { message, question } = namesOf(request, asked);
+    const id = inputIds.userChoice(toolCallId, message);
     return publish(scope, id, () => ({
       kind: 'ChoicePrompt',
       id,
       toolCallId,
       toolServer,
+      question,
       prompt: cleanText(prompt),
       choices: choices.map(cleanText),
       default: choice.default,
       answerTo: deps.sealer.seal(answerOwner(tenant, thread, toolCallId), responseUrl),
       expiresAt: deps.clock.now() + settings.choiceDeadlineMs,
     }));
+  }
+
+  /** The message that a question is, and the question that it asks, for the thread to compare when only that can tell. (C7) */
+  function namesOf(
+    request: CallbackRequest,
+    asked: string,
+  ): { readonly message: string; readonly question: string | null } {
+    const messageId = messageIdOf(request);
+    return messageId === null
+      ? { message: deps.entropy.nonce(), question: hashOf(asked) }
+      : { message: hashOf(messageId), question: null };
   }
 
   /** R98: the content is handed on as it was written. Nothing here says whether the thread exists; its lane does. */
@@ -360,8 +382,8 @@ const contentOf = (view: Extract<Callback, { type: 'view_update' }>, { rawConten
 
 const hashOf = (body: Uint8Array | string): string => hash('sha256', body).slice(0, 32);
 
-/** The sender's own id for an event, in the headers that webhooks use. Not in RAP: see SPEC.md. */
-function eventIdOf({ headers }: CallbackRequest): string | null {
+/** The sender's own id for a message, in the headers that webhooks use. Not in RAP: see SPEC.md. */
+function messageIdOf({ headers }: CallbackRequest): string | null {
   for (const name of ['webhook-id', 'idempotency-key']) {
     const value = headers[name];
     if (typeof value === 'string' && value.length > 0 && value.length <= idCharactersMax) return value;

@@ -159,12 +159,12 @@ const shapes: { readonly [Type in ThreadEvent['type']]: FieldsOf<Extract<ThreadE
   ChildReported: { childId: id, report: content, closed: flag },
   ParentMessageReceived: { content },
   TitleSet: { title: text },
-  OauthRequested: { toolCallId: id, expiresAt: isTime },
+  OauthRequested: { toolCallId: id, question: optional(text), expiresAt: isTime },
   CallbackRejected: { toolCallId: id, reason: text, code: text },
   ChoiceRequested: {
     ...{ choiceId: id, kind: oneOf('approval', 'tool'), toolCallId: id, prompt: text, choices: texts, default: count },
     ...{ arguments: optional(isJsonObject), argumentsHash: optional(text), answerTo: optional(text) },
-    ...{ warnings: optional(texts), expiresAt: isTime },
+    ...{ question: optional(text), warnings: optional(texts), expiresAt: isTime },
   },
   ChoiceSettled: {
     ...{ choiceId: id, decision: optional(text), selected: optional(count), by: text, reason: optional(text) },

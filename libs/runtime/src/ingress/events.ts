@@ -19,7 +19,7 @@ export function apiEvent({ position, at, event }: PlacedEvent): ApiEvent {
 
 type ReadableFields = Pick<RecordedEvent, 'type' | 'turnId' | 'cause'> & Readonly<Record<string, unknown>>;
 
-/** What came as text is shown as text, and where a choice's answer goes is nobody's business. */
+/** What came as text is shown as text; where a choice's answer goes and the hash of a question are not shown. */
 function readableFields(event: RecordedEvent): ReadableFields {
   switch (event.type) {
     case 'SubscriptionEventHeld':
@@ -29,7 +29,11 @@ function readableFields(event: RecordedEvent): ReadableFields {
     case 'ChildReported':
       return { ...event, report: plainText(event.report) };
     case 'ChoiceRequested': {
-      const { answerTo: _sealed, ...shown } = event;
+      const { answerTo: _sealed, question: _hash, ...shown } = event;
+      return shown;
+    }
+    case 'OauthRequested': {
+      const { question: _hash, ...shown } = event;
       return shown;
     }
     case 'ToolCallSettled': {

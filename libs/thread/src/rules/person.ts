@@ -5,6 +5,8 @@
 //   Q1. A choice is settled once: by an answer, a dismissal, an interruption, its deadline, or its tool's own result or next
 //       question; whoever settles it but the tool posts an index to the tool. R91, R92
 //   Q2. The URL of a login is never here; when its call is settled the sealed one is forgotten. R88
+//   Q3. A question without a message id is a repetition while the same question of its call is open, and is asked anew after
+//       that. The repetition is recorded, so that it stays one when its input comes again later. R94, V3
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { ChoiceAnswerFailure, LoginPrompt, ChoicePrompt } from '../input.ts';
@@ -22,8 +24,10 @@ function sentCall(draft: Draft, toolCallId: string, toolServer: string): Call | 
 export function takeLogin(draft: Draft, input: LoginPrompt): Decision {
   const call = sentCall(draft, input.toolCallId, input.toolServer);
   if (call === null) return { committed: false, refusal: 'NOT_PENDING' };
+  if (isOpen(call, 'login', input.question)) return recordRepetition(draft, call);
   replaceQuestion(draft, call);
-  draft.emit({ type: 'OauthRequested', toolCallId: call.toolCallId, expiresAt: input.expiresAt });
+  const { toolCallId } = call;
+  draft.emit({ type: 'OauthRequested', toolCallId, ...named(input), expiresAt: input.expiresAt });
   setTimer(draft, call, 'login_deadline', input.expiresAt);
   return draft.decided();
 }
@@ -31,6 +35,7 @@ export function takeLogin(draft: Draft, input: LoginPrompt): Decision {
 export function takeUserChoice(draft: Draft, input: ChoicePrompt): Decision {
   const call = sentCall(draft, input.toolCallId, input.toolServer);
   if (call === null) return { committed: false, refusal: 'NOT_PENDING' };
+  if (isOpen(call, 'choice', input.question)) return recordRepetition(draft, call);
   replaceQuestion(draft, call);
   const { prompt, choices, answerTo, expiresAt } = input;
   draft.emit({
@@ -42,9 +47,24 @@ export function takeUserChoice(draft: Draft, input: ChoicePrompt): Decision {
     choices,
     default: input.default,
     answerTo,
+    ...named(input),
     expiresAt,
   });
   setTimer(draft, call, 'choice_deadline', expiresAt);
+  return draft.decided();
+}
+
+const named = ({ question }: LoginPrompt | ChoicePrompt): { readonly question?: string } =>
+  question === null ? {} : { question };
+
+/** (Q3) */
+const isOpen = ({ waiting }: Call, kind: 'login' | 'choice', question: string | null): boolean =>
+  question !== null && waiting.for === kind && waiting.question === question;
+
+/** (Q3) */
+function recordRepetition(draft: Draft, { toolCallId }: Call): Decision {
+  const reason = 'the same question again, while it is open';
+  draft.emit({ type: 'CallbackRejected', toolCallId, reason, code: 'REPEATED' });
   return draft.decided();
 }
 

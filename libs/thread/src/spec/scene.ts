@@ -332,22 +332,24 @@ export const reported =
   });
 
 export const loginAsked =
-  (index = 0, body = 'a') =>
+  (index = 0, body = 'a', question: string | null = null) =>
   (scene: Scene): ThreadInput => ({
     kind: 'LoginPrompt',
     id: inputIds.login(callId(scene, index), body),
     toolCallId: callId(scene, index),
     toolServer: 'tools',
+    question,
     expiresAt: startOfTime + 86_400_000,
   });
 
 export const choiceAsked =
-  (index = 0, body = 'a') =>
+  (index = 0, body = 'a', question: string | null = null) =>
   (scene: Scene): ThreadInput => ({
     kind: 'ChoicePrompt',
     id: inputIds.userChoice(callId(scene, index), body),
     toolCallId: callId(scene, index),
     toolServer: 'tools',
+    question,
     prompt: 'Which one?',
     choices: ['red', 'green', 'blue'],
     default: 1,
