@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { runCli as runTool } from '@dormouse/cli';
 import { patienceMs } from '../patience.ts';
 import type { Standalone } from '../e2e/standalone-process.ts';
+import { visibleText } from './visible-text.ts';
 
 export const launcher = fileURLToPath(new URL('../../apps/cli/bin/dormouse.mjs', import.meta.url));
 
@@ -76,6 +77,8 @@ export const hasTerminal = process.platform === 'linux' && existsSync(scriptProg
 export interface TerminalRun {
   /** What the person would read: control sequences taken away. */
   readonly screen: () => string;
+  /** What stands there now: what was written over or erased is gone. */
+  readonly visible: () => string;
   type(text: string): void;
   /** Resolves when the screen shows this after what it showed before. */
   shows(text: string | RegExp): Promise<void>;
@@ -94,6 +97,7 @@ export function startInTerminal(args: readonly string[]): TerminalRun {
   const screen = (): string => text.replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, '');
   return {
     screen,
+    visible: () => visibleText(text),
     type: (typed) => child.stdin.write(typed),
     async shows(wanted) {
       const deadline = Date.now() + patienceMs;

@@ -424,6 +424,37 @@ describe('a conversation at a terminal', () => {
   );
 });
 
+describe('a question at a terminal', () => {
+  it.skipIf(!hasTerminal)(
+    'is shown as answered when the runtime took the answer, and is asked again when the connection is back',
+    async () => {
+      const own = await startStandalone();
+      const chat = startInTerminal([...connectionFlags(own), 'chat', '--agent', 'assistant']);
+      await chat.shows('> ');
+      chat.type('delete everything\r');
+      await chat.shows('Allow delete_everything of example-tools?');
+      await chat.shows('Deny');
+      expect(chat.visible()).toContain('Allow once');
+      await own.stop('SIGKILL');
+      chat.type('\r');
+      await chat.shows('does not answer');
+      expect(chat.visible()).not.toContain('Allow once');
+      const again = await startStandalone({ dataDir: own.dataDir, port: own.port });
+      await chat.shows('Allow delete_everything of example-tools?');
+      await chat.shows('Deny');
+      chat.type('\r');
+      await chat.shows('→ Allow once');
+      await chat.shows('> ');
+      expect(chat.visible()).toContain('Allow delete_everything of example-tools? → Allow once');
+      chat.type('/quit\r');
+      expect(await chat.done).toBe(0);
+      const thread = /thr_\w+/.exec(chat.screen())?.[0] ?? '';
+      const { json } = await again.request('GET', `/v1/threads/${thread}/events?limit=200`);
+      expect(json.data).toContainEqual(expect.objectContaining({ type: 'choice_settled', decision: 'allow' }));
+    },
+  );
+});
+
 describe('an answer at a terminal', () => {
   it.skipIf(!hasTerminal)(
     'is shown while it is spoken, once, and stays as far as it came when it is interrupted',

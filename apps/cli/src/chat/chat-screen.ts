@@ -2,10 +2,10 @@
 //
 // Invariants:
 //   S1. While a question is open nothing else is written: it would tear the question apart. It is written afterwards.
-import { isCancel, select } from '@clack/prompts';
 import { cleanText } from '../clean-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { createInputLine, type InputEvents } from './input-line.ts';
+import { askQuestion, type Option } from './question.ts';
 
 export interface ChatScreen {
   /** Prints whole lines above the input; whoever passes text from elsewhere has cleaned it. */
@@ -15,18 +15,13 @@ export interface ChatScreen {
   endStream(): void;
   /** Shows the input line. */
   ask(): void;
-  /** Lets a person choose; null when they did not, or the signal came first. */
+  /** Lets a person choose, and leaves nothing of the question; null when they did not, or the signal came first. */
   choose<Value extends string>(
     question: string,
     options: readonly Option<Value>[],
     signal: AbortSignal,
   ): Promise<Value | null>;
   close(): void;
-}
-
-interface Option<Value extends string> {
-  readonly value: Value;
-  readonly label: string;
 }
 
 export function createChatScreen(terminal: Terminal, events: InputEvents): ChatScreen {
@@ -74,7 +69,7 @@ export function createChatScreen(terminal: Terminal, events: InputEvents): ChatS
       input.hide();
       input.close();
       choosing = true;
-      const chosen = await askQuestion(question, options, signal);
+      const chosen = await askQuestion(terminal, question, options, signal);
       choosing = false;
       input.open();
       for (const write of held.splice(0)) write();
@@ -88,18 +83,4 @@ export function createChatScreen(terminal: Terminal, events: InputEvents): ChatS
   };
   input.open();
   return screen;
-}
-
-async function askQuestion<Value extends string>(
-  question: string,
-  options: readonly Option<Value>[],
-  signal: AbortSignal,
-): Promise<Value | null> {
-  // A signal of its own: the question would still close the terminal's raw mode when the outer one aborts later.
-  const open = new AbortController();
-  const forward = (): void => open.abort();
-  signal.addEventListener('abort', forward);
-  const chosen = await select<string>({ message: cleanText(question), options: [...options], signal: open.signal });
-  signal.removeEventListener('abort', forward);
-  return isCancel(chosen) ? null : (options.find((option) => option.value === chosen)?.value ?? null);
 }

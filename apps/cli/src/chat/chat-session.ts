@@ -2,9 +2,19 @@
 //
 // Invariants:
 //   S1. Ctrl-C stops the turn when one runs; it leaves when none does, or when it is pressed again.
-//   S2. Approvals are asked one after the other, each once; one that was settled elsewhere closes by itself.
+//   S2. Questions are asked one after the other, each once; one that was settled elsewhere closes by itself.
 //   S3. Leaving leaves the thread as it is: it goes on without us.
-import { ask, type Choice, type Client, ConnectionProblem, isEvent, type StreamFrame } from '@dormouse/client';
+//   S4. A question is shown as answered when the runtime took the answer. When it did not, the question is asked again: at
+//       once, or when the connection is back, if that is lost.
+import {
+  ApiProblem,
+  ask,
+  type Choice,
+  type Client,
+  ConnectionProblem,
+  isEvent,
+  type StreamFrame,
+} from '@dormouse/client';
 import { cleanLine } from '../clean-text.ts';
 import { isAtRest } from '../commands/messages.ts';
 import { sayOnce } from '../context.ts';
@@ -33,6 +43,8 @@ interface Session {
   patience: NodeJS.Timeout | undefined;
   running: boolean;
   interrupting: boolean;
+  /** The stream is lost and is being opened again. */
+  away: boolean;
   asking: Promise<void>;
 }
 
@@ -56,14 +68,20 @@ export async function chatAtTerminal(client: Client, thread: string, after: numb
     patience: undefined,
     running: false,
     interrupting: false,
+    away: false,
     asking: Promise.resolve(),
   };
   screen.ask();
   try {
-    const onReconnect = sayOnce((reason) =>
+    const say = sayOnce((reason) =>
       screen.line(terminal.style('dim', `· connection lost (${cleanLine(reason)}), trying again`)),
     );
+    const onReconnect = (reason: string): void => {
+      session.away = true;
+      say(reason);
+    };
     for await (const frame of client.follow(thread, { after, signal: leave.signal, onReconnect })) {
+      session.away = false;
       printer.print(frame);
       react(session, frame);
       if (frame.frame === 'end') break;
@@ -80,13 +98,16 @@ export async function chatAtTerminal(client: Client, thread: string, after: numb
 
 function react(session: Session, frame: StreamFrame): void {
   if (frame.frame === 'status') showStatus(session, frame.status, frame.waitingOn);
-  if (frame.frame === 'choice' && !session.choices.has(frame.choice.id)) {
-    const open = new AbortController();
-    session.choices.set(frame.choice.id, open);
-    session.asking = session.asking.then(() => askPerson(session, frame.choice, open.signal)); // (S2)
-  }
+  if (frame.frame === 'choice' && !session.choices.has(frame.choice.id)) offer(session, frame.choice);
   if (frame.frame === 'event' && isEvent(frame.event, 'choice_settled'))
     session.choices.get(frame.event.choice_id)?.abort();
+}
+
+/** (S2) */
+function offer(session: Session, choice: Choice): void {
+  const open = new AbortController();
+  session.choices.set(choice.id, open);
+  session.asking = session.asking.then(() => askPerson(session, choice, open.signal));
 }
 
 /** The input line comes when it is the person's turn, or when a call takes longer than a person likes to wait. */
@@ -126,7 +147,7 @@ async function askPerson(session: Session, choice: Choice, settled: AbortSignal)
         `· left open; answer later with: npx dormouse answer ${session.thread} ${choice.id} ${choice.kind === 'approval' ? 'allow' : choice.default}`,
       ),
     );
-  await attempt(session, () =>
+  const failure = await attempt(session, () =>
     ask(
       session.client.api.POST('/v1/threads/{thread}/choices/{choice}', {
         params: { path: { thread: session.thread, choice: choice.id } },
@@ -134,6 +155,17 @@ async function askPerson(session: Session, choice: Choice, settled: AbortSignal)
       }),
     ),
   );
+  const label = options.find(({ value }) => value === chosen)?.label ?? chosen;
+  if (failure === null)
+    session.screen.line(session.terminal.style('dim', `· ${cleanLine(choice.prompt)} → ${label}`)); // (S4)
+  else if (!settled.aborted) askAgain(session, choice, failure);
+}
+
+/** (S4) The stream shows an open question again when it is back. A refusal is final as long as the stream shows nothing. */
+function askAgain(session: Session, choice: Choice, failure: unknown): void {
+  session.choices.delete(choice.id);
+  const isRefused = failure instanceof ApiProblem && failure.status < 500 && failure.status !== 429;
+  if (!session.away && !isRefused) offer(session, choice);
 }
 
 function questionOf(choice: Choice): string {
@@ -188,14 +220,16 @@ async function request(session: Session, verb: 'interrupt' | 'retry' | 'close'):
   await attempt(session, () => ask(session.client.api.POST(`/v1/threads/{thread}/${verb}`, { params })));
 }
 
-/** A request that fails is said and survived; the stream decides whether the conversation can go on. */
-async function attempt(session: Session, send: () => Promise<unknown>): Promise<void> {
+/** A request that fails is said and survived, and is what this gives; the stream decides whether the conversation can go on. */
+async function attempt(session: Session, send: () => Promise<unknown>): Promise<unknown> {
   try {
     await send();
+    return null;
   } catch (error) {
     const { message, next } = explain(error);
     const hint = error instanceof ConnectionProblem || next === null ? '' : ` ${next}`;
     session.screen.line(session.terminal.style('red', `! ${cleanLine(`${message}${hint}`)}`));
     session.screen.ask();
+    return error;
   }
 }
