@@ -115,6 +115,21 @@ describe('encoding', () => {
     expect(parseCallback(wire)).toStrictEqual({ ok: true, callback: rest });
   });
 
+  it('T12 T13 a tool server repeats ids of any length; a runtime takes none that it cannot have made', () => {
+    const id = 'i'.repeat(idCharactersMax + 1);
+    const wire = encodeCallback({
+      type: 'tool_result',
+      groupId: id,
+      id,
+      callId: '',
+      text: 'done',
+      subscription: false,
+    });
+    expect(wire).toMatchObject({ group_id: id, id, call_id: '' });
+    expect(pointersOf(parseCallback(wire))).toStrictEqual(['/group_id', '/id', '/call_id']);
+    expect(() => encodeCallback({ type: 'view_update', groupId: id, viewType: id, content: {} })).toThrow('/view_type');
+  });
+
   it('T18 a result with neither text nor content is never sent', () => {
     const empty = { type: 'tool_result' as const, groupId: 'thr_1', id: 'call_1', subscription: false };
     expect(() => encodeCallback(empty)).toThrow(RangeError);

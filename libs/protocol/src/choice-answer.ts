@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { choicesMax } from './limits.ts';
-import { idField } from './field.ts';
+import { foreignIdField, idField } from './field.ts';
 import { describeIssue, problemsOf } from './problem.ts';
 import type { Problem } from './problem.ts';
 
@@ -18,6 +18,9 @@ export const choiceAnswerSchema = z.strictObject({
     .min(0)
     .max(choicesMax - 1),
 });
+
+/** The id is the runtime's own, whatever its length. */
+const inboundSchema = choiceAnswerSchema.extend({ id: foreignIdField }).strip();
 
 /** Option number `selected`, counted from 0, for call `id`. */
 export type ChoiceAnswer = z.infer<typeof choiceAnswerSchema>;
@@ -33,6 +36,6 @@ export type ChoiceAnswerParse =
 
 /** Parses an answer as a tool server receives it; unknown fields are ignored. */
 export function parseChoiceAnswer(json: unknown): ChoiceAnswerParse {
-  const parsed = choiceAnswerSchema.strip().safeParse(json, { error: describeIssue });
+  const parsed = inboundSchema.safeParse(json, { error: describeIssue });
   return parsed.success ? { ok: true, answer: parsed.data } : { ok: false, problems: problemsOf(parsed.error) };
 }

@@ -10,6 +10,9 @@ import type { JsonObject } from './json.ts';
 /** An identifier: opaque, 1 to `idCharactersMax` characters. */
 export const idField = z.string().min(1).max(idCharactersMax);
 
+/** An identifier that a runtime made and a tool server repeats: opaque, bounded by the body that it stands in alone. */
+export const foreignIdField = z.string().min(1);
+
 const httpScheme = /^https?:\/\//i;
 /** The platform's: before Node 24 it misjudges URLs with letters like é, once it is hot. The compiler knows no platform here. */
 declare const URL: { canParse(text: string): boolean };

@@ -25,6 +25,14 @@ describe('invocation', () => {
     },
   );
 
+  it('T9 T13 ids that a tool server receives are opaque: of any length, and an empty `call_id` too', () => {
+    const id = 'i'.repeat(5_000);
+    const wire = { ...encodeInvocation(call), id, group_id: id, call_id: '', thread_ancestors: [id], user_id: null };
+    const invocation = { ...call, id, groupId: id, callId: '', threadAncestors: [id] };
+    expect(parseInvocation(wire)).toStrictEqual({ ok: true, invocation });
+    expect(() => encodeInvocation({ ...call, id })).toThrow('id');
+  });
+
   it('R5 equal invocations have equal bytes, whatever the order of their fields', () => {
     const reversed = Object.fromEntries(Object.entries(call).toReversed()) as ToolInvocation;
     expect(JSON.stringify(encodeInvocation(reversed))).toBe(

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { idCharactersMax, threadAncestorsMax } from './limits.ts';
 import { createCodec } from './codec.ts';
 import type { InCode } from './codec.ts';
-import { idField, opaqueObjectField, urlField, withoutNulls } from './field.ts';
+import { foreignIdField, idField, opaqueObjectField, urlField, withoutNulls } from './field.ts';
 import { isJsonObject } from './json.ts';
 import { describeIssue, problemsOf } from './problem.ts';
 import type { Problem } from './problem.ts';
@@ -34,12 +34,17 @@ const shape = {
 
 /** The strict wire form that a runtime sends; its key order is the order on the wire. (2) */
 export const toolInvocationSchema = z.strictObject(shape);
-/** The loose wire form that a tool server accepts: any extra field, any non-empty operation, an opaque callback URL. */
+/** The loose wire form that a tool server accepts: any extra field, any non-empty operation, opaque ids and callback URL. */
 const inboundSchema = z.object({
   ...shape,
   operation: z.string().min(1),
+  id: foreignIdField,
+  call_id: z.string().optional(), // RAP invocation, Fields: echoed when given, so an empty one too. T13
   callback_url: z.string().min(1), // RAP transport, Callback URL: opaque to tools. T17
-  thread_ancestors: z.array(idField).optional(),
+  group_id: foreignIdField,
+  thread_ancestors: z.array(z.string()).optional(),
+  user_id: z.string().optional(),
+  toolset_version: z.string().optional(),
 });
 
 /** The JSON body of an invocation. */

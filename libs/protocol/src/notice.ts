@@ -3,12 +3,13 @@
  * Not here: where they go (`tool-server-url.ts`), how often (close and cancel: once, R61 R66), what an answer means.
  *
  * 1. Outbound is strict and validated: a body that breaks its schema is a mistake of ours and throws.
- * 2. Inbound, for tool servers, is loose: unknown fields are ignored. Ids stay untrusted; never use one as a path. T39
+ * 2. Inbound, for tool servers, is loose: unknown fields are ignored. Ids are opaque, whatever their
+ *    length, and stay untrusted; never use one as a path. T39
  */
 import { z } from 'zod';
 import { createCodec } from './codec.ts';
 import type { InCode } from './codec.ts';
-import { idField, urlField } from './field.ts';
+import { foreignIdField, idField, urlField } from './field.ts';
 import { describeIssue, problemsOf } from './problem.ts';
 import type { Problem } from './problem.ts';
 
@@ -20,6 +21,13 @@ export const closeThreadSchema = z.strictObject({ thread_id: idField });
 export const cancelToolCallSchema = z.strictObject({ thread_id: idField, tool_call_id: idField });
 /** RAP migration, Request. R101 */
 export const migrateSchema = z.strictObject({ session_id: idField, destination_url: urlField });
+
+/** (2) */
+const inbound = {
+  closeThread: z.object({ thread_id: foreignIdField }),
+  cancelToolCall: z.object({ thread_id: foreignIdField, tool_call_id: foreignIdField }),
+  migrate: z.object({ session_id: foreignIdField, destination_url: urlField }),
+};
 
 /** Thread `threadId` will not call again. */
 export type CloseThread = InCode<z.infer<typeof closeThreadSchema>>;
@@ -49,24 +57,24 @@ export type NoticeParse<Notice> =
 
 /** Parses the body of `/close_thread` as a tool server receives it. */
 export function parseCloseThread(json: unknown): NoticeParse<CloseThread> {
-  return parse(closeThreadSchema, json);
+  return parse(inbound.closeThread, json);
 }
 
 /** Parses the body of `/cancel_tool_call` as a tool server receives it. */
 export function parseCancelToolCall(json: unknown): NoticeParse<CancelToolCall> {
-  return parse(cancelToolCallSchema, json);
+  return parse(inbound.cancelToolCall, json);
 }
 
 /** Parses the body of `/migrate` as a tool server receives it. */
 export function parseMigrate(json: unknown): NoticeParse<Migrate> {
-  return parse(migrateSchema, json);
+  return parse(inbound.migrate, json);
 }
 
 function parse<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   json: unknown,
 ): NoticeParse<InCode<z.infer<z.ZodObject<Shape>>>> {
-  const parsed = schema.strip().safeParse(json, { error: describeIssue }); // (2)
+  const parsed = schema.safeParse(json, { error: describeIssue });
   return parsed.success
     ? { ok: true, notice: codec.toCode(parsed.data) }
     : { ok: false, problems: problemsOf(parsed.error) };

@@ -3,7 +3,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type Authorizations, createAuthorizations } from './authorizations.ts';
-import type { TakenCall } from './call-address.ts';
+import type { PostedCall } from './call-address.ts';
 import { type CallLedger, createCallLedger } from './call-ledger.ts';
 import { createCallbackDelivery } from './callback-delivery.ts';
 import { type Calls, createCalls } from './calls.ts';
@@ -29,8 +29,8 @@ export interface Assembly {
   readonly handover: Handover | null;
   readonly providers: ReadonlyMap<string, OAuthProvider>;
   readonly secret: (name: string) => string;
-  /** Stores a call before it is acknowledged; false when it was taken before. */
-  readonly take: (call: TakenCall) => boolean;
+  /** Stores a call before it is acknowledged, unless it was taken before; and gives what is to be done after that. */
+  readonly take: (posted: PostedCall) => () => void;
   readonly closeThread: (threadId: string) => void;
   readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
   readonly sweep: () => void;
@@ -85,10 +85,11 @@ export function assemble(
     handover,
     providers,
     secret: (name) => storedSecret(database, name),
-    take: (call) =>
+    take: (posted) =>
       database.transaction(() => {
-        threads.seen(call.groupId, call.rootThreadId);
-        return ledger.take(call);
+        threads.seen(posted.groupId, posted.rootThreadId);
+        const { isNew, call } = ledger.take(posted);
+        return () => (isNew ? calls.run(call) : hook('repetition', () => ledger.repeat(call)));
       }),
     closeThread: (threadId) =>
       hook('close_thread', () => {

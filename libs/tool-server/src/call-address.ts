@@ -1,7 +1,8 @@
 /**
- * Owns: where the messages of a call go and what they echo.
+ * Owns: what a call is: where its messages go, what they echo, and what tells it from another one.
  *
- * E1. `id`, `call_id` and `group_id` are echoed as they came, `callback_url` is used as it came. T12 T13 T17
+ * E1. `id`, `call_id` and `group_id` are echoed as they came, whatever their length; `callback_url` is used as it came. T12 T13 T17
+ * E2. A runtime may use an id again: what is stored of a call hangs on its `key`, which is ours. T24
  */
 import { isJsonObject, type ToolInvocation } from '@dormouse/protocol';
 
@@ -12,13 +13,21 @@ export interface CallAddress {
   readonly callbackUrl: string;
 }
 
-/** An invocation that was taken; one with a `problem` ends in an error result. T10 */
-export interface TakenCall extends CallAddress {
+/** An invocation as it was posted; one with a `problem` ends in an error result. T10 */
+export interface PostedCall extends CallAddress {
   readonly operation: string;
   readonly arguments: unknown;
   readonly rootThreadId: string;
   readonly userId?: string;
   readonly problem?: string;
+  /** The `Idempotency-Key` of the POST. */
+  readonly deliveryKey?: string;
+}
+
+/** A call that was taken. */
+export interface TakenCall extends PostedCall {
+  /** (E2) */
+  readonly key: string;
 }
 
 export const addressOf = ({ id, callId, groupId, callbackUrl }: CallAddress): CallAddress => ({
@@ -35,14 +44,14 @@ export const echoOf = ({ id, callId, groupId }: CallAddress): { id: string; grou
   ...(callId === undefined ? {} : { callId }),
 });
 
-export function takenCall(invocation: ToolInvocation): TakenCall {
+export function postedCall(invocation: ToolInvocation): PostedCall {
   const { operation, threadAncestors, userId } = invocation;
   return {
     ...addressOf(invocation),
     operation,
     arguments: invocation.arguments,
-    rootThreadId: threadAncestors?.[0] ?? invocation.groupId,
-    ...(userId === undefined ? {} : { userId }),
+    rootThreadId: threadAncestors?.[0] || invocation.groupId,
+    ...(userId ? { userId } : {}),
   };
 }
 
@@ -50,10 +59,13 @@ export function takenCall(invocation: ToolInvocation): TakenCall {
 export function addressWithin(json: unknown): CallAddress | null {
   const { id, call_id: callId, group_id: groupId, callback_url: callbackUrl } = isJsonObject(json) ? json : {};
   if (!isText(id) || !isText(groupId) || !isText(callbackUrl)) return null;
-  return addressOf({ id, groupId, callbackUrl, ...(isText(callId) ? { callId } : {}) });
+  return addressOf({ id, groupId, callbackUrl, ...(typeof callId === 'string' ? { callId } : {}) });
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.length > 0;
 
-/** One key per call of one thread. Ids come from outside: they are keys of maps and values of statements only. T39 */
-export const callKey = (threadId: string, callId: string): string => JSON.stringify([threadId, callId]);
+const nameCharactersMax = 200;
+
+/** A call in a log line. Both parts come from outside, and may be as long as a body. */
+export const nameOf = ({ operation, id }: Pick<PostedCall, 'operation' | 'id'>): string =>
+  [operation, id].map((part) => part.slice(0, nameCharactersMax)).join(' ');

@@ -7,7 +7,7 @@
  */
 import { encodeCallback } from '@dormouse/protocol';
 import type { Authorizations } from './authorizations.ts';
-import { echoOf, type TakenCall } from './call-address.ts';
+import { echoOf, nameOf, type TakenCall } from './call-address.ts';
 import type { CallLedger } from './call-ledger.ts';
 import type { Choices } from './choices.ts';
 import type { Deadline } from './deadline.ts';
@@ -67,10 +67,10 @@ export function createContext(
     ...(tool.requiresUser === true && call.userId !== undefined ? { userId: call.userId } : {}), // (B3)
     signal,
     memory: threads.memoryOf(call.rootThreadId),
-    log: (line) => parts.log(redactor.line(`${call.operation} ${call.id}: ${line}`)),
+    log: (line) => parts.log(redactor.line(`${nameOf(call)}: ${line}`)),
     async subscribe({ text = 'Subscribed.', data, ttlMs } = {}) {
       signal.throwIfAborted();
-      const confirm = (id: string): boolean => ledger.confirm(call, `${text} Subscription ID: ${id}.`, redactor.clean); // T28
+      const confirm = (): boolean => ledger.confirm(call, `${text} Subscription ID: ${call.id}`, redactor.clean); // T28
       const subscription = subscriptions.open(
         call,
         tool.name,

@@ -2,12 +2,17 @@
  * Owns: which calls were taken, and that each ends once: the stored side of a call.
  * Not here: running handlers (`calls.ts`).
  *
- * L1. A call is stored before it is acknowledged; a second POST of it changes nothing. T11 T26
+ * L1. A call is stored before it is acknowledged. A POST is the repetition of one before it when thread, id, operation and
+ *     arguments are equal, and so is the `Idempotency-Key`; without one, only while the call runs and for a short time after it
+ *     was taken: foreign runtimes use ids again. Any other POST is a new call. T11 T24 T26
  * L2. A call ends once: its state and its message are one transaction. T11
- * L3. What is stored of a call is sealed, and dropped when the call ends. T32
+ * L3. What is stored of a call is sealed; arguments and addresses are dropped when the call ends, its result is kept for a
+ *     repetition, which gets the same message again. T32
+ * L4. A call whose result cannot be written down ends without one, and the log says so: it holds up no other. T11
  */
+import { randomBytes, randomUUID } from 'node:crypto';
 import { type ContentItem, encodeCallback, errorTextPrefix } from '@dormouse/protocol';
-import { callKey, echoOf, type TakenCall } from './call-address.ts';
+import { echoOf, nameOf, type PostedCall, type TakenCall } from './call-address.ts';
 import type { Database } from './database.ts';
 import type { Outbox } from './outbox.ts';
 import { cleaned } from './thread-store.ts';
@@ -15,7 +20,13 @@ import { failed, ToolOutput } from './tool-output.ts';
 
 const rememberedMsMax = 86_400_000;
 const rememberedMax = 100_000;
+/** Of the results that are kept for repetitions, together. */
+const answersBytesMax = 64 * 1024 * 1024;
+/** How long a POST without `Idempotency-Key` may be the repetition of a call that has ended. */
+const repetitionMsMax = 60_000;
 const cancelledRememberedMax = 10_000;
+/** How long a cancellation may be ahead of a call without `Idempotency-Key`. */
+const overtakingMsMax = 10_000;
 
 /** A call that an earlier process has left. `restarts` counts how often that has happened to it while it worked. */
 export interface LeftCall {
@@ -27,8 +38,10 @@ export interface LeftCall {
 }
 
 export interface CallLedger {
-  /** False when this call was taken before. (L1) */
-  readonly take: (call: TakenCall) => boolean;
+  /** (L1) */
+  readonly take: (posted: PostedCall) => { readonly isNew: boolean; readonly call: TakenCall };
+  /** Sends the result of a call that was posted again to where this POST wants it; nothing while it has none. (L3) */
+  readonly repeat: (call: TakenCall) => void;
   /** Ends the call with this result; false when it has ended before. `also` runs in the same transaction. (L2) */
   readonly settle: (call: TakenCall, output: ToolOutput, clean: (text: string) => string) => boolean;
   /** The confirmation of a subscription: the call has its result, its handler may go on. T28 */
@@ -39,21 +52,32 @@ export interface CallLedger {
   /** The call begins or ceases to wait for a person. */
   readonly setAsking: (call: TakenCall, isAsking: boolean) => void;
   readonly isAsking: (call: TakenCall) => boolean;
+  /** A cancellation that names no call that was taken. It counts for one call. T36 */
   readonly rememberCancelled: (threadId: string, callId: string) => void;
-  readonly wasCancelled: (threadId: string, callId: string) => boolean;
+  readonly wasCancelled: (call: TakenCall) => boolean;
   /** What was running when the process ended; counts the restart. */
   readonly left: () => readonly LeftCall[];
   readonly sweep: () => void;
 }
 
+interface Answer {
+  readonly messageId: string;
+  readonly body: string;
+}
+
 export function createCallLedger(database: Database, outbox: Outbox, log: (line: string) => void): CallLedger {
-  const cancelled = new Set<string>();
+  const { vault } = database;
+  const cancelled = new Map<string, number>(); // by digest: ids may be long
+  const digestOf = (...parts: readonly unknown[]): string => vault.digest(JSON.stringify(parts));
   const keep = `CASE WHEN ?1 = 'ended' THEN NULL ELSE sealed END`; // (L3)
 
   function move(call: TakenCall, from: readonly string[], to: string): boolean {
-    const where = `thread = ?2 AND call = ?3 AND state IN (${from.map((state) => `'${state}'`).join()})`;
-    return database.run(`UPDATE calls SET state = ?1, sealed = ${keep} WHERE ${where}`, to, call.groupId, call.id) > 0;
+    const where = `key = ?2 AND state IN (${from.map((state) => `'${state}'`).join()})`;
+    return database.run(`UPDATE calls SET state = ?1, sealed = ${keep} WHERE ${where}`, to, call.key) > 0;
   }
+
+  const send = ({ callbackUrl, groupId }: TakenCall, { messageId, body }: Answer): void =>
+    outbox.add({ callbackUrl, threadId: groupId, messageId, body });
 
   function finish(
     call: TakenCall,
@@ -63,46 +87,69 @@ export function createCallLedger(database: Database, outbox: Outbox, log: (line:
   ): boolean {
     const body = resultBody(call, output, to === 'subscribed', clean, log);
     const isFirst = database.transaction(() => {
-      if (!move(call, ['running'], to)) return false;
-      outbox.add({ callbackUrl: call.callbackUrl, threadId: call.groupId, body });
+      if (!move(call, ['running'], body === null ? 'ended' : to)) return false;
+      if (body === null) return false; // (L4)
+      const answer: Answer = { messageId: randomUUID(), body };
+      database.run('UPDATE calls SET answer = ? WHERE key = ?', vault.seal('answer', answer), call.key);
+      send(call, answer);
       return true;
     });
-    if (isFirst) log(`${call.operation} ${call.id} ${to === 'subscribed' ? 'subscribed' : kindOf(output)}`);
+    if (isFirst) log(`${nameOf(call)} ${to === 'subscribed' ? 'subscribed' : kindOf(output)}`);
     return isFirst;
   }
 
   return {
-    take(call) {
-      const insert = `INSERT OR IGNORE INTO calls (thread, call, state, operation, sealed, at) VALUES (?, ?, 'running', ?, ?, ?)`;
-      const sealed = database.vault.seal('call', call);
-      return database.run(insert, call.groupId, call.id, call.operation, sealed, Date.now()) > 0;
+    take(posted) {
+      const { groupId, id, operation, problem, deliveryKey } = posted;
+      const work = digestOf(operation, posted.arguments, problem);
+      const delivery = deliveryKey === undefined ? null : digestOf(deliveryKey);
+      const recently = `delivery IS NOT NULL OR state = 'running' OR at > ?5`;
+      const isSame = `work IS NULL OR (work = ?3 AND delivery IS ?4 AND (${recently}))`; // no work: of an older release
+      const known = database.one(
+        `SELECT key FROM calls WHERE thread = ?1 AND call = ?2 AND (${isSame}) ORDER BY at DESC LIMIT 1`,
+        groupId,
+        id,
+        work,
+        delivery,
+        Date.now() - repetitionMsMax,
+      );
+      if (known !== undefined) return { isNew: false, call: { ...posted, key: String(known['key']) } };
+      const call = { ...posted, key: randomBytes(16).toString('base64url') };
+      const insert = `INSERT INTO calls (key, thread, call, state, operation, sealed, at, work, delivery)
+        VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?)`;
+      database.run(insert, call.key, groupId, id, operation, vault.seal('call', call), Date.now(), work, delivery);
+      return { isNew: true, call };
+    },
+    repeat(call) {
+      const row = database.one('SELECT state, answer FROM calls WHERE key = ?', call.key);
+      if (row === undefined || row['state'] === 'running') return;
+      const body = row['answer'] === null ? resultBody(call, failed(forgottenText), false, (text) => text, log) : null;
+      if (row['answer'] !== null) send(call, vault.open('answer', row['answer']) as Answer);
+      else if (body !== null) send(call, { messageId: randomUUID(), body });
     },
     settle: (call, output, clean) => finish(call, output, 'ended', clean),
     confirm: (call, text, clean) => finish(call, new ToolOutput({ text }), 'subscribed', clean),
     end: (call) => void move(call, ['running', 'subscribed'], 'ended'),
-    isOpen: (call) =>
-      database.one(`SELECT 1 FROM calls WHERE thread = ? AND call = ? AND state = 'running'`, call.groupId, call.id) !==
-      undefined,
+    isOpen: (call) => database.one(`SELECT 1 FROM calls WHERE key = ? AND state = 'running'`, call.key) !== undefined,
     setAsking: (call, isAsking) =>
-      void database.run(
-        'UPDATE calls SET asking = ? WHERE thread = ? AND call = ?',
-        Number(isAsking),
-        call.groupId,
-        call.id,
-      ),
-    isAsking: (call) =>
-      database.one('SELECT 1 FROM calls WHERE thread = ? AND call = ? AND asking = 1', call.groupId, call.id) !==
-      undefined,
+      void database.run('UPDATE calls SET asking = ? WHERE key = ?', Number(isAsking), call.key),
+    isAsking: (call) => database.one('SELECT 1 FROM calls WHERE key = ? AND asking = 1', call.key) !== undefined,
     rememberCancelled(threadId, callId) {
-      cancelled.add(callKey(threadId, callId));
-      const [oldest] = cancelled;
+      if (database.one('SELECT 1 FROM calls WHERE thread = ? AND call = ?', threadId, callId) !== undefined) return;
+      cancelled.set(digestOf(threadId, callId), Date.now());
+      const [oldest] = cancelled.keys();
       if (cancelled.size > cancelledRememberedMax && oldest !== undefined) cancelled.delete(oldest);
     },
-    wasCancelled: (threadId, callId) => cancelled.has(callKey(threadId, callId)),
+    wasCancelled({ groupId, id, deliveryKey }) {
+      const digest = digestOf(groupId, id);
+      const at = cancelled.get(digest);
+      cancelled.delete(digest);
+      return at !== undefined && (deliveryKey !== undefined || Date.now() - at <= overtakingMsMax);
+    },
     left() {
       database.run(`UPDATE calls SET restarts = restarts + 1 WHERE state = 'running' AND asking = 0`);
       return database.all(`SELECT * FROM calls WHERE state <> 'ended' ORDER BY at`).map((row) => ({
-        call: database.vault.open('call', row['sealed']) as TakenCall,
+        call: { ...(vault.open('call', row['sealed']) as PostedCall), key: String(row['key']) },
         state: row['state'] === 'running' ? 'running' : 'subscribed',
         wasAsking: row['asking'] === 1,
         restarts: Number(row['restarts']),
@@ -112,27 +159,50 @@ export function createCallLedger(database: Database, outbox: Outbox, log: (line:
       database.run(`DELETE FROM calls WHERE state = 'ended' AND at < ?`, Date.now() - rememberedMsMax);
       const oldest = `SELECT at FROM calls WHERE state = 'ended' ORDER BY at DESC LIMIT 1 OFFSET ?`;
       database.run(`DELETE FROM calls WHERE state = 'ended' AND at <= (${oldest})`, rememberedMax);
+      const sums = `SELECT key, sum(length(answer)) OVER (ORDER BY at DESC, key) AS bytes FROM calls WHERE answer IS NOT NULL`;
+      const beyond = `SELECT key FROM (${sums}) WHERE bytes > ?`;
+      database.run(`UPDATE calls SET answer = NULL WHERE key IN (${beyond})`, answersBytesMax);
     },
   };
 }
 
+const forgottenText = 'this call was made before and has ended; its result is not remembered any more.';
+
 const kindOf = ({ text }: ToolOutput): string => (text?.startsWith(errorTextPrefix) ? 'error' : 'result');
 
-/** The bytes of a result. One that no runtime could take becomes an error that says so: nothing is dropped. T11 T18 */
+/**
+ * The bytes of a result. One that no runtime could take becomes an error that says so: nothing is dropped. T11 T18
+ * Null, and a line in the log, when not even that can be written down. (L4)
+ */
 function resultBody(
   call: TakenCall,
   output: ToolOutput,
   subscription: boolean,
   clean: (text: string) => string,
   log: (line: string) => void,
-): string {
+): string | null {
   try {
-    const { text, content, displayAs } = output;
-    const fields = cleaned({ text, content, displayAs }, clean) as { text?: string; content?: ContentItem[] };
-    return JSON.stringify(encodeCallback({ type: 'tool_result', ...echoOf(call), subscription, ...fields }));
+    return encoded(call, output, subscription, clean);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    log(`${call.operation} ${call.id}: its result is not valid: ${error.message}`);
-    return resultBody(call, failed('the result of the tool is too large or not valid.'), false, clean, log);
+    try {
+      const body = encoded(call, failed('the result of the tool is too large or not valid.'), false, clean);
+      log(`${nameOf(call)}: its result is not valid: ${error.message}`);
+      return body;
+    } catch {
+      log(`${nameOf(call)} ends without a result, which cannot be written down: ${error.message}`);
+      return null;
+    }
   }
+}
+
+/** @throws RangeError for what no runtime could take. */
+function encoded(
+  call: TakenCall,
+  { text, content, displayAs }: ToolOutput,
+  subscription: boolean,
+  clean: (text: string) => string,
+): string {
+  const fields = cleaned({ text, content, displayAs }, clean) as { text?: string; content?: ContentItem[] };
+  return JSON.stringify(encodeCallback({ type: 'tool_result', ...echoOf(call), subscription, ...fields }));
 }

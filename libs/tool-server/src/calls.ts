@@ -8,8 +8,9 @@
  * K3. Calls share nothing: each has its own address, signal, deadline and secrets. T24
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callKey, type TakenCall } from './call-address.ts';
+import { nameOf, type TakenCall } from './call-address.ts';
 import { type ContextParts, createContext } from './call-context.ts';
+import type { LeftCall } from './call-ledger.ts';
 import { createDeadline } from './deadline.ts';
 import { createRedactor, type Redactor } from './redactor.ts';
 import type { Subscription } from './subscription.ts';
@@ -18,6 +19,8 @@ import { failed, type HandlerOutput, outputOfThrown, type ToolOutput, toOutput }
 
 const lateAnswerMsMax = 5_000;
 const rerunsMax = 3;
+/** Of a name that no tool has, in the error that says so. */
+const operationCharactersMax = 200;
 
 /** Why a call is stopped from outside. */
 type Stop = 'cancelled' | 'deadline' | 'shutdown';
@@ -55,7 +58,6 @@ export function createCalls(
   const running = new Map<string, Running>();
 
   function run(call: TakenCall): void {
-    const key = callKey(call.groupId, call.id);
     const entry: Running = {
       call,
       abort: new AbortController(),
@@ -63,25 +65,33 @@ export function createCalls(
       subscription: null,
       done: Promise.resolve(),
     };
-    running.set(key, entry);
+    running.set(call.key, entry);
     const redactor = createRedactor(parts.redactor);
     redactor.protect(call.callbackUrl);
     entry.done = work(entry, redactor)
-      .catch((error: unknown) => {
-        log(`${call.operation} ${call.id}: ${describe(error)}`);
-        ledger.settle(call, outputOfThrown(error), redactor.clean); // (K1)
-        ledger.end(call);
-      })
-      .finally(() => running.delete(key));
+      .catch((error: unknown) => abandon(call, error, redactor))
+      .finally(() => running.delete(call.key));
+  }
+
+  /** A call whose end itself has failed, perhaps because nothing can be stored: it harms no other call. (K1) */
+  function abandon(call: TakenCall, failure: unknown, redactor: Redactor): void {
+    log(redactor.line(`${nameOf(call)}: ${describe(failure)}`));
+    try {
+      ledger.settle(call, outputOfThrown(failure), redactor.clean);
+      ledger.end(call);
+    } catch (error) {
+      log(`${nameOf(call)} cannot be ended: ${describe(error)}`); // it is left for the next process
+    }
   }
 
   async function work(entry: Running, redactor: Redactor): Promise<void> {
     const { call } = entry;
     const end = (output: ToolOutput): void => void ledger.settle(call, output, redactor.clean);
     if (call.problem !== undefined) return end(failed(call.problem)); // (K2)
-    if (ledger.wasCancelled(call.groupId, call.id)) return end(failed('the call was cancelled before it began.'));
+    if (ledger.wasCancelled(call)) return end(failed('the call was cancelled before it began.'));
     const tool = tools.get(call.operation);
-    if (tool === undefined) return end(failed(`there is no tool "${call.operation}" here.`));
+    if (tool === undefined)
+      return end(failed(`there is no tool "${call.operation.slice(0, operationCharactersMax)}" here.`));
     if (tool.requiresUser === true && call.userId === undefined)
       return end(failed('this tool acts for a user, and the call names none (user_id).')); // T33
     const deadline = createDeadline(tool.deadlineMs, () => stop(entry, 'deadline'));
@@ -123,7 +133,7 @@ export function createCalls(
     const settle = (output: ToolOutput): void => void ledger.settle(call, output, redactor.clean);
     if ('output' in ending) return settle(toOutput(ending.output));
     if ('thrown' in ending) {
-      log(redactor.line(`${call.operation} ${call.id} threw: ${describe(ending.thrown)}`)); // T19: for the operator only
+      log(redactor.line(`${nameOf(call)} threw: ${describe(ending.thrown)}`)); // T19: for the operator only
       return settle(outputOfThrown(ending.thrown));
     }
     switch (ending.stop) {
@@ -140,7 +150,7 @@ export function createCalls(
   function concludeSubscribed(call: TakenCall, subscription: Subscription, ending: Ending): void {
     if ('stop' in ending && ending.stop === 'shutdown' && isDurable) return; // `recover` of the next process
     if ('thrown' in ending) {
-      log(`${call.operation} ${call.id} threw after it had subscribed: ${describe(ending.thrown)}`);
+      log(`${nameOf(call)} threw after it had subscribed: ${describe(ending.thrown)}`);
       subscription.emit(outputOfThrown(ending.thrown).text ?? '', { associative: true, final: true });
     }
     ledger.end(call);
@@ -151,31 +161,34 @@ export function createCalls(
     entry.abort.abort(new Error(`the call was stopped: ${reason}`));
   }
 
+  function recover({ call, state, restarts, wasAsking }: LeftCall): void {
+    const tool = tools.get(call.operation);
+    if (state === 'subscribed') {
+      ledger.end(call);
+      if (tool?.resume !== undefined) return;
+      subscriptions.of(call)?.emit(`Error: ${stoppedText}`, { associative: true, final: true });
+    } else if (tool !== undefined && restarts <= rerunsMax && beginsAgain(tool, wasAsking)) run(call);
+    else ledger.settle(call, failed(wasAsking ? askingText : restartedText), parts.redactor.clean);
+  }
+
   return {
     count: () => running.size,
     run,
     cancel(threadId, callId) {
-      const entry = running.get(callKey(threadId, callId));
-      if (entry === undefined)
-        ledger.rememberCancelled(threadId, callId); // it may overtake its call T36
-      else stop(entry, 'cancelled');
+      const entries = [...running.values()].filter(({ call }) => call.groupId === threadId && call.id === callId);
+      if (entries.length === 0) ledger.rememberCancelled(threadId, callId); // it may overtake its call T36
+      for (const entry of entries) stop(entry, 'cancelled');
     },
     closeThread(threadId) {
       for (const entry of running.values()) if (entry.call.groupId === threadId) stop(entry, 'cancelled');
     },
     recover() {
-      for (const { call, state, restarts, wasAsking } of ledger.left()) {
-        const tool = tools.get(call.operation);
-        const clean = parts.redactor.clean;
-        if (state === 'subscribed') {
-          ledger.end(call);
-          const subscription = subscriptions
-            .live()
-            .find((each) => each.callId === call.id && each.threadId === call.groupId);
-          if (tool?.resume === undefined)
-            subscription?.emit(`Error: ${stoppedText}`, { associative: true, final: true });
-        } else if (tool !== undefined && restarts <= rerunsMax && beginsAgain(tool, wasAsking)) run(call);
-        else ledger.settle(call, failed(wasAsking ? askingText : restartedText), clean);
+      for (const left of ledger.left()) {
+        try {
+          recover(left);
+        } catch (error) {
+          abandon(left.call, error, parts.redactor);
+        }
       }
     },
     async close() {

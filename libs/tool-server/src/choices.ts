@@ -8,7 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { parseChoiceAnswer } from '@dormouse/protocol';
-import type { CallAddress } from './call-address.ts';
+import type { TakenCall } from './call-address.ts';
 import type { Database } from './database.ts';
 import type { Choice, Question } from './tool.ts';
 import { ToolError } from './tool-output.ts';
@@ -20,7 +20,7 @@ export const choicePath = '/choice/';
 
 /** The n-th question of a call, from 0. */
 export interface QuestionPlace {
-  readonly call: Pick<CallAddress, 'groupId' | 'id'>;
+  readonly call: Pick<TakenCall, 'key' | 'id'>;
   readonly ordinal: number;
 }
 
@@ -57,19 +57,17 @@ export function createChoices(database: Database): Choices {
   ): { readonly key: string; readonly stored: Stored; readonly expires: number } {
     const { prompt, choices, default: fallback, timeoutMs = timeoutMsDefault } = question;
     const asked = vault.digest(JSON.stringify([prompt, choices, fallback]));
-    const where = 'thread = ? AND call = ? AND ordinal = ?';
-    const row = database.one(`SELECT * FROM questions WHERE ${where}`, call.groupId, call.id, ordinal);
+    const row = database.one('SELECT * FROM questions WHERE key = ? AND ordinal = ?', call.key, ordinal);
     const known = row === undefined ? undefined : (vault.open('question', row['sealed']) as Stored);
     if (row !== undefined && known?.asked === asked)
       return { key: String(row['path']), stored: known, expires: Number(row['expires']) };
     const path = `${choicePath}${randomBytes(24).toString('base64url')}`; // (C1)
     const [key, expires] = [digestOf(path), Date.now() + timeoutMs];
     database.transaction(() => {
-      const later = 'thread = ? AND call = ? AND ordinal >= ?';
-      database.run(`DELETE FROM questions WHERE ${later}`, call.groupId, call.id, ordinal);
+      database.run('DELETE FROM questions WHERE key = ? AND ordinal >= ?', call.key, ordinal);
       const sealed = vault.seal('question', { asked } satisfies Stored);
       const insert = 'INSERT INTO questions VALUES (?, ?, ?, ?, ?, ?)';
-      database.run(insert, key, call.groupId, call.id, ordinal, sealed, Math.round(expires));
+      database.run(insert, key, call.key, call.id, ordinal, sealed, Math.round(expires));
       send(path);
     });
     return { key, stored: { asked }, expires };
@@ -124,7 +122,7 @@ export function createChoices(database: Database): Choices {
       return 200;
     },
     sweep() {
-      const running = `SELECT 1 FROM calls WHERE thread = questions.thread AND call = questions.call AND state = 'running'`;
+      const running = `SELECT 1 FROM calls WHERE calls.key = questions.key AND state = 'running'`;
       database.run(`DELETE FROM questions WHERE expires < ? AND NOT EXISTS (${running})`, Date.now());
     },
   };

@@ -42,6 +42,29 @@ const schemas = [
   CREATE TABLE questions (
     path TEXT PRIMARY KEY, thread TEXT NOT NULL, call TEXT NOT NULL, ordinal INTEGER NOT NULL, sealed BLOB NOT NULL,
     expires INTEGER NOT NULL, UNIQUE (thread, call, ordinal)) WITHOUT ROWID;`,
+  // A runtime may use an id again: rows hang on a key of ours, and `sub_<key>` is the subscription of a call.
+  `
+  CREATE TABLE taken (
+    key TEXT PRIMARY KEY, thread TEXT NOT NULL, call TEXT NOT NULL, state TEXT NOT NULL, operation TEXT NOT NULL, sealed BLOB,
+    at INTEGER NOT NULL, restarts INTEGER NOT NULL DEFAULT 0, asking INTEGER NOT NULL DEFAULT 0, work TEXT, delivery TEXT,
+    answer BLOB) WITHOUT ROWID;
+  INSERT INTO taken SELECT
+    coalesce((SELECT substr(id, 5) FROM subscriptions AS s WHERE s.thread = c.thread AND s.call = c.call), hex(randomblob(16))),
+    thread, call, state, operation, sealed, at, restarts, asking, NULL, NULL, NULL FROM calls AS c;
+  CREATE TABLE asked (
+    path TEXT PRIMARY KEY, key TEXT NOT NULL, call TEXT NOT NULL, ordinal INTEGER NOT NULL, sealed BLOB NOT NULL,
+    expires INTEGER NOT NULL, UNIQUE (key, ordinal)) WITHOUT ROWID;
+  INSERT INTO asked SELECT path, key, q.call, ordinal, q.sealed, expires
+    FROM questions AS q JOIN taken AS t ON t.thread = q.thread AND t.call = q.call;
+  CREATE TABLE opened (
+    id TEXT PRIMARY KEY, thread TEXT NOT NULL, call TEXT NOT NULL, tool TEXT NOT NULL, sealed BLOB NOT NULL,
+    at INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+  INSERT INTO opened SELECT * FROM subscriptions;
+  DROP TABLE calls; DROP TABLE questions; DROP TABLE subscriptions;
+  ALTER TABLE taken RENAME TO calls; ALTER TABLE asked RENAME TO questions; ALTER TABLE opened RENAME TO subscriptions;
+  CREATE INDEX calls_by_state ON calls (state, at);
+  CREATE INDEX calls_by_call ON calls (thread, call, at);
+  CREATE INDEX subscriptions_by_call ON subscriptions (thread, call);`,
 ];
 const schemaVersion = schemas.length;
 

@@ -15,7 +15,7 @@ import {
   type ToolInvocation,
 } from '@dormouse/protocol';
 import type { Authentication } from './authentication.ts';
-import { addressWithin, takenCall, type TakenCall } from './call-address.ts';
+import { addressWithin, postedCall, type PostedCall } from './call-address.ts';
 import { splitCallbackUrl } from './callback-delivery.ts';
 import { choicePath } from './choices.ts';
 import { handoverPath } from './handover.ts';
@@ -44,9 +44,8 @@ export interface DoorParts {
   readonly isFull: () => boolean;
   readonly admit: (invocation: ToolInvocation) => number | null;
   readonly mayCall: (callbackUrl: string) => boolean;
-  /** True when it is new. */
-  readonly take: (call: TakenCall) => boolean;
-  readonly run: (call: TakenCall) => void;
+  /** Stores a call, and gives what is to be done once it is acknowledged. (F1) */
+  readonly take: (posted: PostedCall) => () => void;
   readonly closeThread: (threadId: string) => void;
   readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
   readonly answerChoice: (path: string, json: unknown) => number;
@@ -154,9 +153,18 @@ function takeInvocation(
   const address = addressWithin(json.value);
   if (address === null || splitCallbackUrl(address.callbackUrl) === null) return send(response, { status: 422 }); // (F2)
   if (!parts.mayCall(address.callbackUrl)) return send(response, { status: 403 });
+  const { 'idempotency-key': deliveryKey } = request.headers;
+  const delivery = typeof deliveryKey === 'string' ? { deliveryKey } : {};
   if (!parsed.ok) {
     const problem = `this is not a valid invocation: ${parsed.problems.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ')}.`;
-    const call = { ...address, operation: 'unreadable', arguments: {}, rootThreadId: address.groupId, problem };
+    const call = {
+      ...address,
+      operation: 'unreadable',
+      arguments: {},
+      rootThreadId: address.groupId,
+      problem,
+      ...delivery,
+    };
     return acknowledge(parts, call, response);
   }
   const { invocation } = parsed;
@@ -164,15 +172,14 @@ function takeInvocation(
     return send(response, { status: 409 }); // T48
   const refusal = parts.admit(invocation);
   if (refusal !== null) return send(response, { ...busy(1_000), status: refusal });
-  return acknowledge(parts, takenCall(invocation), response);
+  return acknowledge(parts, { ...postedCall(invocation), ...delivery }, response);
 }
 
 /** (F1) Too much at once is answered 503: runtimes send that again, and never what was answered 429. T23 */
-function acknowledge(parts: DoorParts, call: TakenCall, response: ServerResponse): void {
+function acknowledge(parts: DoorParts, call: PostedCall, response: ServerResponse): void {
   const token = parts.invocations.take();
   if (!token.ok || parts.isFull()) return send(response, busy(token.ok ? 1_000 : token.afterMs));
-  if (!parts.take(call)) return send(response, { status: 200 });
-  response.once('close', () => parts.run(call));
+  response.once('close', parts.take(call));
   send(response, { status: 200 });
 }
 

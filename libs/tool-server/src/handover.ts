@@ -66,7 +66,7 @@ export function createHandover(options: {
         const some = moved.slice(from, from + subscriptionsPerPieceMax);
         await post(url, { sentAt: Date.now(), family: sessionId, memory, subscriptions: some }, signal);
       }
-      for (const { address } of moved) subscriptions.letGo(address.groupId, address.id); // (X3)
+      for (const { id } of moved) if (id !== undefined) subscriptions.letGo(id); // (X3)
       log(`${moved.length} subscription(s) of ${sessionId} were handed over`);
     },
     take(body) {

@@ -163,12 +163,37 @@ describe('a result', () => {
     expect(text).toMatch(/^Error: .*text: .*message/);
   });
 
-  it('comes once for a call that is posted twice', async () => {
+  it('T11 T24 is repeated for one Idempotency-Key, operation and arguments, however late, and for nothing else', async () => {
+    const at = await bench({ tools });
+    let posts = 0;
+    const post = async (text: string, key?: string): Promise<string> => {
+      const call = { operation: 'echo', arguments: { text }, id: 'same', callback_url: at.sink.url, group_id: 'thr_1' };
+      expect((await at.post('/invoke', call, key === undefined ? {} : { 'idempotency-key': key })).status).toBe(200);
+      const message = (await at.sink.until((posts += 1))).at(-1);
+      return `${message?.headers['idempotency-key']}: ${message?.body}`;
+    };
+    const first = await post('a', 'k1');
+    const realNow = Date.now;
+    try {
+      Date.now = () => realNow() + 3_600_000;
+      expect(await post('a', 'k1')).toBe(first);
+    } finally {
+      Date.now = realNow;
+    }
+    const others = [await post('a', 'k2'), await post('b', 'k1'), await post('a')];
+    expect(new Set([first, ...others]).size).toBe(4);
+  });
+
+  it('T11 T15 of a call that is posted again is the same message', async () => {
     const at = await bench({ tools });
     await at.invoke('echo', { text: 'a' }, { id: 'same' });
+    await at.sink.until(1);
     await at.invoke('echo', { text: 'a' }, { id: 'same' });
+    await at.sink.until(2);
     await quiet();
-    expect(at.sink.delivered.length).toBe(1);
+    expect(new Set(at.sink.delivered.map((each) => each.body)).size).toBe(1);
+    expect(new Set(at.sink.delivered.map((each) => each.headers['idempotency-key'])).size).toBe(1);
+    expect(at.sink.delivered.length).toBe(2);
   });
 });
 

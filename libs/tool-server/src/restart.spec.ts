@@ -1,35 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { type Bench, later, runtimeOf, temporaryFolder } from './spec/bench.ts';
+import { later, temporaryFolder } from './spec/bench.ts';
 import { type CallbackSink, eventually, quiet, startSink } from './spec/callback-sink.ts';
-
-interface Child extends Pick<Bench, 'post' | 'invoke' | 'ask'> {
-  readonly url: string;
-  readonly printed: () => string;
-  /** SIGKILL to this one process. */
-  readonly kill: () => Promise<void>;
-}
-
-const script = fileURLToPath(new URL('./spec/restart-child.ts', import.meta.url));
-
-async function start(dataDir: string, sink: CallbackSink): Promise<Child> {
-  const child: ChildProcess = spawn(process.execPath, ['--conditions=dormouse-source', script, dataDir], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let printed = '';
-  child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-  const exited = once(child, 'exit');
-  const kill = async (): Promise<void> => {
-    child.kill('SIGKILL');
-    await exited;
-  };
-  later(kill);
-  await eventually(() => printed.includes('ready '), 'the start');
-  const url = /ready (\S+)/.exec(printed)?.[1] ?? '';
-  return { ...runtimeOf(url, sink), url, printed: () => printed, kill };
-}
+import { type Child, start } from './spec/child-server.ts';
 
 async function stage(): Promise<{ sink: CallbackSink; dataDir: string }> {
   const sink = await startSink();
@@ -62,9 +34,12 @@ describe('a process that is killed', () => {
     );
     expect(await sink.resultOf(redone)).toMatchObject({ text: 'run 2', callId: 'p_1' });
     expect(second.printed()).not.toContain(`began ${lost}`); // nothing runs twice that did not say it may
-    await second.invoke('work', {}, { id: lost }); // the runtime repeats its POST
+    await second.invoke('work', { ms: 60_000 }, { id: lost }); // the runtime repeats its POST
+    await sink.until(3);
     await quiet();
-    expect(sink.delivered.length).toBe(2);
+    expect(sink.delivered.length).toBe(3);
+    expect(sink.delivered[2]?.body).toBe(sink.delivered.find(({ body }) => body.includes(lost))?.body);
+    expect(second.printed()).not.toContain(`began ${lost}`);
   });
 
   it('T15 T26 leaves its messages to the next one, with the same bytes', async () => {

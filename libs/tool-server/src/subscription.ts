@@ -10,7 +10,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { encodeCallback } from '@dormouse/protocol';
-import { addressOf, type CallAddress } from './call-address.ts';
+import { addressOf, type CallAddress, type TakenCall } from './call-address.ts';
 import type { Database } from './database.ts';
 import type { Outbox } from './outbox.ts';
 import type { ThreadStore } from './thread-store.ts';
@@ -59,6 +59,8 @@ export interface SubscriptionLimits {
 
 /** A subscription as it goes to another server. */
 export interface MovedSubscription {
+  /** Absent in what older releases send. */
+  readonly id?: string;
   readonly address: CallAddress;
   readonly family: string;
   readonly tool: string;
@@ -71,12 +73,15 @@ export interface MovedSubscription {
 export interface Subscriptions {
   /** Stores a subscription; `confirm` runs in the same transaction and says false when the call has ended meanwhile. */
   readonly open: (
-    address: CallAddress & { readonly rootThreadId: string },
+    call: TakenCall,
     tool: string,
     options: { readonly data?: unknown; readonly ttlMs?: number },
-    confirm: (id: string) => boolean,
+    confirm: () => boolean,
   ) => Subscription | null;
+  /** Ends what calls of this id have subscribed to; the runtime may have used it more than once. */
   readonly cancel: (threadId: string, callId: string) => void;
+  /** What this call has subscribed to, while it lives. */
+  readonly of: (call: TakenCall) => Subscription | undefined;
   readonly closeThread: (threadId: string) => void;
   readonly live: (tool?: string) => readonly Subscription[];
   /** Those of a root thread and of the threads that were opened from it. */
@@ -84,7 +89,7 @@ export interface Subscriptions {
   /** Takes one over from another server; null when it is here already. */
   readonly adopt: (moved: MovedSubscription) => Subscription | null;
   /** It lives elsewhere now: nothing more is emitted here, and nobody is told. */
-  readonly letGo: (threadId: string, callId: string) => void;
+  readonly letGo: (id: string) => void;
   /** The runtime refused an event with this status. */
   readonly refused: (id: string, status: number) => void;
   /** (S5) */
@@ -116,8 +121,9 @@ export function createSubscriptions(options: {
   const { database, outbox, threads, limits, clean, ended } = options;
   let isReleased = false;
   const lives = new Map<string, { readonly subscription: Subscription; readonly abort: AbortController }>();
-  const idOf = (threadId: string, callId: string): string =>
-    `sub_${database.vault.digest(JSON.stringify([threadId, callId])).slice(0, 22)}`;
+  const idOf = ({ key }: TakenCall): string => `sub_${key}`;
+  const movedIdOf = ({ id, address }: MovedSubscription): string =>
+    id ?? `sub_${database.vault.digest(JSON.stringify([address.groupId, address.id])).slice(0, 22)}`;
 
   for (const row of database.all('SELECT * FROM subscriptions')) {
     const { address, data } = database.vault.open('subscription', row['sealed']) as Stored;
@@ -175,9 +181,10 @@ export function createSubscriptions(options: {
     ended(live.subscription);
   }
 
-  function insert({ address, family, tool, data, openedAt, expiresAt }: MovedSubscription): boolean {
+  function insert(moved: MovedSubscription): boolean {
+    const { address, family, tool, data, openedAt, expiresAt } = moved;
     const { groupId, id: callId } = address;
-    const id = idOf(groupId, callId);
+    const id = movedIdOf(moved);
     const sealed = database.vault.seal('subscription', { address: addressOf(address), family, data } satisfies Stored); // (S1)
     const statement = 'INSERT OR IGNORE INTO subscriptions VALUES (?, ?, ?, ?, ?, ?, ?)';
     return database.run(statement, id, groupId, callId, tool, sealed, openedAt, Math.round(expiresAt)) > 0;
@@ -191,22 +198,27 @@ export function createSubscriptions(options: {
   }
 
   return {
-    open(address, tool, { data, ttlMs }, confirm) {
-      const id = idOf(address.groupId, address.id);
+    open(call, tool, { data, ttlMs }, confirm) {
+      const id = idOf(call);
       const now = Date.now();
-      const count = database.one('SELECT count(*) AS n FROM subscriptions WHERE thread = ?', address.groupId);
+      const count = database.one('SELECT count(*) AS n FROM subscriptions WHERE thread = ?', call.groupId);
       if (Number(count?.['n']) >= limits.subscriptionsPerThreadMax)
         throw new ToolError(
           `this conversation has ${limits.subscriptionsPerThreadMax} subscriptions here already; cancel one first.`,
         );
       const isOpen = database.transaction(() => {
-        if (!confirm(id)) return false;
+        if (!confirm()) return false;
         const expiresAt = now + Math.min(ttlMs ?? Number.POSITIVE_INFINITY, limits.subscriptionMsMax);
-        return insert({ address, family: address.rootThreadId, tool, data, openedAt: now, expiresAt });
+        return insert({ id, address: call, family: call.rootThreadId, tool, data, openedAt: now, expiresAt });
       });
-      return isOpen ? revive(id, address, tool, data, now) : null;
+      return isOpen ? revive(id, addressOf(call), tool, data, now) : null;
     },
-    cancel: (threadId, callId) => drop(idOf(threadId, callId)),
+    cancel(threadId, callId) {
+      const ended = `SELECT 'sub_' || key AS id FROM calls WHERE thread = ?1 AND call = ?2`; // its last event may wait
+      const open = 'SELECT id FROM subscriptions WHERE thread = ?1 AND call = ?2';
+      for (const row of database.all(`${open} UNION ${ended}`, threadId, callId)) drop(String(row['id']));
+    },
+    of: (call) => lives.get(idOf(call))?.subscription,
     closeThread(threadId) {
       for (const row of database.all('SELECT id FROM subscriptions WHERE thread = ?', threadId))
         drop(String(row['id']));
@@ -222,7 +234,7 @@ export function createSubscriptions(options: {
         } = database.vault.open('subscription', row['sealed']) as Stored;
         if (family !== root) return [];
         const [openedAt, expiresAt] = [Number(row['at']), Number(row['expires'])];
-        return [{ address, family, tool: String(row['tool']), data, openedAt, expiresAt }];
+        return [{ id: String(row['id']), address, family, tool: String(row['tool']), data, openedAt, expiresAt }];
       }),
     adopt(moved) {
       const { address, tool, data, openedAt } = moved;
@@ -230,10 +242,9 @@ export function createSubscriptions(options: {
         threads.seen(address.groupId, moved.family);
         return insert(moved);
       });
-      return isNew ? revive(idOf(address.groupId, address.id), address, tool, data, openedAt) : null;
+      return isNew ? revive(movedIdOf(moved), address, tool, data, openedAt) : null;
     },
-    letGo(threadId, callId) {
-      const id = idOf(threadId, callId);
+    letGo(id) {
       database.run('DELETE FROM subscriptions WHERE id = ?', id);
       lives.get(id)?.abort.abort();
       lives.delete(id);

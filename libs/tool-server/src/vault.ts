@@ -18,6 +18,7 @@ export type SealedFor =
   | 'check'
   | 'secret'
   | 'call'
+  | 'answer'
   | 'message'
   | 'subscription'
   | 'memory'

@@ -48,7 +48,10 @@ export async function bench(options: Partial<ServeOptions> & Pick<ServeOptions, 
   return { sink, server, log, ...runtimeOf(server.url, sink) };
 }
 
-export function runtimeOf(url: string, sink: CallbackSink): Pick<Bench, 'post' | 'invoke' | 'ask'> {
+export function runtimeOf(
+  url: string,
+  sink: Pick<CallbackSink, 'url' | 'resultOf'>,
+): Pick<Bench, 'post' | 'invoke' | 'ask'> {
   const post: Bench['post'] = (path, body, headers = {}) =>
     fetch(`${url}${path}`, {
       method: 'POST',
