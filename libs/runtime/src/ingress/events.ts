@@ -2,7 +2,7 @@
 import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { type Content, plainText, type RecordedEvent } from '@dormouse/thread';
 import { apiJson, apiType } from './api-json.ts';
-import { commitsAfter, eventsAfter, type PlacedEvent } from './log-scan.ts';
+import { commitsAfter, type PlacedEvent, placedEvents } from './log-scan.ts';
 import { answered, type Answered } from './refusal.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
 
@@ -87,9 +87,12 @@ export function createEventDesk(ports: { readonly log: ThreadLog; readonly threa
       const found = await threads.find(key);
       if (!found.ok) return found;
       const data: ApiEvent[] = [];
-      for await (const placed of eventsAfter(log, key, after)) {
-        if (data.push(apiEvent(placed)) === limit) break;
+      for await (const commit of commitsAfter(log, key, after)) {
+        await threads.announce(commit);
+        data.push(...placedEvents(commit, after).map(apiEvent));
+        if (data.length >= limit) break;
       }
+      data.splice(limit);
       return answered({ data, nextCursor: String(data.at(-1)?.position ?? after) });
     },
     async commits(key, after, limit) {
@@ -98,6 +101,7 @@ export function createEventDesk(ports: { readonly log: ThreadLog; readonly threa
       const data: Commit[] = [];
       for await (const commit of commitsAfter(log, key, after)) {
         if (data.length === limit) return answered({ data, nextCursor: String(endOf(data)) });
+        await threads.announce(commit);
         data.push(commit);
       }
       return answered({ data, nextCursor: null });

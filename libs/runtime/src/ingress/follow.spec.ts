@@ -162,7 +162,12 @@ describe('a stream', () => {
       ...at.ports,
       clock: at.clock,
       sealer: plainSealer,
-      threads: { find: () => Promise.resolve({ ok: true as const, value: key }), keyOf: () => key, remember: () => {} },
+      threads: {
+        find: () => Promise.resolve({ ok: true as const, value: key }),
+        keyOf: () => key,
+        remember: () => {},
+        announce: () => undefined,
+      },
     });
     const stop = new AbortController();
     const found = await desk.follow(key, 0, stop.signal);

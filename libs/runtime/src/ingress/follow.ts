@@ -86,6 +86,7 @@ async function* frames(
     yield* cutDeltas(deltas, said);
     if (item.what === 'view') yield { frame: 'view', data: item.view }; // R96
     if (item.what === 'commit') {
+      await ports.threads.announce(item.commit);
       yield* eventFrames(item.commit, after, thread.position);
       const asksForLogin = newLogins(item.commit, thread.position);
       thread = fold(thread, item.commit);

@@ -1,4 +1,5 @@
 import type { ThreadKey, ThreadRow } from '@dormouse/ports';
+import { defaultLimits, defaultPolicies, type ThreadOpening } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { type Stage, stage } from './spec/stage.ts';
 import { createThreadLookup, type ThreadLookup } from './thread-lookup.ts';
@@ -110,5 +111,61 @@ describe('the key of a thread (W2)', () => {
     expect(published[1]).toBe(published[0]);
     expect(watched).toHaveLength(1);
     expect(watched[0]).toBe(published[0]);
+  });
+});
+
+describe('a child (W3)', () => {
+  const child: ThreadKey = { tenant: 'acme', thread: 'thr_child' };
+  const opening: ThreadOpening = {
+    kind: 'ThreadOpening',
+    id: 'opening',
+    agent: {
+      name: 'helper',
+      version: 1,
+      toolServers: [],
+      policies: defaultPolicies,
+      limits: defaultLimits,
+      model: 'demo',
+    },
+    userId: null,
+    title: null,
+    message: null,
+  };
+  const spawned = {
+    type: 'ChildSpawned',
+    childId: child.thread,
+    reason: 'call',
+    toolCallId: 'call_1',
+    queuedEvents: 0,
+  } as const;
+  const owed = { do: 'SpawnChild', id: child.thread, childId: child.thread, family: thread, opening } as const;
+  const parent: ThreadKey = { tenant: 'acme', thread };
+
+  async function firstEvent(at: Stage): Promise<void> {
+    const followed = await at.ingress.follow.follow(parent, 0, new AbortController().signal);
+    if (!followed.ok || followed.value === 'nothing_newer') throw new Error('there is no stream');
+    for await (const frame of followed.value) if (frame.frame === 'event') return;
+  }
+
+  it.each<readonly [string, (at: Stage) => Promise<unknown>]>([
+    ['a page of events', (at) => at.ingress.events.page(parent, 0, 10)],
+    ['a page of commits', (at) => at.ingress.events.commits(parent, 0, 10)],
+    ['the stream', firstEvent],
+  ])('can be read once %s names it, though its processor has not come to it', async (_what, show) => {
+    const { at } = await lookup();
+    await at.commit(parent, [spawned], undefined, false, [owed]);
+    expect(await at.ingress.threads.get(child)).toMatchObject({ refusal: { code: 'NOT_FOUND' } });
+    await show(at);
+    expect(await at.ingress.threads.get(child)).toMatchObject({
+      value: { id: child.thread, status: 'opening', parent: thread, agent: { name: 'helper', version: 1 } },
+    });
+    expect(await at.ports.directory.stuckOpenings(at.clock.now() + 1, 10)).toMatchObject([child]); // or nobody would open it
+  });
+
+  it('of a log that was imported is not made', async () => {
+    const { at } = await lookup();
+    await at.commit(parent, [spawned]);
+    await at.ingress.events.page(parent, 0, 10);
+    expect(await at.ports.directory.get(child)).toBeNull();
   });
 });

@@ -6,10 +6,23 @@
 //       works at once, also when the process died between the row and the opening. design §4
 //   W2. A thread has one key for as long as it is remembered: the name in a request is a piece of its path, and on the way of a
 //       message a dozen maps would each compare it letter by letter.
-import { type InputBus, type Soon, type ThreadDirectory, type ThreadKey, ThreadMap } from '@dormouse/ports';
+//   W3. A child can be read as soon as a commit that is shown names it: its row is written here where the processor, which owes
+//       it to that commit, has not come to it yet. What was imported owes nothing, and names threads of elsewhere.
+import {
+  type Commit,
+  type InputBus,
+  type Soon,
+  type ThreadDirectory,
+  type ThreadKey,
+  ThreadMap,
+} from '@dormouse/ports';
+import { childRow } from '../child-row.ts';
+import { openCommit } from '../envelope.ts';
 import { answered, type Answered, notFound } from './refusal.ts';
 
 const rememberedMax = 100_000;
+/** As `JSON.stringify` writes it; inside a string its quotes would be escaped. */
+const spawning = '"do":"SpawnChild"';
 
 export interface ThreadLookup {
   /** Its key (W2), or 404: for another tenant's thread as for an unknown one, so that nobody learns which. */
@@ -18,6 +31,8 @@ export interface ThreadLookup {
   keyOf(key: ThreadKey): ThreadKey;
   /** It was just opened. */
   remember(key: ThreadKey): void;
+  /** Before a commit is shown: the threads that it spawned are found from now on. (W3) */
+  announce(commit: Commit): Soon<void>;
 }
 
 export function createThreadLookup(deps: {
@@ -38,8 +53,18 @@ export function createThreadLookup(deps: {
     if (row.opening !== null) await deps.bus.publish(key, row.opening); // (W1) twice is once: it has one input id
     return answered(remember({ tenant: key.tenant, thread: row.thread }));
   }
+  async function announceChildren(commit: Commit): Promise<void> {
+    const { tenant, thread, at } = commit;
+    for (const effect of openCommit(commit).effects) {
+      if (effect.do !== 'SpawnChild') continue;
+      const key = { tenant, thread: effect.childId };
+      if (known.get(key) !== undefined || (await deps.directory.get(key)) !== null) continue;
+      await deps.directory.insert(childRow({ key: { tenant, thread }, at }, effect)); // the processor opens it, or the sweeper
+    }
+  }
   return {
     remember,
+    announce: (commit) => (commit.body.includes(spawning) ? announceChildren(commit) : undefined),
     keyOf: (key) => known.get(key) ?? key,
     find: (key) => {
       const seen = known.get(key);

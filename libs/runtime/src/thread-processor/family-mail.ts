@@ -15,9 +15,9 @@ import {
   type Logger,
   type ThreadDirectory,
   type ThreadKey,
-  type ThreadRow,
 } from '@dormouse/ports';
-import { inputIds, type ReportToParent, type SendToChild, type SpawnChild, type ThreadInput } from '@dormouse/thread';
+import type { ReportToParent, SendToChild, SpawnChild, ThreadInput } from '@dormouse/thread';
+import { childRow } from '../child-row.ts';
 import { backoffMs } from './backoff.ts';
 import type { Hold } from './held-deliveries.ts';
 
@@ -62,7 +62,7 @@ export function createFamilyMail(deps: {
       case 'HearBack':
         return inputs.publish(from.key, effect.input, from.trace);
       case 'SpawnChild':
-        await directory.insert(rowOf(from, effect)); // (F3)
+        await directory.insert(childRow(from, effect)); // (F3)
         return inputs.publish({ tenant, thread: effect.childId }, effect.opening, from.trace);
       case 'ReportToParent': {
         const { id, report, closed: last } = effect;
@@ -125,25 +125,4 @@ export function createFamilyMail(deps: {
 function receiverOf({ key }: Sender, effect: Letter): string {
   if (effect.do === 'HearBack') return key.thread;
   return effect.do === 'ReportToParent' ? effect.parentId : effect.childId;
-}
-
-function rowOf({ key, at }: Sender, { childId, family, opening }: SpawnChild): ThreadRow {
-  const { agent, userId } = opening;
-  return {
-    tenant: key.tenant,
-    thread: childId,
-    status: 'opening',
-    agent: agent.name,
-    agentVersion: agent.version,
-    parent: key.thread,
-    family,
-    userId,
-    externalId: null,
-    title: null,
-    metadata: {},
-    createdAt: at,
-    updatedAt: at,
-    position: 0,
-    opening: { ...opening, id: inputIds.opening(childId) },
-  };
 }

@@ -7,7 +7,7 @@ import {
   type MemoryPorts,
 } from '@dormouse/adapter-memory';
 import type { Commit, ThreadKey } from '@dormouse/ports';
-import type { RecordedEvent, ThreadEvent } from '@dormouse/thread';
+import type { RecordedEvent, ThreadEffect, ThreadEvent } from '@dormouse/thread';
 import { sealCommit } from '../../envelope.ts';
 import { createIngress, type Ingress, type IngressPorts } from '../ingress.ts';
 
@@ -17,8 +17,14 @@ export interface Stage {
   readonly ingress: Ingress;
   /** Another one over the same ports, but for these. */
   ingressWith(others: Partial<IngressPorts>): Ingress;
-  /** Appends one commit at the thread's head and gives it; told to watchers unless `silent`. */
-  commit(key: ThreadKey, events: readonly ThreadEvent[], inputs?: readonly string[], silent?: boolean): Promise<Commit>;
+  /** Appends one commit at the thread's head and gives it; told to watchers unless `silent`; it owes `effects`. */
+  commit(
+    key: ThreadKey,
+    events: readonly ThreadEvent[],
+    inputs?: readonly string[],
+    silent?: boolean,
+    effects?: readonly ThreadEffect[],
+  ): Promise<Commit>;
 }
 
 export function stage(): Stage {
@@ -42,7 +48,7 @@ export function stage(): Stage {
     clock,
     ingress: ingressWith({}),
     ingressWith,
-    async commit(key, events, inputs = [`i:${entropy.nonce()}`], silent = false) {
+    async commit(key, events, inputs = [`i:${entropy.nonce()}`], silent = false, effects = []) {
       const head = await ports.log.head(key);
       const version = head === null ? 0 : head.version + head.count;
       const recorded = events.map((event): RecordedEvent => ({
@@ -59,7 +65,7 @@ export function stage(): Stage {
         trace: null,
         prev: head?.hash ?? '',
         events: recorded,
-        effects: [],
+        effects,
       });
       const [outcome] = await ports.log.append([{ commit: sealed, owes: false }]);
       if (outcome !== 'appended') throw new Error(`append: ${outcome}`);

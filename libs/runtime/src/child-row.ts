@@ -1,0 +1,30 @@
+// The row of a child thread, as a function of the commit that spawned it: whoever writes it first, it is the same row.
+import type { ThreadKey, ThreadRow } from '@dormouse/ports';
+import { inputIds, type SpawnChild } from '@dormouse/thread';
+
+/** Where it was spawned, and when. */
+export interface Spawning {
+  readonly key: ThreadKey;
+  readonly at: number;
+}
+
+export function childRow({ key, at }: Spawning, { childId, family, opening }: SpawnChild): ThreadRow {
+  const { agent, userId } = opening;
+  return {
+    tenant: key.tenant,
+    thread: childId,
+    status: 'opening',
+    agent: agent.name,
+    agentVersion: agent.version,
+    parent: key.thread,
+    family,
+    userId,
+    externalId: null,
+    title: null,
+    metadata: {},
+    createdAt: at,
+    updatedAt: at,
+    position: 0,
+    opening: { ...opening, id: inputIds.opening(childId) },
+  };
+}
