@@ -47,6 +47,8 @@ export interface ParkedThreads {
   replay(key: ThreadKey): Promise<boolean>;
   /** False when there is no such input. */
   drop(key: ThreadKey, inputId: string, at: number): Promise<boolean>;
+  /** Threads of any tenant whose mark is `parked`, for exactly this reason. */
+  parkedFor(reason: string): Promise<readonly ThreadKey[]>;
   /** Threads of any tenant whose mark is `replay`. */
   replays(): Promise<readonly ThreadKey[]>;
   /** The input is decided, and what it led to is handled: it needs no keeping. */

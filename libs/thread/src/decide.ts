@@ -24,7 +24,7 @@ import { removeSchedule, setSchedule } from './rules/schedule.ts';
 import { requestCancelSubscription, takeEvent } from './rules/subscription.ts';
 import { takeDispatchFailure, takeRejection, takeResult, takeTimer } from './rules/tool-call.ts';
 import type { Thread } from './thread.ts';
-import { unreachable } from './unreachable.ts';
+import { unknownKind } from './unreachable.ts';
 
 export function decide(thread: Thread, input: ThreadInput, moment: Moment): Decision {
   const draft = new Draft(thread, causeOf(input), moment);
@@ -92,7 +92,7 @@ function decideByKind(draft: Draft, input: ThreadInput): Decision {
     case 'TimerFiring':
       return takeTimer(draft, input);
     default:
-      return unreachable(input);
+      return unknownKind('input', (input as { readonly kind: never }).kind);
   }
 }
 
@@ -150,6 +150,6 @@ export function causeOf(input: ThreadInput): Cause {
     case 'TimerFiring':
       return { kind: 'timer', id: input.timerId };
     default:
-      return unreachable(input);
+      return unknownKind('input', (input as { readonly kind: never }).kind);
   }
 }

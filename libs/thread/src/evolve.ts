@@ -13,7 +13,7 @@ import {
   tokensOn,
 } from './thread.ts';
 import { toolsetOf } from './tools.ts';
-import { unreachable } from './unreachable.ts';
+import { unknownKind } from './unreachable.ts';
 
 /** Folds one event; `at` is its commit's time in milliseconds since the epoch. */
 export function evolve(thread: Thread, event: RecordedEvent, at: number): Thread {
@@ -269,7 +269,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         stalled: false,
       };
     default:
-      return unreachable(event);
+      return unknownKind('event', (event as { readonly type: never }).type);
   }
 }
 

@@ -1,7 +1,7 @@
 // Is a stored effect still worth paying? Always asked with the thread at the end of the list of commits being paid. (V5)
 import type { ThreadEffect } from './effect.ts';
 import { callOf, own, type Thread } from './thread.ts';
-import { unreachable } from './unreachable.ts';
+import { unknownKind } from './unreachable.ts';
 
 export function isOwed(thread: Thread, effect: ThreadEffect): boolean {
   switch (effect.do) {
@@ -26,6 +26,6 @@ export function isOwed(thread: Thread, effect: ThreadEffect): boolean {
     case 'SendCloseNotices':
       return true;
     default:
-      return unreachable(effect);
+      return unknownKind('effect', (effect as { readonly do: never }).do);
   }
 }

@@ -17,7 +17,7 @@ import { GrowingLists } from './growing-lists.ts';
 import type { ModelMessage, ModelToolCall, ModelToolResult } from './model-message.ts';
 import type { Policies } from './policy.ts';
 import { own } from './thread.ts';
-import { unreachable } from './unreachable.ts';
+import { unknownKind } from './unreachable.ts';
 
 type Event<Type extends RecordedEvent['type']> = Extract<RecordedEvent, { readonly type: Type }>;
 
@@ -137,7 +137,7 @@ export function extendTranscript(
     case 'ThreadClosed':
       return { tail, messages: none };
     default:
-      return unreachable(event);
+      return unknownKind('event', (event as { readonly type: never }).type);
   }
 }
 

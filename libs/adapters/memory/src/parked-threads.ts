@@ -72,6 +72,12 @@ export function createParkedThreads({ threads, inputs }: ParkingStore, passage: 
       }),
     remove: (key, inputId) =>
       passage.write('parked.remove', `${nameOf(key)} ${inputId}`, () => void inputs.get(nameOf(key))?.delete(inputId)),
+    parkedFor: (why) =>
+      passage.read('parked.parkedFor', why, () =>
+        [...threads.values()]
+          .filter(({ mark, reason }) => mark === 'parked' && reason === why)
+          .map(({ tenant, thread }) => ({ tenant, thread })),
+      ),
     replays: () =>
       passage.read('parked.replays', '', () =>
         [...threads.values()].filter(({ mark }) => mark === 'replay').map(({ tenant, thread }) => ({ tenant, thread })),

@@ -125,6 +125,10 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
       return matchedCount === 1;
     },
     remove: async (key, id) => void (await server.write(() => inputs.deleteOne({ _id: inputId(key, id) }))),
+    parkedFor: async (reason) => {
+      const found = await server.read(() => threads.find({ mark: 'parked', reason }).toArray());
+      return found.map(({ tenant, thread }) => ({ tenant, thread }));
+    },
     replays: async () => {
       const found = await server.read(() => threads.find({ mark: 'replay' }).toArray());
       return found.map(({ tenant, thread }) => ({ tenant, thread }));

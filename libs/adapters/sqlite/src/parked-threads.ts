@@ -48,6 +48,7 @@ const remove = 'DELETE FROM parked_inputs WHERE tenant = ? AND thread = ? AND in
 const unpark =
   "DELETE FROM parked_threads WHERE tenant = ? AND thread = ? AND mark = 'replay' AND NOT EXISTS (SELECT 1 FROM parked_inputs " +
   'WHERE parked_inputs.tenant = parked_threads.tenant AND parked_inputs.thread = parked_threads.thread AND dropped_at IS NULL)';
+const selectParkedFor = "SELECT tenant, thread FROM parked_threads WHERE mark = 'parked' AND reason = ?";
 const selectReplays = "SELECT tenant, thread FROM parked_threads WHERE mark = 'replay'";
 
 export function createParkedThreads(writer: GroupWriter, reader: Reader): ParkedThreads {
@@ -82,6 +83,8 @@ export function createParkedThreads(writer: GroupWriter, reader: Reader): Parked
     remove: async ({ tenant, thread }, inputId) => {
       await writer.rows('prompt', remove, [[tenant, thread, inputId]]);
     },
+    parkedFor: async (reason) =>
+      reader.all<ThreadKey>(selectParkedFor, reason).map(({ tenant, thread }) => ({ tenant, thread })),
     replays: async () => reader.all<ThreadKey>(selectReplays).map(({ tenant, thread }) => ({ tenant, thread })),
     unpark: async ({ tenant, thread }) => (await writer.rows('prompt', unpark, [[tenant, thread]])) === 1,
   };

@@ -290,6 +290,12 @@ const turnCodes = {
     'The provider refused the request itself: key, quota, or content.',
     'Correct the agent’s model settings or the message.',
   ),
+  NEEDS_NEWER_VERSION: entry(
+    null,
+    'Needs a newer version',
+    'Why a thread is parked: the process that owns it is of an earlier version, and does not know something that a newer one has written. Nothing is lost.',
+    'Go on with the upgrade: a process that knows it lets the thread go on by itself.',
+  ),
   TOO_MANY_CALLS: entry(
     null,
     'Too many calls',

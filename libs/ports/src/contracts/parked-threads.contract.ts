@@ -120,6 +120,18 @@ export function parkedThreadsContract(name: string, make: () => Promise<UnderTes
       expect(await parked.replays()).not.toContainEqual(keys[0]);
     });
 
+    it('finds those that are parked for one reason, whosever they are', async () => {
+      const parked = await opened.get();
+      const keys = [freshKey('acme'), freshKey('zenith'), freshKey('acme'), freshKey('acme')] as const;
+      const why = `why ${keys[0].thread}`;
+      for (const key of keys.slice(0, 3)) await parked.park(key, why, 1);
+      await parked.park(keys[3], `${why} not`, 1);
+      await parked.replay(keys[2]);
+      const found = [...(await parked.parkedFor(why))].map(({ tenant, thread }) => ({ tenant, thread }));
+      expect(found).toHaveLength(2);
+      expect(found).toEqual(expect.arrayContaining([keys[0], keys[1]]));
+    });
+
     it('lists what is parked of one tenant, oldest first, page by page', async () => {
       const parked = await opened.get();
       const tenant = `tenant-${Math.random().toString(36).slice(2)}`;

@@ -8,7 +8,7 @@
 //       mark first, then each input behind it in order, and only then are they released (`parking.ts`). Whoever does not know a
 //       thread looks for the mark first, also before a recovery: its answer would be decided. A recovery has no input to put
 //       aside: it is tried again slowly, and said aloud.
-//       So does a Fault that only this thread meets, for longer than a server takes to come back (`fault-patience.ts`).
+//       So does a kind that this version does not know, at once (`known-again.ts`); and a Fault that only this thread meets, for longer than a server takes to come back (`fault-patience.ts`).
 //   L5. Whoever was told that his input was not taken does not see it decided later. An attempt that is under way ends, and
 //       what is in the log then, or may be, is paid like everything else.
 //   L6. Of what waits here a share counts for the process: however much one thread is sent, others' inputs are taken.
@@ -21,10 +21,12 @@ import {
   type ThreadDelivery,
   type ThreadKey,
 } from '@dormouse/ports';
+import { NeedsNewerVersion } from '@dormouse/thread';
 import { backoffMs } from './backoff.ts';
 import type { CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
 import { type Crowd, FaultPatience } from './fault-patience.ts';
 import type { Hold } from './held-deliveries.ts';
+import { needsNewerVersion } from './known-again.ts';
 import type { Parking } from './parking.ts';
 import type { ProcessorProtocol, Stretch } from './protocol.ts';
 import { Replay } from './replay.ts';
@@ -314,6 +316,7 @@ export class Lane implements LaneMemory {
   }
 
   #isPoison(error: unknown): boolean {
+    if (error instanceof NeedsNewerVersion) return true; // no attempt of this process can know it
     return !(error instanceof Fault) && this.#failures >= this.#home.settings.poisonAttempts;
   }
 
@@ -337,7 +340,7 @@ export class Lane implements LaneMemory {
 
   /** Once per change, however often it is tried. */
   #report(error: unknown, isPoison: boolean): void {
-    const code = error instanceof Fault ? error.code : isPoison ? 'POISON' : 'SLICE_THREW';
+    const code = codeOf(error, isPoison);
     if (code === this.#fault) return;
     this.#fault = code;
     const fields = {
@@ -369,7 +372,14 @@ export class Lane implements LaneMemory {
   }
 }
 
+function codeOf(error: unknown, isPoison: boolean): string {
+  if (error instanceof Fault) return error.code;
+  if (error instanceof NeedsNewerVersion) return needsNewerVersion;
+  return isPoison ? 'POISON' : 'SLICE_THREW';
+}
+
 function reasonOf(error: unknown): string {
+  if (error instanceof NeedsNewerVersion) return needsNewerVersion;
   if (error instanceof Fault) return `${error.code}, of this thread alone: ${error.message}`;
   return error instanceof Error ? error.message : String(error);
 }

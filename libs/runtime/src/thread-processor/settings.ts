@@ -32,6 +32,8 @@ export interface ProcessorSettings {
   readonly faultPatienceMs: number;
   /** The same of a thread whose share of the queue is full. */
   readonly faultPatienceMsCrowded: number;
+  /** How often a process looks for threads that an earlier version has parked and that it knows. */
+  readonly knownAgainCheckMs: number;
   readonly modelStartTimeoutMs: number;
   readonly modelStallTimeoutMs: number;
   readonly modelRetryDelayMsFirst: number;
@@ -78,6 +80,7 @@ export const defaultProcessorSettings: ProcessorSettings = {
   poisonDelayMs: 60_000,
   faultPatienceMs: 900_000,
   faultPatienceMsCrowded: 60_000,
+  knownAgainCheckMs: 10_000,
   modelStartTimeoutMs: 60_000,
   modelStallTimeoutMs: 120_000,
   modelRetryDelayMsFirst: 1_000,

@@ -39,7 +39,9 @@ import { createDiscarded } from './discarded.ts';
 import { createDueTimers, type DueTimersLoop } from './due-timers.ts';
 import { createFamilyMail, type FamilyMail } from './family-mail.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { createKnownAgain, type KnownAgain } from './known-again.ts';
 import type { Lane } from './lane.ts';
+import { momentOf } from './minted-ids.ts';
 import { createParking } from './parking.ts';
 import { createProjections, type Projections } from './projections.ts';
 import { type ProcessorProtocol, soundProtocol } from './protocol.ts';
@@ -80,6 +82,7 @@ interface Parts {
   readonly cache: StateCache;
   readonly completions: CompletionRunner;
   readonly dueTimers: DueTimersLoop;
+  readonly knownAgain: KnownAgain;
   readonly mail: FamilyMail;
   readonly projections: Projections;
   readonly snapshots: SnapshotWriter;
@@ -134,11 +137,12 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
     start: async () => {
       subscription = await deps.inputs.consume(consumer);
       parts.dueTimers.start();
+      parts.knownAgain.start();
     },
     stop: async (withinMs) => {
       const deadline = deps.clock.now() + withinMs;
       load.closing = true; // (P2)
-      await parts.dueTimers.stop();
+      await Promise.all([parts.dueTimers.stop(), parts.knownAgain.stop()]);
       await drained(deadline);
       await subscription?.close(Math.min(closeMsMax, Math.max(0, deadline - deps.clock.now())));
       await Promise.all([...assignments.values()].map((assignment) => assignment.revoke()));
@@ -164,6 +168,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     folds: protocol,
     settings,
   };
+  const idKey = hashKeyOf(deps.idKey);
   const cache = new StateCache(settings.cacheBytesMax);
   const { model, validateArguments = null } = deps;
   const requests = createRequestBuilder(sources);
@@ -180,6 +185,15 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     endpointOf: requests.endpointOf,
   });
   const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, clock, logger, protocol, settings });
+  const knownAgain = createKnownAgain({
+    parked: deps.parked,
+    inputs: deps.inputs,
+    clock,
+    logger,
+    settings,
+    fold: async (key) => (await protocol.readThread(sources, key, null)).state.thread,
+    tryToDecide: (key, thread, input) => protocol.decide(thread, input, momentOf(idKey, key, clock.now(), null)),
+  });
   const projections = createProjections({ directory: deps.directory, clock, logger, settings });
   const snapshots = createSnapshotWriter({ snapshots: deps.snapshots, logger, settings });
   const mail = createFamilyMail({ inputs: deps.inputs, directory: deps.directory, clock, entropy, logger, settings });
@@ -207,7 +221,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     views: deps.views,
     clock,
     entropy,
-    idKey: hashKeyOf(deps.idKey),
+    idKey,
     commitBytesMax: settings.commitBytesMax,
     inputsPerSliceMax: settings.inputsPerSliceMax,
     protocol,
@@ -230,5 +244,5 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
       load.queued += counted;
     },
   };
-  return { home, cache, completions, dueTimers, mail, projections, snapshots, settings, protocol };
+  return { home, cache, completions, dueTimers, knownAgain, mail, projections, snapshots, settings, protocol };
 }

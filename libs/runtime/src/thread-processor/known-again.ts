@@ -1,0 +1,86 @@
+// Threads that a process of an earlier version has parked, because it met a kind of input, event or effect that it does not know: a
+// process that knows it lets them go on, without an operator. Owns when that is looked at.
+//
+// Invariants:
+//   N1. A thread is replayed only when its log can be folded here and each input that waits be decided on what comes of it. Its owner
+//       may still be a process that parks it again: it is looked at until the mark is gone.
+//   N2. Several processes may do so at once: a replay that is asked for twice is one.
+import {
+  type Clock,
+  Fault,
+  type InputBus,
+  type Logger,
+  type ParkedThreads,
+  replayWake,
+  type ThreadKey,
+} from '@dormouse/ports';
+import type { Thread, ThreadInput } from '@dormouse/thread';
+
+/** The reason that such a thread is parked for. */
+export const needsNewerVersion = 'NEEDS_NEWER_VERSION';
+
+export interface KnownAgain {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export function createKnownAgain(deps: {
+  readonly parked: ParkedThreads;
+  readonly inputs: InputBus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: { readonly knownAgainCheckMs: number };
+  /** Folds the thread's log. @throws Fault, or anything about what it cannot fold */
+  readonly fold: (key: ThreadKey) => Promise<Thread>;
+  /** @throws anything about an input that it cannot decide */
+  readonly tryToDecide: (key: ThreadKey, thread: Thread, input: ThreadInput) => unknown;
+}): KnownAgain {
+  const { parked, inputs, clock, logger, settings } = deps;
+  const stopped = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+
+  /** (N1) */
+  async function knows(key: ThreadKey): Promise<boolean> {
+    const waiting = await parked.inputs(key);
+    try {
+      const thread = await deps.fold(key);
+      for (const { input, droppedAt } of waiting) if (droppedAt === null) deps.tryToDecide(key, thread, input);
+      return true;
+    } catch (error) {
+      if (error instanceof Fault) throw error;
+      return false;
+    }
+  }
+
+  async function look(): Promise<void> {
+    for (const key of await parked.parkedFor(needsNewerVersion)) {
+      if (stopped.signal.aborted) return;
+      if (!(await knows(key))) continue;
+      await parked.replay(key);
+      logger.info('thread_known_again', { ...key });
+      void inputs.publish(key, replayWake).catch(() => {}); // the sweeper of inputs says it again
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      await clock.sleep(settings.knownAgainCheckMs, stopped.signal);
+      if (stopped.signal.aborted) return;
+      try {
+        await look();
+      } catch (error) {
+        logger.warn('known_again_failing', { code: error instanceof Fault ? error.code : String(error) });
+      }
+    }
+  }
+
+  return {
+    start: () => {
+      running = run();
+    },
+    stop: async () => {
+      stopped.abort();
+      await running;
+    },
+  };
+}
