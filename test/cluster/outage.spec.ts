@@ -13,6 +13,7 @@ import { eventsOf, eventually, openThread, untilStatus } from '../e2e/conversati
 import { toolCall } from '../e2e/driven-tool-server.ts';
 import { openStream } from '../e2e/event-stream.ts';
 import { recipe as kafkaRecipe } from '../services/kafka/recipe.ts';
+import { patienceMs } from '../patience.ts';
 import { withServices } from '../services/needed-services.ts';
 import type { RunningService } from '../services/service.ts';
 import { serviceCache } from '../services/service-cache.ts';
@@ -116,6 +117,37 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       const answer = await at.request('GET', `/v1/threads/${thread}`);
       return answer.status === 200 && answer.json.status === 'idle';
     });
+
+  /** What a process says of itself, by the order in which they stand at their ports. */
+  const services = ['ingress-gateway', 'callback-gateway', 'thread-processor', 'tool-dispatcher', 'notifier'] as const;
+  const statusOf = async (path: string, service: (typeof services)[number]): Promise<number> => {
+    const port = Number(new URL(at.url).port) + 10 + services.indexOf(service);
+    return (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+  };
+  const ready = async (): Promise<readonly string[]> => {
+    const statuses = await Promise.all(services.map((service) => statusOf('/readyz', service)));
+    return services.filter((_, index) => statuses[index] === 200);
+  };
+
+  describe('whether a process is ready', () => {
+    it.each<readonly [string, readonly (typeof services)[number][]]>([
+      ['mongo', ['callback-gateway']],
+      ['kafka', []],
+      ['redis', services],
+    ])(
+      'while %s is away depends on what its service needs, and all are ready when it is back',
+      async (name, expected) => {
+        await expect.poll(ready, { timeout: patienceMs }).toEqual(services);
+        away(name);
+        await expect.poll(ready, { timeout: patienceMs }).toEqual(expected);
+        await pause(longerThanAnyRetryMs);
+        expect(await ready()).toEqual(expected); // and it stays so
+        for (const service of services) expect([service, await statusOf('/healthz', service)]).toEqual([service, 200]);
+        back(name);
+        await expect.poll(ready, { timeout: patienceMs }).toEqual(services);
+      },
+    );
+  });
 
   describe('while MongoDB is away', () => {
     it('R54 a message is answered with 503, no model and no tool hears of it, and sent again later it counts once', async () => {

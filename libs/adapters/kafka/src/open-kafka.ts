@@ -2,6 +2,7 @@
 import type { InputBus, Logger, ThreadKey, WorkBus } from '@dormouse/ports';
 import type { Admin, Kafka, PartitionerArgs, SASLOptions } from 'kafkajs';
 import type { ConnectionOptions } from 'node:tls';
+import { createBrokerProbe } from './broker-probe.ts';
 import { type GroupConsumer, type GroupHandlers, joinGroup } from './group-consumer.ts';
 import { type BusIdentity, clusterName, marksUnder, putMark } from './installation-mark.ts';
 import { createClient, faultOf } from './kafka-client.ts';
@@ -43,6 +44,8 @@ export interface KafkaBus {
   mark(installation: string): Promise<void>;
   /** Null, or why something that was consumed is not being consumed now. */
   problem(): string | null;
+  /** Null, or why no broker answers now. */
+  unreachable(): Promise<string | null>;
   /** Null, or why it will not be by itself: the consumer stands still. */
   stalled(): string | null;
   close(): Promise<void>;
@@ -85,6 +88,7 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
     throw faultOf(error);
   }
   const sender = createRecordSender(producer, recordBytesMax);
+  const probe = createBrokerProbe(kafka, `${prefix}inputs`);
   const partitionOf = createPartitioner(count);
   const consumers = new Map<TopicName, Set<GroupConsumer>>();
 
@@ -130,8 +134,10 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
     mark: (installation) =>
       withAdmin(kafka, (admin) => putMark(admin, { prefix, installation, replication: copies }, logger)),
     problem: () => firstOf((consumer) => consumer.problem()),
+    unreachable: () => probe.problem(),
     stalled: () => firstOf((consumer) => consumer.stalled()),
     close: async () => {
+      await probe.close();
       for (const ours of consumers.values()) for (const consumer of ours) await consumer.close(0);
       await sender.close();
     },

@@ -16,7 +16,7 @@ import { createHttpServer, type HttpServer } from '../http/http-server.ts';
 import { rateGateOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform, type Platform } from '../platform/platform.ts';
-import { setUpCluster } from '../platform/topology.ts';
+import { type Need, setUpCluster } from '../platform/topology.ts';
 import { type Services, servicesOf } from '../services.ts';
 import { version } from '../version.ts';
 import { arrivalLimitsOf } from './arrival-limits.ts';
@@ -88,7 +88,8 @@ async function start(
   undo: Undo,
 ): Promise<void> {
   const progress: Progress = { waitingFor: 'starting', platform: null };
-  const ready = async (): Promise<string | null> => progress.waitingFor ?? (await progress.platform?.problem()) ?? null;
+  const ready = async (): Promise<string | null> =>
+    progress.waitingFor ?? (await progress.platform?.problem(needs[name])) ?? null;
   const stalled = (): string | null => progress.platform?.stalled() ?? null;
   const arrivals = arrivalLimitsOf(config);
   const health = await startHealthServer(config.HOST, config.HEALTH_PORT, { ready, stalled }, arrivals); // (R1)
@@ -115,6 +116,15 @@ async function start(
   progress.waitingFor = null;
   process.stdout.write(`ready ${name}\n`);
 }
+
+/** What each can do nothing without. A callback is durable when Kafka has it; who says what it did reads and writes MongoDB. */
+const needs: Readonly<Record<ServiceName, readonly Need[]>> = {
+  'ingress-gateway': ['kafka', 'mongo'],
+  'callback-gateway': ['kafka'],
+  'thread-processor': ['kafka', 'mongo'],
+  'tool-dispatcher': ['kafka', 'mongo'],
+  notifier: ['kafka', 'mongo'],
+};
 
 type StartPart = (config: ClusterConfig, platform: Platform, services: Services, undo: Undo) => Promise<void>;
 
@@ -148,7 +158,7 @@ async function startIngress(config: ClusterConfig, platform: Platform, services:
     hosts: hostsOf(config),
     logger: platform.logger,
     version,
-    ready: () => platform.problem(),
+    ready: () => platform.problem(needs['ingress-gateway']),
   });
   await open(door, config, undo);
 }

@@ -83,7 +83,7 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
     hosts: hostsOf(config),
     logger,
     version,
-    ready: () => platform.problem(),
+    ready: () => platform.problem([]),
   });
   const key = await seedKey(ingress, platform.entropy, dataDir, config.BOOTSTRAP_KEY);
   const toolsUrl = config.EXAMPLE_TOOLS ? await startExamples(startExampleTools, port, undo) : null;

@@ -11,7 +11,7 @@ import { createDevelopmentClock, type DevelopmentClock } from './development-clo
 import type { KeyRing } from './key-ring.ts';
 import { createSealer, secretReader } from './sealer.ts';
 import { systemEntropy } from './system-entropy.ts';
-import { openTopology, type Stores } from './topology.ts';
+import { type Need, openTopology, type Stores } from './topology.ts';
 
 export interface Platform {
   readonly stores: Stores;
@@ -23,8 +23,8 @@ export interface Platform {
   readonly clock: DevelopmentClock;
   readonly entropy: Entropy;
   readonly logger: Logger;
-  /** Null, or why the process cannot do its work now. @throws Fault UNAVAILABLE. */
-  problem(): Promise<string | null>;
+  /** Null, or why a process that needs these cannot do its work now. @throws Fault UNAVAILABLE. */
+  problem(needs: readonly Need[]): Promise<string | null>;
   /** Null, or why only a new process could. */
   stalled(): string | null;
   close(): Promise<void>;
@@ -48,11 +48,10 @@ export async function openPlatform(config: Config, logger: Logger): Promise<Plat
     await Promise.all([transport.close(), outbound.close(), argumentValidator.close()]); // (P3)
     await topology.close();
   };
-  const problem = (): Promise<string | null> => topology.problem();
   return {
     ...{ stores, transport, model, argumentValidator, keys, sealer, clock, logger },
     entropy: systemEntropy,
-    problem,
+    problem: (needs) => topology.problem(needs),
     stalled: () => topology.stalled(),
     close,
   };

@@ -60,11 +60,14 @@ export interface Stores {
   readonly logins: Logins;
 }
 
+/** A server without which a service can do nothing of its work. Redis is none: it may be away at any time. */
+export type Need = 'kafka' | 'mongo';
+
 export interface Topology {
   readonly stores: Stores;
   readonly keys: KeyRing;
-  /** Null, or why the process cannot do its work now. @throws Fault UNAVAILABLE. */
-  problem(): Promise<string | null>;
+  /** Null, or why a process that needs these cannot do its work now. @throws Fault UNAVAILABLE. */
+  problem(needs: readonly Need[]): Promise<string | null>;
   /** Null, or why only a new process could. */
   stalled(): string | null;
   close(): Promise<void>;
@@ -109,9 +112,9 @@ async function openCluster(config: ClusterConfig, logger: Logger): Promise<Topol
   return {
     stores: storesOf(kafka, mongo, redis),
     keys: keyRingOfHex(config.MASTER_KEY),
-    problem: async () => {
-      await mongo.ping();
-      return kafka.problem();
+    problem: async (needs) => {
+      if (needs.includes('mongo')) await mongo.ping();
+      return needs.includes('kafka') ? (kafka.problem() ?? kafka.unreachable()) : null;
     },
     stalled: () => kafka.stalled(),
     close: async () => {
