@@ -11,7 +11,7 @@ export type ClaimAnswer =
   | { readonly claim: 'done'; readonly answer: KeptAnswer };
 
 export interface IdempotencyKeys {
-  /** A claim that was never finished counts as running until `leaseMs` after it was made. */
+  /** A claim that is not finished counts as running until `leaseMs` after it was made or last renewed. */
   claim(
     tenant: string,
     route: string,
@@ -20,6 +20,8 @@ export interface IdempotencyKeys {
     now: number,
     leaseMs: number,
   ): Promise<ClaimAnswer>;
+  /** The request still runs. Does nothing to a key that is free or finished. */
+  renew(tenant: string, route: string, key: string, now: number): Promise<void>;
   /** Claims from now on answer `done`; may resolve before it is durable, because losing it costs a harmless repetition. */
   finish(tenant: string, route: string, key: string, answer: KeptAnswer): Promise<void>;
   /** The request failed: the key is free again. */

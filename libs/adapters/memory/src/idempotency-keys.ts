@@ -4,7 +4,7 @@ import type { Passage } from './gate.ts';
 
 interface Claim {
   readonly bodySha256: string;
-  readonly runsUntil: number;
+  readonly claimedAt: number;
   readonly answer: KeptAnswer | null;
 }
 
@@ -18,9 +18,15 @@ export function createIdempotencyKeys(claims: IdempotencyStore, passage: Passage
         const claim = claims.get(rowOf(tenant, route, key));
         if (claim !== undefined && claim.bodySha256 !== bodySha256) return { claim: 'other_body' };
         if (claim !== undefined && claim.answer !== null) return { claim: 'done', answer: claim.answer };
-        if (claim !== undefined && claim.runsUntil > now) return { claim: 'running' };
-        claims.set(rowOf(tenant, route, key), { bodySha256, runsUntil: now + leaseMs, answer: null });
+        if (claim !== undefined && claim.claimedAt + leaseMs > now) return { claim: 'running' };
+        claims.set(rowOf(tenant, route, key), { bodySha256, claimedAt: now, answer: null });
         return { claim: 'new' };
+      }),
+    renew: (tenant, route, key, now) =>
+      passage.write('idempotency.renew', key, () => {
+        const claim = claims.get(rowOf(tenant, route, key));
+        if (claim !== undefined && claim.answer === null && claim.claimedAt < now)
+          claims.set(rowOf(tenant, route, key), { ...claim, claimedAt: now });
       }),
     finish: (tenant, route, key, answer) =>
       passage.write('idempotency.finish', key, () => {

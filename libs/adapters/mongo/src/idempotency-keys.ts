@@ -59,6 +59,12 @@ export function createIdempotencyKeys(server: MongoServer): IdempotencyKeys {
       }
       throw new Fault('UNAVAILABLE', 'This idempotency key is being claimed and abandoned all the time.');
     },
+    renew: async (tenant, route, key, now) => {
+      const _id = idOf(tenant, route, key);
+      await server.write(() =>
+        keys.updateOne({ _id, answer: null, claimedAt: { $lt: now } }, { $set: { claimedAt: now } }),
+      );
+    },
     finish: async (tenant, route, key, { status, body }) => {
       const _id = idOf(tenant, route, key);
       const written = server.write(() => keys.updateOne({ _id, answer: null }, { $set: { answer: { status, body } } }));

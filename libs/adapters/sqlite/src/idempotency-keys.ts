@@ -5,7 +5,7 @@
 //   I2. A key belongs to the body it was first used with until it is abandoned or swept.
 //   I3. A claim ends with the process that held it: the next one may take it over at once, with the same body.
 //   I4. How a claim ended is written ahead of the next claim, and nobody waits for it: whoever claims later sees it.
-//       Losing it in a crash costs a repetition, which the ids of the inputs make harmless.
+//       So is that it still runs. Losing it in a crash costs a repetition, which the ids of the inputs make harmless.
 import type { ClaimAnswer, IdempotencyKeys } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import { unavailable } from './fault-of.ts';
@@ -27,6 +27,8 @@ const claimKey =
 const select = 'SELECT body_sha256, status, body FROM idempotency WHERE tenant = ? AND route = ? AND key = ?';
 const finishKey =
   'UPDATE idempotency SET status = ?, body = ? WHERE tenant = ? AND route = ? AND key = ? AND status IS NULL';
+const renewKey =
+  'UPDATE idempotency SET claimed_at = ? WHERE tenant = ? AND route = ? AND key = ? AND status IS NULL AND claimed_at < ?';
 const abandonKey = 'DELETE FROM idempotency WHERE tenant = ? AND route = ? AND key = ? AND status IS NULL';
 /** Deletes what was claimed before a time. */
 export const sweepKeys = 'DELETE FROM idempotency WHERE claimed_at < ?';
@@ -45,6 +47,8 @@ export function createIdempotencyKeys(writer: GroupWriter, reader: Reader): Idem
       }
       throw unavailable('This idempotency key is being claimed and abandoned all the time.');
     },
+    renew: async (tenant, route, key, now) =>
+      unawaited(writer.rows('lazy', renewKey, [[now, tenant, route, key, now]])),
     finish: async (tenant, route, key, answer) =>
       unawaited(writer.rows('lazy', finishKey, [[answer.status, answer.body, tenant, route, key]])),
     abandon: async (tenant, route, key) => unawaited(writer.rows('lazy', abandonKey, [[tenant, route, key]])),

@@ -33,6 +33,19 @@ export function idempotencyKeysContract(name: string, make: () => Promise<UnderT
       });
     });
 
+    it('K1: a claim that is renewed is running until its lease has run out from then', async () => {
+      const store = await opened.get();
+      const key = freshIdempotencyKey();
+      await store.renew('acme', 'r', key, 1_000); // it is free, and stays so
+      expect(await store.claim('acme', 'r', key, 'b', 1_000, leaseMs)).toEqual({ claim: 'new' });
+      await store.renew('acme', 'r', key, 21_000);
+      expect(await store.claim('acme', 'r', key, 'b', 50_999, leaseMs)).toEqual({ claim: 'running' });
+      expect(await store.claim('acme', 'r', key, 'b', 51_000, leaseMs)).toEqual({ claim: 'new' });
+      await store.finish('acme', 'r', key, answer);
+      await store.renew('acme', 'r', key, 60_000);
+      expect(await store.claim('acme', 'r', key, 'b', 60_001, leaseMs)).toEqual({ claim: 'done', answer });
+    });
+
     it('K1: of many who claim at once exactly one gets it', async () => {
       const store = await opened.get();
       const key = freshIdempotencyKey();

@@ -1,3 +1,5 @@
+import { settle } from '@dormouse/adapter-memory';
+import type { IdempotencyKeys } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { key, stage } from './spec/stage.ts';
 
@@ -35,6 +37,28 @@ describe('doing something once', () => {
     await running;
     const other = await ingress.once({ ...request, body: '{"a":2}' }, () => Promise.reject(new Error('never')));
     expect(other).toMatchObject({ refusal: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+  });
+
+  it('P4 is taken over within ten seconds of the end of a process, and never while it runs', async () => {
+    const { ingress, clock, ports, ingressWith } = stage();
+    const never = () => Promise.reject(new Error('never'));
+    let dead = false;
+    const idempotencyKeys: IdempotencyKeys = {
+      ...ports.idempotency,
+      renew: (...claim) => (dead ? new Promise(() => {}) : ports.idempotency.renew(...claim)),
+    };
+    const dies = ingressWith({ idempotencyKeys });
+    void dies.once(request, () => new Promise(() => {}));
+    await settle();
+    for (let second = 0; second < 120; second++) {
+      await clock.advance(1_000);
+      expect(await ingress.once(request, never)).toMatchObject({ refusal: { code: 'IDEMPOTENCY_IN_PROGRESS' } });
+    }
+    dead = true;
+    await clock.advance(10_000);
+    expect(await ingress.once(request, () => Promise.resolve({ status: 202, body: '{}' }))).toMatchObject({
+      value: { replayed: false },
+    });
   });
 
   it('keeps tenants and routes apart', async () => {

@@ -4,13 +4,16 @@
 //   P1. Only 2xx are kept; anything else, and any fault, frees the key.
 //   P2. The claim is taken before anything is done and finished after it was done; what happens twice because a process
 //       died between is caught by the ids, which are functions of the key. (K1)
+//   P4. A claim is renewed while its request runs, so it is told apart from one of a process that has died, within `claimLeaseMs`.
 //   P3. An answer that holds a credential is kept sealed: no store has what was shown once.
 import { hash } from 'node:crypto';
 import type { Clock, IdempotencyKeys, KeptAnswer, Sealer, SealOwner } from '@dormouse/ports';
 import { answered, type Answered, refused } from './refusal.ts';
 
-/** How long a claim without an answer keeps others waiting. */
-const claimLeaseMs = 60_000;
+/** How long a claim that nobody renews keeps others waiting. */
+const claimLeaseMs = 8_000;
+/** Often enough for two that fail, and for a machine that stands still for a moment. */
+const renewEveryMs = 2_000;
 
 export interface OnceRequest {
   readonly tenant: string;
@@ -53,16 +56,29 @@ export function onceByKey({ idempotencyKeys, clock, sealer }: OncePorts): Once {
 
     async function runClaimed(): Promise<KeptAnswer> {
       let answer: KeptAnswer;
+      const stopRenewing = renewing();
       try {
         answer = await run();
       } catch (problem) {
+        stopRenewing();
         await idempotencyKeys.abandon(tenant, route, key); // (P1)
         throw problem;
       }
+      stopRenewing();
       const kept = isSecret ? { ...answer, body: sealer.seal(owner, answer.body) } : answer;
       if (answer.status >= 200 && answer.status < 300) await idempotencyKeys.finish(tenant, route, key, kept);
       else await idempotencyKeys.abandon(tenant, route, key);
       return answer;
+    }
+
+    /** (P4) A renewal that fails is followed by another; the ids make a repetition harmless. (P2) */
+    function renewing(): () => void {
+      const renew = (): void => {
+        idempotencyKeys.renew(tenant, route, key, clock.now()).catch(() => undefined);
+        stop = clock.alarm(renewEveryMs, renew);
+      };
+      let stop = clock.alarm(renewEveryMs, renew);
+      return () => stop();
     }
   };
 }
