@@ -149,6 +149,18 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     );
   });
 
+  it('a message that no record holds is refused for good, and is not in the thread', async () => {
+    const { thread } = await waitingThread();
+    const content = Array.from({ length: 60 }, () => ({ type: 'text', text: 'x'.repeat(60_000) }));
+    const refused = await at.request('POST', `/v1/threads/${thread}/messages`, { content });
+    expect([refused.status, refused.json.code, refused.headers.has('retry-after')]).toEqual([
+      413,
+      'RECORD_TOO_LARGE',
+      false,
+    ]);
+    expect(await countOf(thread, 'message_accepted')).toBe(0);
+  });
+
   describe('while MongoDB is away', () => {
     it('R54 a message is answered with 503, no model and no tool hears of it, and sent again later it counts once', async () => {
       const { thread, prompts } = await waitingThread();

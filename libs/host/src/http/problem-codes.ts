@@ -337,7 +337,7 @@ const startCodes = {
     'Do what the message says. Missing indexes are made by `npm run setup`, which replaces none that is there: drop one that is another first. A database of before is brought along by the same command, with the services stopped.',
   ),
   RECORD_TOO_LARGE: entry(
-    503,
+    413,
     'Too large for the bus',
     'An input or a piece of work does not fit into one record of Kafka. Nothing was accepted; a call that does not fit is settled with this code.',
     'Send less at once, or raise `max.message.bytes` of the topics and start again.',

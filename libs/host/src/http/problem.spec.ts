@@ -20,6 +20,8 @@ describe('problems', () => {
   it('keep a fault’s own code where it has a page and a status, and its wish when to come back', () => {
     const known = toProblem(new Fault('STATE_UNAVAILABLE', 'x', { retryAfterMs: 4_200 }));
     expect([known.code, known.status, retryAfterS(known)]).toEqual(['STATE_UNAVAILABLE', 503, 5]);
+    const large = toProblem(new Fault('RECORD_TOO_LARGE', 'x')); // which no later attempt changes
+    expect([large.code, large.status, retryAfterS(large)]).toEqual(['RECORD_TOO_LARGE', 413, null]);
     expect(toProblem(new Fault('SOMETHING_ELSE', 'x'))).toMatchObject({ code: 'UNAVAILABLE', status: 503 });
     expect(toProblem(new Fault('MODEL_FAILED', 'x'))).toMatchObject({ code: 'UNAVAILABLE' });
   });

@@ -122,7 +122,7 @@ const aboutType = (type: Callback['type'] | undefined): string | undefined =>
   type === 'tool_result' ? undefined : type;
 
 /** The type that an unreadable body claims near its beginning or end. Quotes in a JSON string are escaped, so text cannot fake it. */
-function typeOf(body: Uint8Array | string): string | null {
+export function typeOf(body: Uint8Array | string): string | null {
   const claim = /"type"\s{0,16}:\s{0,16}"(tool_result|subscription_event|oauth|user_choice|view_update)"/;
   const stretch = 65_536;
   const textOf = (part: Uint8Array | string): string =>

@@ -33,6 +33,8 @@ let clock: ManualClock;
 let ports: MemoryPorts;
 let published: { readonly key: ThreadKey; readonly input: BusInput; readonly trace: string | null }[];
 let fails: Error | null;
+/** What is published all the same. */
+let spared: BusInput['kind'] | null;
 let dedupFails: Error | null;
 let blobsFail: Error | null;
 let loginsFail: Error | null;
@@ -43,13 +45,13 @@ const rate = { perSecond: 100, burst: 20 };
 beforeEach(() => {
   clock = createManualClock();
   ports = createMemoryWorld({ clock }).ports('gateway');
-  [published, lines, fails, dedupFails, blobsFail, loginsFail] = [[], [], null, null, null, null];
+  [published, lines, fails, spared, dedupFails, blobsFail, loginsFail] = [[], [], null, null, null, null, null];
   const say = (event: string, fields?: LogFields): void => void lines.push({ event, fields });
   gateway = createCallbackGateway({
     tokens,
     inputs: {
       publish: async (key, input, trace = null) => {
-        if (fails !== null) throw fails;
+        if (fails !== null && input.kind !== spared) throw fails;
         published.push({ key, input, trace });
       },
       consume: (consumer) => ports.inputs.consume(consumer),
@@ -446,6 +448,13 @@ describe('delivery', () => {
     await receive(result);
     expect(await receive({ ...result, text: 'rainy' })).toEqual({ status: 200 });
     expect(published).toHaveLength(1);
+  });
+
+  it('C3 refuses for good what no record holds, and says so on the thread', async () => {
+    fails = new Fault('RECORD_TOO_LARGE', 'a record of 3 MiB');
+    spared = 'CallbackRejection';
+    expect(await receive(result)).toMatchObject({ status: 413, code: 'RESULT_TOO_LARGE' });
+    expect(rejections()).toEqual([{ code: 'RESULT_TOO_LARGE', settles: true }]);
   });
 
   it('C1 says 503 with Retry-After while it cannot be made durable, and takes it later', async () => {

@@ -54,6 +54,7 @@ import { createTurnstile } from '../turnstile.ts';
 import {
   readingBody,
   tooLarge,
+  typeOf,
   whyUnread,
   type Accepted,
   type CallbackRequest,
@@ -332,6 +333,16 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     return accept(scope, read, request);
   }
 
+  /** What no record holds is refused for good: sending it again does not help. (C3) */
+  async function judged(scope: CallbackScope, request: CallbackRequest): Promise<CallbackAnswer> {
+    try {
+      return await judge(scope, request);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'RECORD_TOO_LARGE') throw error;
+      return refuse(scope, tooLarge('more than the bus takes at once', typeOf(request.body)), request.body);
+    }
+  }
+
   /** Seconds to wait, for a tenant whose tools send more than its share. Nothing is lost: tools try again after a 503. */
   async function tooFast(tenant: string, rate: RateLimit): Promise<number | null> {
     const { allowed, retryAfterMs } = await deps.rates.take(tenant, 'callbacks', rate);
@@ -355,7 +366,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
         };
       const request = typeof given === 'function' ? await given() : given; // (C7)
       try {
-        return await judge(verdict.scope, request);
+        return await judged(verdict.scope, request);
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
         const retryAfterS =
