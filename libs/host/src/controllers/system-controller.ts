@@ -1,8 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Ingress } from '@dormouse/runtime';
-import { Controller, Inject } from '@nestjs/common';
+import { Controller, Headers, Inject } from '@nestjs/common';
 import { pageOf } from '../api/field.ts';
 import { systemOperations } from '../api/operations.ts';
 import { type Call, Operate, OperationCall } from '../http/call.ts';
+import { isFromHere } from '../http/caller.ts';
 import { HttpProblem, unwrap } from '../http/problem.ts';
 import { noContent, type Reply, reply } from '../http/reply.ts';
 import { DEV_CLOCK, INGRESS } from '../http/tokens.ts';
@@ -39,8 +41,12 @@ export class SystemController {
   }
 
   @Operate(systemOperations.advanceClock)
-  async advanceClock(@OperationCall() { body }: Call<Operations['advanceClock']>): Promise<Reply> {
-    if (this.devClock === null) throw new HttpProblem('NOT_FOUND', 'There is no development clock here.');
+  async advanceClock(
+    @OperationCall() { body }: Call<Operations['advanceClock']>,
+    @Headers() headers: IncomingHttpHeaders,
+  ): Promise<Reply> {
+    if (this.devClock === null || !isFromHere(headers))
+      throw new HttpProblem('NOT_FOUND', 'There is no development clock here.');
     await this.devClock.advance(body.advance_ms);
     return reply(200, { now: new Date(this.devClock.now()).toISOString() });
   }

@@ -93,6 +93,23 @@ export function authorize(caller: Caller, access: Access, thread: string | undef
 
 const loopback: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
+/** A host of this machine alone, as a setting or a URL has it. */
+export const isLoopbackName = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
+
+/** Whether a request came straight from this machine, as far as it tells: through no name but loopback, and no proxy says that it passed it on. */
+export const isFromHere = (headers: IncomingHttpHeaders): boolean =>
+  loopback.includes(hostName(headers.host)) && !passedOnBy.some((name) => headers[name] !== undefined);
+
+const passedOnBy: readonly string[] = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+];
+
 const unknownCredential = (): HttpProblem =>
   new HttpProblem('UNAUTHENTICATED', 'This key or token is not known here, or has expired.');
 

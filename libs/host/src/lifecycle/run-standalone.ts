@@ -8,6 +8,7 @@
 //       it at once.
 import { resolve } from 'node:path';
 import { type Config, isCluster, readConfig } from '../config.ts';
+import { isLoopbackName } from '../http/caller.ts';
 import { createHttpServer, type HttpServer } from '../http/http-server.ts';
 import { rateGateOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
@@ -79,7 +80,7 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
     ingress,
     callbacks: made.callbackGateway(),
     clock: platform.clock,
-    devClock: isLoopback(config.HOST) ? platform.clock : null,
+    devClock: isLocalOnly(config) ? platform.clock : null,
     hosts: hostsOf(config),
     logger,
     version,
@@ -115,4 +116,8 @@ function tell(word: string): void {
   if (process.stdout.isTTY) process.stdout.write(`${word}\n`);
 }
 
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
+/** Time is moved by who runs this alone: a proxy before it listens elsewhere, though this process does on loopback. */
+const isLocalOnly = ({ HOST, PUBLIC_URL, CALLBACK_BASE_URL }: Config): boolean =>
+  [HOST, ...[PUBLIC_URL, CALLBACK_BASE_URL].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname]))].every(
+    isLoopbackName,
+  );
