@@ -359,6 +359,15 @@ describe('time', () => {
     expect(Object.values(skip.thread.timers)).toMatchObject([{ due: 11 * 3_600_000 }]);
   });
 
+  it('a line that comes twice within a minute is refused, also between the two', () => {
+    for (const at of [3_600_000, 3_610_000, 3_630_000, 3_700_000]) {
+      const twice = given(...idle()).when({ at, input: schedule('once', '0,30 0 * * * *') });
+      expect([at, twice.types]).toEqual([at, ['RequestRefused']]);
+      const once = given(...idle()).when({ at, input: schedule('once', '30 0 * * * *') });
+      expect([at, once.types]).toEqual([at, ['ScheduleSet', 'TimerSet']]);
+    }
+  });
+
   it('a line that never comes is refused, and a removed one comes no more', () => {
     expect(given(...idle()).when(schedule('once', 'never')).types).toEqual(['RequestRefused']);
     const removed = given(...idle(), schedule('once')).when({

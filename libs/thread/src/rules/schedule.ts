@@ -22,14 +22,23 @@ export function setSchedule(draft: Draft, input: ScheduleRequest): Decision {
   const next = draft.moment.nextTime(schedule.cron, schedule.timeZone, now);
   if (next === null || next - now > threadLimits.sleepMsMax)
     return refuseRequest(draft, input, 'INVALID_BODY', 'this cron line never comes in this time zone');
-  const second = draft.moment.nextTime(schedule.cron, schedule.timeZone, next);
-  if (second !== null && second - next < intervalMsMin)
+  if (comesTooOften(draft, input, next))
     return refuseRequest(draft, input, 'INVALID_BODY', 'a schedule comes once a minute at most');
   if (Object.keys(draft.thread.schedules).length >= threadLimits.schedulesMax)
     return refuseRequest(draft, input, 'LIMIT_REACHED', `a thread has at most ${threadLimits.schedulesMax} schedules`);
   draft.emit({ type: 'ScheduleSet', scheduleId, schedule });
   setScheduleTimer(draft, scheduleId, next);
   return draft.decided();
+}
+
+/**
+ * A line comes at the same seconds of every minute in which it comes, so two times of one minute show it, and the whole minute
+ * is looked at: `next` may be its last time.
+ */
+function comesTooOften(draft: Draft, { schedule: { cron, timeZone } }: ScheduleRequest, next: number): boolean {
+  const first = draft.moment.nextTime(cron, timeZone, next - (next % intervalMsMin) - 1_000);
+  const second = first === null ? null : draft.moment.nextTime(cron, timeZone, first);
+  return first !== null && second !== null && second - first < intervalMsMin;
 }
 
 export function removeSchedule(draft: Draft, input: UnscheduleRequest): Decision {

@@ -58,9 +58,14 @@ export const startOfTime = 1_000_000;
 
 export function moment(thread: Thread, now: number, streamed: Streamed | null = null): Moment {
   const mint: Moment['mint'] = (prefix, position) => `${prefix}_${thread.id}_${position}`;
-  // A clock without calendar: every cron line comes each hour.
-  const nextTime: Moment['nextTime'] = (cron, _zone, time) =>
-    cron === 'never' ? null : (Math.floor(time / 3_600_000) + 1) * 3_600_000;
+  // A clock without calendar: every cron line comes each hour, one of six fields at each of its seconds.
+  const nextTime: Moment['nextTime'] = (cron, _zone, time) => {
+    if (cron === 'never') return null;
+    const [seconds = '', ...others] = cron.split(' ');
+    const hour = Math.floor(time / 3_600_000) * 3_600_000;
+    const times = (others.length === 5 ? seconds.split(',') : ['0']).map((second) => hour + Number(second) * 1_000);
+    return Math.min(...times.map((at) => (at > time ? at : at + 3_600_000)));
+  };
   return { now, mint, sha256: (value) => `#${value}`, nextTime, streamed };
 }
 
