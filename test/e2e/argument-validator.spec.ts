@@ -65,6 +65,35 @@ describe('R8 hostile schemas', () => {
     expect(pauseMs).toBeLessThan(250 * slownessOfMachine());
   });
 
+  it('those that wait behind hostile ones are judged, each by its own schema', async () => {
+    const hostile = ['^(a|a)*$', '^(a|aa)*$', '^(a+)+$'].map((pattern) => ({ properties: { a: { pattern } } }));
+    const decent = { properties: { when: { type: 'string', pattern: '^\\d+$' } } };
+    const problems = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => [
+        judge(hostile[index % 3] ?? {}, { a: evil }),
+        judge(decent, { when: index % 2 === 0 ? 'x' : '12' }),
+      ]).flat(),
+    );
+    expect(problems.filter((_, index) => index % 2 === 0)).toEqual(Array.from({ length: 6 }, () => null));
+    const ofDecent = problems.filter((_, index) => index % 2 === 1);
+    for (const [index, problem] of ofDecent.entries())
+      if (index % 2 === 0) expect(problem).toMatch(/\/when/);
+      else expect(problem).toBeNull();
+  });
+
+  it('a schema that was given up waits behind all others', async () => {
+    const order: string[] = [];
+    const hostile = { properties: { b: { pattern: '^(a|a)*b$' } } };
+    await judge(hostile, { b: evil });
+    const decent = { properties: { when: { type: 'string', pattern: '^\\d+$' } } };
+    await Promise.all([
+      judge({ properties: { c: { pattern: '^(a|a)*c$' } } }, { c: evil }), // the first is judged before anything waits
+      ...Array.from({ length: 3 }, () => judge(hostile, { b: evil }).then(() => order.push('hostile'))),
+      ...Array.from({ length: 3 }, () => judge(decent, { when: '12' }).then(() => order.push('decent'))),
+    ]);
+    expect(order).toEqual(['decent', 'decent', 'decent', 'hostile', 'hostile', 'hostile']);
+  });
+
   it('and the next call is judged as if nothing had been', async () => {
     const schema = { type: 'object', properties: { when: { type: 'string', pattern: '^\\d+$' } }, required: ['when'] };
     expect(await judge(schema, { when: '12' })).toBeNull();

@@ -5,11 +5,14 @@
 //       killed after `judgeMsMax`; the process never waits for a schema. Time ends it long before its memory does: where a
 //       thread reaches its limit in the middle of a collection, V8 ends the whole process.
 //   A2. A schema that cannot be judged stops no call: the tool server judges its arguments itself, as the protocol demands.
+//   A3. One call is judged at a time, and only that one is given up when its time is over. A schema that was given up waits
+//       behind all that were not, so a hostile one costs the others `judgeMsMax` once.
+import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '@dormouse/ports';
 import type { ValidateArguments } from '@dormouse/runtime';
 import { judgeBySchema } from './schema-judge.ts';
-import type { SchemaQuestion, SchemaVerdict } from './schema-worker.ts';
+import type { SchemaQuestion, SchemaReport } from './schema-worker.ts';
 
 const judgeMsMax = 500;
 /** Without references each part of a schema meets each part of the arguments once: characters of the one times the other's. */
@@ -17,85 +20,114 @@ const quickWorkMax = 200_000;
 const slowKeyword = /"(\$ref|\$dynamicRef|\$recursiveRef|pattern|patternProperties|format|uniqueItems)":/;
 /** Some times what can be allocated within `judgeMsMax`. (A1) */
 const threadMemoryMb = 1_024;
+/** Schemas that are remembered as slow. */
+const suspectsMax = 1_000;
 
 export interface ArgumentValidator {
   readonly validate: ValidateArguments;
   close(): Promise<void>;
 }
 
-interface Waiting {
+/** A call whose arguments wait for the thread, or are judged there. */
+interface Asked extends SchemaQuestion {
+  /** Hash of the schema's text. */
+  readonly name: string;
   readonly resolve: (problem: string | null) => void;
-  readonly timer: NodeJS.Timeout;
+}
+
+interface Measured {
+  readonly name: string;
+  /** Characters of a schema; no number is large enough for one that has a slow keyword. */
+  readonly weight: number;
 }
 
 export function createArgumentValidator(logger: Logger): ArgumentValidator {
-  const weights = new WeakMap<object, number>();
-  const waiting = new Map<number, Waiting>();
+  const measured = new WeakMap<object, Measured>();
+  const waiting: Asked[] = [];
+  /** Names of schemas that took too long. (A3) */
+  const suspects = new Set<string>();
+  let judged: Asked | null = null;
+  let timer: NodeJS.Timeout | undefined;
   let worker: Worker | null = null;
   let running: Promise<Worker> | null = null;
-  let questions = 0;
 
-  /** Characters of a schema; no number is large enough for one that has a slow keyword. */
-  function weightOf(schema: Readonly<Record<string, unknown>>): number {
-    const known = weights.get(schema);
+  function measure(schema: Readonly<Record<string, unknown>>): Measured {
+    const known = measured.get(schema);
     if (known !== undefined) return known;
     const text = JSON.stringify(schema);
     const weight = slowKeyword.test(text) ? Number.POSITIVE_INFINITY : text.length;
-    weights.set(schema, weight);
-    return weight;
+    const measures = { name: hash('sha256', text), weight };
+    measured.set(schema, measures);
+    return measures;
   }
 
   const isQuick = (schema: Readonly<Record<string, unknown>>, value: unknown): boolean =>
-    weightOf(schema) * JSON.stringify(value).length <= quickWorkMax;
+    measure(schema).weight * JSON.stringify(value).length <= quickWorkMax;
 
-  function answer({ id, problem }: SchemaVerdict): void {
-    const asked = waiting.get(id);
-    if (asked === undefined) return;
-    clearTimeout(asked.timer);
-    waiting.delete(id);
-    asked.resolve(problem);
+  function answer(problem: string | null): void {
+    clearTimeout(timer);
+    const answered = judged;
+    judged = null;
+    answered?.resolve(problem);
+    judgeNext();
   }
 
-  /** The thread is stuck or gone: everyone who waits for it goes on. (A2) */
+  /** (A3) */
+  function judgeNext(): void {
+    if (judged !== null) return;
+    const at = waiting.findIndex(({ name }) => !suspects.has(name));
+    const next = waiting.splice(Math.max(0, at), 1)[0];
+    if (next === undefined) return;
+    judged = next;
+    const { schema, value } = next;
+    void thread().then((started) => {
+      timer = setTimeout(() => giveUp('it took too long'), judgeMsMax); // (A1)
+      started.postMessage({ schema, value } satisfies SchemaQuestion);
+    });
+  }
+
+  /** The thread is stuck or gone: the call that it judged goes on, and the others are judged by another thread. (A2, A3) */
   function giveUp(reason: string): void {
-    if (worker === null) return;
-    logger.warn('schema_not_judged', { reason, calls: waiting.size });
-    void worker.terminate();
+    logger.warn('schema_not_judged', { reason, waiting: waiting.length });
+    void worker?.terminate();
     worker = null;
     running = null;
-    for (const id of waiting.keys()) answer({ id, problem: null });
+    if (suspects.size >= suspectsMax) suspects.clear();
+    if (judged !== null) suspects.add(judged.name);
+    answer(null);
   }
 
-  /** The thread, once it runs: its start is not held against the schema. */
+  /** The thread, once it has loaded: its start is not held against the schema. */
   function thread(): Promise<Worker> {
     return (running ??= new Promise((resolve) => {
       const file = new URL(`./schema-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
       const started = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: threadMemoryMb } });
       worker = started;
       started.unref();
-      started.on('message', answer);
+      started.on('message', (report: SchemaReport) => {
+        if (started !== worker) return;
+        if ('ready' in report) resolve(started);
+        else answer(report.problem);
+      });
       started.on('error', (error) => started === worker && giveUp(error.message));
-      started.on('online', () => resolve(started));
     }));
-  }
-
-  async function ask(schema: Readonly<Record<string, unknown>>, value: unknown): Promise<string | null> {
-    const started = await thread();
-    const id = ++questions;
-    return new Promise((resolve) => {
-      waiting.set(id, { resolve, timer: setTimeout(() => giveUp('it took too long'), judgeMsMax) }); // (A1)
-      started.postMessage({ id, schema, value } satisfies SchemaQuestion);
-    });
   }
 
   return {
     validate: ({ inputSchema: schema }, value) =>
-      isQuick(schema, value) ? judgeBySchema(schema, value) : () => ask(schema, value),
+      isQuick(schema, value)
+        ? judgeBySchema(schema, value)
+        : () =>
+            new Promise((resolve) => {
+              waiting.push({ schema, value, name: measure(schema).name, resolve });
+              judgeNext();
+            }),
     async close() {
       const last = worker;
       worker = null;
       await last?.terminate();
-      for (const id of waiting.keys()) answer({ id, problem: null });
+      for (const { resolve } of waiting.splice(0)) resolve(null);
+      answer(null);
     },
   };
 }

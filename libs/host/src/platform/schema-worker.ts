@@ -3,16 +3,13 @@ import { parentPort } from 'node:worker_threads';
 import { judgeBySchema } from './schema-judge.ts';
 
 export interface SchemaQuestion {
-  readonly id: number;
   readonly schema: Readonly<Record<string, unknown>>;
   readonly value: unknown;
 }
 
-export interface SchemaVerdict {
-  readonly id: number;
-  readonly problem: string | null;
-}
+/** `ready` comes once, when everything is loaded; then one verdict for each question. */
+export type SchemaReport = { readonly ready: true } | { readonly problem: string | null };
 
-parentPort?.on('message', ({ id, schema, value }: SchemaQuestion) => {
-  parentPort?.postMessage({ id, problem: judgeBySchema(schema, value) } satisfies SchemaVerdict);
-});
+const say = (report: SchemaReport): void => parentPort?.postMessage(report);
+parentPort?.on('message', ({ schema, value }: SchemaQuestion) => say({ problem: judgeBySchema(schema, value) }));
+say({ ready: true });
