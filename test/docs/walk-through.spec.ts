@@ -1,4 +1,6 @@
 // The README's commands, pasted into a shell before a real process.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cleanUp, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
@@ -8,18 +10,38 @@ import { isAsShown, stepsOf, walk } from './walk-through.ts';
 describe('the walk-through of the README', () => {
   let folder: string; // where the person stands
   let standalone: Standalone;
+  let restarts = 0;
+  /** The first terminal: answers when the process was stopped and has started again. */
+  const firstTerminal = createServer((_request, response) => {
+    const restart = async (): Promise<void> => {
+      expect(await standalone.stop()).toBe(0);
+      standalone = await startStandalone({ dataDir: standalone.dataDir, port: standalone.port });
+      restarts += 1;
+    };
+    restart().then(
+      () => response.writeHead(204).end(),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
   beforeAll(async () => {
     folder = await scratchDirectory();
     standalone = await startStandalone({ dataDir: join(folder, '.dormouse') });
+    await new Promise<void>((resolve) => firstTerminal.listen(0, '127.0.0.1', resolve));
   });
   afterAll(async () => {
+    firstTerminal.close();
     expect(await standalone.stop()).toBe(0);
     await cleanUp();
   });
 
   it('prints what the README shows', async () => {
-    const walked = await walk(stepsOf(readDocument('README.md')), folder, { 'http://127.0.0.1:7420': standalone.url });
+    const { port } = firstTerminal.address() as AddressInfo;
+    const walked = await walk(stepsOf(readDocument('README.md')), folder, {
+      'http://127.0.0.1:7420': standalone.url,
+      ': Ctrl-C and npm start in the first terminal': `curl -sS http://127.0.0.1:${port}`,
+    });
     expect(walked).toEqual({ surprises: [], stderr: '' });
+    expect(restarts).toBe(1);
   });
 });
 

@@ -115,7 +115,7 @@ async function start(): Promise<void> {
     const { port, health } = ports[name];
     keepRunning(name, ['--host', host, '--port', String(port), '--health-port', String(health)], environment);
   }
-  keepRunning('example-tools', ['--port', String(toolsPort)], {});
+  keepRunning('example-tools', ['--port', String(toolsPort), '--data', join(directory, 'example-tools')], {});
   await Promise.all(serviceNames.map(untilReady));
   await seedExamples(url, key, `http://${host}:${toolsPort}`);
   if (!stopping) process.stdout.write(values.json ? asJson(brokers, database, hints) : banner());

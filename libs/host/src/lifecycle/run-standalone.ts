@@ -6,7 +6,7 @@
 //       stores; exit code 0. A second signal ends the process at once.
 //   R3. A start that fails lets go of what it holds, says what to do next, and exits with 1. A signal during the start ends
 //       it at once.
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Config, isCluster, readConfig } from '../config.ts';
 import { isLoopbackName } from '../http/caller.ts';
 import { createHttpServer, type HttpServer } from '../http/http-server.ts';
@@ -28,6 +28,8 @@ import { stopSignal } from './stop-signal.ts';
 export type StartExampleTools = (options: {
   readonly port: number;
   readonly host: string;
+  /** Their own: reminders, open questions and what is on its way outlive the process like everything else. */
+  readonly dataDir: string;
 }) => Promise<{ readonly url: string; close(): Promise<void> }>;
 
 const stopWithinMs = 30_000;
@@ -87,7 +89,9 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
     ready: () => platform.problem([]),
   });
   const key = await seedKey(ingress, platform.entropy, dataDir, config.BOOTSTRAP_KEY);
-  const toolsUrl = config.EXAMPLE_TOOLS ? await startExamples(startExampleTools, port, undo) : null;
+  const toolsUrl = config.EXAMPLE_TOOLS
+    ? await startExamples(startExampleTools, port, join(dataDir, 'example-tools'), undo)
+    : null;
   if (toolsUrl !== null) await seedExamples(ingress, toolsUrl);
   for (const service of services) await service.start(); // (R1)
   undo.push(async () => {
@@ -103,10 +107,17 @@ async function openDoor(http: HttpServer, host: string, port: number, undo: Undo
   await http.listen(host, port);
 }
 
-async function startExamples(startExampleTools: StartExampleTools, port: number, undo: Undo): Promise<string> {
-  const host = '127.0.0.1';
+async function startExamples(
+  startExampleTools: StartExampleTools,
+  port: number,
+  dataDir: string,
+  undo: Undo,
+): Promise<string> {
+  const common = { host: '127.0.0.1', dataDir };
   const beside = port < 65_535 ? port + 1 : 0;
-  const tools = await startExampleTools({ port: beside, host }).catch(() => startExampleTools({ port: 0, host }));
+  const tools = await startExampleTools({ port: beside, ...common }).catch(() =>
+    startExampleTools({ port: 0, ...common }),
+  );
   undo.push(() => tools.close());
   return tools.url;
 }
