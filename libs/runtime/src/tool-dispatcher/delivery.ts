@@ -8,7 +8,7 @@
 //   D3. Every attempt is recorded before the call leaves these hands, and before it is repeated; its record and an outcome
 //       go to the store together.
 //   D4. At least once: repeated on 5xx, timeouts and broken connections until the end of the schedule, never after an
-//       answer of another kind. A call whose result has come is not repeated: it was taken, whatever the server said.
+//       answer of another kind. The schedule's length also ends a call that is held at the gate. A call whose result has come is not repeated: it was taken, whatever the server said.
 //   D5. At most once: a durable claim, read back, then one POST. A connection that failed before a byte was sent does not
 //       count. Who finds the claim taken waits longer than a POST may take, and then a grace in which a result wins.
 //   D6. A call that waits (between attempts, at the gate, for another process) holds no place. A server's waiting calls take at most as
@@ -38,13 +38,14 @@ import {
   describe,
   exhausted,
   fromLedger,
+  heldBack,
   ledgerDetail,
   refusal,
   unknownOutcome,
   type Failure,
 } from './dispatch-failure.ts';
 import type { Invocation, OwedCall } from './invocation.ts';
-import type { Patience } from './patience.ts';
+import { LimitedPatience, type Patience } from './patience.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 import type { ServerGates } from './server-gate.ts';
 import type { DispatcherSettings } from './settings.ts';
@@ -175,9 +176,14 @@ async function attempt(
 ): Promise<Tried | 'lost' | Conclusion> {
   const { clock, hardStop, settings } = deps;
   const { tenant, effect } = errand.call;
-  const entered = deps.gates.enter(tenant, effect.toolServer, errand.patience);
+  const leftMs = settings.retryTotalMs - Math.max(0, clock.now() - progress.firstAt);
+  const patience = new LimitedPatience(errand.patience, clock, leftMs);
+  const entered = deps.gates.enter(tenant, effect.toolServer, patience);
   const leave = entered instanceof Promise ? await errand.place.releasedDuring(() => entered) : entered; // (D6)
-  if (leave === null) throw new Interrupted();
+  patience.dropAlarm();
+  if (errand.patience.isOver) leave?.(null); // its turn came, and its end while it waited for a place
+  if (errand.patience.isOver) throw new Interrupted();
+  if (leave === null) return conclude(deps, errand, 'exhausted', heldBack(effect.toolServer, progress.made)); // (D4)
   let outcome: SendOutcome | null = null;
   let at = 0;
   try {

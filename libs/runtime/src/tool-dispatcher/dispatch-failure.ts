@@ -63,6 +63,13 @@ export function exhausted(toolServer: string, attempts: number, outcome: SendOut
   };
 }
 
+export function heldBack(toolServer: string, attempts: number): Failure {
+  return {
+    code: 'DISPATCH_FAILED',
+    detail: `tool server "${toolServer}" could not be given the call in time: it keeps failing or is too busy (attempts: ${attempts})`,
+  };
+}
+
 export function unknownOutcome(toolServer: string, why: string): Failure {
   return {
     code: 'OUTCOME_UNKNOWN',

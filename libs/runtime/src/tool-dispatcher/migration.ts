@@ -13,6 +13,7 @@ import type {
   SendOutcome,
   Entropy,
   Clock,
+  Place,
   ThreadKey,
   ToolServer,
   ToolTransport,
@@ -33,6 +34,8 @@ export interface MigrationDeps {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly settings: { readonly migrationTimeoutMs: number };
+  /** Given back while another's request is waited for. */
+  readonly place: Place;
 }
 
 /** How often, and how long beyond the request's own time, the outcome of another's request is waited for. */
@@ -135,7 +138,7 @@ function problemOf(outcome: SendOutcome): string | null {
 
 /** (M2) */
 async function outcomeOfOther(
-  { ledger, clock, settings }: MigrationDeps,
+  { ledger, clock, settings, place }: MigrationDeps,
   key: ThreadKey,
   subject: string,
 ): Promise<string | null> {
@@ -145,6 +148,6 @@ async function outcomeOfOther(
     if (entry?.outcome === 'refused') return entry.detail ?? 'refused to migrate';
     if (clock.now() - (entry?.claimedAt ?? 0) > settings.migrationTimeoutMs + claimGraceMs)
       return 'it was told before, and nobody knows with what outcome';
-    await clock.sleep(askAgainMs);
+    await place.releasedDuring(() => clock.sleep(askAgainMs));
   }
 }

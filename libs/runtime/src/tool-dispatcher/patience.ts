@@ -1,4 +1,6 @@
 // Whether somebody may still wait for something. Nearly nobody does wait: the signal is made for whoever does.
+import type { Clock } from '@dormouse/ports';
+
 export interface Patience {
   readonly isOver: boolean;
   /** Aborts when it is over. */
@@ -22,5 +24,36 @@ export class EndablePatience implements Patience {
   end(): void {
     this.#isOver = true;
     this.#controller?.abort();
+  }
+}
+
+/** A patience that also ends at a time, for a call that has to wait; the alarm is set when it does. */
+export class LimitedPatience implements Patience {
+  readonly #outer: Patience;
+  readonly #clock: Clock;
+  readonly #leftMs: number;
+  #dropAlarm: (() => void) | null = null;
+
+  constructor(outer: Patience, clock: Clock, leftMs: number) {
+    this.#outer = outer;
+    this.#clock = clock;
+    this.#leftMs = leftMs;
+  }
+
+  get isOver(): boolean {
+    return this.#outer.isOver;
+  }
+
+  get signal(): AbortSignal {
+    const limit = new AbortController();
+    this.dropAlarm();
+    this.#dropAlarm = this.#clock.alarm(Math.max(0, this.#leftMs), () => limit.abort());
+    return AbortSignal.any([this.#outer.signal, limit.signal]);
+  }
+
+  /** The wait is over. */
+  dropAlarm(): void {
+    this.#dropAlarm?.();
+    this.#dropAlarm = null;
   }
 }

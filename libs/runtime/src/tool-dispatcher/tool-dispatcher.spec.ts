@@ -3,6 +3,7 @@ import {
   type FairSemaphore,
   Fault,
   placeKeyOf,
+  type SendOutcome,
   type SendRequest,
   withPlace,
   type WorkBus,
@@ -621,5 +622,50 @@ describe('a crowd of calls to a server that is away', () => {
     expect(told()).toContain('too many calls are waiting for tool server "weather"');
     await stage.owe(call('healthy', 1));
     expect(healthy.posts).toHaveLength(1);
+  });
+
+  it('D6 a call whose turn has come and that still waits for a place does not begin once the process stops', async () => {
+    const { work } = withPlaces(2);
+    const [first, other] = [Promise.withResolvers<SendOutcome>(), Promise.withResolvers<SendOutcome>()];
+    peer = await stage.register('third', { baseUrl: 'https://weather.example' });
+    peer.answers = [first.promise, never];
+    healthy.answers = [other.promise];
+    const dispatcher = await stage.dispatcher({ perServerConcurrentMax: 1 }, { work });
+    await stage.owe(call('weather', 1));
+    await stage.owe(call('weather', 2)); // at the gate, aside
+    await stage.owe(call('healthy', 1));
+    await stage.owe(call('third', 1)); // both places are taken
+    first.resolve(status(200));
+    await advance(0);
+    const stopped = dispatcher.stop(5_000);
+    other.resolve(status(200));
+    await advance(10_000);
+    await stopped;
+    expect(peer.posts.map((post) => read(post).id)).toEqual(['call_weather1', 'call_third1']);
+  });
+
+  it('D6 a migration that waits for the outcome of another process holds no place', async () => {
+    const { work, places } = withPlaces(1);
+    peer.manifest = { ...weather, needsMigration: true };
+    (await stage.register('moved')).manifest = weather;
+    await stage.dispatcher({}, { work });
+    await stage.ports.ledger.claim(key, 'mig_1:weather', 'of another', stage.clock.now());
+    const toolServers = { weather: 'https://moved.example' };
+    await stage.owe({ do: 'MigrateToolServers', id: 'mig_1', migrationId: 'mig_1', session: 's', toolServers });
+    expect([places.isFree, stage.inputs]).toEqual([true, []]);
+    await stage.ports.ledger.settle(key, 'mig_1:weather', 'sent', null);
+    await advance(2_000);
+    expect(stage.inputs).toMatchObject([{ kind: 'MigrationResult', migrated: ['weather'] }]);
+  });
+
+  it('D4 ends every call with its schedule, also those that the breaker held back all the time', async () => {
+    peer.answers = [status(503)];
+    await stage.dispatcher();
+    const debts: { paid: boolean }[] = [];
+    for (let nth = 0; nth < 200; nth += 1) debts.push(await stage.owe(call('weather', nth)));
+    await advance(1_200_001); // so long after the first attempt, which may come so long after the call
+    expect(debts.filter(({ paid }) => !paid)).toHaveLength(0);
+    expect(new Set(failures().map((failure) => JSON.stringify(failure))).size).toBe(200);
+    expect(told()).toContain('it keeps failing');
   });
 });

@@ -168,8 +168,8 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     await inputs.publish({ tenant: owed.tenant, thread: owed.thread }, result, owed.trace);
   }
 
-  async function migrate(owed: OwedMigration): Promise<void> {
-    const result = await migrateToolServers({ ...deps, registrations, manifests, settings }, owed);
+  async function migrate(owed: OwedMigration, place: Place): Promise<void> {
+    const result = await migrateToolServers({ ...deps, registrations, manifests, settings, place }, owed);
     const { tenant, thread, trace } = owed;
     logger.info('tool_servers_migrated', { tenant, thread, problems: result.problems.join('; ') });
     await inputs.publish({ tenant, thread }, result, trace);
@@ -185,7 +185,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
       case 'LoadToolsets':
         return track(load({ ...message, effect }));
       case 'MigrateToolServers':
-        return track(migrate({ ...message, effect }));
+        return track(migrate({ ...message, effect }, place));
       default:
         return unreachable(effect);
     }
