@@ -95,7 +95,7 @@ describe.concurrent('an event', () => {
     expect(await event('open', { associative: true })).toBe(200);
     await eventually(async () => prompts.length === 3);
     const prompt = prompts[2];
-    expect(resultIn(prompt, call.id)).toBe('sub_1'); // fails when there are two
+    expect(resultIn(prompt, call.id)).toBe(`sub_1\n[Subscription ID: ${call.id}]`); // fails when there are two
     const injected = callsIn(prompt).at(-1);
     expect(injected.function.name).toBe('watch');
     expect(JSON.parse(injected.function.arguments)).toEqual({

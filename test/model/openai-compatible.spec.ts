@@ -320,6 +320,27 @@ describe('tool calls', () => {
     expect(messages[0]).toEqual({ role: 'user', content: 'Be brief.\n\nLook.\n\nAnd again.' });
   });
 
+  it('R76 name a call by its short id, and cancel the subscription that the runtime knows by the long one', async () => {
+    const cancels = (id: string): Promise<readonly ModelPart[]> => {
+      const call = { index: 0, id: 'x', type: 'function', function: { name: 'cancel_subscription', arguments: '' } };
+      call.function.arguments = JSON.stringify({ tool_call_id: id });
+      server.answers(
+        streams(chunk({ role: 'assistant', tool_calls: [call] }), chunk({}, 'tool_calls'), usage(1, 1), done),
+      );
+      return parts({ messages: history, model: { parameters: { compatibility: { short_call_ids: true } } } });
+    };
+    server.answers(hello);
+    await parts({ messages: history, model: { parameters: { compatibility: { short_call_ids: true } } } });
+    const short = /"tool_calls":\[\{"id":"(\w{9})"/.exec(JSON.stringify(sent()))?.[1] ?? '';
+    for (const id of [short, 'call_1'])
+      expect(await cancels(id)).toContainEqual(
+        expect.objectContaining({ part: 'tool_call', arguments: '{"tool_call_id":"call_1"}' }),
+      );
+    expect(await cancels('unknown')).toContainEqual(
+      expect.objectContaining({ part: 'tool_call', arguments: '{"tool_call_id":"unknown"}' }),
+    );
+  });
+
   const history: readonly ModelMessage[] = [
     { role: 'user', content: [{ type: 'text', text: 'Look.' }] },
     { role: 'assistant', text: '', toolCalls: [] },

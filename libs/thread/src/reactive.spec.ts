@@ -38,6 +38,18 @@ describe('subscriptions', () => {
     expect(Object.values(thread.subscriptions)).toMatchObject([{ operation: 'weather', events: 0 }]);
   });
 
+  it('R69 R76 the model reads the id that cancels it beside the confirmation, once', () => {
+    const before = watching.slice(0, 4);
+    const id = callId(play(...before));
+    const read = (...words: string[]): unknown =>
+      given(...before)
+        .when(subscribed(0, ...words))
+        .prompt.flatMap((message) => (message.role === 'tool' ? message.results : []))
+        .map(({ content }) => content.map((item) => ('text' in item ? item.text : '')));
+    expect(read('Watching Graz.')).toEqual([['Watching Graz.', `[Subscription ID: ${id}]`]]);
+    expect(read(`Watching. Subscription ID: ${id}.`)).toEqual([[`Watching. Subscription ID: ${id}.`]]);
+  });
+
   it('an error result opens nothing (the gateway says so), and a result of another server neither', () => {
     expect(given(...watching.slice(0, 4)).when(subscribed(0, 'x', 'other')).refusal).toBe('NOT_PENDING');
   });

@@ -8,10 +8,11 @@
 //   M3. What arrives during a round stands behind it, in the order of arrival: log order is not prompt order.
 //   M4. A detached call has its placeholder in its round; its outcome comes later as an injected pair.
 //   M5. An event of a subscription is an injected pair too, never a second result of its call. R70, R71
+//       The confirmation of a subscription names the id that cancels it, whatever its tool server says. R69, R76
 //   M6. A child's prompt is the parent's transcript up to where it was spawned, closed by `inherit`, and then its own.
 import { injectedEventToolName } from '@dormouse/protocol';
 import type { Content } from './content.ts';
-import { text } from './content.ts';
+import { plainText, text } from './content.ts';
 import type { RecordedEvent } from './event.ts';
 import { GrowingLists } from './growing-lists.ts';
 import type { ModelMessage, ModelToolCall, ModelToolResult } from './model-message.ts';
@@ -219,7 +220,9 @@ function detach(tail: TranscriptTail, toolCallId: string, lists: GrowingLists): 
 }
 
 function settle(tail: TranscriptTail, event: Event<'ToolCallSettled'>, lists: GrowingLists): TranscriptTail {
-  const { toolCallId, outcome, content } = event;
+  const { toolCallId, outcome } = event;
+  const isConfirmation = own(tail.subscribed, toolCallId) !== undefined; // it was opened just before
+  const content = isConfirmation ? confirmation(event.content, toolCallId) : event.content;
   const late = own(tail.detached, toolCallId);
   if (late !== undefined) {
     const { [toolCallId]: _settled, ...detached } = tail.detached;
@@ -236,6 +239,12 @@ function settle(tail: TranscriptTail, event: Event<'ToolCallSettled'>, lists: Gr
   const { round, call } = found;
   const result: ModelToolResult = { toolCallId, operation: call.operation, outcome, content };
   return { ...tail, round: { ...round, results: lists.append(round.results, [result]) } };
+}
+
+/** (M5) */
+function confirmation(content: Content, toolCallId: string): Content {
+  if (plainText(content).includes(toolCallId)) return content;
+  return [...content, text(`[Subscription ID: ${toolCallId}]`)];
 }
 
 /** A child's own transcript begins: what it was spawned for is known from its opening. (M6) */

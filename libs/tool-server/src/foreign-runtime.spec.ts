@@ -155,6 +155,15 @@ describe('ids of another runtime', () => {
     await eventually(() => server.subscriptions().length === 0, 'the end of both');
   });
 
+  it('T28 T30 are what a confirmation tells the model, and what cancels the subscription', async () => {
+    const { runtime, server } = await stage();
+    const text = await runtime.ask({ operation: 'watch', id: 'call_0' });
+    const told = /Subscription ID: (\S+)$/.exec(text)?.[1] ?? '';
+    expect(server.subscriptions().length).toBe(1);
+    await runtime.cancel(told);
+    await eventually(() => server.subscriptions().length === 0, 'the end of the subscription');
+  });
+
   it('T36 that were cancelled, or belong to a call of another server, may be used again', async () => {
     const { runtime } = await stage();
     await runtime.ask({ operation: 'count', arguments: { to: 'a' }, id: 'call_0' });

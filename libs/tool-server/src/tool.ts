@@ -35,7 +35,7 @@ export interface Choice {
 
 /** How a call becomes a subscription. */
 export interface SubscribeOptions {
-  /** The confirmation for the model; the subscription's id is added. */
+  /** The confirmation for the model; the id of the call is added, which is what cancels the subscription in any runtime. */
   readonly text?: string;
   /** Anything JSON that the tool needs later to know what was subscribed to. Sealed on disk. */
   readonly data?: unknown;

@@ -13,6 +13,7 @@ import { ModelFault } from '@dormouse/ports';
 import { type Compatibility, parseCompatibility } from './compatibility.ts';
 import type { ModelDependencies } from './model-dependencies.ts';
 import { toModelFault } from './provider-fault.ts';
+import { callIds } from './provider-call-ids.ts';
 import { providerModel } from './provider-models.ts';
 import { modelParts } from './provider-parts.ts';
 import { providerPrompt } from './provider-prompt.ts';
@@ -33,8 +34,10 @@ export async function* completeOpenAiCompatible(
       compatibility.tool_name_characters_max,
     );
     const messages = await request.prompt.all();
+    const ids = callIds(messages, compatibility.short_call_ids);
     const prompt = await providerPrompt(request, messages, {
       names,
+      ids,
       compatibility,
       blob: (sha256) => dependencies.blob(request.tenant, sha256),
     });
@@ -51,7 +54,7 @@ export async function* completeOpenAiCompatible(
       ...limits(request),
       ...offered(request.tools, names),
     });
-    yield* modelParts(stream, names, request.signal);
+    yield* modelParts(stream, { names, ids }, request.signal);
   } catch (error) {
     request.signal.throwIfAborted(); // (M2)
     throw toModelFault(error, secrets);

@@ -9,10 +9,16 @@ import { type ModelPart, ModelFault } from '@dormouse/ports';
 import { type FinishReason, unreachable, type Usage } from '@dormouse/thread';
 import { approximateTokens } from './approximate-tokens.ts';
 import { streamFault } from './provider-fault.ts';
+import type { CallIds } from './provider-call-ids.ts';
 import type { ToolNames } from './provider-tool-names.ts';
 
-interface Progress {
+/** What the model calls by other names than we do. */
+interface Translations {
   readonly names: ToolNames;
+  readonly ids: CallIds;
+}
+
+interface Progress extends Translations {
   /** Position of each tool call by the provider's id, in order of appearance. */
   readonly indexes: Map<string, number>;
   charactersSaid: number;
@@ -21,10 +27,10 @@ interface Progress {
 
 export async function* modelParts(
   stream: ReadableStream<LanguageModelV4StreamPart>,
-  names: ToolNames,
+  translations: Translations,
   signal: AbortSignal,
 ): AsyncIterable<ModelPart> {
-  const progress: Progress = { names, indexes: new Map(), charactersSaid: 0, calls: 0 };
+  const progress: Progress = { ...translations, indexes: new Map(), charactersSaid: 0, calls: 0 };
   for await (const part of stream) {
     signal.throwIfAborted();
     const translated = translate(part, progress);
@@ -48,12 +54,7 @@ function translate(part: LanguageModelV4StreamPart, progress: Progress): ModelPa
       return said({ part: 'tool_input', index: indexOf(part.id, progress), text: part.delta }, progress);
     case 'tool-call':
       progress.calls += 1;
-      return {
-        part: 'tool_call',
-        providerCallId: part.toolCallId,
-        operation: progress.names.fromWire(part.toolName),
-        arguments: part.input.trim() === '' ? '{}' : part.input,
-      };
+      return toolCall(part, progress);
     case 'finish':
       return finish(part.finishReason, part.usage, progress);
     case 'error':
@@ -61,6 +62,15 @@ function translate(part: LanguageModelV4StreamPart, progress: Progress): ModelPa
     default:
       return null; // metadata, sources and files: nothing of them belongs to a conversation here
   }
+}
+
+function toolCall(
+  { toolCallId: providerCallId, toolName, input }: Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>,
+  { names, ids }: Progress,
+): ModelPart {
+  const operation = names.fromWire(toolName);
+  const given = input.trim() === '' ? '{}' : ids.argumentsFromWire(operation, input);
+  return { part: 'tool_call', providerCallId, operation, arguments: given };
 }
 
 function said<Part extends ModelPart & { readonly text: string }>(part: Part, progress: Progress): Part | null {

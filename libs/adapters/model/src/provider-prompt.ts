@@ -12,7 +12,6 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4TextPart,
 } from '@ai-sdk/provider';
-import { createHash } from 'node:crypto';
 import { ModelFault, type ModelRequest } from '@dormouse/ports';
 import {
   type Content,
@@ -24,10 +23,12 @@ import {
   unreachable,
 } from '@dormouse/thread';
 import type { Compatibility } from './compatibility.ts';
+import type { CallIds } from './provider-call-ids.ts';
 import type { ToolNames } from './provider-tool-names.ts';
 
 export interface PromptSettings {
   readonly names: ToolNames;
+  readonly ids: CallIds;
   readonly compatibility: Compatibility;
   readonly blob: (sha256: string) => Promise<{ readonly bytes: Uint8Array; readonly mediaType: string } | null>;
 }
@@ -98,7 +99,7 @@ function addAssistant(writer: Writer, message: Extract<ModelMessage, { role: 'as
   for (const call of message.toolCalls) {
     content.push({
       type: 'tool-call',
-      toolCallId: callId(writer, call.toolCallId),
+      toolCallId: writer.ids.onWire(call.toolCallId),
       toolName: writer.names.onWire(call.operation),
       input: call.arguments,
     });
@@ -112,7 +113,7 @@ async function addResults(writer: Writer, results: readonly ModelToolResult[]): 
   for (const result of results) {
     content.push({
       type: 'tool-result',
-      toolCallId: callId(writer, result.toolCallId),
+      toolCallId: writer.ids.onWire(result.toolCallId),
       toolName: writer.names.onWire(result.operation),
       output: { type: 'text', value: await resultText(writer, result) },
     });
@@ -202,9 +203,4 @@ async function payload(writer: Writer, sha256: string): Promise<{ readonly bytes
     detail: `the payload ${sha256} that the history refers to is not in the blob store`,
     retryable: true,
   });
-}
-
-function callId(writer: Writer, toolCallId: string): string {
-  if (!writer.compatibility.short_call_ids) return toolCallId;
-  return createHash('sha256').update(toolCallId).digest('hex').slice(0, 9);
 }
