@@ -18,6 +18,7 @@ export type { ChoiceAnswer, ChoiceAnswerParse } from './choice-answer.ts';
 export { codeName, createCodec, wireName } from './codec.ts';
 export type { Codec, CodeName, InCode, WireName } from './codec.ts';
 export type { ContentItem, DisplaySegment, ImageItem, TextItem } from './content.ts';
+export { inexactNumber, inexactNumberOf } from './inexact-number.ts';
 export { encodeInvocation, parseInvocation, toolInvocationSchema } from './invocation.ts';
 export type { InvocationParse, ToolInvocation, WireToolInvocation } from './invocation.ts';
 export { checkingJson, checkJson, isJsonObject, shortJsonCharacters } from './json.ts';

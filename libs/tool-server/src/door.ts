@@ -9,6 +9,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   checkJson,
+  inexactNumberOf,
   parseCancelToolCall,
   parseCloseThread,
   parseInvocation,
@@ -147,7 +148,8 @@ function takeInvocation(
   if (parts.state() === 'closing') return send(response, busy(1_000)); // (F4)
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) return send(response, { status: 415 });
   if (body === null) return send(response, tooLarge);
-  const json = checkJson(textOf(body) ?? '');
+  const text = textOf(body) ?? '';
+  const json = checkJson(text);
   if (!json.ok) return send(response, { status: 400 });
   const parsed = parseInvocation(json.value);
   const address = addressWithin(json.value);
@@ -157,22 +159,25 @@ function takeInvocation(
   const delivery = typeof deliveryKey === 'string' ? { deliveryKey } : {};
   if (!parsed.ok) {
     const problem = `this is not a valid invocation: ${parsed.problems.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ')}.`;
-    const call = {
-      ...address,
-      operation: 'unreadable',
-      arguments: {},
-      rootThreadId: address.groupId,
-      problem,
-      ...delivery,
-    };
-    return acknowledge(parts, call, response);
+    const unreadable = { operation: 'unreadable', arguments: {}, rootThreadId: address.groupId, problem };
+    return acknowledge(parts, { ...address, ...unreadable, ...delivery }, response);
   }
   const { invocation } = parsed;
   if (parts.version !== null && (invocation.toolsetVersion ?? parts.version) !== parts.version)
     return send(response, { status: 409 }); // T48
   const refusal = parts.admit(invocation);
   if (refusal !== null) return send(response, { ...busy(1_000), status: refusal });
-  return acknowledge(parts, { ...postedCall(invocation), ...delivery }, response);
+  return acknowledge(parts, { ...postedCall(invocation), ...numberProblem(text), ...delivery }, response);
+}
+
+const numberCharactersMax = 100;
+
+/** A handler would work with another number than the one that was asked for. T9 */
+function numberProblem(text: string): { readonly problem?: string } {
+  const number = inexactNumberOf(text, 'arguments');
+  if (number === null) return {};
+  const named = number.slice(0, numberCharactersMax);
+  return { problem: `the number ${named} cannot be taken exactly; send it as a string if the tool takes one.` };
 }
 
 /** (F1) Too much at once is answered 503: runtimes send that again, and never what was answered 429. T23 */

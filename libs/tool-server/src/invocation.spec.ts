@@ -163,6 +163,14 @@ describe('a result', () => {
     expect(text).toMatch(/^Error: .*text: .*message/);
   });
 
+  it('T9 says that a number cannot be taken exactly, instead of working with another one', async () => {
+    const at = await bench({ tools });
+    const call = { operation: 'echo', id: 'n', callback_url: at.sink.url, group_id: 'thr_1', other: 0 };
+    const body = `${JSON.stringify(call).slice(0, -2)}1e999,"arguments":{"text":1234567890123456789}}`;
+    expect((await at.post('/invoke', body)).status).toBe(200);
+    expect((await at.sink.resultOf('n')).text).toMatch(/^Error: .*1234567890123456789 cannot be taken exactly/);
+  });
+
   it('T11 T24 is repeated for one Idempotency-Key, operation and arguments, however late, and for nothing else', async () => {
     const at = await bench({ tools });
     let posts = 0;

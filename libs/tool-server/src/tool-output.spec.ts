@@ -45,9 +45,9 @@ describe('what a handler returns', () => {
     expect((await wireOf(false))['text']).toBe('false');
   });
 
-  it('T21 as an image has a text before it, and a text behind it for people without eyes for images', async () => {
+  it('T21 as an image has its description for who reads texts alone, before it, and behind it for people', async () => {
     const { content, display_as: displayAs, text } = await wireOf(image(picture));
-    expect(text).toBeUndefined();
+    expect(text).toBe('A red circle.\nOn white.');
     expect(content).toEqual([
       { type: 'text', text: 'A red circle.\nOn white.' },
       { type: 'image', data: 'cG5n', mediaType: 'image/png' },

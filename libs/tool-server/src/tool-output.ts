@@ -3,8 +3,8 @@
  *
  * U1. A string is the text; any other JSON value is its JSON text; nothing at all is an error, never an empty result. T18 T20
  * U2. An error is a text that begins with `Error: ` and says what would help; never a stack trace. T18 T19
- * U3. An image has a text before it for models without eyes; among segments it is followed by a text, and a text is the
- *     last segment. T21
+ * U3. An image has a text before it for models without eyes, which is the result's text too for runtimes that read no content;
+ *     among segments it is followed by a text, and a text is the last segment. T21
  */
 import { type ContentItem, type DisplaySegment, errorTextPrefix } from '@dormouse/protocol';
 
@@ -50,6 +50,7 @@ export function image(picture: {
   const { mediaType, description } = picture;
   if (description.trim() === '') throw new RangeError('an image needs a description');
   return new ToolOutput({
+    text: description,
     content: [
       { type: 'text', text: description },
       { type: 'image', data, mediaType },

@@ -127,4 +127,4 @@ function bodyOf(
 }
 
 /** `call_id` is the model's bookkeeping and optional; one that the protocol does not carry is left out. R13 */
-const isId = (text: string): boolean => text.length > 0 && text.length <= idCharactersMax;
+const isId = (text: string): boolean => text.length > 0 && text.length <= idCharactersMax && text.isWellFormed();

@@ -104,11 +104,14 @@ describe('an invocation', () => {
     expect(peer.posts[0]?.headers).toEqual({ 'idempotency-key': 'call_1' });
   });
 
-  it.each(['', 'x'.repeat(201)])('leaves a provider id out that the protocol cannot carry', async (providerCallId) => {
-    await stage.dispatcher();
-    await stage.owe(invoke({ providerCallId }));
-    expect(read(peer.posts[0]).callId).toBeUndefined();
-  });
+  it.each(['', 'x'.repeat(201), 'call_\ud800'])(
+    'leaves a provider id out that the protocol cannot carry',
+    async (providerCallId) => {
+      await stage.dispatcher();
+      await stage.owe(invoke({ providerCallId }));
+      expect(read(peer.posts[0]).callId).toBeUndefined();
+    },
+  );
 });
 
 describe('at least once', () => {

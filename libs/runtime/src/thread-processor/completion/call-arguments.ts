@@ -1,7 +1,7 @@
 // Judges the arguments of a tool call as the model wrote them. A problem goes into the history and back to the model as the
 // call's error; it never stops the thread.
 import type { ToolDefinition } from '@dormouse/ports';
-import { checkJson, fitsBytes, isJsonObject } from '@dormouse/protocol';
+import { checkJson, fitsBytes, inexactNumber, isJsonObject } from '@dormouse/protocol';
 import { type RequestedCall, threadLimits } from '@dormouse/thread';
 import type { RawCall } from './partial-answer.ts';
 
@@ -40,6 +40,11 @@ function withoutCopiedKind(
   return isJsonObject(properties) && Object.hasOwn(properties, 'kind') ? args : rest;
 }
 
+/** Of a number that the model is told of. */
+const numberCharactersMax = 100;
+/** What reads JSON into doubles would hand on another number, perhaps somebody else's id. */
+const inexact = 'cannot be passed on exactly; send it as a string if the tool takes one';
+
 /** The arguments, or why they cannot be used. */
 function readArguments(text: string): Readonly<Record<string, unknown>> | string {
   if (!fitsBytes(text, threadLimits.argumentsBytesMax))
@@ -48,5 +53,7 @@ function readArguments(text: string): Readonly<Record<string, unknown>> | string
   if (text.trim() === '') return {};
   const reading = checkJson(text);
   if (!reading.ok) return `arguments: ${reading.problem.detail}`;
-  return isJsonObject(reading.value) ? reading.value : 'arguments are not a JSON object';
+  if (!isJsonObject(reading.value)) return 'arguments are not a JSON object';
+  const number = inexactNumber(text);
+  return number === null ? reading.value : `arguments: the number ${number.slice(0, numberCharactersMax)} ${inexact}`;
 }

@@ -414,6 +414,11 @@ describe('a completion', () => {
     ['{"city":"Rome"}', { city: 'Rome' }, null],
     ['', {}, '/city is required'],
     ['[1]', {}, 'arguments are not a JSON object'],
+    [
+      '{"order": {"id": 1234567890123456789}}',
+      {},
+      'arguments: the number 1234567890123456789 cannot be passed on exactly; send it as a string if the tool takes one',
+    ],
     ['{"city":', {}, /arguments: not valid JSON/],
     ['{"__proto__":{}}', {}, /prototype/],
     [`{"city":"${'x'.repeat(1_048_577)}"}`, {}, /larger than 1048576 bytes/],
