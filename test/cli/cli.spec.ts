@@ -455,6 +455,22 @@ describe('a question at a terminal', () => {
   );
 });
 
+describe('a model that cannot be reached', () => {
+  it.skipIf(!hasTerminal)('is one line at a terminal, as soon as it is known', async () => {
+    const origin = `http://127.0.0.1:${await freePort()}`;
+    const model = { provider: 'openai-compatible', name: 'm', base_url: `${origin}/v1` };
+    expect((await at.request('POST', '/v1/agents', { name: 'unreachable', model })).status).toBe(201);
+    const chat = startInTerminal([...connectionFlags(at), 'chat', '--agent', 'unreachable']);
+    await chat.shows('> ');
+    chat.type('hello\r');
+    await chat.shows(`! the model at ${new URL(origin).host} does not answer: `);
+    await chat.shows('ECONNREFUSED');
+    chat.type('\u0003\u0003');
+    await chat.done;
+    expect(chat.screen().match(/does not answer/g)).toHaveLength(1);
+  });
+});
+
 describe('an answer at a terminal', () => {
   it.skipIf(!hasTerminal)(
     'is shown while it is spoken, once, and stays as far as it came when it is interrupted',

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, openThread, say } from '../e2e/conversation.ts';
+import { openStream } from '../e2e/event-stream.ts';
 import { cleanUp, type Json, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
+import { freePort } from '../services/free-ports.ts';
 import { answersWith, type ChatServer, chunk, done, startChatServer, streams, usage } from './chat-server.ts';
 
 const key = 'canary-key-0123456789';
@@ -130,5 +132,33 @@ describe('an OpenAI-compatible endpoint as the model of an agent', () => {
     expect(last?.body).toMatchObject({ temperature: 0.1, max_tokens: 77 });
     expect(last?.body).not.toHaveProperty('stream_options');
     expect(messagesSent()).toEqual([{ role: 'user', content: 'You are brief.\n\nhello' }]);
+  });
+});
+
+describe('an endpoint that cannot be reached', () => {
+  it('is said at once: on the stream, on the thread, and in the log, with its host and the reason', async () => {
+    const host = `127.0.0.1:${await freePort()}`;
+    const thread = await talkingTo(`http://${host}/v1`, { api_key_secret: null });
+    const stream = await openStream(at, thread);
+    await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'hello' });
+    const first = (await stream.until(({ event }) => event === 'retrying')).at(-1);
+    expect(first).toMatchObject({
+      id: null,
+      data: { attempt: 1, code: 'MODEL_FAILED', detail: expect.stringContaining('ECONNREFUSED'), host },
+    });
+    expect(Object.keys(first?.data).sort()).toEqual(['attempt', 'code', 'completion_id', 'detail', 'host', 'next_at']);
+    const late = await openStream(at, thread, '?after=1');
+    await late.until(({ event }) => event === 'retrying');
+    const { json } = await at.request('GET', `/v1/threads/${thread}`);
+    expect(json).toMatchObject({
+      status: 'thinking',
+      last_error: { code: 'MODEL_FAILED', detail: expect.stringContaining('ECONNREFUSED') },
+      problems: [{ code: 'MODEL_RETRYING', detail: expect.stringContaining(host) }],
+    });
+    expect(at.output()).toMatch(new RegExp(`"host":"${host}","reason":"[^"]*ECONNREFUSED.*completion_retry`));
+    for (const each of [stream, late]) each.close();
+    await at.request('POST', `/v1/threads/${thread}/interrupt`);
+    while ((await at.request('GET', `/v1/threads/${thread}`)).json.status === 'thinking');
+    expect((await at.request('GET', `/v1/threads/${thread}`)).json).toMatchObject({ last_error: null, problems: [] });
   });
 });

@@ -88,12 +88,14 @@ describe('following a thread', () => {
       stream(
         'event: status\ndata: {"status":"thinking","waiting_on":[]}\n\n',
         'event: delta\ndata: {"completion_id":"c","attempt":1,"offset":0,"kind":"text","index":0,"text":"Hi"}\n\n',
+        'event: retrying\ndata: {"completion_id":"c","attempt":2,"code":"MODEL_FAILED","detail":"no","host":"h","next_at":"t"}\n\n',
         'event: novelty\ndata: {"x":1}\n\n',
         'event: oauth\ndata: {"tool_call_id":"call_1","auth_url":"https://a","expires_at":"t"}\n\n',
         end,
       ),
     ]);
-    expect(frames.map((frame) => frame.frame)).toEqual(['status', 'delta', 'oauth', 'end']);
+    expect(frames.map((frame) => frame.frame)).toEqual(['status', 'delta', 'retrying', 'oauth', 'end']);
+    expect(frames[2]).toMatchObject({ retrying: { attempt: 2, host: 'h', next_at: 't' } });
   });
 
   it('says what the API refuses, at once', async () => {

@@ -3,7 +3,7 @@
 // Invariants:
 //   F1. Durable events come gapless, in order, each once, whatever happens to connections: the last position seen is where
 //       the next connection begins, and what it repeats is dropped. I-19
-//   F2. Live frames (delta, status, choice, oauth, view) are passed on as they come and may repeat after a reconnection.
+//   F2. Live frames (delta, retrying, status, choice, oauth, view) are passed on as they come and may repeat after a reconnection.
 //   F3. `end`, or 204, ends it: the thread is closed and everything was seen. Nothing else ends it silently.
 //   F4. A connection without a byte for longer than three heartbeats is dead.
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
@@ -23,9 +23,21 @@ export interface Delta {
   readonly text: string;
 }
 
+/** The model could not be asked, or broke off; it is asked again. */
+export interface Retrying {
+  readonly completion_id: string;
+  /** The attempt that failed. */
+  readonly attempt: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly host: string | null;
+  readonly next_at: string;
+}
+
 export type StreamFrame =
   | { readonly frame: 'event'; readonly event: ThreadEvent }
   | { readonly frame: 'delta'; readonly delta: Delta }
+  | { readonly frame: 'retrying'; readonly retrying: Retrying }
   | { readonly frame: 'status'; readonly status: string; readonly waitingOn: readonly WaitingOn[] }
   | { readonly frame: 'choice'; readonly choice: components['schemas']['Choice'] }
   | { readonly frame: 'oauth'; readonly toolCallId: string; readonly authUrl: string; readonly expiresAt: string }
@@ -148,6 +160,8 @@ function frameOf(message: EventSourceMessage): StreamFrame | null {
   switch (message.event) {
     case 'delta':
       return { frame: 'delta', delta: data as unknown as Delta };
+    case 'retrying':
+      return { frame: 'retrying', retrying: data as unknown as Retrying };
     case 'status':
       return { frame: 'status', status: data['status'] ?? '', waitingOn: data['waiting_on'] ?? [] };
     case 'choice':

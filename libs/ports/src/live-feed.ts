@@ -18,6 +18,21 @@ export interface Delta {
   readonly text: string;
 }
 
+/** An attempt at a completion failed, and another one is due. */
+export interface Retrying {
+  readonly completionId: string;
+  /** 1, 2, …: the attempt that failed. */
+  readonly attempt: number;
+  readonly code: string;
+  readonly detail: string;
+  /** Of the model's endpoint, with its port if it is not the usual one; null when the model has none or was not asked. */
+  readonly host: string | null;
+  /** Milliseconds since the epoch: of the next attempt, of this failure, of the first failure of this completion. */
+  readonly nextAt: number;
+  readonly failedAt: number;
+  readonly since: number;
+}
+
 /** What a commit says, and its thread as it is afterwards. */
 export interface FoldedCommit {
   readonly events: readonly RecordedEvent[];
@@ -28,6 +43,7 @@ export type Hint =
   /** `after`: where both ends are in one process; it spares the listener reading and folding the commit again. */
   | { readonly hint: 'committed'; readonly commit: Commit; readonly after?: FoldedCommit }
   | { readonly hint: 'delta'; readonly delta: Delta }
+  | { readonly hint: 'retrying'; readonly retrying: Retrying }
   | { readonly hint: 'view'; readonly view: View };
 
 export interface LiveFeed {
@@ -36,4 +52,6 @@ export interface LiveFeed {
   subscribe(key: ThreadKey, listener: (hint: Hint) => void): Soon<() => void>;
   /** What the running completion has said so far, for a client that connects late; empty when unknown. */
   soFar(key: ThreadKey): Promise<readonly Delta[]>;
+  /** The last `retrying`, until a later attempt has said something. Whether that completion still runs, the thread knows. */
+  retrying(key: ThreadKey): Promise<Retrying | null>;
 }

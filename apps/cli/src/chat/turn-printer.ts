@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   P2. Everything from elsewhere is cleaned before it is shown. R100
-import { isEvent, type StreamFrame, textOf, type ThreadEvent } from '@dormouse/client';
+import { isEvent, type Retrying, type StreamFrame, textOf, type ThreadEvent } from '@dormouse/client';
 import { cleanLine, cleanText } from '../clean-text.ts';
 import { describeEvent, resultText } from '../show-event.ts';
 import type { Terminal } from '../terminal.ts';
@@ -28,6 +28,7 @@ export function createTurnPrinter(screen: ChatScreen, style: Terminal['style'], 
   const own: string[] = [];
   const operations = new Map<string, string>();
   const answers = createAnswerPrinter(screen);
+  let waited = '';
   const note = (text: string): void => screen.line(style('dim', cleanLine(text, columns - 1)));
   const warn = (text: string): void => screen.line(style('yellow', `! ${cleanText(text)}`));
 
@@ -47,6 +48,15 @@ export function createTurnPrinter(screen: ChatScreen, style: Terminal['style'], 
       return note(`· ${name} → ${event.outcome === 'result' ? '' : `${event.outcome}: `}${resultText(event)}`);
     }
     remark(event);
+  }
+
+  /** One line for each thing that goes wrong with a completion, not for each attempt. */
+  function waits({ completion_id, code, detail, host }: Retrying): void {
+    const text = `the model${host === null ? '' : ` at ${host}`} does not answer: ${detail} (${code}). It is asked again until it does, or its time is over.`;
+    const name = `${completion_id} ${text}`;
+    if (name === waited) return;
+    waited = name;
+    warn(cleanLine(text));
   }
 
   function heard(text: string): void {
@@ -74,6 +84,7 @@ export function createTurnPrinter(screen: ChatScreen, style: Terminal['style'], 
     said: (text) => own.push(text),
     print(frame) {
       if (frame.frame === 'delta') answers.speak(frame.delta);
+      else if (frame.frame === 'retrying') waits(frame.retrying);
       else if (frame.frame === 'event') happened(frame.event);
       else if (frame.frame === 'oauth') screen.line(`${style('cyan', 'Please sign in:')} ${cleanLine(frame.authUrl)}`);
     },

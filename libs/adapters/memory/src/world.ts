@@ -179,6 +179,6 @@ const createDurablePart = (partitions: number): DurablePart => ({
   blobs: new Map(),
   idempotency: new Map(),
   registry: createRegistryStore(),
-  feed: { listeners: new Map(), said: new Map() },
+  feed: { listeners: new Map(), said: new Map(), retrying: new Map() },
   network: new Map(),
 });

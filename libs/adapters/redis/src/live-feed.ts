@@ -10,7 +10,9 @@
 //   F5. A channel nobody listens to any more is kept for a while: in a conversation the next listener is about to come.
 //   F6. What leaves in one turn of the event loop is one command, whatever its channels and lists: commits of many threads are
 //       stored together, and a command costs more than what it carries. It is bounded: Redis does nothing else meanwhile.
-import type { Delta, Hint, LiveFeed, ThreadKey } from '@dormouse/ports';
+//   F7. A third key is a list with what the completion waits for since its last attempt failed; a later attempt that speaks drops
+//       it, or time does.
+import type { Delta, Hint, LiveFeed, Retrying, ThreadKey } from '@dormouse/ports';
 import { IdleChannels } from './idle-channels.ts';
 import { hintsIn, textOf } from './hint-text.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -58,6 +60,7 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
   const { prefix, deltasMax, keptMs } = options;
   const channelOf = ({ tenant, thread }: ThreadKey): string => `${prefix}${tenant}:feed:${thread}`;
   const listOf = ({ tenant, thread }: ThreadKey): string => `${prefix}${tenant}:said:${thread}`;
+  const retryingOf = ({ tenant, thread }: ThreadKey): string => `${prefix}${tenant}:retrying:${thread}`;
   const listeners = new Map<string, Set<Listener>>();
   /** Channels that Redis has confirmed on this connection. */
   const inForce = new Set<string>();
@@ -108,6 +111,7 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
         key,
         hints.flatMap((each) => (each.hint === 'delta' ? [each.delta] : [])),
       );
+    if (last?.hint === 'retrying') wait(key, last.retrying);
     take(['publish', channelOf(key), textOf(hints)]);
   }
 
@@ -147,8 +151,17 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
     if (!isSame) {
       remember(list, running);
       take(['delete', list, '']);
+      take(['delete', retryingOf(key), '']); // (F7)
     }
     for (const delta of kept) take(['push', list, JSON.stringify(delta)]);
+    take(['expire', list, String(keptMs)]);
+  }
+
+  /** (F7) */
+  function wait(key: ThreadKey, retrying: Retrying): void {
+    const list = retryingOf(key);
+    take(['delete', list, '']);
+    take(['push', list, JSON.stringify(retrying)]);
     take(['expire', list, String(keptMs)]);
   }
 
@@ -197,6 +210,10 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
       const deltas = stored.map((text) => readJson(text) as Delta);
       const last = deltas.at(-1);
       return deltas.filter((delta) => delta.completionId === last?.completionId && delta.attempt === last.attempt);
+    },
+    retrying: async (key) => {
+      const [stored] = await publisher.ask((client) => client.lrange(retryingOf(key), 0, -1), []);
+      return stored === undefined ? null : (readJson(stored) as Retrying);
     },
   };
 }

@@ -3,8 +3,9 @@
 // Invariants:
 //   H1. A listener that throws harms nobody else.
 //   H2. What the running completion has said is kept for late clients, at most `soFarCharactersMax` per thread and
-//       `threadsMax` threads; it is dropped when a commit shows that the completion is over, or another one begins.
-import { type Delta, type Hint, type LiveFeed, type ThreadKey, ThreadMap } from '@dormouse/ports';
+//       `threadsMax` threads; it is dropped when a commit shows that the completion is over, or another one begins. So is what it
+//       waits for, which is also dropped when a later attempt speaks.
+import { type Delta, type Hint, type LiveFeed, type Retrying, type ThreadKey, ThreadMap } from '@dormouse/ports';
 
 export interface LiveFeedOptions {
   readonly soFarCharactersMax: number;
@@ -23,6 +24,7 @@ interface Said {
 export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
   const listeners = new ThreadMap<Set<(hint: Hint) => void>>();
   const said = new ThreadMap<Said>();
+  const retrying = new ThreadMap<Retrying>();
 
   function keep(key: ThreadKey, delta: Delta): void {
     const now = said.get(key);
@@ -36,8 +38,20 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
     running.characters += delta.text.length;
     append(running.deltas, delta);
     if (same) return;
+    retrying.delete(key);
     if (said.size >= options.threadsMax && !said.has(key)) said.makeRoom();
     said.set(key, running);
+  }
+
+  function wait(key: ThreadKey, until: Retrying): void {
+    if (retrying.size >= options.threadsMax && !retrying.has(key)) retrying.makeRoom();
+    retrying.set(key, until);
+  }
+
+  /** (H2) */
+  function commit(key: ThreadKey, hint: Committed): void {
+    if (endsCompletion(said.get(key), hint)) said.delete(key);
+    if (endsCompletion(retrying.get(key), hint)) retrying.delete(key);
   }
 
   /** (H1) One that throws is told nothing more: its client reads the log again, as after any lost hint. */
@@ -52,7 +66,8 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
   return {
     publish: (key, hint) => {
       if (hint.hint === 'delta') keep(key, hint.delta);
-      else if (hint.hint === 'committed' && endsCompletion(said.get(key), hint)) said.delete(key);
+      else if (hint.hint === 'retrying') wait(key, hint.retrying);
+      else if (hint.hint === 'committed') commit(key, hint);
       for (const listener of listeners.get(key) ?? []) tell(key, listener, hint);
     },
     subscribe: (key, listener) => {
@@ -64,6 +79,7 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
       };
     },
     soFar: async (key) => [...(said.get(key)?.deltas ?? [])],
+    retrying: async (key) => retrying.get(key) ?? null,
   };
 }
 
@@ -84,7 +100,7 @@ function append(deltas: Delta[], delta: Delta): void {
 const endings = ['"type":"CompletionRecorded"', '"type":"CompletionFailed"', '"type":"CompletionRequested"'];
 
 /** (H2) Only while something was said, and in the body only where nobody says what it leads to. */
-function endsCompletion(running: Said | undefined, { commit, after }: Committed): boolean {
+function endsCompletion(running: Said | Retrying | undefined, { commit, after }: Committed): boolean {
   if (running === undefined) return false;
   if (after !== undefined) return after.thread.completion?.completionId !== running.completionId;
   return endings.some((ending) => commit.body.includes(ending));

@@ -3,8 +3,9 @@
 //   H1. Whoever subscribed hears of his thread, in order, until he ends it; nobody hears of another thread.
 //   H2. `soFar` tells a late client what the running completion has said: of its last attempt only, and nothing once a
 //       commit has decided the completion.
+//   H3. `retrying` tells a late client that the last attempt failed, until a later attempt has said something.
 import { describe, expect, it } from 'vitest';
-import type { Delta, Hint, LiveFeed } from '../index.ts';
+import type { Delta, Hint, LiveFeed, Retrying } from '../index.ts';
 import { commitOf, freshKey } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 import { until } from './until.ts';
@@ -17,6 +18,11 @@ const delta = (text: string, offset: number, changes: Partial<Delta> = {}): Delt
   index: 0,
   text,
   ...changes,
+});
+
+const failing = (attempt: number): Retrying => ({
+  ...{ completionId: 'cmp_1', attempt, code: 'MODEL_FAILED', detail: 'it says "no"', host: 'models.example:8443' },
+  ...{ nextAt: 3_000, failedAt: 2_000, since: 1_000 },
 });
 
 const said = (deltas: readonly Delta[], kind: Delta['kind'] = 'text'): string =>
@@ -122,6 +128,23 @@ export function liveFeedContract(name: string, make: () => Promise<UnderTest<Liv
       feed.publish(key, { hint: 'delta', delta: delta(' on', 8) }); // where this has come, the commit has come before it
       await soon(async () => said(await feed.soFar(key)).endsWith(' on'));
       expect(said(await feed.soFar(key))).toBe('thinking on');
+    });
+
+    it('H1 H3: a failed attempt is heard of, and known to a late client until a later attempt speaks', async () => {
+      const feed = await opened.get();
+      const key = freshKey();
+      const heard: Hint[] = [];
+      await feed.subscribe(key, (hint) => heard.push(hint));
+      expect(await feed.retrying(key)).toBeNull();
+      feed.publish(key, { hint: 'delta', delta: delta('half', 0) });
+      feed.publish(key, { hint: 'retrying', retrying: failing(1) });
+      feed.publish(key, { hint: 'retrying', retrying: failing(2) });
+      await until(() => heard.length === 3);
+      expect(heard.slice(1)).toEqual([1, 2].map((attempt) => ({ hint: 'retrying', retrying: failing(attempt) })));
+      expect(await feed.retrying(key)).toEqual(failing(2));
+      expect(await feed.retrying(freshKey())).toBeNull();
+      feed.publish(key, { hint: 'delta', delta: delta('whole', 0, { attempt: 3 }) });
+      await soon(async () => (await feed.retrying(key)) === null);
     });
   });
 }

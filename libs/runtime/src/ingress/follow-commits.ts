@@ -11,6 +11,7 @@ import {
   type Delta,
   type Hint,
   type LiveFeed,
+  type Retrying,
   type Soon,
   type ThreadKey,
   type ThreadLog,
@@ -23,8 +24,9 @@ export type Followed =
   | { readonly what: 'commit'; readonly commit: Commit }
   | { readonly what: 'delta'; readonly delta: Delta }
   | { readonly what: 'view'; readonly view: View }
+  | { readonly what: 'retrying'; readonly retrying: Retrying }
   /** Everything that was stored when the stream began has been given. */
-  | { readonly what: 'caught_up'; readonly soFar: readonly Delta[] }
+  | { readonly what: 'caught_up'; readonly soFar: readonly Delta[]; readonly retrying: Retrying | null }
   | { readonly what: 'lagged' };
 
 export interface FollowPorts {
@@ -94,13 +96,14 @@ export async function* followCommits(
     yield { what: 'commit', commit };
     position = commit.version + commit.count;
   }
-  yield { what: 'caught_up', soFar: await ports.feed.soFar(key) };
+  yield { what: 'caught_up', soFar: await ports.feed.soFar(key), retrying: await ports.feed.retrying(key) };
   for (;;) {
     const hint = await hints.take();
     if (hint === 'over') return;
     if (hint === 'lagged') return yield { what: 'lagged' }; // (F3)
     if (hint !== 'nothing' && hint.hint === 'delta') yield { what: 'delta', delta: hint.delta };
     else if (hint !== 'nothing' && hint.hint === 'view') yield { what: 'view', view: hint.view };
+    else if (hint !== 'nothing' && hint.hint === 'retrying') yield { what: 'retrying', retrying: hint.retrying };
     else if (hint !== 'nothing' && joins(hint.commit, position)) {
       yield { what: 'commit', commit: hint.commit };
       position = endOf(hint.commit);

@@ -1,5 +1,6 @@
 import { plainSealer, settle } from '@dormouse/adapter-memory';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
+import type { Retrying } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createFollowDesk, type Frame } from './follow.ts';
 import { followCommits, holdHints, type Followed, openHints } from './follow-commits.ts';
@@ -14,6 +15,26 @@ function reading(at: Stage, after: number): { readonly seen: Followed[]; readonl
     const hints = await holdHints(ports, key, stop.signal);
     for await (const item of followCommits(ports, key, after, hints)) seen.push(item);
   })();
+  return { seen, stop: () => stop.abort() };
+}
+
+/** The frames of a stream from the beginning, read in the background. */
+async function framesOf(at: Stage): Promise<{ readonly seen: Frame[]; readonly stop: () => void }> {
+  const desk = createFollowDesk({
+    ...at.ports,
+    clock: at.clock,
+    sealer: plainSealer,
+    threads: { find: () => Promise.resolve({ ok: true as const, value: key }), keyOf: () => key, remember: () => {} },
+  });
+  const stop = new AbortController();
+  const found = await desk.follow(key, 0, stop.signal);
+  if (!found.ok || found.value === 'nothing_newer') throw new Error('there is no stream');
+  const frames = found.value;
+  const seen: Frame[] = [];
+  void (async () => {
+    for await (const frame of frames) seen.push(frame);
+  })();
+  await settle();
   return { seen, stop: () => stop.abort() };
 }
 
@@ -153,7 +174,29 @@ describe('following a log', () => {
   });
 });
 
+const retrying = (completionId: string, attempt = 1): Retrying => ({
+  ...{ completionId, attempt, code: 'MODEL_FAILED', detail: 'connect ECONNREFUSED', host: 'models.example' },
+  ...{ nextAt: 3_000, failedAt: 2_000, since: 1_000 },
+});
+const requested = { type: 'CompletionRequested', completionId: 'cmp_1', model: 'm' } as const;
+
 describe('a stream', () => {
+  it('S6 says that the model is asked again: on connect while it is so, and at once', async () => {
+    const at = stage();
+    await at.commit(key, [spoken('a'), requested]);
+    at.ports.feed.publish(key, { hint: 'retrying', retrying: retrying('cmp_1') });
+    const { seen, stop } = await framesOf(at);
+    at.ports.feed.publish(key, { hint: 'retrying', retrying: retrying('cmp_1', 2) });
+    at.ports.feed.publish(key, { hint: 'retrying', retrying: retrying('cmp_of_before') });
+    await settle();
+    stop();
+    const { failedAt: _, since: __, ...shown } = retrying('cmp_1');
+    expect(seen.filter(({ frame }) => frame === 'retrying')).toEqual([
+      { frame: 'retrying', data: shown },
+      { frame: 'retrying', data: { ...shown, attempt: 2 } },
+    ]);
+  });
+
   it('R96 R97 shows a view that changes while it is being opened', async () => {
     const at = stage();
     await at.commit(key, [spoken('a')]);

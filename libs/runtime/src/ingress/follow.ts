@@ -5,9 +5,10 @@
 //   S1. Durable events carry their position as id, each once, in order, from the one after `after`. I-19
 //   S2. Text that is shown twice (once as "so far", once live) is cut: a client appends and is right. A new attempt starts over.
 //   S3. On connect: status, open choices, open logins and current views first, then what is newer, then the text so far.
+//   S6. While the running completion waits for its next attempt, a reader is told at once and on connect.
 //   S5. The URL of a login is opened for the stream alone; it is in no event. R84, R88
 //   S4. A closed thread gives what is newer, then `end`.
-import type { Commit, Delta, Logins, Sealer, Snapshots, ThreadKey, View, Views } from '@dormouse/ports';
+import type { Commit, Delta, Logins, Retrying, Sealer, Snapshots, ThreadKey, View, Views } from '@dormouse/ports';
 import { loginOwner } from '@dormouse/ports';
 import { evolve, type SlotWait, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
@@ -23,12 +24,15 @@ import type { ThreadLookup } from './thread-lookup.ts';
 export type Frame =
   | { readonly frame: 'event'; readonly event: ApiEvent }
   | { readonly frame: 'delta'; readonly data: Delta }
+  | { readonly frame: 'retrying'; readonly data: RetryingView }
   | { readonly frame: 'choice'; readonly data: ChoiceView }
   | { readonly frame: 'oauth'; readonly data: OpenLogin }
   | { readonly frame: 'view'; readonly data: View }
   | { readonly frame: 'status'; readonly data: { readonly status: string; readonly waitingOn: readonly WaitingOn[] } }
   | { readonly frame: 'lagged' }
   | { readonly frame: 'end' };
+
+export type RetryingView = Omit<Retrying, 'failedAt' | 'since'>;
 
 /** A login that waits for the user. */
 export interface OpenLogin {
@@ -85,6 +89,8 @@ async function* frames(
     const said = item.what === 'delta' ? [item.delta] : item.what === 'caught_up' ? item.soFar : [];
     yield* cutDeltas(deltas, said);
     if (item.what === 'view') yield { frame: 'view', data: item.view }; // R96
+    if (item.what === 'retrying') yield* retryingFrames(thread, item.retrying); // (S6)
+    if (item.what === 'caught_up') yield* retryingFrames(thread, item.retrying);
     if (item.what === 'commit') {
       await ports.threads.announce(item.commit);
       yield* eventFrames(item.commit, after, thread.position);
@@ -129,6 +135,13 @@ async function openLogins(ports: FollowDeskPorts, key: ThreadKey, thread: Thread
       const authUrl = ports.sealer.open(loginOwner(key.tenant, key.thread, toolCallId), sealed);
       return { toolCallId, authUrl, expiresAt };
     });
+}
+
+/** None of a completion that is over. */
+function* retryingFrames({ completion }: Thread, retrying: Retrying | null): Generator<Frame> {
+  if (retrying === null || completion?.completionId !== retrying.completionId) return;
+  const { failedAt: _, since: __, ...data } = retrying;
+  yield { frame: 'retrying', data };
 }
 
 function* cutDeltas(cutter: DeltaCutter, deltas: readonly Delta[]): Generator<Frame> {

@@ -1,5 +1,5 @@
 // A thread as the API shows it: what its row says (names, labels) and what its log says (everything else).
-import type { ThreadRow, ThreadStatus } from '@dormouse/ports';
+import type { Retrying, ThreadRow, ThreadStatus } from '@dormouse/ports';
 import {
   type AgentReference,
   type SlotWait,
@@ -9,6 +9,7 @@ import {
   type WaitingOn,
   waitingOn,
 } from '@dormouse/thread';
+import { rfc3339 } from './api-json.ts';
 
 /** What lists show: the row, which may be a moment behind the log. */
 export interface ThreadSummary {
@@ -54,7 +55,17 @@ export function threadSummary(row: ThreadRow): ThreadSummary {
   return { ...rest, id: thread, agent: { name: agent, version: agentVersion } };
 }
 
-export function threadView(row: ThreadRow, thread: Thread, slot: SlotWait | null = null): ThreadView {
+/** What only the process that asks the model knows of the completion that runs: the log knows nothing of it. */
+export interface LiveCompletion {
+  readonly slot: SlotWait | null;
+  readonly retrying: Retrying | null;
+}
+
+export function threadView(
+  row: ThreadRow,
+  thread: Thread,
+  { slot, retrying }: LiveCompletion = { slot: null, retrying: null },
+): ThreadView {
   return {
     ...threadSummary(row),
     status: row.status === 'parked' ? 'parked' : statusOf(thread),
@@ -64,7 +75,15 @@ export function threadView(row: ThreadRow, thread: Thread, slot: SlotWait | null
     waitingOn: waitingOn(thread, slot),
     subscriptions: subscriptionsOf(thread),
     usage: thread.usage,
-    lastError: thread.lastError,
-    problems: thread.problems,
+    lastError: retrying === null ? thread.lastError : failureOf(retrying),
+    problems: retrying === null ? thread.problems : [...thread.problems, problemOf(retrying)],
   };
 }
+
+const failureOf = ({ code, detail, failedAt }: Retrying): Thread['lastError'] => ({ code, detail, at: failedAt });
+
+const problemOf = ({ code, detail, host, attempt, nextAt, since }: Retrying): Thread['problems'][number] => ({
+  code: 'MODEL_RETRYING',
+  detail: `${code}${host === null ? '' : ` at ${host}`}: ${detail}; attempt ${attempt} failed, the next one is due ${rfc3339(nextAt)}`,
+  since,
+});

@@ -147,3 +147,38 @@ describe('opening a thread', () => {
     expect(arrived).toHaveLength(1);
   });
 });
+
+describe('a thread whose model is asked again', () => {
+  it('says so in last_error and problems, until the completion is over', async () => {
+    const at = stage();
+    await consumed(at);
+    const opened = await at.ingress.threads.open(key.tenant, wanted, keyed);
+    if (!opened.ok) throw new Error('it was not opened');
+    const own = { tenant: key.tenant, thread: opened.value.thread.id };
+    await at.commit(own, [{ type: 'CompletionRequested', completionId: 'cmp_1', model: 'm' }]);
+    const retrying = {
+      ...{ completionId: 'cmp_1', attempt: 2, code: 'MODEL_FAILED', detail: 'connect ECONNREFUSED' },
+      ...{ host: 'models.example', nextAt: 3_000, failedAt: 2_000, since: 1_000 },
+    };
+    at.ports.feed.publish(own, { hint: 'retrying', retrying });
+    await settle();
+    const view = async (position?: number): Promise<unknown> => at.ingress.threads.get(own, position);
+    expect(await view()).toMatchObject({
+      value: {
+        lastError: { code: 'MODEL_FAILED', detail: 'connect ECONNREFUSED', at: 2_000 },
+        problems: [
+          {
+            code: 'MODEL_RETRYING',
+            detail:
+              'MODEL_FAILED at models.example: connect ECONNREFUSED; attempt 2 failed, the next one is due 1970-01-01T00:00:03.000Z',
+            since: 1_000,
+          },
+        ],
+      },
+    });
+    expect(await view(1)).toMatchObject({ value: { lastError: null, problems: [] } });
+    const over = { type: 'CompletionRequested', completionId: 'cmp_2', model: 'm' } as const;
+    await at.commit(own, [over], ['c:cmp_2']);
+    expect(await view()).toMatchObject({ value: { lastError: null, problems: [] } });
+  });
+});

@@ -239,7 +239,13 @@ async function viewOf(ports: ThreadPorts, row: ThreadRow, at?: number): Promise<
   const key = { tenant: row.tenant, thread: row.thread };
   const { thread } = await loadThread(ports, key, at);
   if (at !== undefined) return threadView(row.status !== 'parked' ? row : { ...row, status: statusOf(thread) }, thread);
-  return threadView(row, thread, thread.completion === null ? null : slotWait(await ports.feed.soFar(key)));
+  const { completion } = thread;
+  if (completion === null) return threadView(row, thread);
+  const retrying = await ports.feed.retrying(key);
+  return threadView(row, thread, {
+    slot: slotWait(await ports.feed.soFar(key)),
+    retrying: retrying?.completionId === completion.completionId ? retrying : null,
+  });
 }
 
 function isSame(existing: ThreadRow, wanted: ThreadRow): boolean {

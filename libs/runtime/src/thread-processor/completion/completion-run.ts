@@ -4,7 +4,7 @@
 //   K1. `hold` keeps every delivery that led to this completion, until whoever ends it takes the hold over. (V1, V2)
 //   K2. After `abort` nothing of it becomes an input. After `expire` a failure does, whatever the model does.
 //   K3. A run that is taken over by another lane holds nothing of the lane before. (V6)
-import type { ThreadKey } from '@dormouse/ports';
+import type { Retrying, ThreadKey } from '@dormouse/ports';
 import type { CompletionFailure, CompletionResult, Streamed } from '@dormouse/thread';
 import { Hold } from '../held-deliveries.ts';
 import { PartialAnswer } from './partial-answer.ts';
@@ -32,6 +32,10 @@ export class CompletionRun {
   /** Time of the last part of this attempt, or of its start. */
   lastPartAt: number;
   state: RunState = 'running';
+  /** Where the model of the last attempt is; null when it has no address, or was not asked. */
+  host: string | null = null;
+  /** What it has waited for since its last attempt failed. */
+  retrying: Retrying | null = null;
   /** Its answer, once there is one. */
   #kept: CompletionAnswer | null = null;
   #listener: ((answer: CompletionAnswer) => void) | null = null;

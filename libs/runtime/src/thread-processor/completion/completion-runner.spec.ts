@@ -1,5 +1,14 @@
 import { createManualClock, createSeededEntropy, type ManualClock } from '@dormouse/adapter-memory';
-import { type Delta, Fault, type Logger, type ModelPart, ModelFault, type ModelRequest } from '@dormouse/ports';
+import {
+  type Delta,
+  Fault,
+  type LogFields,
+  type Logger,
+  type ModelPart,
+  ModelFault,
+  type ModelRequest,
+  type Retrying,
+} from '@dormouse/ports';
 import { inputIds, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { defaultProcessorSettings, type ProcessorSettings } from '../settings.ts';
@@ -16,7 +25,6 @@ const settings: ProcessorSettings = {
   modelRetryTotalMs: 60_000,
   completionMsMax: 300_000,
 };
-const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
 
 interface Scene {
   readonly clock: ManualClock;
@@ -25,6 +33,8 @@ interface Scene {
   readonly answers: CompletionAnswer[];
   readonly deltas: Delta[];
   readonly requests: ModelRequest[];
+  readonly retries: Retrying[];
+  readonly warnings: LogFields[];
 }
 
 /** Plays one of these per attempt, the last one for ever. */
@@ -36,6 +46,9 @@ function scene(
   const deltas: Delta[] = [];
   const answers: CompletionAnswer[] = [];
   const requests: ModelRequest[] = [];
+  const retries: Retrying[] = [];
+  const warnings: LogFields[] = [];
+  const logger: Logger = { info: () => {}, warn: (_event, fields = {}) => void warnings.push(fields), error: () => {} };
   const runner = createCompletionRunner({
     model: {
       complete: (request) => {
@@ -46,13 +59,17 @@ function scene(
       },
     },
     feed: {
-      publish: (_key, hint) => void (hint.hint === 'delta' && deltas.push(hint.delta)),
+      publish: (_key, hint) => {
+        if (hint.hint === 'delta') deltas.push(hint.delta);
+        if (hint.hint === 'retrying') retries.push(hint.retrying);
+      },
       subscribe: async () => () => {},
       soFar: async () => [],
+      retrying: async () => null,
     },
     clock,
     entropy: createSeededEntropy(1),
-    logger: silent,
+    logger,
     settings: { ...settings, ...options },
     buildRequest: async (order, signal) => {
       if (options.registryDown) throw new Fault('UNAVAILABLE', 'registry is down');
@@ -60,7 +77,7 @@ function scene(
       const model = {
         provider: 'x',
         name: '',
-        baseUrl: null,
+        baseUrl: 'https://user:word@models.example:8443/v1?key=k',
         apiKeySecret: null,
         contextWindowTokens: 1,
         outputTokensMax: null,
@@ -76,7 +93,7 @@ function scene(
   });
   const run = new CompletionRun(key, 'cmp_1', null, clock.now());
   runner.start(run, sourceOf('cmp_1'), (answer) => void answers.push(answer));
-  return { clock, runner, run, answers, deltas, requests };
+  return { clock, runner, run, answers, deltas, requests, retries, warnings };
 }
 
 const orderOf = (completionId: string): CompletionOrder => ({
@@ -319,6 +336,40 @@ describe('a completion', () => {
     await clock.advance(2_000);
     expect(answers).toMatchObject([{ kind: 'CompletionResult', text: 'fine' }]);
     expect(deltas.map(({ attempt, offset, text }) => `${attempt}@${offset} ${text}`)).toEqual(['1@0 half', '2@0 fine']);
+  });
+
+  it('says to people and to the log which host failed, why, and when it is asked again', async () => {
+    const { clock, retries, warnings } = scene([fails(true, 3_000), fails(true, 5_000), says('fine')]);
+    const at = clock.now();
+    await clock.advance(20_000);
+    const failed = { completionId: 'cmp_1', code: 'MODEL_FAILED', detail: 'overloaded', host: 'models.example:8443' };
+    expect(retries).toEqual([
+      { ...failed, attempt: 1, failedAt: at, nextAt: at + 3_000, since: at },
+      { ...failed, attempt: 2, failedAt: at + 3_000, nextAt: at + 8_000, since: at },
+    ]);
+    const line = {
+      ...key,
+      completion: 'cmp_1',
+      code: 'MODEL_FAILED',
+      host: 'models.example:8443',
+      reason: 'overloaded',
+    };
+    expect(warnings).toEqual([
+      { ...line, attempt: 1, waitMs: 3_000 },
+      { ...line, attempt: 2, waitMs: 5_000 },
+    ]);
+    expect(JSON.stringify([retries, warnings])).not.toMatch(/word|key=k/);
+  });
+
+  it('says it again where its thread is taken over, and not to people while nobody owes it', async () => {
+    const { clock, runner, run, retries } = scene([fails(true, 1_500), fails(true, 20_000), says('fine')]);
+    await clock.advance(1_000);
+    runner.leave(run);
+    await clock.advance(1_000);
+    expect(retries.map(({ attempt }) => attempt)).toEqual([1]);
+    runner.adopt(key, 'cmp_1', () => {});
+    await clock.advance(0);
+    expect(retries.map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
   it("honours the provider's own wish for the delay", async () => {

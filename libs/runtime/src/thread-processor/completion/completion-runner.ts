@@ -103,13 +103,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
         end.retryAfterMs ?? backoffMs(attempt, settings.modelRetryDelayMsFirst, settings.modelRetryDelayMsMax, entropy);
       const triedMs = clock.now() - run.askedAt + waitMs;
       if (!end.retryable || triedMs > settings.modelRetryTotalMs) return failed(run, end);
-      deps.logger.warn('completion_retry', {
-        thread: run.key.thread,
-        completion: run.completionId,
-        attempt,
-        code: end.code,
-        waitMs,
-      });
+      retry(run, attempt, end, waitMs);
       source.atHand = null; // (A4)
       await clock.sleep(waitMs, run.signal);
     }
@@ -156,6 +150,17 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     if (!isLeft) deps.feed.publish(run.key, { hint: 'delta', delta }); // (A5)
   }
 
+  /** Says why people wait, and for what. */
+  function retry(run: CompletionRun, attempt: number, { code, detail }: Failure, waitMs: number): void {
+    const { key, completionId, host } = run;
+    const reason = detail.slice(0, detailCharactersMax);
+    const failedAt = clock.now();
+    const since = run.retrying?.since ?? failedAt;
+    run.retrying = { completionId, attempt, code, detail: reason, host, nextAt: failedAt + waitMs, failedAt, since };
+    deps.logger.warn('completion_retry', { ...key, completion: completionId, attempt, code, host, reason, waitMs });
+    if (!run.isLeft) deps.feed.publish(key, { hint: 'retrying', retrying: run.retrying }); // (A5)
+  }
+
   /** One attempt. Settles when the stream ends or when the run is broken off, whichever is first. */
   function stream(run: CompletionRun, source: OrderSource): Promise<Ended | Failure> {
     return new Promise((resolve) => {
@@ -175,7 +180,9 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
   }
 
   async function consume(run: CompletionRun, source: OrderSource, answer: PartialAnswer): Promise<Ended> {
+    run.host = null;
     const request = await deps.buildRequest(source.atHand ?? (await source.read()), run.signal);
+    run.host = URL.parse(request.model.baseUrl ?? '')?.host ?? null;
     for await (const part of deps.model.complete(request)) {
       if (run.answer !== answer || run.state !== 'running' || !run.isStreaming) return request; // broken off: nobody listens
       run.lastPartAt = clock.now();
@@ -192,6 +199,9 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
   function sayAgain(run: CompletionRun): void {
     if (run.state !== 'running') return;
     for (const delta of run.answer.sayAgain(run.completionId)) deps.feed.publish(run.key, { hint: 'delta', delta });
+    const { retrying, answer } = run;
+    const hasSpoken = run.isStreaming ? answer.parts > 0 : answer.finish !== null;
+    if (retrying !== null && !hasSpoken) deps.feed.publish(run.key, { hint: 'retrying', retrying });
   }
 
   function failed(run: CompletionRun, failure: Failure): CompletionFailure {
