@@ -96,6 +96,15 @@ async function start(
     ...{ mongo: await proxy(), redis: await proxy() },
   };
   const doors = { ingress: await proxy(), callbacks: await proxy() };
+  const kafka = await startSeveralBrokers({
+    ...{ directory: join(directory, 'kafka'), cache, say },
+    advertisedPorts: before.kafka.map(({ port }) => port),
+  });
+  closing.push(() => kafka.stop());
+  for (const [index, { url }] of kafka.brokers.entries()) {
+    const standing = before.kafka[index];
+    if (standing !== undefined) standing.targets = [portOf(url)];
+  }
   const own = await startOwnServers(
     directory,
     (name) => ({ cache, say, ...(name === 'kafka' ? {} : { advertisedPort: before[name].port }) }),
@@ -106,15 +115,6 @@ async function start(
   if (database === undefined || hints === undefined) throw new ServerMissing(own.missing ?? undefined);
   const servers = { mongo: database, redis: hints };
   for (const name of ['mongo', 'redis'] as const) before[name].targets = [portOf(servers[name].url)];
-  const kafka = await startSeveralBrokers({
-    ...{ directory: join(directory, 'kafka'), cache, say },
-    advertisedPorts: before.kafka.map(({ port }) => port),
-  });
-  closing.push(() => kafka.stop());
-  for (const [index, { url }] of kafka.brokers.entries()) {
-    const standing = before.kafka[index];
-    if (standing !== undefined) standing.targets = [portOf(url)];
-  }
   const ports = await freePorts(serviceNames.length * instances * 2);
   const key = randomBytes(24).toString('hex');
   const environment: Readonly<Record<string, string>> = {

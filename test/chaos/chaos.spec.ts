@@ -13,7 +13,7 @@ withServices(['kafka', 'mongo', 'redis'], () => {
   it(`I-01 I-03 I-05 I-07 I-10 I-24 half a minute of chaos, seed ${seed}: nothing lost, nothing doubled, everything at rest`, async (context) => {
     const lines: string[] = [];
     const say = (line: string): void => void lines.push(line);
-    const phases = { warmSeconds: 6, quietSeconds: 6, crowdSeconds: 10, seconds: 35, restSeconds: 180 };
+    const phases = { warmSeconds: 6, quietSeconds: 6, crowdSeconds: 10, seconds: 30, restSeconds: 180 };
     const order = { seed, ...phases, threads: 12, crowd: 'both', cache: serviceCache, say } as const;
     const report = await runChaos(order).catch((error: unknown) => {
       context.skip(error instanceof ServerMissing, (error as Error).message);

@@ -55,7 +55,7 @@ export async function createCrowd({ request, workload, kind, instances }: CrowdO
   async function open(agent: string, count: number): Promise<void> {
     const opened = await fewAtOnce(
       Array.from({ length: count }, () => agent),
-      workload.open,
+      (each) => workload.open(each),
     );
     threads.push(...opened);
   }
@@ -95,7 +95,7 @@ export async function createCrowd({ request, workload, kind, instances }: CrowdO
     leave: async () => {
       leaving.abort();
       await Promise.all(standing);
-      await fewAtOnce(threads, workload.interrupt); // (W2)
+      await fewAtOnce(threads, (thread) => workload.interrupt(thread)); // (W2)
     },
     posts: dead.posts,
     close: dead.close,

@@ -75,6 +75,7 @@ export async function runChaos(order: ChaosOrder): Promise<ChaosReport> {
   let kept = false;
   try {
     cluster = await startChaosCluster(directory, order.cache, order.say);
+    order.say(`${timeOfDay()}  everything is ready`);
     const report = await hurt(cluster, tools, order);
     kept = report.violations.length > 0;
     return report;
@@ -99,6 +100,7 @@ async function hurt(cluster: ChaosCluster, tools: RecordingToolServer, order: Ch
     request: (...request) => cluster.request(...request),
   });
   try {
+    say(`${timeOfDay()}  all threads are open`);
     let talking = true;
     const talks = threads.map((thread, person) =>
       workload.talk(thread, () => talking, pauses[onInterrupts[person % onInterrupts.length] ?? 'queue']),
@@ -152,7 +154,7 @@ async function mischiefFor(
 ): Promise<void> {
   const random = mulberry32(seed);
   const first: Mischief[] = [...shuffled(brokerMischiefs, random)];
-  for (const until = Date.now() + seconds * 1_000; Date.now() < until;) {
+  for (const until = Date.now() + seconds * 1_000; first.length > 0 || Date.now() < until;) {
     await sleep(random() * pauseMsMax);
     const mischief = first.shift() ?? chosen(random);
     say(`${timeOfDay()}  ${mischief.name}`);

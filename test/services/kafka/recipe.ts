@@ -17,7 +17,7 @@ import { startFromSource } from '../source.ts';
 
 const version = '4.3.1';
 const startWithinMs = 60_000;
-const remedy =
+export const remedy =
   'Install Java 17 or newer and Maven, or set DORMOUSE_TEST_KAFKA_BROKERS to the brokers of a Kafka that tests may use.';
 
 export const recipe: ServiceRecipe = {

@@ -11,7 +11,7 @@ import { freePorts } from '../free-ports.ts';
 import { runCommand } from '../run-command.ts';
 import type { ServerProcess } from '../server-process.ts';
 import { ServerMissing, type StartOptions } from '../service.ts';
-import { brokerJars, brokerStarter, nodeSettings, propertiesOf } from './recipe.ts';
+import { brokerJars, brokerStarter, nodeSettings, propertiesOf, remedy } from './recipe.ts';
 
 export interface Broker {
   readonly node: number;
@@ -48,7 +48,7 @@ const stopsWithinMs = 20_000;
 export async function startSeveralBrokers(options: SeveralOptions): Promise<SeveralBrokers> {
   const { directory, advertisedPorts } = options;
   const jars = await brokerJars(options).catch((error: unknown) => {
-    throw new ServerMissing(`no Kafka here: ${(error as Error).message}`);
+    throw new ServerMissing(`no Kafka here: ${(error as Error).message} ${remedy}`);
   });
   const start = await brokerStarter(jars);
   const ports = await freePorts(advertisedPorts.length * 3);

@@ -24,7 +24,12 @@ async function framesOf(at: Stage): Promise<{ readonly seen: Frame[]; readonly s
     ...at.ports,
     clock: at.clock,
     sealer: plainSealer,
-    threads: { find: () => Promise.resolve({ ok: true as const, value: key }), keyOf: () => key, remember: () => {} },
+    threads: {
+      find: () => Promise.resolve({ ok: true as const, value: key }),
+      keyOf: () => key,
+      remember: () => {},
+      announce: async () => {},
+    },
   });
   const stop = new AbortController();
   const found = await desk.follow(key, 0, stop.signal);
