@@ -57,6 +57,8 @@ interface Delivery extends ThreadKey {
 export interface InputDelivery extends Delivery {
   readonly what: 'input';
   readonly input: BusInput;
+  /** An owner before was given it, or something younger of its partition. A hint: absent where that is not known. */
+  readonly isRedelivery?: boolean;
 }
 
 /** Pay what the commits from `from` on still owe: their inputs are durable, their deliveries are gone. */

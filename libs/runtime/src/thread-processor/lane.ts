@@ -29,6 +29,7 @@ import type { Hold } from './held-deliveries.ts';
 import { needsNewerVersion } from './known-again.ts';
 import type { Parking } from './parking.ts';
 import type { ProcessorProtocol, Stretch } from './protocol.ts';
+import type { Repayment, Repayments } from './repayments.ts';
 import { Replay } from './replay.ts';
 import type { ProcessorSettings } from './settings.ts';
 import { runSlice } from './slice/run-slice.ts';
@@ -54,6 +55,7 @@ export interface LaneHome {
   readonly settings: ProcessorSettings;
   readonly parking: Parking;
   readonly crowd: Crowd;
+  readonly repayments: Repayments;
   /** Aborted when the assignment ends. */
   readonly revoked: AbortSignal;
   /** True when nothing new may begin, but what runs may end. */
@@ -80,6 +82,9 @@ export class Lane implements LaneMemory {
   #fault: string | null = null;
   /** Null while no Fault is met. */
   #patience: FaultPatience | null = null;
+  /** While what an owner before was given is paid again, or waits for it. */
+  #repayment: Repayment | null = null;
+  #waitsToRepay = false;
   /** Items as they were last counted. (L6) */
   #queued = 0;
 
@@ -95,11 +100,12 @@ export class Lane implements LaneMemory {
 
   /** Whether something of it is under way; a completion that waits for a slot is not: it stays owed. */
   get isBusy(): boolean {
-    return this.#working !== null || this.run?.isWaiting === false;
+    return (this.#working !== null && !this.#waitsToRepay) || this.run?.isWaiting === false;
   }
 
   deliver(delivery: ThreadDelivery): void {
     this.#push(deliveredItem(delivery));
+    if (!isRedelivery(delivery)) this.#repayment?.hurry();
   }
 
   answered(run: CompletionRun, answer: CompletionAnswer): void {
@@ -115,6 +121,7 @@ export class Lane implements LaneMemory {
 
   /** Resolves when no slice is running; nothing new is begun once the assignment is revoked. */
   async stopped(): Promise<void> {
+    this.#repayment?.hurry();
     await this.#working;
     if (this.run !== null) this.#home.slices.payment.completions.leave(this.run);
     this.#queue = [];
@@ -137,12 +144,37 @@ export class Lane implements LaneMemory {
 
   async #work(): Promise<void> {
     await inStep; // what is delivered in this same turn of the loop is decided together
+    if (this.#isRepayment) await this.#beginRepayment();
     while (this.#hasWork && !this.#home.revoked.aborted) {
       if (this.#replay?.hasHandled === true) await this.#patiently(() => this.#forgetHandled());
       else await this.#workHead();
+      this.#endRepayment();
     }
+    this.#endRepayment();
     this.#working = null;
     this.settled();
+  }
+
+  /** Nothing of the thread is known here, and all that came for it had come to another owner before. */
+  get #isRepayment(): boolean {
+    return (
+      this.#parked === null &&
+      this.#queue.length > 0 &&
+      this.#queue.every(({ deliveries }) => deliveries.length > 0 && deliveries.every(isRedelivery))
+    );
+  }
+
+  async #beginRepayment(): Promise<void> {
+    this.#repayment = this.#home.repayments.enter();
+    if (this.#repayment.begun === null) return;
+    this.#waitsToRepay = true;
+    await this.#repayment.begun;
+    this.#waitsToRepay = false;
+  }
+
+  #endRepayment(): void {
+    this.#repayment?.leave();
+    this.#repayment = null;
   }
 
   get #hasWork(): boolean {
@@ -330,6 +362,7 @@ export class Lane implements LaneMemory {
 
   async #failed(error: unknown, canBeParked: boolean): Promise<void> {
     this.#failures += 1;
+    this.#endRepayment();
     this.#dropUnwanted();
     const { settings, clock, revoked } = this.#home;
     const isPoison = this.#isPoison(error);
@@ -367,10 +400,12 @@ export class Lane implements LaneMemory {
   }
 
   #retireIfIdle(): void {
-    if (!this.isBusy && this.run === null && this.#queue.length === 0 && this.openHolds.length === 0)
+    if (this.#working === null && this.run === null && this.#queue.length === 0 && this.openHolds.length === 0)
       this.#home.retire(this); // (L2)
   }
 }
+
+const isRedelivery = (delivery: ThreadDelivery): boolean => delivery.what === 'input' && delivery.isRedelivery === true;
 
 function codeOf(error: unknown, isPoison: boolean): string {
   if (error instanceof Fault) return error.code;

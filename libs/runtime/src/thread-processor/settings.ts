@@ -15,6 +15,8 @@ export interface ProcessorSettings {
   readonly queuedInputsMax: number;
   /** The share of one thread in `queuedInputsMax`. */
   readonly queuedInputsPerThreadMax: number;
+  /** Threads that are paid again at once, of those that an owner before had been given inputs of. */
+  readonly repaymentsInFlightMax: number;
   readonly snapshotEveryEvents: number;
   readonly snapshotBytes: number;
   /** Commits read at once while a thread is loaded. */
@@ -68,6 +70,7 @@ export const defaultProcessorSettings: ProcessorSettings = {
   commitBytesMax: 4 * 1024 * 1024,
   queuedInputsMax: 10_000,
   queuedInputsPerThreadMax: 1_000,
+  repaymentsInFlightMax: 48,
   snapshotEveryEvents: 200,
   snapshotBytes: 1024 * 1024,
   loadPageCommits: 500,

@@ -1,11 +1,11 @@
 // The processor in a memory world: whole turns, redelivery, recovery, zombies. A node is one process; two nodes on one world
 // are an owner and a zombie, because nothing fences the log but its own unique keys.
-import { type Commit, Fault, type ThreadRow } from '@dormouse/ports';
+import { type Commit, Fault, type InputBus, type ThreadRow } from '@dormouse/ports';
 import { decide, defaultLimits, evolve, inputIds, type ThreadInput, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { openCommit, sealCommit } from '../envelope.ts';
 import { momentOf } from './minted-ids.ts';
-import type { ProcessorProtocol } from './protocol.ts';
+import { type ProcessorProtocol, soundProtocol } from './protocol.ts';
 import {
   calls,
   createStage,
@@ -355,6 +355,12 @@ describe('what cannot be done now', () => {
   });
 });
 
+function openingWithoutTools(): ThreadInput {
+  const open = opening();
+  if (open.kind !== 'ThreadOpening') throw new Error('not an opening');
+  return { ...open, agent: { ...open.agent, toolServers: [] } };
+}
+
 describe('full slots', () => {
   const other = (thread: string) => ({ tenant: key.tenant, thread });
 
@@ -363,10 +369,7 @@ describe('full slots', () => {
     const stage = createStage({ topology, play: hangs });
     const actor = await stage.processor('p1', { settings: { completionsInFlightMax: 2 } });
     for (let index = 0; index < threads; index++) {
-      const open = opening();
-      if (open.kind !== 'ThreadOpening') throw new Error('not an opening');
-      const { toolServers: _, ...agent } = open.agent;
-      void actor.ports.inputs.publish(other(`t${index}`), { ...open, agent: { ...agent, toolServers: [] } });
+      void actor.ports.inputs.publish(other(`t${index}`), openingWithoutTools());
       void actor.ports.inputs.publish(other(`t${index}`), message(`m${index}`));
     }
     await stage.clock.advance(1_000);
@@ -400,6 +403,61 @@ describe('full slots', () => {
     await stage.processor('p2', { settings: { completionsInFlightMax: 100 } });
     await stage.clock.advance(70_000);
     expect(new Set(stage.asked.map(({ thread }) => thread)).size).toBe(20);
+  });
+});
+
+describe('a takeover of many threads', () => {
+  it('pays new inputs first: what an owner before was given is paid again a few threads at a time', async () => {
+    const reading = new Set<string>();
+    const most = { atOnce: 0 };
+    const slow = { ms: 0 };
+    const threads = Array.from({ length: 100 }, (_, index) => ({ tenant: key.tenant, thread: `t${index}` }));
+    const stage = createStage({ topology: 'durable', play: hangs });
+    const first = await stage.processor('p1');
+    for (const thread of threads) void first.ports.inputs.publish(thread, openingWithoutTools());
+    await stage.clock.advance(1_000);
+    for (const [index, thread] of threads.entries()) void first.ports.inputs.publish(thread, message(`m${index}`));
+    await stage.clock.advance(1_000);
+    expect(stage.world.durable.broker.lag('inputs')).toBe(100); // their models hang
+    const stopped = first.service.stop(0);
+    await stage.clock.advance(1);
+    await stopped;
+    stage.world.durable.broker.expire('p1');
+    slow.ms = 1_000;
+    const markAgain = (bus: InputBus): InputBus => ({
+      publish: (...input) => bus.publish(...input),
+      consume: (consumer) =>
+        bus.consume({
+          ...consumer,
+          deliver: (assignment, delivery) =>
+            consumer.deliver(
+              assignment,
+              delivery.what === 'input' && delivery.input.id !== 'c:new'
+                ? { ...delivery, isRedelivery: true }
+                : delivery,
+            ),
+        }),
+    });
+    const protocol: Partial<ProcessorProtocol> = {
+      readThread: async (sources, of, from) => {
+        reading.add(of.thread);
+        most.atOnce = Math.max(most.atOnce, reading.size);
+        if (!newest.has(of.thread)) await stage.clock.sleep(slow.ms);
+        reading.delete(of.thread);
+        return soundProtocol.readThread(sources, of, from);
+      },
+    };
+    const newest = new Set<string>(['t99', 'fresh']);
+    const next = await stage.processor('p2', { protocol, inputs: markAgain, settings: { repaymentsInFlightMax: 10 } });
+    await stage.clock.advance(100);
+    void next.ports.inputs.publish({ ...key, thread: 't99' }, message('new')); // behind 98 threads that are paid again
+    void next.ports.inputs.publish({ ...key, thread: 'fresh' }, { ...opening(), id: 'c:new' });
+    await stage.clock.advance(500);
+    expect(stage.commits({ ...key, thread: 't99' }).flatMap(({ inputs }) => inputs)).toContain('c:new');
+    expect(stage.told({ ...key, thread: 'fresh' })).toContain('ThreadOpened');
+    expect(most.atOnce).toBeLessThanOrEqual(12);
+    await stage.clock.advance(60_000);
+    expect([reading.size, most.atOnce <= 12]).toEqual([0, true]);
   });
 });
 

@@ -45,6 +45,7 @@ import { momentOf } from './minted-ids.ts';
 import { createParking } from './parking.ts';
 import { createProjections, type Projections } from './projections.ts';
 import { type ProcessorProtocol, soundProtocol } from './protocol.ts';
+import { createRepayments } from './repayments.ts';
 import { defaultProcessorSettings, type ProcessorSettings } from './settings.ts';
 import { tellRarePaths } from './told-protocol.ts';
 import { createSnapshotWriter, type SnapshotWriter } from './snapshot-writer.ts';
@@ -182,7 +183,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     logger,
     settings,
     buildRequest: requests.build,
-    endpointOf: requests.endpointOf,
+    endpointOf: (thread) => requests.endpointOf(thread),
   });
   const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, clock, logger, protocol, settings });
   const knownAgain = createKnownAgain({
@@ -239,6 +240,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     parking: createParking(deps),
     isClosing: () => load.closing,
     crowd: { passed: 0, fell: 0 },
+    repayments: createRepayments(settings.repaymentsInFlightMax),
     queued: (change, counted) => {
       load.held += change;
       load.queued += counted;
