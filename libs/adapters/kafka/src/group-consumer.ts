@@ -32,8 +32,8 @@ import { Watermark } from './watermark.ts';
 export interface GroupHandlers {
   assigned(assignment: Assignment): void;
   revoked(assignment: Assignment): Promise<void>;
-  /** Returns at once; `finish` is called when nothing depends on the record any more. */
-  record(assignment: Assignment, record: KafkaMessage, finish: () => void): void;
+  /** Returns at once; `finish` is called when nothing depends on the record any more. `isAgain`: an owner before was given it. */
+  record(assignment: Assignment, record: KafkaMessage, finish: () => void, isAgain: boolean): void;
   /** True while no more is wanted. */
   busy(): boolean;
 }
@@ -356,7 +356,8 @@ class TopicConsumer implements GroupConsumer {
       }
       const isNew = claim.watermark.deliver(offset);
       payload.resolveOffset(message.offset);
-      if (isNew) this.#handlers.record(claim, message, () => this.#finish(claim, offset));
+      const isAgain = offset < claim.watermark.deliveredBefore;
+      if (isNew) this.#handlers.record(claim, message, () => this.#finish(claim, offset), isAgain);
     }
   }
 

@@ -46,7 +46,7 @@ function handlersOf(consumer: InputConsumer, logger: Logger): GroupHandlers {
     assigned: ({ partition, generation }) => consumer.assigned({ partition, generation }),
     revoked: ({ partition, generation }) => consumer.revoked({ partition, generation }),
     busy: () => consumer.busy(),
-    record: ({ partition, generation }: Assignment, record, finish) => {
+    record: ({ partition, generation }: Assignment, record, finish, isAgain) => {
       const read = recordOf(record);
       if (read === null) {
         logger.error('record_unreadable', { partition, offset: record.offset, key: record.key?.toString() ?? null });
@@ -59,6 +59,7 @@ function handlersOf(consumer: InputConsumer, logger: Logger): GroupHandlers {
           what: 'input',
           ...{ tenant, thread, input },
           trace: traceOf(record),
+          isRedelivery: isAgain,
           decided: () => {}, // the record itself is what endures until `release`
           release: finish,
         },

@@ -73,4 +73,11 @@ describe('the low watermark', () => {
   it('believes no metadata but its own (W3)', () => {
     for (const metadata of [null, '', 'somebody else', 'd1:']) expect(new Watermark(3, metadata).deliver(3)).toBe(true);
   });
+
+  it('tells the next owner up to where everything was delivered before, as far as the metadata says', () => {
+    const { offset, metadata } = worked(10, [0, 1, 4, 7]).commit();
+    expect(offset).toBe(2);
+    expect(new Watermark(offset, metadata).deliveredBefore).toBe(7);
+    expect(new Watermark(5, null).deliveredBefore).toBe(4);
+  });
 });

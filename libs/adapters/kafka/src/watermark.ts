@@ -15,6 +15,8 @@ export class Watermark {
   readonly #open = new Set<number>();
   /** Finished in an earlier assignment, above where this one began. */
   readonly #before: Set<number>;
+  /** The highest offset that is known to have been delivered in an earlier assignment; below it everything was. */
+  readonly deliveredBefore: number;
   #next: number;
   /** Finished above the watermark in this assignment. */
   readonly #finished = new Set<number>();
@@ -22,7 +24,9 @@ export class Watermark {
   /** `from`: the committed offset, 0 when there is none. */
   constructor(from: number, metadata: string | null) {
     this.#next = from;
-    this.#before = new Set(finishedIn(from, metadata));
+    const finished = finishedIn(from, metadata);
+    this.#before = new Set(finished);
+    this.deliveredBefore = finished.at(-1) ?? from - 1;
   }
 
   /** False when this offset was delivered before, or is known to be finished: then it is not to be delivered. */
