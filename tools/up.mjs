@@ -9,7 +9,8 @@
 // U1  Everything this file says goes to stderr: stdout belongs to the command.
 // U2  The command's exit code is ours. Death by a signal is death by the same signal.
 // U3  A terminal's Ctrl-C, or a signal sent to npm, reaches the command once, though npm repeats to us what it hears.
-//     One sent to the whole group without a terminal is heard twice, as in any npm script.
+//     One sent to the whole group without a terminal is heard twice within milliseconds, as in any npm script: the command
+//     takes signals within half a second for one.
 // U4  The command never outlives npm.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,7 +23,7 @@ const modules = join(root, 'node_modules');
 const lockStamp = join(modules, '.dormouse-lock');
 const buildStamp = join(modules, '.dormouse-build');
 const pidFile = join(root, '.cache', 'up.pid');
-const repeatMsMax = 1_000;
+const repeatMsMax = 500;
 const onWindows = process.platform === 'win32';
 
 const cut = process.argv.indexOf('--');

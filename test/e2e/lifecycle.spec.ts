@@ -113,6 +113,15 @@ describe('a standalone process', () => {
     },
   );
 
+  it('takes signals that come together for one', async () => {
+    const at = await startStandalone();
+    const stream = await openStream(at, await openThread(at, await scriptedAgent(at, [[{ text: 'ok' }]])));
+    const ended = at.stop('SIGINT');
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) at.process.kill(signal);
+    expect(await ended).toBe(0);
+    stream.close();
+  });
+
   it('ends at once when it is told a second time', async () => {
     const at = await startStandalone();
     const agent = await scriptedAgent(at, [[{ wait_ms: 60_000 }, { text: 'late' }]], { tool_servers: [] });
@@ -120,7 +129,7 @@ describe('a standalone process', () => {
     await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'go' });
     await untilStatus(at, thread, 'thinking');
     const ended = at.stop(); // waits for the model
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(at.process.exitCode).toBeNull();
     at.process.kill('SIGINT');
     expect(await ended).toBe(130);

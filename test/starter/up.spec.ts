@@ -101,6 +101,17 @@ describe('the command', () => {
     expect(heard()).toContain(signal);
   });
 
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'of the runtime stops in peace for the %s that its whole group got',
+    async (signal) => {
+      write('listener.mjs', stopping);
+      const npm = await startListener('npm', ['start']);
+      process.kill(-npm.pid!, signal);
+      expect(await exitCodeOf(npm)).toBe(0);
+      expect(heard()).toEqual(['stopped']);
+    },
+  );
+
   it("hears a terminal's Ctrl-C once", async (context) => {
     if (spawnSync('script', ['--version']).status !== 0)
       context.skip('no script(1) on this machine to make a terminal with');
@@ -126,6 +137,18 @@ const listener = `
   }
   setTimeout(() => process.exit(9), 15_000);
   note('ready');
+`;
+
+/** Stops as the runtime does. */
+const stopping = `
+  import { appendFileSync } from 'node:fs';
+  import { stopSignal } from '${new URL('../../libs/host/src/lifecycle/stop-signal.ts', import.meta.url).href}';
+  const note = (line) => appendFileSync('heard', line + '\\n');
+  const stopped = stopSignal();
+  setTimeout(() => process.exit(9), 15_000);
+  note('ready');
+  await stopped;
+  setTimeout(() => { note('stopped'); process.exit(0); }, 400);
 `;
 
 function up(...args: string[]): { status: number | null; stdout: string; stderr: string } {

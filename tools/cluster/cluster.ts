@@ -16,6 +16,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { stopSignal } from '../../libs/host/src/lifecycle/stop-signal.ts';
 import { takenPorts } from '../../test/services/free-ports.ts';
 import { recipe as kafka } from '../../test/services/kafka/recipe.ts';
 import { recipe as mongo } from '../../test/services/mongo/recipe.ts';
@@ -67,12 +68,7 @@ const repairs = new Map<string, Promise<void>>();
 let setup: ChildProcess | undefined;
 let stopping = false;
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    if (stopping) process.exit(130);
-    end();
-  });
-}
+void stopSignal().then(() => stopping || end());
 process.once('disconnect', () => stopping || end()); // (C4)
 
 function end(): void {

@@ -4,7 +4,7 @@
 //   R1. Health is answered from the first moment; ready is said only when the process does its work.
 //   R2. What is away at the start is waited for, with patience, and said once; what is not as it must be (a missing index, a
 //       changed topic, a wrong setting) ends the process with the step that mends it.
-//   R3. Stop: the door first, then the service, which drains, then the stores; exit code 0. A second signal ends it at once.
+//   R3. Stop: the door first, then the service, which drains, then the stores; exit code 0. A later signal ends it at once.
 import 'reflect-metadata';
 import { Fault, type Logger } from '@dormouse/ports';
 import type { Service } from '@dormouse/runtime';

@@ -3,7 +3,7 @@
 // Invariants:
 //   R1. Start: stores, services, examples, then the door; nothing is accepted before everything that works on it runs.
 //   R2. Stop: the door first (no new connection, streams end, requests finish), then the services in order, then the
-//       stores; exit code 0. A second signal ends the process at once.
+//       stores; exit code 0. A later signal ends the process at once.
 //   R3. A start that fails lets go of what it holds, says what to do next, and exits with 1. A signal during the start ends
 //       it at once.
 import { join, resolve } from 'node:path';

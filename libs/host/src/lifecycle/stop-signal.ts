@@ -1,12 +1,18 @@
-// SIGINT and SIGTERM: the first asks to stop, the second ends the process at once.
+// SIGINT and SIGTERM: the first asks to stop, a later one ends the process at once.
+//
+// Invariant:
+//   1. Signals within half a second of the first are one: npm and the starter pass on what the whole group has got already.
+
+const sameSignalMs = 500;
 
 /** Resolves with the first signal. */
 export function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
-    let asked = false;
+    let askedAt: number | null = null;
     const hear = (signal: NodeJS.Signals): void => {
-      if (asked) process.exit(130); // somebody is in a hurry; what was acknowledged is on disk
-      asked = true;
+      const now = performance.now();
+      if (askedAt !== null && now - askedAt > sameSignalMs) process.exit(130); // what was acknowledged is on disk
+      askedAt ??= now;
       resolve(signal);
     };
     process.on('SIGINT', hear);
