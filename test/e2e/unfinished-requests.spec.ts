@@ -2,7 +2,6 @@
 // and it takes room and places from none who finishes.
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { patienceMs } from '../patience.ts';
 import { eventually, openThread, say, untilEvent } from './conversation.ts';
 import { openStream } from './event-stream.ts';
 import { cleanUp, type Standalone, startStandalone } from './standalone-process.ts';
@@ -65,7 +64,7 @@ const head = (path: string, fields: Readonly<Record<string, string | number>> = 
 const withKey = (): Readonly<Record<string, string>> => ({ authorization: `Bearer ${at.key}` });
 const messages = (): string => `/v1/threads/${thread}/messages`;
 const stillOpen = (all: readonly Stranger[]): number => all.filter(({ socket }) => !socket.destroyed).length;
-const statusOf = ({ answer }: Stranger): string => /^HTTP\/1\.1 (\d+)/.exec(answer())?.[1] ?? 'none';
+const statusOf = (each: Stranger): string => /^HTTP\/1\.1 (\d+)/.exec(each.answer())?.[1] ?? 'none';
 
 describe('a request whose body has only begun', () => {
   const chunked = { 'content-length': '', 'transfer-encoding': 'chunked' };

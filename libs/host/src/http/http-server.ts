@@ -115,11 +115,9 @@ function createFastify(parts: RouteParts): FastifyInstance {
     bodyBytes(request, payload, room),
   );
   server.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) => noOtherBody(payload, room));
-  server.addHook('onRequest', (request, reply, done) => {
+  server.addHook('onRequest', async (request, reply) => {
     for (const [name, value] of Object.entries(marksOf(request.id))) reply.raw.setHeader(name, value); // (H2)
-    const judged = judgeHead(doorkeeper, request, reply); // (H4)
-    if (judged instanceof Promise) judged.then(() => done(), done);
-    else done();
+    await judgeHead(doorkeeper, request, reply); // (H4)
   });
   const newMarks = (): RequestMarks => marksOf(newId());
   const shortcuts = [messageShortcut(parts)];

@@ -40,14 +40,15 @@ describe('doing something once', () => {
   });
 
   it('P4 is taken over within ten seconds of the end of a process, and never while it runs', async () => {
-    const { ingress, clock, ports, ingressWith } = stage();
+    const at = stage();
+    const { ingress, clock, ports } = at;
     const never = () => Promise.reject(new Error('never'));
     let dead = false;
     const idempotencyKeys: IdempotencyKeys = {
       ...ports.idempotency,
       renew: (...claim) => (dead ? new Promise(() => {}) : ports.idempotency.renew(...claim)),
     };
-    const dies = ingressWith({ idempotencyKeys });
+    const dies = at.ingressWith({ idempotencyKeys });
     void dies.once(request, () => new Promise(() => {}));
     await settle();
     for (let second = 0; second < 120; second++) {
