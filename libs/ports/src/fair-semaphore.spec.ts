@@ -14,9 +14,25 @@ describe('a fair semaphore', () => {
     enter('other', 'other');
     await settled();
     expect(entered).toEqual(['dead-0', 'dead-1']);
-    for (let times = 0; times < 4; times += 1) semaphore.leave();
+    for (const key of ['dead', 'dead', 'dead', 'healthy']) semaphore.leave(key);
     await settled();
     expect(entered.slice(2)).toEqual(['dead-2', 'healthy', 'other', 'dead-3']);
+  });
+
+  it('F3 a key whose holders hang leaves places to others, and takes no more of them when it waits', async () => {
+    const semaphore = createFairSemaphore(16);
+    const entered: string[] = [];
+    const enter = (key: string): unknown => semaphore.enter(key).then(() => entered.push(key));
+    for (let nth = 0; nth < 100; nth += 1) enter('hangs');
+    for (const key of ['healthy', 'other', 'healthy']) enter(key);
+    await settled();
+    expect(entered).toEqual(['hangs', 'hangs', 'hangs', 'hangs', 'healthy', 'other', 'healthy']);
+    semaphore.leave('healthy');
+    await settled();
+    expect(entered).toHaveLength(7);
+    semaphore.leave('hangs');
+    await settled();
+    expect(entered.slice(7)).toEqual(['hangs']);
   });
 
   it('F1 a place is given back while its holder waits, also when the wait fails, and never twice', async () => {
@@ -51,13 +67,17 @@ describe('a fair semaphore', () => {
         async (max, jobs) => {
           const semaphore = createFairSemaphore(max);
           let held = 0;
+          const heldOf = { a: 0, b: 0, c: 0 };
           const work = jobs.map(({ key, waits, fails }) =>
             withPlace(semaphore, key, async (place) => {
               for (let nth = 0; nth <= waits; nth += 1) {
                 held += 1;
+                heldOf[key] += 1;
                 expect(held).toBeLessThanOrEqual(max);
+                expect(heldOf[key]).toBeLessThanOrEqual(2); // (F3)
                 await settled();
                 held -= 1;
+                heldOf[key] -= 1;
                 await place.releasedDuring(settled);
               }
               if (fails) throw new Error('failed');

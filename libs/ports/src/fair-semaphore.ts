@@ -1,14 +1,18 @@
 // Places that are shared: at most `max` are held at once, and who waits for one takes turns by key.
 //
 // Invariants:
-//   F1. At most `max` places are held. A place that is given back goes to a waiting key, never to a newcomer.
+//   F1. At most `max` places are held. A place that is given back goes to a waiting key that may have it, never to a newcomer.
 //   F2. Waiting keys take turns: between two places of one key every other waiting key gets one. Within a key the order is kept.
+//   F3. A key holds at most a quarter of the places, or two: the others are there for other keys also while one key's holders
+//       hang.
+import { TransientMap } from './transient-map.ts';
+
 export interface FairSemaphore {
-  /** Whether a place is free and no key waits. */
+  /** Whether a place is free and no key waits for one. */
   readonly isFree: boolean;
-  /** Resolves with a place, which must be given back. */
+  /** Resolves with a place, which must be given back under the same key. */
   enter(key: string): Promise<void>;
-  leave(): void;
+  leave(key: string): void;
 }
 
 /** The place of a message that is being handled. */
@@ -18,19 +22,37 @@ export interface Place {
 }
 
 export function createFairSemaphore(max: number): FairSemaphore {
+  const perKeyMax = Math.max(2, Math.ceil(max / 4));
   let held = 0;
-  /** In the order of their turns. */
+  const heldOf = new TransientMap<string, number>();
+  /** In the order of their turns. While a place is free, these are keys that hold as many as they may. */
   const waiting = new Map<string, (() => void)[]>();
 
-  /** (F2) */
-  function next(): (() => void) | undefined {
+  const mayHaveMore = (key: string): boolean => (heldOf.get(key) ?? 0) < perKeyMax; // (F3)
+
+  function take(key: string): void {
+    held += 1;
+    heldOf.set(key, (heldOf.get(key) ?? 0) + 1);
+  }
+
+  function giveBack(key: string): void {
+    held -= 1;
+    const left = (heldOf.get(key) ?? 1) - 1;
+    if (left === 0) heldOf.delete(key);
+    else heldOf.set(key, left);
+  }
+
+  /** (F1, F2) */
+  function letNextEnter(): void {
     for (const [key, queue] of waiting) {
+      if (!mayHaveMore(key)) continue;
       const enter = queue.shift();
       waiting.delete(key);
       if (queue.length > 0) waiting.set(key, queue); // behind the others
-      if (enter !== undefined) return enter;
+      if (enter === undefined) continue;
+      take(key);
+      return enter();
     }
-    return undefined;
   }
 
   return {
@@ -38,8 +60,8 @@ export function createFairSemaphore(max: number): FairSemaphore {
       return held < max && waiting.size === 0;
     },
     enter(key) {
-      if (held < max && waiting.size === 0) {
-        held += 1;
+      if (held < max && mayHaveMore(key)) {
+        take(key);
         return Promise.resolve();
       }
       return new Promise((resolve) => {
@@ -48,10 +70,9 @@ export function createFairSemaphore(max: number): FairSemaphore {
         else queue.push(resolve);
       });
     },
-    leave() {
-      const enter = next();
-      if (enter === undefined) held -= 1;
-      else enter(); // (F1) the place changes hands
+    leave(key) {
+      giveBack(key);
+      letNextEnter();
     },
   };
 }
@@ -67,7 +88,7 @@ export async function withPlace<Result>(
   const place: Place = {
     releasedDuring: async (wait) => {
       isHeld = false;
-      semaphore.leave();
+      semaphore.leave(key);
       const result = await wait();
       await semaphore.enter(key);
       isHeld = true;
@@ -77,7 +98,7 @@ export async function withPlace<Result>(
   try {
     return await work(place);
   } finally {
-    if (isHeld) semaphore.leave();
+    if (isHeld) semaphore.leave(key);
   }
 }
 

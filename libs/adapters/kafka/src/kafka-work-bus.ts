@@ -1,4 +1,4 @@
-// The topics `dispatches` and `notices` over Kafka. Contract: ports/work-bus.ts (W1, W2).
+// The topics `dispatches` and `notices` over Kafka. Contract: ports/work-bus.ts (W1, W2, W4).
 //
 // Invariants:
 //   W1. The record endures by itself: what owes it may be released as soon as it is published.

@@ -1,4 +1,4 @@
-// The topics `dispatches` and `notices` inside one process. Contract: ports/work-bus.ts (W1..W3).
+// The topics `dispatches` and `notices` inside one process. Contract: ports/work-bus.ts (W1..W4).
 // What is lost with the process is produced again from the commits that still owe. (V10)
 //
 // Invariants:
@@ -80,14 +80,12 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
 ): Topic<Message> {
   const { clock } = options;
   const unfinished = new TransientSet<Job<Message>>();
-  /** Published while there was no owner. */
-  let unowned: Job<Message>[] = [];
   let owner: Owner<Message> | null = null;
   const begun = new TransientSet<Promise<void>>();
   const places = createFairSemaphore(options.inFlightMax);
 
   function start(job: Job<Message>): void {
-    if (owner === null) return void unowned.push(job);
+    if (owner === null) return; // the next one begins it
     const by = owner;
     void withPlace(places, placeKeyOf(job.message), async (place) => {
       if (by.stopped.signal.aborted) return; // the next owner begins it again
@@ -144,7 +142,6 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
       if (owner) throw new Error('the local bus has one consumer per topic');
       const mine = { handle, prepare: prepare ?? null, stopped: new AbortController() };
       owner = mine;
-      unowned = [];
       for (const job of [...unfinished.values()]) start(job); // what the owner before did not finish begins again (W1)
       return { close: (withinMs) => stop(mine, withinMs) };
     },

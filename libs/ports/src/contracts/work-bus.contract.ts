@@ -1,6 +1,6 @@
-// The contract of `WorkBus` (W1..W3), for every adapter.
+// The contract of `WorkBus` (W1..W4), for every adapter.
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Subscription, WorkBus, WorkTopics } from '../index.ts';
+import type { Place, Subscription, WorkBus, WorkTopics } from '../index.ts';
 import { freshKey } from './samples.ts';
 import { type Advance, ended, settle, until } from './until.ts';
 
@@ -31,7 +31,10 @@ export function workBusContract(name: string, make: () => Promise<WorkBusUnderTe
       world = await make();
       return world.work;
     };
-    const consume = async (work: WorkBus, handle: (message: Dispatch) => Promise<void>): Promise<Subscription> => {
+    const consume = async (
+      work: WorkBus,
+      handle: (message: Dispatch, place: Place) => Promise<void>,
+    ): Promise<Subscription> => {
       const subscription = await work.consume('dispatches', handle);
       subscriptions.push(subscription);
       return subscription;
@@ -166,6 +169,25 @@ export function workBusContract(name: string, make: () => Promise<WorkBusUnderTe
       await passed(() => handled.length > 0);
       await settle(world?.advance);
       expect(handled).toEqual([message]);
+    });
+
+    it('W4: messages whose handlers wait hold up nobody, however many they are', async () => {
+      const work = await open();
+      const waiting: string[] = [];
+      const handled: string[] = [];
+      await consume(work, async ({ effect }, place) => {
+        if (effect.id === 'other') return void handled.push(effect.id);
+        await place.releasedDuring(async () => {
+          waiting.push(effect.id);
+          await new Promise<void>(() => undefined);
+        });
+      });
+      const many = Array.from({ length: 1_152 }, (_, index) => `waits-${index}`);
+      await Promise.all(many.map((id) => work.publish('dispatches', dispatchOf(id))));
+      await passed(() => waiting.length === many.length);
+      await work.publish('dispatches', dispatchOf('other'));
+      await passed(() => handled.length > 0);
+      expect(handled).toEqual(['other']);
     });
   });
 }

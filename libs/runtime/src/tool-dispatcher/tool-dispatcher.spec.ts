@@ -647,6 +647,23 @@ describe('a crowd of calls to a server that is away', () => {
     expect(peer.posts.map((post) => read(post).id)).toEqual(['call_weather1', 'call_third1']);
   });
 
+  it('D6 loads of toolsets from a server that hangs leave places for everybody else', async () => {
+    const { work } = withPlaces(64);
+    const other = await stage.register('hanging');
+    stage.world.durable.network.set('https://hanging.example', {
+      post: () => never,
+      get: ({ url }) => {
+        other.gets.push(url);
+        return new Promise(() => {});
+      },
+    });
+    await stage.dispatcher({}, { work });
+    for (let nth = 0; nth < 200; nth += 1)
+      await stage.owe({ do: 'LoadToolsets', id: `tsl_${nth}`, loadId: `tsl_${nth}`, toolServers: ['hanging'] });
+    await stage.owe(call('healthy', 1));
+    expect([healthy.posts.length, other.gets.length]).toEqual([1, 16]);
+  });
+
   it('D6 a migration that waits for the outcome of another process holds no place', async () => {
     const { work, places } = withPlaces(1);
     peer.manifest = { ...weather, needsMigration: true };
