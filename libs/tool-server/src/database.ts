@@ -5,11 +5,14 @@
  * D2. WAL with synchronous=FULL: what was committed is on disk when the call returns.
  * D3. A transaction is synchronous: nothing else of this process runs in between.
  * D4. A newer schema, and a key that does not fit, are refused at start.
+ * D5. The data directory's entry, its key and the entries of its files are flushed before the first value is sealed: a power cut
+ *     leaves no value behind whose key is lost.
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { flushDirectory, makeDirectory, writeDurably } from './durable-file.ts';
 import { createVault, type Vault, vaultKeyBytes } from './vault.ts';
 
 /** What each version adds; a directory of an older one gets what it lacks. */
@@ -82,13 +85,14 @@ export interface Database {
 
 /** Without `dataDir` everything lives in memory and ends with the process. */
 export function openDatabase(dataDir?: string, encryptionKey?: Uint8Array): Database {
-  if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (dataDir !== undefined) makeDirectory(dataDir); // (D5)
   const file = dataDir === undefined ? ':memory:' : join(dataDir, 'tool-server.db');
   const sqlite = new DatabaseSync(file, { timeout: 1_000 });
   try {
     lock(sqlite, file);
     prepare(sqlite);
     const vault = createVault(encryptionKey ?? keyOf(dataDir));
+    if (dataDir !== undefined && encryptionKey !== undefined) flushDirectory(dataDir); // (D5)
     const database = wrap(sqlite, vault);
     checkKey(database);
     return database;
@@ -118,8 +122,7 @@ function prepare(sqlite: DatabaseSync): void {
 function keyOf(dataDir?: string): Uint8Array {
   if (dataDir === undefined) return randomBytes(vaultKeyBytes);
   const file = join(dataDir, 'key');
-  if (!existsSync(file))
-    writeFileSync(file, randomBytes(vaultKeyBytes).toString('base64'), { mode: 0o600, flag: 'wx' });
+  if (!existsSync(file)) writeDurably(dataDir, 'key', randomBytes(vaultKeyBytes).toString('base64')); // (D5)
   chmodSync(file, 0o600);
   return Buffer.from(readFileSync(file, 'utf8'), 'base64');
 }
