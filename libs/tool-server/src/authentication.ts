@@ -4,6 +4,7 @@
  * A1. Any one configured secret is enough: that is how secrets are rotated.
  * A2. Comparisons take the same time for every wrong answer.
  * A3. A signature covers id, time and the exact bytes of the body, and is good for five minutes (Standard Webhooks).
+ * A4. What the headers of a request refute is refuted before its body is read.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -21,8 +22,8 @@ export interface AuthenticationOptions {
 export interface Authentication {
   readonly isRequired: boolean;
   readonly secrets: readonly string[];
-  /** Whether only the headers decide, so that nobody's body has to be read. */
-  readonly needsBody: (headers: IncomingHttpHeaders) => boolean;
+  /** Whether these headers may belong to a request that is accepted, whatever its body. (A4) */
+  readonly mayAccept: (headers: IncomingHttpHeaders) => boolean;
   readonly accepts: (headers: IncomingHttpHeaders, body: Uint8Array) => boolean;
 }
 
@@ -36,19 +37,33 @@ export function createAuthentication(options: AuthenticationOptions = {}): Authe
   return {
     isRequired,
     secrets: [...bearers, ...keys],
-    needsBody: (headers) => isRequired && keys.length > 0 && !acceptsBearer(headers),
+    mayAccept: (headers) => !isRequired || acceptsBearer(headers) || (keys.length > 0 && signatureOf(headers) !== null),
     accepts: (headers, body) =>
       !isRequired || acceptsBearer(headers) || keys.some((key) => isSigned(headers, body, keyOf(key))),
   };
 }
 
+interface Signature {
+  readonly id: string;
+  readonly time: string;
+  readonly signatures: string;
+}
+
+/** What the headers say of a signature; null when there is none, or its time is over. (A3) */
+function signatureOf(headers: IncomingHttpHeaders): Signature | null {
+  const [id, time, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => headers[name]);
+  if (typeof id !== 'string' || typeof time !== 'string' || typeof signatures !== 'string') return null;
+  if (!/^\d{1,12}$/.test(time) || Math.abs(Date.now() / 1_000 - Number(time)) > toleranceSeconds) return null;
+  return { id, time, signatures };
+}
+
 /** (A3) */
 function isSigned(headers: IncomingHttpHeaders, body: Uint8Array, key: Buffer): boolean {
-  const [id, time, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => headers[name]);
-  if (typeof id !== 'string' || typeof time !== 'string' || typeof signatures !== 'string') return false;
-  if (!/^\d{1,12}$/.test(time) || Math.abs(Date.now() / 1_000 - Number(time)) > toleranceSeconds) return false;
+  const signature = signatureOf(headers);
+  if (signature === null) return false;
+  const { id, time, signatures } = signature;
   const expected = createHmac('sha256', key).update(`${id}.${time}.`).update(body).digest('base64');
-  return signatures.split(' ').some((signature) => isSame(signature, `v1,${expected}`));
+  return signatures.split(' ').some((each) => isSame(each, `v1,${expected}`));
 }
 
 function keyOf(secret: string): Buffer {

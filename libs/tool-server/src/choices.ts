@@ -32,6 +32,8 @@ export interface Choices {
     signal: AbortSignal,
     send: (path: string) => void,
   ) => Promise<Choice>;
+  /** Whether there is a question at this path. */
+  readonly isAsked: (path: string) => boolean;
   /** The status for who posted an answer. */
   readonly answer: (path: string, json: unknown) => number;
   readonly sweep: () => void;
@@ -107,6 +109,7 @@ export function createChoices(database: Database): Choices {
         throw new ToolError('the answer was none of the choices. Call again to ask again.'); // (C2)
       return { index: selected, label };
     },
+    isAsked: (path) => database.one('SELECT 1 FROM questions WHERE path = ?', digestOf(path)) !== undefined,
     answer(path, json) {
       const key = digestOf(path);
       const row = database.one('SELECT * FROM questions WHERE path = ?', key);

@@ -5,6 +5,7 @@
  * F2. What cannot be run but says where its error may go is acknowledged; what cannot even be answered is refused. T10
  * F3. /close_thread and /cancel_tool_call answer 200 with nothing, whatever they are told and whatever fails behind. T35
  * F4. Before the server is ready, and after it began to close, everything that would be lost is answered 503. T3
+ * F5. What the head of a request decides is decided before its body is read.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
@@ -24,7 +25,7 @@ import { manifestPath } from './manifest.ts';
 import { migrate, type MigrateHook } from './migration.ts';
 import { redirectPath } from './oauth-provider.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { readBody, textOf } from './request-body.ts';
+import { isTooLarge, type ReadBody, textOf } from './request-body.ts';
 import type { Route, RouteAnswer } from './route.ts';
 import type { ToolServer } from './tool-server.ts';
 
@@ -49,12 +50,14 @@ export interface DoorParts {
   readonly take: (posted: PostedCall) => () => void;
   readonly closeThread: (threadId: string) => void;
   readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
+  readonly isAsked: (path: string) => boolean;
   readonly answerChoice: (path: string, json: unknown) => number;
   readonly login: (query: URLSearchParams) => Promise<RouteAnswer>;
   readonly migration: { readonly hook: MigrateHook; readonly migrateMsMax: number } | null;
   /** Takes a piece of a family that moves here; null where nothing is handed over. */
   readonly handOver: ((body: Uint8Array) => number) | null;
   readonly routes: readonly Route[];
+  readonly readBody: ReadBody;
   readonly server: () => ToolServer;
   readonly log: (line: string) => void;
 }
@@ -84,9 +87,11 @@ async function takeRoute(
   response: ServerResponse,
   query: string,
 ): Promise<void> {
-  const body = await readBody(request);
-  if (body === null) return send(response, tooLarge);
   const { headers } = request;
+  if (route.mayTake?.(headers) === false) return send(response, { status: 401 }); // (F5)
+  const reading = await parts.readBody(request);
+  if (!reading.ok) return send(response, reading.answer);
+  const { body } = reading;
   send(response, await route.handle({ headers, query: new URLSearchParams(query), body }, parts.server()));
 }
 
@@ -97,26 +102,40 @@ async function takePost(
   path: string,
 ): Promise<void> {
   if (path.startsWith(choicePath)) {
-    const body = await readBody(request);
-    const json = checkJson(textOf(body ?? Buffer.of()) ?? '');
+    if (!parts.isAsked(path)) return send(response, { status: 404 }); // (F5)
+    const reading = await parts.readBody(request);
+    if (!reading.ok) return send(response, reading.answer);
+    const json = checkJson(textOf(reading.body) ?? '');
     return send(response, { status: parts.answerChoice(path, json.ok ? json.value : null) }); // the path is the credential
   }
   if (path === handoverPath && parts.handOver !== null) return takeHandover(parts, parts.handOver, request, response);
   const { authentication } = parts;
-  if (!authentication.needsBody(request.headers) && !authentication.accepts(request.headers, Buffer.of()))
-    return send(response, { status: 401 }); // T33 T38
-  const body = await readBody(request);
-  if (body !== null && !authentication.accepts(request.headers, body)) return send(response, { status: 401 });
+  if (!authentication.mayAccept(request.headers)) return send(response, { status: 401 }); // T33 T38
+  const refusal = refusalOfHead(parts, request, path);
+  if (refusal !== null) return send(response, refusal);
+  const reading = await parts.readBody(request);
+  if (reading.ok && !authentication.accepts(request.headers, reading.body)) return send(response, { status: 401 });
+  if (path === '/close_thread' || path === '/cancel_tool_call')
+    return takeNotice(parts, reading.ok ? reading.body : null, response, path);
+  if (!reading.ok) return send(response, reading.answer);
+  if (path === '/migrate') return takeMigration(parts, reading.body, response);
+  return takeInvocation(parts, request, reading.body, response);
+}
+
+/** (F5) */
+function refusalOfHead(parts: DoorParts, request: IncomingMessage, path: string): RouteAnswer | null {
   switch (path) {
     case '/close_thread':
     case '/cancel_tool_call':
-      return takeNotice(parts, body, response, path);
-    case invocationPath:
-      return takeInvocation(parts, request, body, response);
+      return null; // (F3)
     case '/migrate':
-      return takeMigration(parts, body, response);
+      return parts.migration === null ? { status: 404 } : null; // T5
+    case invocationPath:
+      if (parts.state() === 'closing') return busy(1_000); // (F4)
+      if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) return { status: 415 };
+      return isTooLarge(request) ? tooLarge : null;
     default:
-      return send(response, { status: 404 });
+      return { status: 404 };
   }
 }
 
@@ -139,15 +158,8 @@ function takeNotice(
   if (parsed.ok) parts.cancelToolCall(parsed.notice.threadId, parsed.notice.toolCallId);
 }
 
-function takeInvocation(
-  parts: DoorParts,
-  request: IncomingMessage,
-  body: Buffer | null,
-  response: ServerResponse,
-): void {
-  if (parts.state() === 'closing') return send(response, busy(1_000)); // (F4)
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) return send(response, { status: 415 });
-  if (body === null) return send(response, tooLarge);
+function takeInvocation(parts: DoorParts, request: IncomingMessage, body: Buffer, response: ServerResponse): void {
+  if (parts.state() === 'closing') return send(response, busy(1_000)); // (F4), meanwhile
   const text = textOf(body) ?? '';
   const json = checkJson(text);
   if (!json.ok) return send(response, { status: 400 });
@@ -196,13 +208,13 @@ async function takeHandover(
   response: ServerResponse,
 ): Promise<void> {
   if (parts.state() !== 'ready') return send(response, busy(1_000)); // (F4)
-  const body = await readBody(request);
-  send(response, body === null ? tooLarge : { status: handOver(body) });
+  const reading = await parts.readBody(request);
+  send(response, reading.ok ? { status: handOver(reading.body) } : reading.answer);
 }
 
-async function takeMigration(parts: DoorParts, body: Buffer | null, response: ServerResponse): Promise<void> {
+async function takeMigration(parts: DoorParts, body: Buffer, response: ServerResponse): Promise<void> {
   if (parts.migration === null) return send(response, { status: 404 }); // T5
-  const json = checkJson(textOf(body ?? Buffer.of()) ?? '');
+  const json = checkJson(textOf(body) ?? '');
   const server = { ...parts.migration, name: parts.name, log: parts.log };
   const { status, message } = await migrate(json.ok ? json.value : null, server);
   send(response, message === undefined ? { status } : jsonAnswer(JSON.stringify({ error: message }), status));
@@ -221,7 +233,9 @@ const jsonAnswer = (body: string, status = 200): RouteAnswer => ({
   body,
 });
 
-export function send(response: ServerResponse, { status, headers = {}, body = '' }: RouteAnswer): void {
-  if (response.headersSent) return;
+/** Null for who is gone. */
+export function send(response: ServerResponse, answer: RouteAnswer | null): void {
+  if (response.headersSent || answer === null) return;
+  const { status, headers = {}, body = '' } = answer;
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }

@@ -1,21 +1,54 @@
-/** Owns: reading a request's body, up to a limit. Not here: what it means. */
+/**
+ * Owns: reading a request's body, up to a limit of its own and one for all that are being read.
+ * Not here: what it means; how long it may take (`serve.ts`).
+ *
+ * I1. Bodies that are being read hold at most `bytesMax` together; one that finds no room is answered 503.
+ */
 import type { IncomingMessage } from 'node:http';
+import type { RouteAnswer } from './route.ts';
 
 /** Longest body of any request. */
 export const bodyBytesMax = 2_000_000;
 
-/** Null when it is too large; the rest of it is not read then. */
-export async function readBody(request: IncomingMessage): Promise<Buffer | null> {
-  if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) return null;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  // Leaving the loop must not close the connection: the answer still has to go out.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > bodyBytesMax) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+/** A body, or what its sender is answered; one that ended early is answered nothing. */
+export type BodyReading =
+  { readonly ok: true; readonly body: Buffer } | { readonly ok: false; readonly answer: RouteAnswer | null };
+
+export type ReadBody = (request: IncomingMessage) => Promise<BodyReading>;
+
+const tooLarge: BodyReading = { ok: false, answer: { status: 413, headers: { connection: 'close' } } };
+const noRoom: BodyReading = {
+  ok: false,
+  answer: { status: 503, headers: { connection: 'close', 'retry-after': '1' } },
+};
+
+/** What its declared length alone says. */
+export const isTooLarge = ({ headers }: IncomingMessage): boolean =>
+  Number(headers['content-length'] ?? 0) > bodyBytesMax;
+
+export function createBodyReader(bytesMax: number): ReadBody {
+  let held = 0;
+  return async (request) => {
+    if (isTooLarge(request)) return tooLarge;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      // Leaving the loop must not close the connection: the answer still has to go out.
+      for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        held += chunk.length;
+        if (bytes > bodyBytesMax) return tooLarge;
+        if (held > bytesMax) return noRoom; // (I1)
+        chunks.push(chunk);
+      }
+      return { ok: true, body: Buffer.concat(chunks) };
+    } catch (error) {
+      if (request.complete) throw error;
+      return { ok: false, answer: null }; // its sender is gone, or its time is over
+    } finally {
+      held -= bytes;
+    }
+  };
 }
 
 /** The text of a body; null when it is not UTF-8. */

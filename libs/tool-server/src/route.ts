@@ -27,6 +27,8 @@ export interface Route {
   readonly method: 'GET' | 'POST';
   /** Exact, without a query. */
   readonly path: string;
+  /** Whether these headers may belong to a request that `handle` takes; others are answered 401 before their body is read. */
+  readonly mayTake?: (headers: IncomingHttpHeaders) => boolean;
   readonly handle: (request: RouteRequest, server: ToolServer) => RouteAnswer | Promise<RouteAnswer>;
 }
 
@@ -52,6 +54,10 @@ export function webhook(options: WebhookOptions): Route {
   return {
     method: 'POST',
     path: options.path,
+    mayTake: (headers) =>
+      options.scheme === 'github'
+        ? headers['x-hub-signature-256'] !== undefined
+        : createAuthentication({ hmac: 'any' }).mayAccept(headers),
     async handle({ headers, body }, server) {
       const secret = typeof options.secret === 'string' ? options.secret : options.secret(server);
       if (secret === '' || !isSigned(options.scheme, headers, body, secret)) return { status: 401 };

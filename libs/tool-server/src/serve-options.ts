@@ -13,6 +13,15 @@ export interface ServerLimits extends SubscriptionLimits {
   readonly invocationsBurst: number;
   readonly noticesPerSecond: number;
   readonly noticesBurst: number;
+  /** How long head and body of a request may take to arrive; its answer may take as long as it likes. */
+  readonly requestMsMax: number;
+  /** Of all bodies that are being read. */
+  readonly bodiesBytesMax: number;
+  /**
+   * Requests of one peer whose head or body has been unfinished for more than a second. Without a bound where there is a
+   * `publicUrl`: behind a proxy all requests come from one peer.
+   */
+  readonly unfinishedPerPeerMax: number;
   /** A thread that was not heard of for so long is forgotten. T37 */
   readonly threadMsMax: number;
   /** How long a login may take. T41 */
@@ -28,6 +37,9 @@ export const serverLimits: ServerLimits = {
   invocationsBurst: 2_000,
   noticesPerSecond: 1_000,
   noticesBurst: 2_000,
+  requestMsMax: 60_000,
+  bodiesBytesMax: 64 * 1024 * 1024,
+  unfinishedPerPeerMax: 256,
   eventsPerSecond: 10,
   eventsBurst: 50,
   eventsWaitingMax: 1_000,

@@ -4,6 +4,7 @@
  * Y1. Nothing is ready before the manifest is valid, what an earlier process has left is dealt with, and both the manifest
  *     and the endpoint answer. T3 T26 T46
  * Y2. Closing takes no more calls, ends those that run, and gives their messages a bounded time to get out.
+ * Y3. Head and body of a request have a time in which they must arrive, and a peer a bound of those that have not.
  */
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,12 +15,17 @@ import { manifestText } from './manifest.ts';
 import type { MigrateHook } from './migration.ts';
 import { checkProvider } from './oauth-provider.ts';
 import { createRateLimit } from './rate-limit.ts';
+import { createBodyReader } from './request-body.ts';
 import { createRedactor, type Redactor } from './redactor.ts';
 import { probeItself } from './self-probe.ts';
 import { type ServeOptions, serverLimits, type ServerLimits } from './serve-options.ts';
 import type { ToolServer } from './tool-server.ts';
+import { boundUnfinishedRequests } from './unfinished-requests.ts';
 
 const sweepEveryMs = 60_000;
+const timeoutsCheckedEveryMs = 1_000;
+/** Where all requests come from one peer. */
+const behindProxy = { unfinishedPerPeerMax: Number.POSITIVE_INFINITY };
 
 interface Life {
   readonly options: ServeOptions;
@@ -37,18 +43,25 @@ export async function serve(options: ServeOptions): Promise<ToolServer> {
   if (!authentication.isRequired && options.tools.some((tool) => tool.requiresUser === true))
     throw new Error('a tool that acts for a user needs a server with authentication'); // T33
   const redactor = redactorOf(options, authentication);
-  const limits = { ...serverLimits, ...options.limits };
-  const log = loggerOf(options, redactor);
   const publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? '';
+  const limits = { ...serverLimits, ...(publicUrl === '' ? {} : behindProxy), ...options.limits };
+  const log = loggerOf(options, redactor);
   const life: Life = { options, limits, log, state: 'starting', publicUrl, manifest: '' };
   const trustsUserId = authentication.isRequired;
   const assembly = assemble(options, { limits, redactor, trustsUserId, publicUrl: () => life.publicUrl, log });
-  const http = createServer((request, response) => {
+  const timeouts = {
+    headersTimeout: limits.requestMsMax, // (Y3)
+    requestTimeout: limits.requestMsMax,
+    connectionsCheckingInterval: Math.min(timeoutsCheckedEveryMs, limits.requestMsMax),
+  };
+  const http = createServer(timeouts, (request, response) => {
     door(request, response).catch((error: unknown) => {
       log(`a request failed: ${error instanceof Error ? error.message : 'unknown'}`);
       send(response, { status: 500 });
     });
   });
+  const unbound = boundUnfinishedRequests(http, limits.unfinishedPerPeerMax);
+  http.once('close', unbound);
   const server = serverOf(life, assembly, http);
   const door = doorOf(life, assembly, authentication, server);
   try {
@@ -121,6 +134,7 @@ function doorOf(life: Life, assembly: Assembly, authentication: Authentication, 
     take: assembly.take,
     closeThread,
     cancelToolCall,
+    isAsked: choices.isAsked,
     answerChoice: choices.answer,
     async login(query) {
       const { status, text } = await authorizations.callback(query);
@@ -129,6 +143,7 @@ function doorOf(life: Life, assembly: Assembly, authentication: Authentication, 
     migration: needsMigration(options) ? { hook: moveAll(options, assembly), migrateMsMax: limits.migrateMsMax } : null,
     handOver: assembly.handover?.take ?? null,
     routes: options.routes ?? [],
+    readBody: createBodyReader(limits.bodiesBytesMax),
     server: () => server,
     log,
   });

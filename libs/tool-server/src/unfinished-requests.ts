@@ -1,0 +1,70 @@
+/**
+ * Owns: how many requests one peer may leave unfinished.
+ * Not here: the memory of their bodies (`request-body.ts`), and the time after which each is closed (`serve.ts`).
+ *
+ * M1. A request counts while its head or its body has been unfinished for more than a second. Connections that wait for their
+ *     next request, and requests that wait for their answer, do not count.
+ * M2. A peer has at most `perPeerMax` of them; the youngest of more are closed, once a second.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+const unfinishedMsMin = 1_000;
+const sweepEveryMs = 1_000;
+const refusal = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
+
+interface Connection {
+  readonly socket: Socket;
+  readonly peer: string;
+  /** Since when it waits for the rest of a request. */
+  since: number;
+  /** What was read of the socket when its last request was done: more belongs to the head of the next one. */
+  mark: number;
+  request: IncomingMessage | null;
+  response: ServerResponse | null;
+}
+
+/** Watches all connections of a server. Stop it by what it gives. */
+export function boundUnfinishedRequests(http: Server, perPeerMax: number): () => void {
+  const connections = new Map<Socket, Connection>();
+  http.on('connection', (socket: Socket) => {
+    const peer = socket.remoteAddress ?? '';
+    connections.set(socket, { socket, peer, since: performance.now(), mark: 0, request: null, response: null });
+    socket.once('close', () => connections.delete(socket));
+  });
+  http.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const connection = connections.get(request.socket);
+    if (connection === undefined) return;
+    Object.assign(connection, { since: performance.now(), request, response });
+    response.once('close', () => {
+      if (connection.response === response && request.complete) rest(connection);
+    });
+  });
+  const sweep = (): void => {
+    const unfinished = [...connections.values()].filter((each) => isUnfinished(each));
+    for (const ofPeer of Map.groupBy(unfinished, ({ peer }) => peer).values())
+      for (const { socket, response } of ofPeer.toSorted((a, b) => a.since - b.since).slice(perPeerMax)) {
+        if (response?.headersSent !== true) socket.end(refusal); // (M2)
+        socket.destroySoon();
+      }
+  };
+  const timer = setInterval(sweep, sweepEveryMs).unref();
+  return () => clearInterval(timer);
+}
+
+function rest(connection: Connection): void {
+  Object.assign(connection, {
+    since: performance.now(),
+    mark: connection.socket.bytesRead,
+    request: null,
+    response: null,
+  });
+}
+
+/** (M1) */
+function isUnfinished(connection: Connection): boolean {
+  const { socket, since, mark, request, response } = connection;
+  if (request?.complete === true && response?.writableFinished === true) rest(connection); // its body came after its answer
+  if (request?.complete === true) return false;
+  return performance.now() - since > unfinishedMsMin && (request !== null || socket.bytesRead > mark);
+}
