@@ -183,7 +183,7 @@ export function workBusContract(name: string, make: () => Promise<WorkBusUnderTe
         });
       });
       const many = Array.from({ length: 1_152 }, (_, index) => `waits-${index}`);
-      await Promise.all(many.map((id) => work.publish('dispatches', dispatchOf(id))));
+      await Promise.all(many.map(async (id) => work.publish('dispatches', dispatchOf(id))));
       await passed(() => waiting.length === many.length);
       await work.publish('dispatches', dispatchOf('other'));
       await passed(() => handled.length > 0);

@@ -2,7 +2,7 @@ import { Fault, type FetchOutcome } from '@dormouse/ports';
 import type { LoadToolsets, ToolsetsResult } from '@dormouse/thread';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { faulty } from './spec/faulty.ts';
-import { createStage, join, key, sha256Of, type Stage, weather } from './spec/stage.ts';
+import { createStage, join, key, sha256Of, type Stage, status, weather } from './spec/stage.ts';
 
 let stage: Stage;
 
@@ -177,6 +177,27 @@ describe('loading toolsets', () => {
     };
     await stage.owe(loadAt as LoadToolsets);
     expect(stage.inputs.at(-1)).toMatchObject({ toolsets: [], rejected: [{ code: 'TOOLSET_UNREACHABLE' }] });
+  });
+
+  it('R25 a migration that is refused leaves nothing to remember of its destination', async () => {
+    const peer = await stage.register('weather');
+    await stage.dispatcher();
+    peer.manifest = { ...weather, needsMigration: true };
+    peer.answers = [status(500)];
+    await load(['weather']);
+    const destination = join(stage, 'https://moved.example');
+    destination.manifest = { ...weather, toolset_version: '9' };
+    const toolServers = { weather: 'https://moved.example' };
+    await stage.owe({ do: 'MigrateToolServers', id: 'mig_1', migrationId: 'mig_1', session: 's', toolServers });
+    expect(stage.inputs.at(-1)).toMatchObject({
+      kind: 'MigrationResult',
+      problems: [expect.stringContaining('HTTP 500')],
+    });
+    expect(destination.gets).toHaveLength(1);
+    const { toolsets } = stage.ports;
+    expect(await toolsets.lastGood(key.tenant, 'https://moved.example')).toBeNull();
+    expect(await toolsets.get(key.tenant, sha256Of(destination.manifest))).toBeNull();
+    expect(await toolsets.lastGood(key.tenant, 'https://weather.example')).toBe(sha256Of(peer.manifest));
   });
 
   it('R25 a server that never answered is reported', async () => {
