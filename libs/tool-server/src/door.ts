@@ -25,7 +25,8 @@ import { manifestPath } from './manifest.ts';
 import { migrate, type MigrateHook } from './migration.ts';
 import { redirectPath } from './oauth-provider.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { isTooLarge, type ReadBody, textOf } from './request-body.ts';
+import { textOf } from './body-text.ts';
+import { isTooLarge, type ReadBody } from './request-body.ts';
 import type { Route, RouteAnswer } from './route.ts';
 import type { ToolServer } from './tool-server.ts';
 

@@ -145,12 +145,9 @@ describe('ids of another runtime', () => {
     for (const question of questions)
       expect(await runtime.choose(question, question['prompt'] === 'A?' ? 0 : 1)).toBe(200);
     await runtime.nth('tool_result', 'call_1', 2);
-    expect(
-      runtime
-        .about('tool_result', 'call_1')
-        .map((each) => each['text'])
-        .toSorted(),
-    ).toEqual(['left', 'right']);
+    expect(new Set(runtime.about('tool_result', 'call_1').map((each) => each['text']))).toEqual(
+      new Set(['left', 'right']),
+    );
     await runtime.cancel('call_0');
     await eventually(() => server.subscriptions().length === 0, 'the end of both');
   });

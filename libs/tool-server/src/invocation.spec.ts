@@ -178,7 +178,7 @@ describe('a result', () => {
       const call = { operation: 'echo', arguments: { text }, id: 'same', callback_url: at.sink.url, group_id: 'thr_1' };
       expect((await at.post('/invoke', call, key === undefined ? {} : { 'idempotency-key': key })).status).toBe(200);
       const message = (await at.sink.until((posts += 1))).at(-1);
-      return `${message?.headers['idempotency-key']}: ${message?.body}`;
+      return `${String(message?.headers['idempotency-key'])}: ${message?.body}`;
     };
     const first = await post('a', 'k1');
     const realNow = Date.now;

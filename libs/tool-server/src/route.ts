@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { checkJson } from '@dormouse/protocol';
 import { createAuthentication, isSame } from './authentication.ts';
-import { textOf } from './request-body.ts';
+import { textOf } from './body-text.ts';
 import type { ToolServer } from './tool-server.ts';
 
 export interface RouteRequest {

@@ -25,7 +25,7 @@ it('W2 an assignment that was revoked takes none with it that bears the same num
   const handlers = await joined.promise;
   const deliver = (assignment: Assignment, id: string): void => {
     const value = Buffer.from(JSON.stringify({ effect: { do: 'InvokeTool', id } }));
-    handlers.record(assignment, { value, offset: '0' } as never, () => {});
+    handlers.record(assignment, { value, offset: '0' } as never, () => {}, false);
   };
   const [before, after] = [1, 1].map((generation): Assignment => ({ partition: 0, generation }));
   if (before === undefined || after === undefined) throw new Error('two assignments');

@@ -22,14 +22,14 @@ function producer(): { readonly sent: readonly (readonly string[])[]; readonly o
 
 afterEach(() => void vi.useRealTimers());
 
-it('R1 what is ready together leaves together, in order', async () => {
+it('S1 what is ready together leaves together, in order', async () => {
   const { sent, of } = producer();
   const sender = createRecordSender(of, 1_000_000);
   await Promise.all(['a', 'b', 'c'].map((value) => sender.send(record(value))));
   expect(sent).toEqual([['a', 'b', 'c']]);
 });
 
-it('R1 what comes alone leaves at once; what follows a crowd leaves with those that come within a moment', async () => {
+it('S1 what comes alone leaves at once; what follows a crowd leaves with those that come within a moment', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   const { sent, of } = producer();
   const sender = createRecordSender(of, 1_000_000);
@@ -50,7 +50,7 @@ it('R1 what comes alone leaves at once; what follows a crowd leaves with those t
   expect(sent.slice(3)).toEqual([['c', 'd']]);
 });
 
-it('R3 a request is bounded in bytes, whatever letters they are', async () => {
+it('S3 a request is bounded in bytes, whatever letters they are', async () => {
   const { sent, of } = producer();
   const sender = createRecordSender(of, 1_000_000);
   const text = '漢'.repeat(20_000);
@@ -59,7 +59,7 @@ it('R3 a request is bounded in bytes, whatever letters they are', async () => {
   for (const values of sent) expect(Buffer.byteLength(values.join(''))).toBeLessThanOrEqual(800_000);
 });
 
-it('R3 a record above the limit is refused alone', async () => {
+it('S3 a record above the limit is refused alone', async () => {
   const { sent, of } = producer();
   const sender = createRecordSender(of, 10);
   const [small, large] = await Promise.allSettled([sender.send(record('a')), sender.send(record('漢漢漢漢'))]);
@@ -68,7 +68,7 @@ it('R3 a record above the limit is refused alone', async () => {
   expect(sent).toEqual([['a']]);
 });
 
-describe('R2 a record is sent when an answer names its partition', () => {
+describe('S2 a record is sent when an answer names its partition', () => {
   it('what no answer names is sent again, in order, and the others are not', async () => {
     const requests: string[][] = [];
     const moved = new Set([1]);

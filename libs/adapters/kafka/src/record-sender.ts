@@ -1,12 +1,12 @@
 // Everything that is published leaves through here: what is ready together goes to the brokers in one request.
 //
 // Invariants:
-//   R1. While one request is under way, collect; then send all that is there. Order is kept. What comes alone leaves at once;
+//   S1. While one request is under way, collect; then send all that is there. Order is kept. What comes alone leaves at once;
 //       after a crowd the next request waits a moment for the rest of it.
-//   R2. `send` resolves when every in-sync replica has the record; when it rejects, the record may be there all the same. A record
+//   S2. `send` resolves when every in-sync replica has the record; when it rejects, the record may be there all the same. A record
 //       is sent when an answer names its partition. What no answer names is sent again, in order: kafkajs passes over a partition whose
 //       leader moves between two attempts to a broker that has answered the first, and resolves.
-//   R3. A record above the limit is refused alone, before it is sent, and what travels together stays below the brokers' limit:
+//   S3. A record above the limit is refused alone, before it is sent, and what travels together stays below the brokers' limit:
 //       it fails nobody it travels with.
 import { Fault } from '@dormouse/ports';
 import type { Message, Producer } from 'kafkajs';
@@ -51,7 +51,7 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
   async function sendAll(): Promise<void> {
     await Promise.resolve(); // what is published in this turn of the event loop leaves together
     while (queue.length > 0) {
-      if (!closed) await crowd.rest(); // (R1)
+      if (!closed) await crowd.rest(); // (S1)
       const lot = takeLot();
       crowd.came(lot.length);
       await sendLot(lot);
@@ -59,7 +59,7 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
     sending = null;
   }
 
-  /** (R2) */
+  /** (S2) */
   async function sendLot(lot: readonly Waiting[]): Promise<void> {
     let unsent = lot;
     try {
@@ -96,7 +96,7 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
       if (closed) return Promise.reject(unavailable('The runtime is shutting down.'));
       if (queue.length >= queuedMax) return Promise.reject(unavailable('Too many records are waiting for Kafka.'));
       const bytes = Buffer.byteLength(record.value);
-      if (bytes > recordBytesMax) return Promise.reject(tooLarge(bytes, recordBytesMax)); // (R3)
+      if (bytes > recordBytesMax) return Promise.reject(tooLarge(bytes, recordBytesMax)); // (S3)
       return new Promise((resolve, reject) => {
         queue.push({ record, bytes, resolve, reject });
         sending ??= sendAll();

@@ -25,7 +25,7 @@ function arrived(body: string): IncomingMessage {
 
 const textOf = ({ bytes, truncated }: RequestBytes): string => `${bytes.toString()}${truncated ? '…' : ''}`;
 
-it('R3 takes a body that came along with its head, and listens for nothing', async () => {
+it('B3 takes a body that came along with its head, and listens for nothing', async () => {
   const payload = arrived('hello');
   expect(textOf(await receiveBytes(payload, 10))).toBe('hello');
   expect(['data', 'end', 'error'].map((name) => payload.listenerCount(name))).toEqual([0, 0, 0]);
@@ -45,7 +45,7 @@ it('takes a body that comes in parts', async () => {
   expect(textOf(await received)).toBe('hello');
 });
 
-it('R1 says that there was more than it takes, however it comes, and does not keep it', async () => {
+it('B1 says that there was more than it takes, however it comes, and does not keep it', async () => {
   expect(textOf(await receiveBytes(arrived('hello world'), 10))).toBe('hello world…');
   const payload = request();
   const received = receiveBytes(payload, 10);
@@ -57,7 +57,7 @@ it('R1 says that there was more than it takes, however it comes, and does not ke
   end(payload);
 });
 
-it('R1 takes the beginning alone of what says that it is longer, and waits for no more', async () => {
+it('B1 takes the beginning alone of what says that it is longer, and waits for no more', async () => {
   const payload = request();
   payload.headers['content-length'] = '11';
   const received = receiveBytes(payload, 10);
@@ -65,7 +65,7 @@ it('R1 takes the beginning alone of what says that it is longer, and waits for n
   expect(textOf(await received)).toBe('he…');
 });
 
-describe('R4 without room for all', () => {
+describe('B4 without room for all', () => {
   let nowMs = 0;
   const push = async (payload: IncomingMessage, bytes: number): Promise<void> => {
     payload.push('x'.repeat(bytes));
@@ -126,7 +126,7 @@ it('rejects when the sender goes away, whenever that is: his mistake, and not ou
   await expect(halfHeard).rejects.toMatchObject({ code: 'MALFORMED_REQUEST', status: 400 });
 });
 
-it('R2 requests that are complete in one turn of the event loop go on together', async () => {
+it('B2 requests that are complete in one turn of the event loop go on together', async () => {
   const told: string[] = [];
   const take = async (name: string): Promise<void> => {
     told.push(textOf(await receiveBytes(arrived(name), 10)));

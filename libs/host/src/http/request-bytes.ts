@@ -1,14 +1,14 @@
 // The bytes of a request, as they come, within a limit.
 //
 // Invariants:
-//   R1. At most `bytesMax` and one chunk are held, or what was here before anybody looked. The answer waits for no more than
+//   B1. At most `bytesMax` and one chunk are held, or what was here before anybody looked. The answer waits for no more than
 //       that, nor for a body that says beforehand that it is longer: of such a one the first chunk is taken. What follows is
 //       thrown away unread, so that the sender gets to read the answer instead of a broken connection; but not for ever.
-//   R2. Requests that are complete in the same turn of the event loop go on together.
-//   R3. Nearly every body comes along with its head: then it is taken as it is, and nobody listens for its parts.
-//   R4. What is held of a body that is not whole is held in the room that all of them share; one that has to give way fails, and
+//   B2. Requests that are complete in the same turn of the event loop go on together.
+//   B3. Nearly every body comes along with its head: then it is taken as it is, and nobody listens for its parts.
+//   B4. What is held of a body that is not whole is held in the room that all of them share; one that has to give way fails, and
 //       the rest of it is thrown away.
-//   R5. Megabytes are put together step by step, in turns with all other long work: twenty bodies that end at once hold the event
+//   B5. Megabytes are put together step by step, in turns with all other long work: twenty bodies that end at once hold the event
 //       loop up for no longer than one.
 import type { IncomingMessage } from 'node:http';
 import { type Soon, together, whenHere } from '@dormouse/ports';
@@ -24,7 +24,7 @@ export interface RequestBytes {
 }
 
 const discardedBytesMax = 64 * 1024 * 1024;
-/** Bytes of a step. (R5) */
+/** Bytes of a step. (B5) */
 const joinedAtOnceBytesMax = 262_144;
 const none = Buffer.alloc(0);
 
@@ -34,13 +34,13 @@ export const saysMoreThan = (bytesMax: number, { headers }: Pick<IncomingMessage
 
 /**
  * @throws HttpProblem when the sender went away before its body was here, which is its own matter, and when the body had to give
- * way (R4).
+ * way (B4).
  */
 export function receiveBytes(payload: IncomingMessage, bytesMax: number, room: BodyRoom): Promise<RequestBytes> {
   return new Promise((resolve, reject) => {
     together(() => {
       if (!payload.complete) return listen(payload, bytesMax, room, resolve, reject);
-      const bytes = (payload.read() as Buffer | null) ?? none; // (R2, R3)
+      const bytes = (payload.read() as Buffer | null) ?? none; // (B2, B3)
       resolve({ bytes, truncated: bytes.length > bytesMax });
     });
   });
@@ -67,7 +67,7 @@ function listen(
     pause: () => void payload.pause(),
     resume: () => void payload.resume(),
     giveWay: () => end(() => reject(noRoom())),
-  }); // (R4)
+  }); // (B4)
   const senderGone = (cause?: unknown): void =>
     end(() => reject(new HttpProblem('MALFORMED_REQUEST', 'The body did not come to its end.', { cause })));
   if (payload.destroyed) return senderGone();
@@ -79,12 +79,12 @@ function listen(
     hold.add(chunk.length);
     if (isOver || (received <= bytesMax && !isTooLong)) return;
     const taken = joined(chunks);
-    end(() => resolve(whenHere(taken, (bytes) => ({ bytes, truncated: true })))); // (R1)
+    end(() => resolve(whenHere(taken, (bytes) => ({ bytes, truncated: true })))); // (B1)
   });
   payload.on('end', () => {
     if (isOver) return;
     const taken = joined(chunks);
-    end(() => together(() => resolve(whenHere(taken, (bytes) => ({ bytes, truncated: false }))))); // (R2)
+    end(() => together(() => resolve(whenHere(taken, (bytes) => ({ bytes, truncated: false }))))); // (B2)
   });
   payload.on('error', senderGone);
   payload.on('close', () => {
@@ -99,7 +99,7 @@ function joined(chunks: readonly Buffer[]): Soon<Buffer> {
   return inTurnsIf(size > joinedAtOnceBytesMax, joining(chunks, size));
 }
 
-/** (R5) */
+/** (B5) */
 function* joining(chunks: readonly Buffer[], size: number): Steps<Buffer> {
   const whole = Buffer.allocUnsafe(size);
   let copied = 0;

@@ -12,10 +12,10 @@
 //       retry a 4xx; a `tool_result` that is too large or unreadable settles its call.
 //   C4. The token is in no log line and in no answer; nor is the URL of a login or of a choice's answer, which is sealed here.
 //   C5. An event is accepted once under its sender's event id; without one it is at least once, under an id of ours. I-13
-//   C7. The token is judged, and the tenant's share, before a request is read.
 //   C6. A long message is worked on in turns: whatever a server sends, nobody else waits for more than a step of it. Only
 //       some are read at once, tenant by tenant; the others wait, as bytes.
-//   C7. A question or a login is one under its sender's message id. Without one each is an input of its own, and the thread
+//   C7. The token is judged, and the tenant's share, before a request is read.
+//   C8. A question or a login is one under its sender's message id. Without one each is an input of its own, and the thread
 //       knows a repetition by the hash of what is asked, while that is open. R94
 import { hash } from 'node:crypto';
 import {
@@ -252,7 +252,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     }));
   }
 
-  /** The message that a question is, and the question that it asks, for the thread to compare when only that can tell. (C7) */
+  /** The message that a question is, and the question that it asks, for the thread to compare when only that can tell. (C8) */
   function namesOf(
     request: CallbackRequest,
     asked: string,
