@@ -22,7 +22,7 @@ export interface ForeignRuntime {
   /** Base URL of its callbacks. */
   readonly url: string;
   /** Everything that has arrived. */
-  readonly messages: readonly ForeignMessage[];
+  readonly messages: ForeignMessage[];
   /** Posts an invocation once; the status of the answer, null when there was none. */
   readonly invoke: (call: ForeignCall) => Promise<number | null>;
   /** The same, and the text of the result that it leads to. */
@@ -46,6 +46,7 @@ export async function startForeignRuntime(serverUrl: string): Promise<ForeignRun
   let base = serverUrl;
   const messages: ForeignMessage[] = [];
   const server = createServer((request, response) => {
+    if (request.method !== 'POST') return void response.writeHead(404).end();
     const chunks: Buffer[] = [];
     request.on('error', () => {}); // a sender that was killed
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
