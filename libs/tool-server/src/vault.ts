@@ -49,7 +49,9 @@ export function createVault(key: Uint8Array): Vault {
     open(purpose, blob) {
       if (!(blob instanceof Uint8Array)) throw new TypeError('a sealed value is not a blob'); // (V2)
       const bytes = Buffer.from(blob);
-      const decipher = createDecipheriv('aes-256-gcm', sealing, bytes.subarray(0, nonceBytes));
+      const decipher = createDecipheriv('aes-256-gcm', sealing, bytes.subarray(0, nonceBytes), {
+        authTagLength: tagBytes, // a blob that was cut short has no shorter tag
+      });
       decipher.setAAD(Buffer.from(purpose)).setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
       const opened = Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
       return JSON.parse(opened.toString('utf8')) as unknown;
