@@ -1,5 +1,5 @@
-// The crowd beside the healthy load: calls to a tool server that answers 503 to every call, and completions of a model that never
-// says anything, twice as many of each as there are places for them in all processes together.
+// The crowd beside the healthy load: calls to a tool server that answers 503 to every call, and completions of a model whose
+// server takes every request and never answers, twice as many of each as there are places for them in all processes together.
 //
 // Invariants:
 //   W1. While it stands, each of its threads asks again as soon as it has been given up: the crowd does not get smaller.
@@ -38,11 +38,11 @@ const callsPerTurn = 16;
 const atOnce = 8;
 const turnsMax = 200;
 const lookEveryMs = 15_000;
-const hangsMs = 86_400_000;
 
 /** Opens the threads, which say nothing yet. */
 export async function createCrowd({ request, workload, kind, instances }: CrowdOrder): Promise<Crowd> {
   const dead = await startDeadToolServer();
+  const hung = await startHungModel();
   const leaving = new AbortController();
   const threads: string[] = [];
   let standing: readonly Promise<void>[] = [];
@@ -73,8 +73,8 @@ export async function createCrowd({ request, workload, kind, instances }: CrowdO
     await open('caller', (times * callPlaces * instances) / callsPerTurn);
   }
   if (kind === 'both' || kind === 'models') {
-    const script = Array.from({ length: turnsMax }, () => [{ wait_ms: hangsMs }]);
-    await made('/v1/agents', { name: 'hanger', model: { provider: 'scripted', parameters: { script } } });
+    const model = { provider: 'openai-compatible', name: 'hung', base_url: `${hung.url}/v1` };
+    await made('/v1/agents', { name: 'hanger', model });
     await open('hanger', times * completionPlaces * instances);
   }
 
@@ -98,7 +98,9 @@ export async function createCrowd({ request, workload, kind, instances }: CrowdO
       await fewAtOnce(threads, (thread) => workload.interrupt(thread)); // (W2)
     },
     posts: dead.posts,
-    close: dead.close,
+    close: async () => {
+      await Promise.all([dead.close(), hung.close()]);
+    },
   };
 }
 
@@ -135,6 +137,20 @@ async function startDeadToolServer() {
   return {
     url,
     posts: () => posts,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** It takes every request, and never answers one. */
+async function startHungModel() {
+  const server = createServer((request) => void request.resume()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: async () => {
       server.closeAllConnections();
       server.close();
