@@ -57,8 +57,6 @@ export type AppendAnswer = AppendOutcome | Error;
 export interface ThreadLog {
   /** Stores a group in one durable write. Answers in the order given. @throws when it failed as a whole. (L8) */
   append(group: readonly Append[]): Promise<readonly AppendAnswer[]>;
-  /** A hint: an append follows at once. A store that sleeps may wake up for it; nothing else comes of it. */
-  expectAppend?(): void;
   /** Commits with `version >= from` in order, at most `limit` of them (default: all). */
   read(key: ThreadKey, from: number, limit?: number): Promise<readonly Commit[]>;
   /** The commit that holds the event at this position (1..n), or null beyond the head. */

@@ -1,14 +1,13 @@
 // Stores commits inside the writer's transaction: who wins a race is decided here, without failing the transaction.
 //
 // Invariants:
-//   A1. The writer is the only one who writes, so the heads it remembers are the heads; after a rollback it forgets them.
-//   A2. A conflict is found by comparing versions (L1), a duplicate by its inputs (L2), both before anything of the commit is
-//       inserted: neither leaves a trace in the log.
-//   A3. Places are written before a head is looked for. (S6)
-//   A4. An input is well-formed text: a lone surrogate would be one text in the log and another one wherever it is looked for.
+//   A1. The writer is the only process that writes, so the heads it remembers are the heads; after a rollback it forgets them.
+//   A2. A conflict is found by comparing versions (thread-log L1), a duplicate by its inputs (thread-log L2), both before anything
+//       of the commit is inserted: neither leaves a trace in the log.
+//   A3. The commit, its inputs and its owed row are inserted in one transaction; unique keys refuse a second one. (schema S3)
+//   A4. An input is well-formed text: a lone surrogate would be one text in the log and another one in the index.
 import type { AppendOutcome } from '@dormouse/ports';
 import type { DatabaseSync } from 'node:sqlite';
-import { createPlaces } from './places.ts';
 import type { AppendRow } from './write-operation.ts';
 
 export interface CommitAppender {
@@ -26,15 +25,16 @@ interface Head {
 const headsMaxUsually = 50_000;
 
 export function createCommitAppender(database: DatabaseSync, headsMax = headsMaxUsually): CommitAppender {
-  const places = createPlaces(database);
   const findNumber = database.prepare('SELECT number FROM thread_numbers WHERE tenant = ? AND thread = ?');
   const insertNumber = database.prepare('INSERT INTO thread_numbers (tenant, thread) VALUES (?, ?)');
   const findHead = database.prepare(
-    'SELECT c.version + c.count AS next FROM places AS p JOIN commits AS c ON c.id = p.id WHERE p.number = ? ORDER BY p.version DESC LIMIT 1',
+    'SELECT version + count AS next FROM commits WHERE number = ? ORDER BY version DESC LIMIT 1',
   );
   const insertCommit = database.prepare(
     'INSERT INTO commits (number, version, count, inputs, at, nonce, trace, kid, prev, hash, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
+  const findInput = database.prepare('SELECT 1 FROM inputs WHERE input = ? AND number = ?');
+  const insertInput = database.prepare('INSERT INTO inputs (input, number, version) VALUES (?, ?, ?)');
   const insertOwed = database.prepare('INSERT INTO owed (number, version) VALUES (?, ?)');
 
   // Two generations: the older one is dropped when the younger is full. Bounded, and cheap to keep.
@@ -58,7 +58,6 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
     const found = findNumber.get(tenant, thread);
     if (found === undefined) return { number: Number(insertNumber.run(tenant, thread).lastInsertRowid), version: 0 };
     const number = Number(found['number']);
-    places.write(); // (A3)
     return { number, version: Number(findHead.get(number)?.['next'] ?? 0) };
   }
 
@@ -68,11 +67,11 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
     const head = headOf(tenant, thread);
     const { number } = head;
     if (version !== head.version) return 'conflict';
-    if (inputs.some((input) => places.isClaimed(number, input))) return 'duplicate';
+    if (inputs.some((input) => findInput.get(input, number) !== undefined)) return 'duplicate';
     insertCommit.run(number, version, count, JSON.stringify(inputs), at, nonce, trace, kid, prev, hash, body);
+    for (const input of new Set(inputs)) insertInput.run(input, number, version); // (A3)
     if (owes) insertOwed.run(number, version);
     head.version = version + count;
-    places.add(number, inputs);
     return 'appended';
   }
 
@@ -81,7 +80,6 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
     forget: () => {
       young = new Map();
       old = new Map();
-      places.forget();
     },
   };
 }

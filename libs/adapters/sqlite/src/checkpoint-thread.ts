@@ -6,7 +6,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { type CheckpointSetup, createCheckpointLine } from './checkpoint-line.ts';
-import { giveWay } from './give-way.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
 import { busyMsMax } from './transaction.ts';
 
@@ -16,7 +15,6 @@ const database = new DatabaseSync(setup.file, { timeout: busyMsMax });
 database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0'); // syncs the log before, and the file behind
 const noop = database.prepare('PRAGMA wal_checkpoint(NOOP)');
 const passive = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-giveWay();
 line.ready();
 while (line.next()) line.answer(carryOver());
 database.close();

@@ -11,7 +11,6 @@ import {
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
-import { createWrittenCalls } from './written-calls.ts';
 
 interface EntryRow {
   readonly nonce: string | null;
@@ -53,31 +52,18 @@ const selectCall =
   'UNION ALL SELECT number, at, status, duration_ms, NULL, NULL, NULL, NULL ' +
   'FROM attempts WHERE tenant = ?1 AND thread = ?2 AND tool_call = ?3 ORDER BY number, at';
 
-// Whatever begins like a call: '`' is the letter after '_'.
-const selectLatest =
-  "SELECT max((SELECT ifnull(max(subject), '') FROM ledger WHERE subject >= 'call_' AND subject < 'call`'), " +
-  "(SELECT ifnull(max(tool_call), '') FROM attempts WHERE tool_call >= 'call_' AND tool_call < 'call`')) AS latest";
-
-const rememberedMax = 20_000;
-
 export function createDispatchLedger(writer: GroupWriter, reader: Reader): DispatchLedger {
-  const latestStored = (): string => reader.one<{ readonly latest: string }>(selectLatest)?.latest ?? '';
-  const written = createWrittenCalls(latestStored, rememberedMax);
   return {
     read: async (key, subject): Promise<LedgerEntry | null> => {
-      if (!written.mayHave(subject)) return null;
       const row = reader.one<EntryRow>(selectEntry, key.tenant, key.thread, subject);
       return row && entryOf(row);
     },
-    look: (key, toolCallId) =>
-      soon(() => (written.mayHave(toolCallId) ? readCall(reader, key, toolCallId) : nothingKnown)),
+    look: (key, toolCallId) => soon(() => readCall(reader, key, toolCallId)),
     claim: async (key, subject, nonce, at) => {
-      written.writing(subject);
       const row = await writer.ask('prompt', claimEntry, [key.tenant, key.thread, subject, nonce, at]);
       return row?.['nonce'] === nonce;
     },
     settle: async (key, subject, outcome, detail, attempt) => {
-      written.writing(subject);
       // Nobody waits for "sent"; a failure is told to the thread only after it is on disk.
       const urgency = outcome === 'sent' ? 'lazy' : 'prompt';
       const made = attempt === undefined ? null : { sql: insertAttempt, parameters: rowOf(key, attempt) };
@@ -85,7 +71,6 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
       return row?.['outcome'] as DispatchOutcome;
     },
     record: async (key, attempt) => {
-      written.writing(attempt.toolCallId);
       await writer.rows('lazy', insertAttempt, [rowOf(key, attempt)]);
     },
     attempts: async (key, toolCallIds) =>

@@ -5,24 +5,20 @@
 // but the event loop is free meanwhile, also when a disk takes 20 ms.
 //
 // Invariants:
-//   G1. Everything is carried out in the order in which it left. When that is, `outbox.ts` says.
+//   G1. Everything is carried out in the order in which it left. When that is, `queue.ts` says.
 //   G2. An operation's promise settles after its transaction: on disk, or rolled back.
 //   G3. At most `queuedMax` operations wait; then UNAVAILABLE, and nothing was accepted.
 //   G4. A writer that dies takes the process with it.
-//   G5. Of commits that were expected, the answer finds the event loop awake, as long as that takes no longer than most disks.
-//       With one processor nothing is expected.
-//   G6. Of appends that were given together, those that failed are answered with their failure, and the others keep what they are
+//   G5. Of appends that were given together, those that failed are answered with their failure, and the others keep what they are
 //       told; they reject only when all of them failed. (L8)
 import type { Append, AppendAnswer } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel } from 'node:worker_threads';
 import { createAnswerQueue } from './answer-queue.ts';
-import { createAwakeLoop } from './awake-loop.ts';
-import { isAppend } from './carry-out.ts';
 import { lineBytes } from './checkpoint-line.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import { unavailable } from './fault-of.ts';
-import { createOutbox, type OutboxOptions, type Urgency } from './outbox.ts';
+import { createWriteQueue, type Urgency, type WriteQueueOptions } from './write-queue.ts';
 import { startThread } from './start-thread.ts';
 import type {
   AppendRow,
@@ -35,12 +31,12 @@ import type {
   WriterSetup,
 } from './write-operation.ts';
 import { countersBytes, readCounters, type WriterCounters } from './writer-counters.ts';
-import { createWriterSignal, signalBytes, watchMsMax } from './writer-signal.ts';
+import { createWriterSignal, signalBytes } from './writer-signal.ts';
 
 type StatementUrgency = Exclude<Urgency, 'commit'>;
 
 export interface GroupWriter {
-  /** Resolves when each of them is answered, and `answered` has been told; rejects with the first failure. (G6) */
+  /** Resolves when each of them is answered, and `answered` has been told; rejects with the first failure. (G5) */
   append(
     group: readonly Append[],
     answered: (append: Append, answer: AppendAnswer) => void,
@@ -56,15 +52,13 @@ export interface GroupWriter {
     parameters: readonly SQLInputValue[],
     behind?: Statement | null,
   ): Promise<Row | null>;
-  /** An append is about to come: the writer need not be woken for it later, and opens its transaction. */
-  expect(): void;
   limitPages(pagesMax: number | null): Promise<void>;
   counters(): WriterCounters;
   /** Stores what is queued, then ends the thread. */
   close(): Promise<void>;
 }
 
-export interface WriterOptions extends OutboxOptions {
+export interface WriterOptions extends WriteQueueOptions {
   readonly file: string;
   readonly walFramesMax: number;
   readonly pagesMax: number | null;
@@ -85,22 +79,16 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   );
   const checkpointer = createCheckpointer({ file, line });
   const answers = createAnswerQueue();
-  const stayAwake = createAwakeLoop();
-  const outbox = createOutbox(options, (operations, waiting) => {
+  const queue = createWriteQueue(options, (operations, waiting) => {
     answers.add(waiting);
     post(operations);
-    if (!isExpected || !operations.some(isAppend)) return;
-    isExpected = false;
-    stayAwake(() => answers.length === 0); // (G5)
   });
   let gone: Error | null = null;
-  /** Whether the next commits are expected. */
-  let isExpected = false;
 
   const ended = Promise.withResolvers<void>();
   port.on('message', (message: WriterReply) => {
     if (message === 'closed') port.close();
-    else if (message !== 'log-is-long') deliver(message);
+    else if (message !== 'log-is-long') answers.settle(message);
     else if (gone === null) checkpointer.start();
   });
   writer.on('error', (error) => {
@@ -115,18 +103,8 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
 
   function stop(why: Error): void {
     gone ??= why;
-    outbox.leave();
+    queue.flush();
     answers.rejectAll(why);
-  }
-
-  function deliver(message: readonly WriteAnswer[]): void {
-    answers.settle(message);
-    if (answers.length === 0 && outbox.length > 0) setImmediate(rest);
-  }
-
-  /** Behind whoever goes on at once from what was answered, and writes again. (U5 of the outbox) */
-  function rest(): void {
-    if (answers.length === 0 && gone === null) outbox.allAnswered();
   }
 
   function post(message: WriterMessage): void {
@@ -137,7 +115,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   /** Why so many more are not taken. (G3) */
   const refusal = (count: number): Error | null =>
     gone ??
-    (answers.length + outbox.length + count > options.queuedMax
+    (answers.length + queue.length + count > options.queuedMax
       ? unavailable('Too much is waiting for the disk.')
       : null);
 
@@ -155,7 +133,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
         if (result === undefined) reject(wrongAnswer(answer));
         else resolve(result);
       };
-      outbox.add(urgency, operation, { resolve: take, reject });
+      queue.add(urgency, operation, { resolve: take, reject });
     });
   }
 
@@ -177,7 +155,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
           resolve(answers);
         };
         const waiting = { resolve: take, reject: take };
-        for (const append of group) outbox.add('commit', rowOf(append), waiting);
+        for (const append of group) queue.add('commit', rowOf(append), waiting);
       });
     },
     rows: (urgency, sql, rows) => (rows.length === 0 ? Promise.resolve(0) : change(urgency, { do: 'rows', sql, rows })),
@@ -186,18 +164,13 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
       write(urgency, { do: 'ask', sql, parameters, behind }, (answer) =>
         typeof answer === 'object' && 'row' in answer ? answer.row : undefined,
       ),
-    expect: () => {
-      if (gone !== null || watchMsMax === 0 || outbox.isLeaving) return; // it is awake in a moment
-      isExpected = true;
-      signal.wake();
-    },
     limitPages: async (pagesMax) => {
       await change('prompt', { do: 'limit', pagesMax });
     },
     counters: () => readCounters(counters),
     close: () => {
       if (gone) return ended.promise;
-      outbox.leave();
+      queue.flush();
       gone = unavailable('The stores are closed.');
       post('close');
       return ended.promise;

@@ -110,10 +110,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStores> 
       walFramesMax: options.walFramesMax ?? 8_192,
       pagesMax: pagesOf(options.sizeBytesMax ?? null),
       queuedMax: 100_000,
-      lazyRideMs: 25,
-      lazyRideCount: 64,
-      lazyLeaveMs: 50,
-      lazyAloneCount: 32,
+      lazyMsMax: 50,
     });
     return assemble(options, held, reader, writer);
   } catch (error) {

@@ -4,14 +4,11 @@
 //   S1. `user_version` counts the steps applied; a database with more steps than this release knows is refused.
 //   S2. A step is never edited after a release: a change of shape is a new step at the end.
 //   S3. The log is `commits`, in order of arrival: kept by thread, every commit would touch a page of its own, twice the
-//       bytes to sync. The other tables of the log (`inputs`, `thread_numbers`, `owed`, `places`) say nothing that `commits`
-//       does not say; `thread_numbers` decides races because it is unique.
+//       bytes to sync. The other tables of the log (`inputs`, `thread_numbers`, `owed`) say nothing that `commits` does not say.
+//       Races are decided by unique keys: a version of a thread, an input of a thread, a thread's number.
 //   S4. Tables are STRICT: what was declared is what is stored, so a row may be read by its declared type.
 //   S5. What every turn adds to is keyed by the id first: ids begin with their time, so the threads of one transaction meet
 //       on a few pages. Keyed by the thread first, each row would dirty a page of its own.
-//   S6. `places` says where a thread's commits are, by version, and `inputs` which commit claimed an id. Both are written for many commits
-//       at once, because they are in another order than the commits: those up to `placed.upto` are in them, whoever reads or
-//       claims looks through the few behind it too.
 
 /** 'DMSE': recognises our files, and other people's. */
 export const applicationId = 0x44_4d_53_45;
@@ -284,7 +281,7 @@ const idsFirst = `
   DROP TABLE attempts_by_thread;
 `;
 
-/** (S6) */
+/** Replaced by `uniqueVersions`. */
 const placesBehind = `
   CREATE TABLE places (
     number INTEGER NOT NULL,
@@ -298,10 +295,20 @@ const placesBehind = `
   DROP INDEX commits_by_version;
 `;
 
-/** Inputs are as far behind as places from here on. No release before may write to such a file: it would look for inputs in the table only. (S6) */
+/** Replaced by `uniqueVersions`: the release of this step left the inputs of the newest commits out of `inputs`. */
 const inputsBehind = `
   INSERT INTO places SELECT number, version, id FROM commits WHERE id > (SELECT upto FROM placed) ORDER BY number, version;
   UPDATE placed SET upto = (SELECT ifnull(max(id), 0) FROM commits);
+`;
+
+/** The inputs that were left out are claimed, and a version of a thread is unique again. (S3) */
+const uniqueVersions = `
+  INSERT OR IGNORE INTO inputs (input, number, version) SELECT each.value, number, version
+    FROM commits, json_each(commits.inputs) AS each WHERE commits.id > (SELECT upto FROM placed)
+    ORDER BY each.value, number;
+  CREATE UNIQUE INDEX commits_by_version ON commits (number, version);
+  DROP TABLE places;
+  DROP TABLE placed;
 `;
 
 export const schemaSteps: readonly string[] = [
@@ -311,6 +318,7 @@ export const schemaSteps: readonly string[] = [
   idsFirst,
   placesBehind,
   inputsBehind,
+  uniqueVersions,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each that was not finished looks as old as can be. */

@@ -3,7 +3,6 @@ import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { OwedCommits } from './owed-commits.ts';
-import { isBehind } from './places.ts';
 
 interface CommitRow {
   readonly version: number;
@@ -18,30 +17,18 @@ interface CommitRow {
   readonly body: string;
 }
 
-/** Rows read before the event loop gets a turn. */
-const rowsPerTurn = 512;
+/** Rows read in one tick of the event loop. */
+const rowsPerTick = 512;
 
-const number = '(SELECT number FROM thread_numbers WHERE tenant = ?1 AND thread = ?2)';
-const columns = 'c.count, c.inputs, c.at, c.nonce, c.trace, c.kid, c.prev, c.hash, c.body';
+const ofThread = 'c.number = (SELECT number FROM thread_numbers WHERE tenant = ?1 AND thread = ?2)';
+const columns = 'c.version, c.count, c.inputs, c.at, c.nonce, c.trace, c.kid, c.prev, c.hash, c.body';
 
-/**
- * Commits of a thread by their versions: those that have a place, and those behind them (S6). What is sorted and left out are
- * ids: bodies may be large.
- */
-const select = (versions: string, order: 'ASC' | 'DESC', limit: string): string =>
-  `WITH found AS (SELECT version, id FROM places WHERE number = ${number} AND version ${versions} UNION ALL ` +
-  'SELECT version, id FROM commits ' +
-  `WHERE ${isBehind} AND number = ${number} AND version ${versions} ORDER BY version ${order} LIMIT ${limit}) ` +
-  `SELECT found.version AS version, ${columns} FROM found CROSS JOIN commits AS c ON c.id = found.id ORDER BY found.version ${order}`;
-
-const selectFrom = select('>= ?3', 'ASC', '?4');
-const selectBefore = select('< ?3', 'DESC', '1');
-/** The commit of a thread that claimed an input, found the same way. */
+const selectFrom = `SELECT ${columns} FROM commits AS c WHERE ${ofThread} AND c.version >= ?3 ORDER BY c.version LIMIT ?4`;
+const selectBefore = `SELECT ${columns} FROM commits AS c WHERE ${ofThread} AND c.version < ?3 ORDER BY c.version DESC LIMIT 1`;
+/** The commit of a thread that claimed an input. */
 const selectByInput =
-  `WITH found AS (SELECT p.id FROM inputs AS i JOIN places AS p USING (number, version) WHERE number = ${number} AND i.input = ?3 UNION ALL ` +
-  `SELECT id FROM commits WHERE ${isBehind} AND number = ${number} ` +
-  'AND EXISTS (SELECT 1 FROM json_each(inputs) WHERE value = ?3) LIMIT 1) ' +
-  `SELECT c.version, ${columns} FROM found CROSS JOIN commits AS c ON c.id = found.id`;
+  `SELECT ${columns} FROM inputs AS i JOIN commits AS c ON c.number = i.number AND c.version = i.version ` +
+  `WHERE ${ofThread} AND i.number = c.number AND i.input = ?3`;
 
 export function createThreadLog(writer: GroupWriter, reader: Reader, owed: OwedCommits): ThreadLog {
   return {
@@ -49,12 +36,11 @@ export function createThreadLog(writer: GroupWriter, reader: Reader, owed: OwedC
       writer.append(group, ({ commit, owes }, answer) => {
         if (owes && (answer === 'appended' || answer === 'unknown')) owed.appended(commit, commit.version);
       }),
-    expectAppend: () => writer.expect(),
     read: async (key, from, limit = Number.MAX_SAFE_INTEGER) => {
       const commits: Commit[] = [];
       let next = from;
       while (commits.length < limit) {
-        const wanted = Math.min(rowsPerTurn, limit - commits.length);
+        const wanted = Math.min(rowsPerTick, limit - commits.length);
         const rows = reader.all<CommitRow>(selectFrom, key.tenant, key.thread, next, wanted);
         for (const row of rows) commits.push(commitOf(key, row));
         const last = rows.at(-1);

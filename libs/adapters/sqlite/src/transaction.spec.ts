@@ -2,12 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCommitAppender } from './append-commit.ts';
 import { prepareDatabase } from './database.ts';
-import { busyMsMax, createTransactions, type Transactions } from './transaction.ts';
+import { createTransactions, type Transactions } from './transaction.ts';
 import type { AppendRow, RowsOperation } from './write-operation.ts';
 
 let directory: string;
@@ -46,39 +45,8 @@ const stored = (): readonly unknown[] =>
     .prepare('SELECT nonce FROM commits')
     .all()
     .map(({ nonce }) => nonce);
-describe('a transaction that is opened ahead', () => {
-  it('is that of the group that comes', () => {
-    transactions.open();
-    expect(transactions.isOpen()).toBe(true);
-    expect(transactions.run([row('t', 0), row('t', 1)]).answers).toEqual(['appended', 'appended']);
-    expect([transactions.isOpen(), stored()]).toEqual([false, ['t-0', 't-1']]);
-  });
-
-  it('leaves nothing when no group comes', () => {
-    transactions.open();
-    transactions.open();
-    transactions.abandon();
-    expect(transactions.isOpen()).toBe(false);
-    expect(transactions.run([row('t', 0)]).answers).toEqual(['appended']);
-  });
-
-  it('X4 waits for nobody who holds the database, and leaves the group its patience', () => {
-    const other = new DatabaseSync(file);
-    other.exec('BEGIN IMMEDIATE');
-    const from = performance.now();
-    for (let times = 0; times < 3; times += 1) transactions.open();
-    expect(performance.now() - from).toBeLessThan(busyMsMax);
-    expect(transactions.isOpen()).toBe(false);
-    expect(database.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: busyMsMax });
-    other.exec('ROLLBACK');
-    other.close();
-    expect(transactions.run([row('t', 0)]).answers).toEqual(['appended']);
-  });
-});
-
 describe('a group', () => {
   it('X2 keeps the others, and their inputs, when one fails by its own fault', () => {
-    transactions.open();
     expect(transactions.run([row('t', 0), faulty]).answers).toMatchObject(['appended', failure]);
     expect(transactions.run([row('u', 0, null), row('v', 0)]).answers).toMatchObject([failure, 'appended']);
     expect(stored()).toEqual(['t-0', 'v-0']);
@@ -101,7 +69,7 @@ describe('a group', () => {
     expect(transactions.run([row('t', 3)]).answers).toEqual(['appended']);
   });
 
-  it('A1 S6 finds the heads of threads whose commits have no place yet, when their group had to be repeated', () => {
+  it('A1 finds the heads of threads again when their group had to be repeated', () => {
     transactions.run(['t', 'u', 'v', 'w', 'x'].map((thread) => row(thread, 0)));
     expect(transactions.run([row('u', 5), faulty, row('v', 1)]).answers).toMatchObject([
       'conflict',
@@ -117,7 +85,7 @@ describe('a group', () => {
     );
     const orphan: RowsOperation = { do: 'rows', sql: 'INSERT INTO children VALUES (7)', rows: [[]] };
     expect(transactions.run([row('t', 0), orphan]).answers).toMatchObject(['unknown', failure]);
-    expect([transactions.isOpen(), stored()]).toEqual([false, []]);
+    expect([database.isTransaction, stored()]).toEqual([false, []]);
     expect(transactions.run([row('t', 0)]).answers).toEqual(['appended']);
   });
 });

@@ -5,14 +5,14 @@
 //   X2. An operation that fails by its own fault takes nobody with it: the group is repeated, each operation in a
 //       savepoint (L4). A database that fails (disk full, input/output) fails the whole group, and all of it is undone.
 //   X3. When COMMIT itself fails other than by a full disk, appends are `unknown`: their frames may be on disk. (L5)
-//   X4. Another process that holds the database is waited for by groups, `busyMsMax` each, and never ahead of them.
+//   X4. A group waits `busyMsMax` for another process that holds the database.
 import type { DatabaseSync } from 'node:sqlite';
 import type { CommitAppender } from './append-commit.ts';
 import { createCarryOut, isAppend } from './carry-out.ts';
 import { failureOf, type SqliteFailure, troubleOf } from './sqlite-failure.ts';
 import type { WriteAnswer, WriteOperation } from './write-operation.ts';
 
-/** How long somebody else may hold the database before a group fails. */
+/** How long another process may hold the database before a group fails. */
 export const busyMsMax = 5_000;
 
 export interface GroupResult {
@@ -22,12 +22,6 @@ export interface GroupResult {
 }
 
 export interface Transactions {
-  /** A group is about to come. */
-  open(): void;
-  /** A transaction waits for its group. */
-  isOpen(): boolean;
-  /** The group has not come: as if nothing had been opened. */
-  abandon(): void;
   run(group: readonly WriteOperation[]): GroupResult;
 }
 
@@ -36,22 +30,6 @@ export function createTransactions(database: DatabaseSync, appender: CommitAppen
   const commit = database.prepare('COMMIT');
   const carryOut = createCarryOut(database, appender);
 
-  function rollBack(): void {
-    if (database.isTransaction) database.exec('ROLLBACK');
-  }
-
-  /** (X4) */
-  function openAtOnce(): void {
-    database.exec('PRAGMA busy_timeout = 0'); // not prepared: it would take effect then, not when it is run
-    try {
-      begin.run();
-    } catch {
-      // met again by the group, which can say so
-    } finally {
-      database.exec(`PRAGMA busy_timeout = ${busyMsMax}`);
-    }
-  }
-
   /** Null when one operation failed by its own fault and everything is undone. (X2) */
   function together(
     group: readonly WriteOperation[],
@@ -59,14 +37,14 @@ export function createTransactions(database: DatabaseSync, appender: CommitAppen
   ): GroupResult | null {
     let committing = false;
     try {
-      if (!database.isTransaction) begin.run();
+      begin.run(); // (X4)
       const answers = group.map(each);
       committing = true;
       commit.run();
       return { answers, stored: true };
     } catch (error) {
       appender.forget();
-      rollBack();
+      if (database.isTransaction) database.exec('ROLLBACK');
       const failure = failureOf(error);
       const trouble = troubleOf(failure);
       if (trouble === 'own' && !committing) return null;
@@ -90,11 +68,6 @@ export function createTransactions(database: DatabaseSync, appender: CommitAppen
   }
 
   return {
-    open: () => {
-      if (!database.isTransaction) openAtOnce();
-    },
-    isOpen: () => database.isTransaction,
-    abandon: rollBack,
     run: (group) => {
       const result = together(group, carryOut) ?? together(group, inSavepoint);
       if (result === null) throw new Error('a group failed twice by the fault of one operation');

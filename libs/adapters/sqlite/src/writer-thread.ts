@@ -7,18 +7,15 @@
 //   W1. Order of arrival is order of execution.
 //   W2. Nothing is carried over inside a transaction, and between two of them only what the other thread left, or all where that does not
 //       keep up: so the log stays bounded. (H1, H2; stack.md: auto-checkpoints stall the path)
-//   W3. Woken for something that is about to be posted, it opens the transaction for it and stays awake for that, `watchMsMax` at
-//       most. Nowhere else does it wait awake, or with an open transaction.
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
 import { createCheckpointLine } from './checkpoint-line.ts';
-import { giveWay } from './give-way.ts';
 import { failureOf, troubleOf } from './sqlite-failure.ts';
 import { busyMsMax, createTransactions } from './transaction.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
 import { createCounterPen } from './writer-counters.ts';
-import { createWriterSignal, watchMsMax } from './writer-signal.ts';
+import { createWriterSignal } from './writer-signal.ts';
 import type { WriteAnswer, WriteOperation, WriterMessage, WriterReply, WriterSetup } from './write-operation.ts';
 
 const operationsPerTransactionMax = 2_048;
@@ -44,7 +41,6 @@ const wal = createWriteAheadLog(database, counters, {
   startCheckpointer: () => reply('log-is-long'),
   waitMsMax: busyMsMax,
 });
-giveWay();
 serve();
 
 function serve(): void {
@@ -60,15 +56,10 @@ function serve(): void {
   }
 }
 
-/** Until something is posted after `seen`, or is about to be. */
+/** Sleeps until something is posted after `seen`. */
 function wait(seen: number): void {
-  if (transactions.isOpen()) {
-    if (signal.watch(seen, watchMsMax)) return; // (W3)
-    transactions.abandon();
-  }
   if (signal.sleep(seen, wal.isClean() ? undefined : idleBeforeCheckpointMs) === 'timed-out')
     tolerating(() => wal.checkpoint('PASSIVE'));
-  else transactions.open(); // whoever posted begins one anyway
 }
 
 function takeAll(): { readonly operations: readonly WriteOperation[]; readonly isEnd: boolean } {
@@ -118,7 +109,6 @@ function tolerating(checkpoint: () => void): void {
 }
 
 function finish(): void {
-  transactions.abandon();
   tolerating(() => wal.checkpoint('TRUNCATE'));
   database.close();
   reply('closed');

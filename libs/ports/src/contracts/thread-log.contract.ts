@@ -264,16 +264,6 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
         expect(await log.read(key, 0)).toEqual(group);
       });
 
-      it('L4: an append that was expected is an append like any other, and so is one that never came', async () => {
-        const log = await open();
-        const key = freshKey();
-        log.expectAppend?.();
-        expect(await one(log, commitOf(key, 0))).toBe('appended');
-        log.expectAppend?.();
-        log.expectAppend?.();
-        expect(await log.read(key, 0)).toHaveLength(1);
-      });
-
       it('L4: an empty group has no outcomes', async () => {
         const log = await open();
         expect(await log.append([])).toEqual([]);
@@ -316,7 +306,6 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
           for (let done = 0; done < 3;) {
             const head = await log.head(key);
             const commit = commitOf(key, head ? head.version + head.count : 0, { count: 1 + (index % 3) });
-            if (index % 2 === 0) log.expectAppend?.();
             if ((await one(log, commit)) !== 'appended') continue;
             answered.set(key.thread, [...(answered.get(key.thread) ?? []), commit]);
             done += 1;
@@ -382,7 +371,6 @@ function expectGapless(commits: readonly Commit[]): void {
 /** A few threads, few versions and few inputs, so that attempts meet each other. */
 const attempts = fc.array(
   fc.record({
-    isExpected: fc.boolean(),
     isLate: fc.boolean(),
     group: fc.array(
       fc.record({
@@ -403,7 +391,7 @@ type Attempts = typeof attempts extends fc.Arbitrary<infer Groups> ? Groups : ne
 async function answersLikeTheModel(log: ThreadLog, groups: Attempts): Promise<void> {
   const keys = [freshKey(), freshKey(), freshKey()];
   const model = keys.map((): Commit[] => []);
-  for (const { group, isExpected, isLate } of groups) {
+  for (const { group, isLate } of groups) {
     const expected: AppendOutcome[][] = [];
     const appends = group.map(({ thread, version, count, inputs }): Append => {
       const key = keys[thread] ?? freshKey();
@@ -419,7 +407,6 @@ async function answersLikeTheModel(log: ThreadLog, groups: Attempts): Promise<vo
       if (wrong.length === 0) stored.push(commit);
       return append(commit);
     });
-    if (isExpected) log.expectAppend?.();
     if (isLate) await settle();
     const outcomes = await log.append(appends);
     outcomes.forEach((outcome, index) => expect(expected[index]).toContain(outcome));

@@ -156,29 +156,6 @@ describe('group commit', () => {
     expect(store.groups).toEqual([['a', 'b', 'c'], ['d'], ['e'], ['f']]);
   });
 
-  it('G4 tells the store of a commit that comes when it is the only one, and not when others are there', async () => {
-    const store = slowStore();
-    let expected = 0;
-    const commits = createGroupCommit({ ...store.log, expectAppend: () => void (expected += 1) }, limits);
-    commits.expect();
-    commits.expect(); // the slice before ended without a commit
-    expect(expected).toBe(1);
-    void commits.append(append('a'));
-    commits.expect();
-    await store.turn();
-    commits.expect();
-    expect(expected).toBe(1);
-    await store.answer();
-    commits.expect();
-    expect(expected).toBe(2);
-    void commits.append(append('b'));
-    void commits.append(append('c'));
-    await store.turn();
-    await store.answer();
-    commits.expect(); // two threads were ready at the same time: more is going on
-    expect(expected).toBe(2);
-  });
-
   it('L4 gives each commit its own outcome', async () => {
     const store = slowStore();
     const commits = createGroupCommit(store.log, limits);

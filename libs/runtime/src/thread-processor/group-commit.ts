@@ -7,14 +7,9 @@
 //   G2. A group is bounded in commits and bytes; what does not fit goes first in the next one, in the order of arrival.
 //   G3. Each commit gets its own outcome, and whoever gave one that failed its own failure; a flush that throws fails every commit
 //       of it. (L8)
-//   G4. The store is told of a commit that is about to come while little is going on: then its way is as long as it takes to wake
-//       the store and to carry it out. Else the store is awake, or has others to wait for. It is told once before the next append:
-//       a slice may end without a commit.
 import type { Append, AppendAnswer, AppendOutcome, ThreadLog } from '@dormouse/ports';
 
 export interface GroupCommit {
-  /** An append follows at once. */
-  expect(): void;
   /** @throws why it failed: the outcome has to be read back then. */
   append(append: Append): Promise<AppendOutcome>;
 }
@@ -26,13 +21,11 @@ interface Waiting {
 }
 
 export function createGroupCommit(
-  log: Pick<ThreadLog, 'append' | 'expectAppend'>,
+  log: Pick<ThreadLog, 'append'>,
   limits: { readonly groupCommitsMax: number; readonly groupBytesMax: number; readonly groupsInFlightMax: number },
 ): GroupCommit {
   let waiting: Waiting[] = [];
   let inFlight = 0;
-  let wasLone = true;
-  let isExpected = false;
 
   /** (G1) */
   function flushWaiting(): void {
@@ -65,7 +58,6 @@ export function createGroupCommit(
       for (const one of group) one.reject(error); // (G3)
     };
     inFlight += 1;
-    wasLone = group.length === 1;
     try {
       log.append(group.map((one) => one.append)).then(appended, failed);
     } catch (error) {
@@ -74,14 +66,8 @@ export function createGroupCommit(
   }
 
   return {
-    expect: () => {
-      if (!wasLone || inFlight > 0 || waiting.length > 0 || isExpected) return; // (G4)
-      isExpected = true;
-      log.expectAppend?.();
-    },
     append: (append) =>
       new Promise((resolve, reject) => {
-        isExpected = false;
         waiting.push({ append, resolve, reject });
         // One microtask later: whoever became ready in this same turn of the loop rides along.
         if (waiting.length === 1) queueMicrotask(flushWaiting);

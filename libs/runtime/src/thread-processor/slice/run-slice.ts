@@ -48,7 +48,6 @@ function decideAndCommit(
   state: ThreadState,
   items: readonly SliceItem[],
 ): Promise<readonly SliceItem[]> {
-  deps.groupCommit.expect(); // nearly every slice ends in a commit
   const now = Math.max(deps.clock.now(), state.thread.updatedAt);
   const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null);
   const slice = decideSlice(deps.protocol, state, leadingInputs(items), moment, deps.commitBytesMax);
