@@ -117,26 +117,32 @@ describe.concurrent('a call that', () => {
   });
 });
 
-describe('an answer with 200 calls', () => {
-  it('sends as many as may be pending, answers the others at once, and the round ends as any', async () => {
+describe('an answer with as many calls as one may have', () => {
+  it('sends them all, and the round ends as any', async () => {
     const server = await stage.toolServer();
-    const calls = Array.from({ length: 200 }, (_, index) => toolCall('work', { what: String(index) }));
+    const calls = Array.from({ length: 128 }, (_, index) => toolCall('work', { what: String(index) }));
     const { thread, prompts } = await stage.watchedThread([calls, [{ text: 'all of them' }]], [server]);
     await tell(stage.at, thread, 'go');
     await eventually(async () => server.invocations().length >= 128);
-    const refused = await eventsOfType(stage.at, thread, 'tool_call_settled');
-    expect(refused).toHaveLength(72);
-    for (const { code, content } of refused) {
-      expect(code).toBe('CALLS_PENDING');
-      expect(content[0].text).toMatch(/^Error: 128 calls are pending/);
-    }
     for (const { json } of server.invocations())
       expect((await server.send(json, { type: 'tool_result', text: `did ${json.arguments.what}` })).status).toBe(200);
     await untilStatus(stage.at, thread, 'idle');
     expect(server.invocations()).toHaveLength(128);
     const shown = prompts[1].messages.filter(({ role }: Json) => role === 'tool');
-    expect(shown).toHaveLength(200);
-    expect(new Set(shown.map(({ tool_call_id: id }: Json) => id)).size).toBe(200);
+    expect(new Set(shown.map(({ tool_call_id: id }: Json) => id)).size).toBe(128);
+  });
+
+  it('is refused when it has more, sends none of them, and the thread goes on', async () => {
+    const server = await stage.toolServer();
+    const calls = Array.from({ length: 200 }, (_, index) => toolCall('work', { what: String(index) }));
+    const { thread } = await stage.watchedThread([calls, [{ text: 'here I am' }]], [server]);
+    await tell(stage.at, thread, 'go');
+    await eventually(async () => (await eventsOfType(stage.at, thread, 'completion_failed')).length > 0);
+    const [failed] = await eventsOfType(stage.at, thread, 'completion_failed');
+    expect(failed).toMatchObject({ code: 'TOO_MANY_CALLS' });
+    expect(server.invocations()).toEqual([]);
+    await tell(stage.at, thread, 'are you there?');
+    await eventually(async () => (await eventsOfType(stage.at, thread, 'completion_recorded')).length > 0);
   });
 });
 
