@@ -1,5 +1,5 @@
-// The broker of a durable world: topics in partitions, consumer groups with generations, committed offsets. It is the
-// durable part and the coordinator; what a process believes about it lives in `group-member.ts`.
+// The brokers of a durable world, as one: topics in partitions that one of two brokers leads, consumer groups with
+// generations, committed offsets. It is the durable part and the coordinator; what a process believes about it lives in `group-member.ts`.
 //
 // Invariants:
 //   K1. A record's partition is a function of tenant and thread; within it order is the order of appending.
@@ -7,6 +7,9 @@
 //       generation is ignored: that is the fence against zombies.
 //   K3. A member that is cut off hears of no rebalance, may not commit, and goes on fetching where it was: the zombie.
 //   K4. A committed offset never moves back.
+//   K8. A broker answers a fetch with the positions that it was sent with, however late. A member that finds a partition led
+//       by another broker rejoins: a new generation, in which every partition stays where it was.
+//   K9. The first record for a partition that has just moved is answered by no broker and is not there: it is sent again.
 import { Fault, type ThreadKey } from '@dormouse/ports';
 
 export type TopicName = 'inputs' | 'dispatches' | 'notices';
@@ -22,10 +25,20 @@ export interface Member {
   readonly node: string;
   /** The generation it has heard of; -1 before the first. */
   generation: number;
-  /** Partition to next offset, as the process believes. */
-  readonly positions: Map<number, number>;
+  /** Partition to next offset, as the process believes; another map for every assignment. */
+  positions: Map<number, number>;
+  /** Partition to the broker that led it when the member joined. */
+  leaders: readonly number[];
   /** Something may have changed for it. */
   wake(): void;
+}
+
+/** What one loop of a member asks its broker for. */
+export interface Fetch {
+  readonly broker: number;
+  /** The member's when the fetch was sent. */
+  readonly positions: Member['positions'];
+  readonly from: ReadonlyMap<number, number>;
 }
 
 export interface Group {
@@ -36,9 +49,16 @@ export interface Group {
 }
 
 export type Polled =
-  | { readonly polled: 'assignment'; readonly generation: number; readonly offsets: ReadonlyMap<number, number> }
+  | {
+      readonly polled: 'assignment';
+      readonly generation: number;
+      readonly offsets: ReadonlyMap<number, number>;
+      readonly leaders: readonly number[];
+    }
   | {
       readonly polled: 'records';
+      /** Of the fetch that is answered. (K8) */
+      readonly positions: Member['positions'];
       readonly partition: number;
       readonly offset: number;
       readonly records: readonly BusRecord[];
@@ -48,12 +68,15 @@ export type Polled =
 export interface Broker {
   readonly topics: Readonly<Record<TopicName, readonly BusRecord[][]>>;
   readonly groups: Readonly<Record<TopicName, Group>>;
-  append(topic: TopicName, record: BusRecord): void;
-  poll(topic: TopicName, member: Member): Polled;
+  /** Whether an answer names the record's partition: it is there. (K9) */
+  append(topic: TopicName, record: BusRecord): boolean;
+  poll(topic: TopicName, member: Member, fetch: Fetch): Polled;
   /** False when the generation is not the group's any more. */
   commit(topic: TopicName, member: Member, generation: number, partition: number, offset: number): boolean;
   leave(topic: TopicName, member: Member): void;
   rebalance(topic: TopicName): void;
+  /** Another broker leads the partition from now on. */
+  move(topic: TopicName, partition: number): void;
   /** The session of every member of this process has expired: its partitions go to others. */
   expire(node: string): void;
   /** The process is dead: it fetches no more. */
@@ -65,6 +88,7 @@ export interface Broker {
   lag(topic: TopicName): number;
 }
 
+export const brokers: readonly number[] = [0, 1];
 const recordsPerPollMax = 16;
 const topicNames: readonly TopicName[] = ['inputs', 'dispatches', 'notices'];
 
@@ -82,23 +106,35 @@ export function createBroker(partitions: number): Broker {
     committed: Array.from({ length: partitions }, () => 0),
   }));
   const fetching = perTopic(() => new Set<Member>());
+  const leaders = perTopic(() => Array.from({ length: partitions }, (_, partition) => partition % brokers.length));
+  const justMoved = perTopic(() => new Set<number>());
   const cut = new Set<string>();
   return {
     topics,
     groups,
     append: (topic, record) => {
-      topics[topic][partitionOf(record, partitions)]?.push(record);
+      const partition = partitionOf(record, partitions);
+      if (justMoved[topic].delete(partition)) return false; // (K9)
+      topics[topic][partition]?.push(record);
       for (const member of fetching[topic]) member.wake();
+      return true;
     },
-    poll: (topic, member) => {
+    poll: (topic, member, fetch) => {
       const group = groups[topic];
       fetching[topic].add(member);
       if (!cut.has(member.node)) {
         if (!group.members.includes(member)) join(group, member);
+        const isMoved = [...member.positions.keys()].some((each) => member.leaders[each] !== leaders[topic][each]);
+        if (isMoved && member.generation === group.generation) nextGeneration(group); // (K8)
         if (member.generation !== group.generation)
-          return { polled: 'assignment', generation: group.generation, offsets: offsetsOf(group, member) };
+          return {
+            polled: 'assignment',
+            generation: group.generation,
+            offsets: offsetsOf(group, member),
+            leaders: [...leaders[topic]],
+          };
       }
-      return fetch(topics[topic], member);
+      return answer(topics[topic], leaders[topic], fetch);
     },
     commit: (topic, member, generation, partition, offset) => {
       if (cut.has(member.node)) throw new Fault('UNAVAILABLE', 'cut off from the coordinator');
@@ -112,6 +148,11 @@ export function createBroker(partitions: number): Broker {
       remove(groups[topic], (other) => other === member);
     },
     rebalance: (topic) => rebalance(groups[topic]),
+    move: (topic, partition) => {
+      leaders[topic][partition] = ((leaders[topic][partition] ?? 0) + 1) % brokers.length;
+      justMoved[topic].add(partition);
+      for (const member of fetching[topic]) member.wake();
+    },
     expire: (node) => {
       for (const topic of topicNames) remove(groups[topic], (member) => member.node === node);
     },
@@ -144,14 +185,18 @@ function remove(group: Group, which: (member: Member) => boolean): void {
   rebalance(group);
 }
 
-/** Every generation moves every partition by one member: the harshest assignment there is. */
+/** Every rebalance moves every partition by one member: the harshest assignment there is. */
 function rebalance(group: Group): void {
-  group.generation += 1;
+  nextGeneration(group);
   group.owners.clear();
   for (const partition of group.committed.keys()) {
     const owner = group.members[(partition + group.generation) % Math.max(1, group.members.length)];
     if (owner !== undefined) group.owners.set(partition, owner);
   }
+}
+
+function nextGeneration(group: Group): void {
+  group.generation += 1;
   for (const member of group.members) member.wake();
 }
 
@@ -162,10 +207,15 @@ function offsetsOf(group: Group, member: Member): ReadonlyMap<number, number> {
   return offsets;
 }
 
-function fetch(partitions: readonly (readonly BusRecord[])[], member: Member): Polled {
-  for (const [partition, offset] of member.positions) {
+function answer(
+  partitions: readonly (readonly BusRecord[])[],
+  leaders: readonly number[],
+  { broker, positions, from }: Fetch,
+): Polled {
+  for (const [partition, offset] of from) {
+    if (leaders[partition] !== broker) continue;
     const records = partitions[partition]?.slice(offset, offset + recordsPerPollMax) ?? [];
-    if (records.length > 0) return { polled: 'records', partition, offset, records };
+    if (records.length > 0) return { polled: 'records', positions, partition, offset, records };
   }
   return { polled: 'nothing' };
 }

@@ -32,8 +32,10 @@ export function createDurableInputBus(deps: DurableBusDeps): InputBus {
   const { broker, passage, observer, node } = deps;
   return {
     publish: (key, input, trace = null) =>
-      passage.write('inputs.publish', `${nameOf(key)} ${input.id}`, () =>
-        broker.append('inputs', { ...keyOf(key), trace, value: JSON.stringify(input) }),
+      untilAnswered(() =>
+        passage.write('inputs.publish', `${nameOf(key)} ${input.id}`, () =>
+          broker.append('inputs', { ...keyOf(key), trace, value: JSON.stringify(input) }),
+        ),
       ),
     consume: (consumer) =>
       joinGroup(memberDeps(deps, 'inputs'), {
@@ -58,12 +60,17 @@ export function createDurableInputBus(deps: DurableBusDeps): InputBus {
 export function createDurableWorkBus(deps: DurableBusDeps): WorkBus {
   const { broker, passage, observer, node } = deps;
   return {
-    publish: (topic, message) =>
-      passage.write(`${topic}.publish`, `${nameOf(message)} ${message.effect.id}`, () => {
-        broker.append(topic, { ...keyOf(message), trace: message.trace, value: JSON.stringify(message) });
-        observer.handedOver(node, message);
-        return { handled: null };
-      }),
+    publish: async (topic, message) => {
+      await untilAnswered(() =>
+        passage.write(`${topic}.publish`, `${nameOf(message)} ${message.effect.id}`, () => {
+          const record = { ...keyOf(message), trace: message.trace, value: JSON.stringify(message) };
+          const isThere = broker.append(topic, record);
+          if (isThere) observer.handedOver(node, message);
+          return isThere;
+        }),
+      );
+      return { handled: null };
+    },
     consume: (topic, handle) =>
       joinGroup(memberDeps(deps, topic), {
         assigned: () => {},
@@ -80,6 +87,11 @@ export function createDurableWorkBus(deps: DurableBusDeps): WorkBus {
         },
       }),
   };
+}
+
+/** A record is sent when an answer names its partition; else it is sent again. (K9; kafka S2) */
+async function untilAnswered(send: () => Promise<boolean>): Promise<void> {
+  while (!(await send()));
 }
 
 const keyOf = ({ tenant, thread }: ThreadKey): ThreadKey => ({ tenant, thread });

@@ -5,8 +5,18 @@
 //   K6. Watermark and open offsets belong to one assignment (partition, generation); the next one starts from the committed
 //       offset with nothing. (V6)
 //   K7. The committed offset never passes a record that is not released.
+//   K10. One loop fetches from each broker. A fetch belongs to the positions that it was sent with: an answer that comes after
+//       the member has joined anew is dropped. (kafka C7)
 import { Fault, type Clock } from '@dormouse/ports';
-import type { Broker, BusRecord, Member, Polled, TopicName } from './broker.ts';
+import {
+  type Broker,
+  brokers,
+  type BusRecord,
+  type Fetch,
+  type Member,
+  type Polled,
+  type TopicName,
+} from './broker.ts';
 import type { Passage } from './gate.ts';
 
 /** What one assignment holds in memory. */
@@ -52,38 +62,55 @@ export async function joinGroup(deps: MemberDeps, handlers: MemberHandlers): Pro
 }
 
 function createMember(
-  { node, topic, broker, passage, clock }: MemberDeps,
+  { node, topic, broker: log, passage, clock }: MemberDeps,
   handlers: MemberHandlers,
 ): GroupMember & { readonly joined: Promise<void> } {
   let closing = false;
   let signal = createSignal();
   let claims = new Map<number, Claim>();
   const joined = createSignal();
-  const ended = createSignal();
   const drained = createSignal();
-  const member: Member = { node, generation: -1, positions: new Map(), wake: () => signal.fire() };
+  let joining: Promise<void> | null = null;
+  const member: Member = { node, generation: -1, positions: new Map(), leaders: [], wake };
 
-  async function run(): Promise<void> {
+  function wake(): void {
+    signal.fire();
+    signal = createSignal();
+  }
+
+  /** The loop of one broker. (K10) */
+  async function run(broker: number): Promise<void> {
     while (!closing) {
-      signal = createSignal();
+      const { fired } = signal;
       if (claims.size > 0 && handlers.busy()) {
         await clock.sleep(busyDelayMs);
         continue;
       }
-      const polled = await passage.read(`${topic}.poll`, node, () => broker.poll(topic, member)).catch(failed);
+      const { positions } = member;
+      const fetch: Fetch = { broker, positions, from: new Map(positions) };
+      const polled = await passage.read(`${topic}.poll`, node, () => log.poll(topic, member, fetch)).catch(failed);
       if (closing) break;
       if (polled === null) await clock.sleep(retryDelayMs);
-      else if (polled.polled === 'nothing') await signal.fired;
-      else if (polled.polled === 'assignment') await assign(polled);
+      else if (polled.polled === 'nothing') await fired;
+      else if (polled.polled === 'assignment') await join(polled);
       else deliver(polled);
     }
-    ended.fire();
   }
 
-  async function assign({ generation, offsets }: Extract<Polled, { polled: 'assignment' }>): Promise<void> {
+  /** Once at a time, whichever loop hears of it. */
+  function join(polled: Extract<Polled, { polled: 'assignment' }>): Promise<void> {
+    joining ??= assign(polled).finally(() => {
+      joining = null;
+      wake();
+    });
+    return joining;
+  }
+
+  async function assign({ generation, offsets, leaders }: Extract<Polled, { polled: 'assignment' }>): Promise<void> {
     await revokeAll();
     if (closing) return;
     member.generation = generation;
+    member.leaders = leaders;
     for (const [partition, offset] of offsets) {
       const claim: Claim = {
         partition,
@@ -104,14 +131,15 @@ function createMember(
   async function revokeAll(): Promise<void> {
     const old = [...claims.values()];
     claims = new Map();
-    member.positions.clear();
+    member.positions = new Map();
     for (const claim of old) claim.revoked = true;
     await Promise.all(old.map((claim) => handlers.revoked(claim)));
   }
 
-  function deliver({ partition, offset, records }: Extract<Polled, { polled: 'records' }>): void {
+  function deliver({ positions, partition, offset, records }: Extract<Polled, { polled: 'records' }>): void {
     const claim = claims.get(partition);
-    if (claim === undefined) return;
+    if (claim === undefined || positions !== member.positions) return; // (K10)
+    if (offset < claim.next) return; // two brokers have answered: a zombie hears of no move
     // The partition that has just been read goes to the end, so that none starves the others.
     member.positions.delete(partition);
     member.positions.set(partition, offset + records.length); // (K5)
@@ -134,7 +162,7 @@ function createMember(
       const low = lowWatermark(claim);
       const done = await passage
         .write(`${topic}.commit`, `${claim.partition}@${low}`, () =>
-          broker.commit(topic, member, claim.generation, claim.partition, low),
+          log.commit(topic, member, claim.generation, claim.partition, low),
         )
         .catch(failed);
       if (done === null) await clock.sleep(retryDelayMs);
@@ -147,14 +175,14 @@ function createMember(
 
   async function close(withinMs: number): Promise<void> {
     closing = true;
-    signal.fire();
+    wake();
     if (!isIdle()) await Promise.race([drained.fired, clock.sleep(withinMs)]);
     for (const claim of claims.values()) if (!claim.committing) await commit(claim);
-    await Promise.race([Promise.all([revokeAll(), ended.fired]), clock.sleep(withinMs)]);
-    await passage.write(`${topic}.leave`, node, () => broker.leave(topic, member)).catch(failed);
+    await Promise.race([Promise.all([revokeAll(), ended]), clock.sleep(withinMs)]);
+    await passage.write(`${topic}.leave`, node, () => log.leave(topic, member)).catch(failed);
   }
 
-  void run();
+  const ended = Promise.all(brokers.map(run));
   return { joined: joined.fired, close };
 }
 

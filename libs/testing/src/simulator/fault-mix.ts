@@ -19,6 +19,8 @@ export interface FaultMix {
   /** Per round of weather (about every 100 steps): */
   readonly cutOff: number;
   readonly rebalance: number;
+  /** A partition gets another leader among the brokers. */
+  readonly move: number;
   /** An ordered stop and start. */
   readonly restart: number;
   readonly outage: number;
@@ -51,6 +53,7 @@ export function drawFaults(random: Random, topology: 'durable' | 'standalone'): 
     slowReadMs: random.chance(0.25) ? 40 + random.below(400) : 0,
     cutOff: some(0.12),
     rebalance: some(0.1),
+    move: 0,
     restart: some(0.06),
     outage: some(0.06),
     wipeSnapshots: some(0.15),
@@ -69,6 +72,9 @@ export function drawFaults(random: Random, topology: 'durable' | 'standalone'): 
 /** Most installations are spared. */
 export const drawPoison = (random: Random): number => (random.chance(0.2) ? 0.01 + 0.07 * random.fraction() : 0);
 
+/** Often, as a move costs a new generation and no more; none where long zombies are looked for. */
+export const drawMoves = (random: Random): number => 0.25 * random.pick(strengths);
+
 /** After the faults: the world is merely concurrent. */
 export const noFaults: FaultMix = {
   crash: 0,
@@ -82,6 +88,7 @@ export const noFaults: FaultMix = {
   slowReadMs: 0,
   cutOff: 0,
   rebalance: 0,
+  move: 0,
   restart: 0,
   outage: 0,
   wipeSnapshots: 0,

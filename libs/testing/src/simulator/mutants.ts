@@ -1,6 +1,7 @@
 // The broken variants of guarantees §2 and of the table in the protocol's verification, as far as what they break exists.
 // Each must be caught by the checkers within a fixed range of seeds, or is harmless for the reason it names.
 import type { Mutant } from './mutant.ts';
+import { brokerMutants } from './mutants/broker-mutants.ts';
 import { decisionMutants } from './mutants/decision-mutants.ts';
 import { dispatchMutants } from './mutants/dispatch-mutants.ts';
 import { offsetMutants } from './mutants/offset-mutants.ts';
@@ -12,6 +13,7 @@ import { storeMutants } from './mutants/store-mutants.ts';
 export const mutants: Readonly<Record<string, Mutant>> = {
   ...storeMutants,
   ...offsetMutants,
+  ...brokerMutants,
   ...decisionMutants,
   ...paymentMutants,
   ...parkingMutants,

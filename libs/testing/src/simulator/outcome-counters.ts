@@ -10,6 +10,18 @@ export function countOutcomes(world: MemoryWorld, counted: (path: string) => voi
     if (outcome === 'duplicate') counted('duplicate found by the index');
     return outcome;
   };
+  const send = broker.append.bind(broker);
+  broker.append = (...about) => {
+    const isThere = send(...about);
+    if (!isThere) counted('record answered by no broker');
+    return isThere;
+  };
+  const poll = broker.poll.bind(broker);
+  broker.poll = (topic, member, fetch) => {
+    const polled = poll(topic, member, fetch);
+    if (polled.polled === 'records' && polled.positions !== member.positions) counted('late answer');
+    return polled;
+  };
   const commit = broker.commit.bind(broker);
   broker.commit = (...about) => {
     const taken = commit(...about);

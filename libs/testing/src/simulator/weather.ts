@@ -54,6 +54,10 @@ export function createWeather(
       counted('rebalance');
       broker.rebalance(random.pick(['inputs', 'dispatches', 'notices']));
     }
+    if (mix.move > 0 && random.chance(mix.move)) {
+      counted('partition moved');
+      broker.move(random.pick(['inputs', 'dispatches', 'notices']), random.below(2));
+    }
     if (random.chance(mix.clockJump)) {
       counted('clock jump');
       random.pick(installation().processes).skewMs += random.below(6_000) - 4_000;
