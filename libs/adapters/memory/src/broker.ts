@@ -1,15 +1,19 @@
 // The brokers of a durable world, as one: topics in partitions that one of two brokers leads, consumer groups with
-// generations, committed offsets. It is the durable part and the coordinator; what a process believes about it lives in `group-member.ts`.
+// generations, committed offsets. It is the durable part and the coordinator; what a process believes about it lives in
+// `group-member.ts`.
 //
 // Invariants:
 //   K1. A record's partition is a function of tenant and thread; within it order is the order of appending.
 //   K2. A rebalance gives every partition of the group to a live member under a new generation. An offset commit of another
 //       generation is ignored: that is the fence against zombies.
 //   K3. A member that is cut off hears of no rebalance, may not commit, and goes on fetching where it was: the zombie.
-//   K4. A committed offset never moves back.
+//   K4. A commit never moves the committed offset back.
 //   K8. A broker answers a fetch with the positions that it was sent with, however late. A member that finds a partition led
 //       by another broker rejoins: a new generation, in which every partition stays where it was.
+//       A group that has lost its state counts its generations anew, and its members join again.
 //   K9. The first record for a partition that has just moved is answered by no broker and is not there: it is sent again.
+//   K11. A broker that loses the tail of a partition moves the committed offset to what is left, under a new generation: a
+//       claim never begins behind the end. Here only what is released is lost.
 import { Fault, type ThreadKey } from '@dormouse/ports';
 
 export type TopicName = 'inputs' | 'dispatches' | 'notices';
@@ -75,6 +79,10 @@ export interface Broker {
   commit(topic: TopicName, member: Member, generation: number, partition: number, offset: number): boolean;
   leave(topic: TopicName, member: Member): void;
   rebalance(topic: TopicName): void;
+  /** The group forgets its members and counts its generations anew. */
+  countAnew(topic: TopicName): void;
+  /** Up to so many records at the end are lost, if all of the partition is released. (K11) */
+  loseTail(topic: TopicName, partition: number, records: number): void;
   /** Another broker leads the partition from now on. */
   move(topic: TopicName, partition: number): void;
   /** The session of every member of this process has expired: its partitions go to others. */
@@ -148,6 +156,21 @@ export function createBroker(partitions: number): Broker {
       remove(groups[topic], (other) => other === member);
     },
     rebalance: (topic) => rebalance(groups[topic]),
+    countAnew: (topic) => {
+      const group = groups[topic];
+      group.members = [];
+      group.generation = 0;
+      group.owners.clear();
+      for (const member of fetching[topic]) member.wake();
+    },
+    loseTail: (topic, partition, records) => {
+      const log = topics[topic][partition] ?? [];
+      const group = groups[topic];
+      if (group.committed[partition] !== log.length) return;
+      log.length = Math.max(0, log.length - records);
+      group.committed[partition] = log.length; // (K11)
+      nextGeneration(group);
+    },
     move: (topic, partition) => {
       leaders[topic][partition] = ((leaders[topic][partition] ?? 0) + 1) % brokers.length;
       justMoved[topic].add(partition);
@@ -175,6 +198,7 @@ export function createBroker(partitions: number): Broker {
 
 function join(group: Group, member: Member): void {
   group.members.push(member);
+  member.generation = -1;
   rebalance(group);
 }
 

@@ -21,6 +21,10 @@ export interface FaultMix {
   readonly rebalance: number;
   /** A partition gets another leader among the brokers. */
   readonly move: number;
+  /** A group counts its generations anew. */
+  readonly countAnew: number;
+  /** A partition loses the tail of its log: only in directed searches, as this moves a committed offset back. */
+  readonly tailLoss: number;
   /** An ordered stop and start. */
   readonly restart: number;
   readonly outage: number;
@@ -54,6 +58,8 @@ export function drawFaults(random: Random, topology: 'durable' | 'standalone'): 
     cutOff: some(0.12),
     rebalance: some(0.1),
     move: 0,
+    countAnew: 0,
+    tailLoss: 0,
     restart: some(0.06),
     outage: some(0.06),
     wipeSnapshots: some(0.15),
@@ -72,8 +78,11 @@ export function drawFaults(random: Random, topology: 'durable' | 'standalone'): 
 /** Most installations are spared. */
 export const drawPoison = (random: Random): number => (random.chance(0.2) ? 0.01 + 0.07 * random.fraction() : 0);
 
-/** Often, as a move costs a new generation and no more; none where long zombies are looked for. */
-export const drawMoves = (random: Random): number => 0.25 * random.pick(strengths);
+/** Of the brokers. */
+export const drawBrokerFaults = (random: Random): Pick<FaultMix, 'move' | 'countAnew'> => ({
+  move: 0.25 * random.pick(strengths),
+  countAnew: 0.03 * random.pick(strengths),
+});
 
 /** After the faults: the world is merely concurrent. */
 export const noFaults: FaultMix = {
@@ -89,6 +98,8 @@ export const noFaults: FaultMix = {
   cutOff: 0,
   rebalance: 0,
   move: 0,
+  countAnew: 0,
+  tailLoss: 0,
   restart: 0,
   outage: 0,
   wipeSnapshots: 0,

@@ -65,6 +65,7 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
     'zombie',
     'rebalance',
     'partition moved',
+    'generations counted anew',
     'late answer',
     'record answered by no broker',
     'outage',

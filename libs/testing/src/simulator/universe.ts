@@ -4,7 +4,7 @@ import { createMemoryWorld, type WorldObserver } from '@dormouse/adapter-memory'
 import { type Ingress, openCommit } from '@dormouse/runtime';
 import { checkHistory } from '../invariants/check-history.ts';
 import type { Violation } from '../invariants/history.ts';
-import { drawFaults, drawMoves, drawPoison, faultsEndMs } from './fault-mix.ts';
+import { drawFaults, drawBrokerFaults, drawPoison, faultsEndMs } from './fault-mix.ts';
 import { createInstallation, type Installation } from './installation.ts';
 import { type Mutant, soundInstallation } from './mutant.ts';
 import { createObservation, type Observation } from './observation.ts';
@@ -102,7 +102,7 @@ function createUniverse(
   const faults = {
     ...drawFaults(random, topology),
     poison: drawPoison(beside),
-    move: topology === 'durable' ? drawMoves(beside) : 0,
+    ...(topology === 'durable' && drawBrokerFaults(beside)),
     ...mutant.faults,
   };
   const counted = (path: string): void => void counters.set(path, (counters.get(path) ?? 0) + 1);

@@ -58,6 +58,11 @@ export function createWeather(
       counted('partition moved');
       broker.move(random.pick(['inputs', 'dispatches', 'notices']), random.below(2));
     }
+    if (mix.countAnew > 0 && random.chance(mix.countAnew)) {
+      counted('generations counted anew');
+      broker.countAnew('inputs');
+    }
+    if (mix.tailLoss > 0 && random.chance(mix.tailLoss)) broker.loseTail('inputs', random.below(2), 3);
     if (random.chance(mix.clockJump)) {
       counted('clock jump');
       random.pick(installation().processes).skewMs += random.below(6_000) - 4_000;
