@@ -108,6 +108,47 @@ describe('the durable input bus in memory', () => {
     expect(zombie.said[1]).toMatch(/^revoked 0@/);
   });
 
+  it('drops what a broker answers when the member has joined anew, and fetches it again (K10)', async () => {
+    let held: (() => void) | null = null;
+    let hold = false;
+    const gate: Gate = {
+      pass: async (node, operation, apply) => {
+        if (hold && operation.name === 'inputs.poll') {
+          hold = false; // the fetch of one broker stays on its way
+          await new Promise<void>((resolve) => (held = resolve));
+        }
+        return openGate.pass(node, operation, apply);
+      },
+    };
+    const clock = createManualClock();
+    const world = createMemoryWorld({ clock, gate, topology: 'durable', partitions: 1 });
+    const { broker } = world.durable;
+    const consumer = recorder();
+    const { inputs } = world.ports('p#1');
+    await inputs.consume(consumer);
+    await inputs.publish(key, interrupt('a'));
+    await settle();
+    hold = true;
+    await inputs.publish(key, interrupt('b'));
+    await settle();
+    broker.move('inputs', 0);
+    broker.rebalance('inputs');
+    await settle();
+    (held as (() => void) | null)?.();
+    await settle();
+    expect(idsOf(consumer.got).slice(-2)).toEqual(['a', 'b']);
+    for (const delivery of consumer.got) delivery.release();
+    await settle();
+    expect(broker.lag('inputs')).toBe(0);
+  });
+
+  it('sends again what no broker has answered (K9)', async () => {
+    const world = createMemoryWorld({ clock: createManualClock(), topology: 'durable', partitions: 1 });
+    world.durable.broker.move('inputs', 0);
+    await world.ports('gateway').inputs.publish(key, interrupt('a'));
+    expect(world.durable.broker.topics.inputs[0]).toHaveLength(1);
+  });
+
   it('holds deliveries back while the consumer is busy', async () => {
     const clock = createManualClock();
     let busy = true;
