@@ -290,6 +290,12 @@ const turnCodes = {
     'The provider refused the request itself: key, quota, or content.',
     'Correct the agent’s model settings or the message.',
   ),
+  MODEL_RETRYING: entry(
+    null,
+    'Model retrying',
+    'The model cannot be reached, or fails, and is asked again: the problem of the thread says with what, at which host, and when.',
+    'Nothing, if it passes. Otherwise look at the host and the model settings of the agent; an interrupt ends the wait.',
+  ),
   NEEDS_NEWER_VERSION: entry(
     null,
     'Needs a newer version',
