@@ -14,7 +14,7 @@ withServices(['kafka', 'mongo', 'redis'], () => {
     const lines: string[] = [];
     const say = (line: string): void => void lines.push(line);
     const phases = { warmSeconds: 6, quietSeconds: 6, crowdSeconds: 10, seconds: 30, restSeconds: 180 };
-    const order = { seed, ...phases, threads: 12, crowd: 'both', cache: serviceCache, say } as const;
+    const order = { seed, ...phases, threads: 12, crowd: 'both', faults: 'storm', cache: serviceCache, say } as const;
     const report = await runChaos(order).catch((error: unknown) => {
       context.skip(error instanceof ServerMissing, (error as Error).message);
       throw error;

@@ -1,5 +1,5 @@
 // npm run chaos -- [--seed N] [--minutes M | --seconds S] [--threads T] [--crowd both|tools|models|none]
-//                 [--rest S] [--json]
+//                 [--faults storm|moves] [--rest S] [--json]
 //
 // M minutes of faults; a quiet phase and one beside the crowd come before, and S (300) seconds to come to rest at most after. Ends
 // with 1 when something was lost, doubled, starved or never came to rest, with 77 when this machine cannot have the servers, and after
@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { serviceCache } from '../services/service-cache.ts';
 import { ServerMissing } from '../services/service.ts';
 import { crowdKinds } from './crowd.ts';
+import { faultKinds } from './mischief.ts';
 import { type ChaosOrder, type ChaosReport, proofs, runChaos } from './run-chaos.ts';
 
 const warmSeconds = 45;
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     seconds: { type: 'string' },
     threads: { type: 'string', default: '24' },
     crowd: { type: 'string', default: 'both' },
+    faults: { type: 'string', default: 'storm' },
     rest: { type: 'string', default: '300' },
     json: { type: 'boolean', default: false },
   },
@@ -32,10 +34,13 @@ const seconds = values.seconds === undefined ? Number(values.minutes) * 60 : Num
 const before = Math.min(phaseSecondsMax, Math.max(phaseSecondsMin, Math.round(seconds / 10)));
 const crowd = crowdKinds.find((kind) => kind === values.crowd);
 if (crowd === undefined) throw new RangeError(`--crowd: one of ${crowdKinds.join(', ')}`);
-say(`seed ${values.seed}, ${seconds} s of faults`);
+const { faults } = values;
+if (faults !== 'storm' && faults !== 'moves')
+  throw new RangeError(`--faults: one of ${Object.keys(faultKinds).join(', ')}`);
+say(`seed ${values.seed}, ${seconds} s of faults: ${faults}`);
 const report = await ranOrCannot({
   seed: Number(values.seed),
-  ...{ seconds, warmSeconds, quietSeconds: before, crowdSeconds: before, crowd },
+  ...{ seconds, warmSeconds, quietSeconds: before, crowdSeconds: before, crowd, faults },
   threads: Number(values.threads),
   restSeconds: Number(values.rest),
   cache: serviceCache,

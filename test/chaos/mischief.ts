@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Broker } from '../services/kafka/several-brokers.ts';
 import type { ChaosCluster, Instance } from './chaos-cluster.ts';
 import type { FaultProxy, Held } from './fault-proxy.ts';
-import { between, pick } from './random.ts';
+import { between, pick, shuffled } from './random.ts';
 
 export interface Mischief {
   readonly name: string;
@@ -33,26 +33,47 @@ async function restarted(broker: Broker, awayMs: number): Promise<void> {
   await broker.start();
 }
 
+const reassigned: Mischief = {
+  name: 'partitions reassigned',
+  weight: 6,
+  act: ({ partitions }, random) => partitions.reassign(random),
+};
+const elected: Mischief = {
+  name: 'leaders elected',
+  weight: 4,
+  act: ({ partitions }, random) => partitions.reorder(random),
+};
+const brokerKilled: Mischief = {
+  name: 'a broker killed and started again',
+  weight: 2,
+  act: async (cluster, random) => {
+    const broker = await brokerToHurt(cluster, random);
+    if (broker !== null) await restarted(broker, between(random, 300, 5_000)); // longer than its session, or not
+  },
+};
+const tailLost: Mischief = {
+  name: 'a broker that lost the tail of its log',
+  weight: 2,
+  act: async (cluster, random) => {
+    const broker = await brokerToHurt(cluster, random);
+    if (broker === null) return;
+    await broker.end('SIGKILL');
+    broker.cutTail(between(random, 0.1, 0.6));
+    await broker.start();
+  },
+};
+
+/** One broker is killed and one loses its tail; otherwise partitions move, for as long as the run takes. */
+export function* moves(random: () => number): Generator<Mischief> {
+  yield* [reassigned, brokerKilled, elected, tailLost];
+  for (;;) yield random() < 0.5 ? reassigned : elected;
+}
+
 /** Each comes once before anything else does, in an order by the seed: a short run has had all of them. */
 export const brokerMischiefs: readonly Mischief[] = [
-  {
-    name: 'partitions reassigned',
-    weight: 6,
-    act: ({ partitions }, random) => partitions.reassign(random),
-  },
-  {
-    name: 'leaders elected',
-    weight: 4,
-    act: ({ partitions }, random) => partitions.reorder(random),
-  },
-  {
-    name: 'a broker killed and started again',
-    weight: 2,
-    act: async (cluster, random) => {
-      const broker = await brokerToHurt(cluster, random);
-      if (broker !== null) await restarted(broker, between(random, 300, 5_000)); // longer than its session, or not
-    },
-  },
+  reassigned,
+  elected,
+  brokerKilled,
   {
     name: 'a broker paused and resumed',
     weight: 2,
@@ -63,18 +84,20 @@ export const brokerMischiefs: readonly Mischief[] = [
       broker?.kill('SIGCONT');
     },
   },
-  {
-    name: 'a broker that lost the tail of its log',
-    weight: 2,
-    act: async (cluster, random) => {
-      const broker = await brokerToHurt(cluster, random);
-      if (broker === null) return;
-      await broker.end('SIGKILL');
-      broker.cutTail(between(random, 0.1, 0.6));
-      await broker.start();
-    },
-  },
+  tailLost,
 ];
+
+/** Everything, by its weight; what brokers do comes once first. */
+export function* storm(random: () => number): Generator<Mischief> {
+  yield* shuffled(brokerMischiefs, random);
+  for (;;) yield chosen(random);
+}
+
+export const faultKinds = {
+  storm: { faults: storm, pauseMs: { from: 0, to: 1_500 } },
+  moves: { faults: moves, pauseMs: { from: 20_000, to: 40_000 } },
+} as const;
+export type FaultKind = keyof typeof faultKinds;
 
 const serverKill = (name: 'mongo' | 'redis', weight: number): Mischief => ({
   name: `${name} killed and started again`,
@@ -175,7 +198,7 @@ export const mischiefs: readonly Mischief[] = [
   },
 ];
 
-export function chosen(random: () => number): Mischief {
+function chosen(random: () => number): Mischief {
   const total = mischiefs.reduce((sum, { weight }) => sum + weight, 0);
   let rest = random() * total;
   for (const mischief of mischiefs) {

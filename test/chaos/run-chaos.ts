@@ -10,9 +10,9 @@ import { createWorkload, onInterrupts, type PauseMs } from '../recovery/workload
 import { type ChaosCluster, instances, startChaosCluster } from './chaos-cluster.ts';
 import { type CrowdKind, createCrowd } from './crowd.ts';
 import { countFindings, type Finding, judge } from './judge.ts';
-import { brokerMischiefs, chosen, type Mischief } from './mischief.ts';
+import { faultKinds, type FaultKind } from './mischief.ts';
 import { type Phase, type Waits, waitsOf } from './neighbours.ts';
-import { mulberry32, shuffled } from './random.ts';
+import { between, mulberry32 } from './random.ts';
 
 export interface ChaosOrder {
   readonly seed: number;
@@ -26,6 +26,7 @@ export interface ChaosOrder {
   readonly restSeconds: number;
   readonly threads: number;
   readonly crowd: CrowdKind;
+  readonly faults: FaultKind;
   readonly cache: string;
   readonly say: (line: string) => void;
 }
@@ -58,7 +59,7 @@ export const proofs: Readonly<Record<string, string>> = {
   claim_lost: 'a call at most once that another process had claimed',
 };
 
-const pauseMsMax = 1_500;
+const firstFaults = 5;
 /** So that two cores are not busy with the healthy load alone: what somebody waits for is then somebody else's doing. */
 const pauses: Readonly<Record<(typeof onInterrupts)[number], PauseMs>> = {
   cancel: { from: 0, to: 4_000 },
@@ -146,17 +147,20 @@ async function hurt(cluster: ChaosCluster, tools: RecordingToolServer, order: Ch
   }
 }
 
-/** Once each what brokers do, then whatever the seed says, until the time is over. */
+/** What its kind of faults brings, one after the other, until the time is over; the first five whatever the time is. */
 async function mischiefFor(
   cluster: ChaosCluster,
-  { seed, seconds, say }: ChaosOrder,
+  { seed, seconds, faults: kind, say }: ChaosOrder,
   counted: Record<string, number>,
 ): Promise<void> {
   const random = mulberry32(seed);
-  const first: Mischief[] = [...shuffled(brokerMischiefs, random)];
-  for (const until = Date.now() + seconds * 1_000; first.length > 0 || Date.now() < until;) {
-    await sleep(random() * pauseMsMax);
-    const mischief = first.shift() ?? chosen(random);
+  const { faults, pauseMs } = faultKinds[kind];
+  const until = Date.now() + seconds * 1_000;
+  let done = 0;
+  for (const mischief of faults(random)) {
+    if (done >= firstFaults && Date.now() >= until) return;
+    done += 1;
+    await sleep(between(random, pauseMs.from, pauseMs.to));
     say(`${timeOfDay()}  ${mischief.name}`);
     counted[mischief.name] = (counted[mischief.name] ?? 0) + 1;
     await mischief.act(cluster, random);
