@@ -10,21 +10,26 @@
 //       next one is built when the last one is disconnected, or it would stay a member of the group that hands nothing over.
 //   C5. A record that was read and not finished is read again by the next owner: the watermark is committed, not the position.
 //   C6. A consumer that has joined and does not fetch any more stands still, and says so.
-//   C7. A batch belongs to the positions that it was fetched with: a claim takes only batches of its own, which go on where it stands.
+//   C7. A batch belongs to the positions that it was fetched with: a claim takes only batches of its own.
 //       A fetch that another broker answers late is dropped, and its records are fetched again.
-//   C8. Offsets that the log does not have (out of range, or left out between two records) are never committed over by the claim that
-//       waited for them: it ends, an error names partition and offsets, and a new claim begins at what is there.
+//   C8. Where the log ends before the next offset (its tail is lost), or begins behind it (retention), the claim ends, an error names
+//       partition and offsets, and a new claim begins at what is there.
+//   C9. Before offsets that are missing between two records a claim stands: it says so, never commits over them, and reads again from
+//       there. Only a newer leader epoch behind them says that they are lost; what is unfinished before them stays so.
+//   C10. No two claims of a process have the same partition and generation: a group may count anew, and one generation may see two
+//       claims of a partition. (C8)
 import { Fault, type Assignment, type Logger, type Subscription } from '@dormouse/ports';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { faultOf, unavailable } from './kafka-client.ts';
 import {
+  epochOf,
+  fetchOf,
+  type FetchOfBatch,
   type GroupMembership,
   lostCoordinator,
   type OffsetOfPartition,
   type Positions,
-  fetchOf,
-  type FetchOfBatch,
 } from './kafkajs-internals.ts';
 import { stickyAssigner } from './sticky-assigner.ts';
 import { Watermark } from './watermark.ts';
@@ -56,11 +61,17 @@ export interface GroupConsumer extends Subscription {
 }
 
 interface Claim extends Assignment {
+  /** As the coordinator counts them. (C2) */
+  readonly groupGeneration: number;
   watermark: Watermark;
   /** (C7) */
   readonly positions: Positions | null;
   /** False until the first batch of a partition without a committed offset says where its log begins. */
   isPlaced: boolean;
+  /** Leader epoch of the newest record that was taken, null before the first. (C9) */
+  epoch: number | null;
+  /** Null, or what it stands before. (C9) */
+  missing: string | null;
   revoked: boolean;
   /** Something was finished since the last commit. */
   dirty: boolean;
@@ -97,6 +108,8 @@ class TopicConsumer implements GroupConsumer {
   #consumer: Consumer | null = null;
   #membership: GroupMembership | null = null;
   #claims = new Map<number, Claim>();
+  /** Of the newest claims. (C10) */
+  #generation = -1;
   readonly #joined = Promise.withResolvers<void>();
   #problem: string | null = 'joining';
   #fetchedAt = 0;
@@ -131,7 +144,8 @@ class TopicConsumer implements GroupConsumer {
   }
 
   problem(): string | null {
-    return this.#problem ?? this.stalled();
+    const standing = [...this.#claims.values()].find(({ missing }) => missing !== null);
+    return this.#problem ?? this.stalled() ?? standing?.missing ?? null;
   }
 
   stalled(): string | null {
@@ -151,7 +165,7 @@ class TopicConsumer implements GroupConsumer {
     while (performance.now() < deadline && claims.some(({ watermark }) => watermark.openCount > 0))
       await sleep(drainPollMs);
     await this.#committing;
-    await this.#commitNow(claims.filter((claim) => !claim.revoked));
+    await this.#commitNow(claims.filter(({ revoked, isPlaced }) => !revoked && isPlaced));
     for (const claim of claims) claim.revoked = true;
     this.#claims.clear();
     this.#closing.abort();
@@ -252,6 +266,7 @@ class TopicConsumer implements GroupConsumer {
     const partitions = membership.subscriptionState.assigned().flatMap((assigned) => assigned.partitions);
     const committed = await this.#committed(membership, partitions);
     if (this.#isClosed) return;
+    this.#generation = Math.max(membership.generationId, this.#generation + 1); // (C10)
     for (const { partition, offset, metadata } of committed) {
       const from = Number(offset);
       this.#begin(membership, partition, { from: Math.max(0, from), metadata: metadata ?? null, isPlaced: from >= 0 });
@@ -262,7 +277,7 @@ class TopicConsumer implements GroupConsumer {
   }
 
   #begin(
-    { generationId: generation, offsetManager: positions }: GroupMembership,
+    { generationId: groupGeneration, offsetManager: positions }: GroupMembership,
     partition: number,
     {
       from,
@@ -271,7 +286,10 @@ class TopicConsumer implements GroupConsumer {
     }: { readonly from: number; readonly metadata: string | null; readonly isPlaced: boolean },
   ): Claim {
     const watermark = new Watermark(from, metadata);
-    const claim: Claim = { partition, generation, watermark, positions, isPlaced, revoked: false, dirty: false };
+    const claim: Claim = {
+      ...{ partition, generation: this.#generation, groupGeneration, positions, watermark, isPlaced },
+      ...{ epoch: null, missing: null, revoked: false, dirty: false },
+    };
     if (isPlaced) positions?.resolveOffset({ topic: this.#options.topic, partition, offset: String(from - 1) });
     this.#claims.set(partition, claim);
     this.#handlers.assigned(claim);
@@ -335,6 +353,7 @@ class TopicConsumer implements GroupConsumer {
     await this.#revoke([old]);
     const membership = this.#membership;
     if (membership === null || this.#claims.get(partition) !== old || this.#isClosed) return; // another generation, meanwhile
+    this.#generation += 1; // (C10)
     const claim = this.#begin(membership, partition, { from, metadata: null, isPlaced: true });
     claim.dirty = true; // the committed offset belongs to the log that was lost
     this.#committing ??= this.#commitLoop();
@@ -345,20 +364,43 @@ class TopicConsumer implements GroupConsumer {
     const { batch } = payload;
     const claim = this.#claims.get(batch.partition);
     if (claim === undefined || claim.revoked) return;
-    if (!goesOn(claim, fetchOf(batch))) return; // (C7)
+    if (!isFetchOf(claim, fetchOf(batch))) return; // (C7)
     for (const message of batch.messages) {
       if (claim.revoked || this.#isClosed) return;
       if (this.#handlers.busy()) return this.#pause();
       const offset = Number(message.offset);
+      const epoch = epochOf(message);
       if (offset > claim.watermark.next) {
-        const meaning = `The log has no records from ${claim.watermark.next} to ${offset - 1}: they are lost.`;
-        return this.#beginAnew(claim, offset, meaning); // (C8)
+        const isLost = epoch !== null && claim.epoch !== null && epoch > claim.epoch;
+        this.#sayMissing(claim, offset, isLost);
+        if (!isLost) return this.#standStill(claim); // (C9)
       }
+      claim.missing = null;
+      claim.epoch = epoch;
       const isNew = claim.watermark.deliver(offset);
       payload.resolveOffset(message.offset);
       const isAgain = offset < claim.watermark.deliveredBefore;
       if (isNew) this.#handlers.record(claim, message, () => this.#finish(claim, offset), isAgain);
     }
+  }
+
+  /** (C9) */
+  #sayMissing(claim: Claim, found: number, isLost: boolean): void {
+    const { topic, logger } = this.#options;
+    const { partition, missing } = claim;
+    const { low: committed, next } = claim.watermark;
+    const what = `The log of partition ${partition} of ${topic} has no records from ${next} to ${found - 1}`;
+    const meaning = isLost
+      ? `${what}, and a newer leader went on behind them: they are lost. What follows is handled.`
+      : `${what}. The partition waits for them, and is read again from there: another copy may have them. If none has, stop the group's members and set its offset of this partition to ${found}.`;
+    if (missing === null) logger.error('records_missing', { topic, partition, committed, next, found, meaning });
+    claim.missing = isLost ? null : meaning;
+  }
+
+  /** Reads again from where the claim stands, after a moment. (C9) */
+  async #standStill({ partition, positions, watermark }: Claim): Promise<void> {
+    positions?.resolveOffset({ topic: this.#options.topic, partition, offset: String(watermark.next - 1) });
+    await sleep(lookAgainMs);
   }
 
   /** Until more is wanted: nothing is fetched, heartbeats go on. */
@@ -412,7 +454,7 @@ class TopicConsumer implements GroupConsumer {
       await membership.coordinator.offsetCommit({
         groupId,
         memberId: membership.memberId,
-        groupGenerationId: first.generation,
+        groupGenerationId: first.groupGeneration,
         topics: [{ topic, partitions }],
       });
     } catch (error) {
@@ -432,12 +474,12 @@ class TopicConsumer implements GroupConsumer {
   }
 }
 
-/** Whether a batch belongs to a claim and goes on where it stands. (C7) */
-function goesOn(claim: Claim, fetch: FetchOfBatch | null): boolean {
+/** Whether a batch was fetched with the positions of a claim; the first one of a claim without a committed offset places it. (C7) */
+function isFetchOf(claim: Claim, fetch: FetchOfBatch | null): boolean {
   if (fetch === null || fetch.positions !== claim.positions) return false;
   if (!claim.isPlaced) {
     claim.watermark = new Watermark(fetch.from, null);
     claim.isPlaced = true;
   }
-  return fetch.from <= claim.watermark.next;
+  return true;
 }

@@ -96,6 +96,11 @@ const fetches = new WeakMap<object, FetchOfBatch>();
 
 export const fetchOf = (batch: object): FetchOfBatch | null => fetches.get(batch) ?? null;
 
+/** Epoch of the leader that wrote a record; null where it has none. */
+export const epochOf = (record: object): number | null =>
+  (record as { readonly batchContext?: { readonly partitionLeaderEpoch?: number } }).batchContext
+    ?.partitionLeaderEpoch ?? null;
+
 /** Under this name an assigner carries the hooks of its consumer. */
 export const hooksName = Symbol('dormouse membership hooks');
 const crowdsName = Symbol('dormouse crowds');

@@ -20,6 +20,9 @@ interface StoredRecord {
   readonly key: Buffer;
   readonly value: Buffer;
   readonly headers: object;
+  readonly batchContext: { readonly partitionLeaderEpoch: number };
+  /** The mark of a transaction, which kafkajs hands to no consumer. */
+  readonly isControlRecord: boolean;
 }
 
 interface FetchRequest {
@@ -54,6 +57,8 @@ export class BrokersInMemory {
   /** Thrown by so many of the next joins. */
   refusedJoins = 0;
   generation = 0;
+  /** Of the leaders that write from now on. */
+  leaderEpoch = 0;
   readonly #logs: { begin: number; records: StoredRecord[] }[];
   #waiting: (() => void)[] = [];
   #members = new Map<string, Member>();
@@ -74,9 +79,14 @@ export class BrokersInMemory {
   append(partition: number, ...values: readonly string[]): void {
     const log = this.#logOf(partition);
     for (const value of values) {
-      const offset = String(log.begin + log.records.length);
-      log.records.push({ offset, key: Buffer.from('acme:thr_1'), value: Buffer.from(value), headers: {} });
+      log.records.push(this.#recordAt(this.#endOf(partition), value));
     }
+    this.wake();
+  }
+
+  /** A record that ends a transaction. */
+  appendMark(partition: number): void {
+    this.#logOf(partition).records.push({ ...this.#recordAt(this.#endOf(partition), ''), isControlRecord: true });
     this.wake();
   }
 
@@ -95,8 +105,16 @@ export class BrokersInMemory {
 
   /** The log goes on at this offset, and has nothing before it from its present end on. */
   leaveOut(partition: number, upTo: number, value: string): void {
+    this.#logOf(partition).records.push(this.#recordAt(upTo, value));
+    this.wake();
+  }
+
+  /** Another copy of the log leads, which has what was left out from this offset on. */
+  putBack(partition: number, from: number, ...values: readonly string[]): void {
     const log = this.#logOf(partition);
-    log.records.push({ offset: String(upTo), key: Buffer.from('acme:thr_1'), value: Buffer.from(value), headers: {} });
+    log.records.push(...values.map((value, index) => this.#recordAt(from + index, value)));
+    log.records.sort((left, right) => Number(left.offset) - Number(right.offset));
+    this.wake();
   }
 
   /** Long polls are answered now. */
@@ -115,6 +133,17 @@ export class BrokersInMemory {
     const log = this.#logs[partition];
     if (log === undefined) throw new RangeError(`no partition ${partition}`);
     return log;
+  }
+
+  #recordAt(offset: number, value: string): StoredRecord {
+    return {
+      offset: String(offset),
+      key: Buffer.from('acme:thr_1'),
+      value: Buffer.from(value),
+      headers: {},
+      batchContext: { partitionLeaderEpoch: this.leaderEpoch },
+      isControlRecord: false,
+    };
   }
 
   #endOf(partition: number): number {
@@ -158,6 +187,7 @@ export class BrokersInMemory {
   }
 
   async #fetch(node: number, request: FetchRequest): Promise<unknown> {
+    await sleep(1); // never within one turn of the event loop
     const failure = this.failing.get(node);
     this.failing.delete(node);
     if (failure !== undefined) throw failure;
