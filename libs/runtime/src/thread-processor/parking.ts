@@ -4,7 +4,7 @@
 // Invariants:
 //   Q1. The mark is durable before any input is put aside, and an input before its delivery is released: the next owner finds
 //       the mark first. (protocol-verification)
-//   Q2. The row of the thread says `parked`; it is a hint, written after the mark.
+//   Q2. The row of the thread says `parked`; it is a hint, written after the mark, and after what else was to be written of the row.
 import type {
   Clock,
   Logger,
@@ -32,14 +32,17 @@ const reasonCharactersMax = 500;
 export function createParking(deps: {
   readonly parked: ParkedThreads;
   readonly directory: ThreadDirectory;
+  /** Writes what is left to be written of the thread's row. */
+  readonly flushRow: (key: ThreadKey) => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
 }): Parking {
-  const { parked, directory, clock, logger } = deps;
+  const { parked, directory, flushRow, clock, logger } = deps;
 
   /** (Q2) */
   async function show(key: ThreadKey): Promise<void> {
     try {
+      await flushRow(key);
       const row = await directory.get(key);
       if (row === null) return;
       const { title, position } = row;

@@ -97,3 +97,13 @@ it('J3 a clock that jumps back holds no row up', async () => {
   await clock.advance(200);
   expect(positions()).toEqual([1]);
 });
+
+it('J4 writes what is left of one thread when that is asked for, and nothing of it afterwards', async () => {
+  change('parks', 4);
+  change('other', 1);
+  await projections.flushOf(keyOf('parks'));
+  expect(positions()).toEqual([4]);
+  await projections.flushOf(keyOf('unknown'));
+  await clock.advance(5_000);
+  expect(positions()).toEqual([4, 1]);
+});

@@ -5,6 +5,7 @@
 //   J2. Nothing sleeps while nothing has changed.
 //   J3. A row is written when its thread has rested for a moment, or has changed for as long as lists may lag: in a store whose
 //       rows stand in many indexes, those of threads at work would cost a fifth of a turn.
+//   J4. One batch is written at a time. A row that says something else than its state (`parked`) is written after what was left of it.
 import {
   type Clock,
   Fault,
@@ -20,6 +21,8 @@ export interface Projections {
   changed(key: ThreadKey, thread: Thread): void;
   /** Writes what is left; one attempt. */
   flush(): Promise<void>;
+  /** Writes what is left of one thread, behind what is being written; one attempt. */
+  flushOf(key: ThreadKey): Promise<void>;
   readonly waiting: number;
 }
 
@@ -47,6 +50,7 @@ export function createProjections(deps: {
   const { projectionDelayMs, projectionDelayMsMax, projectionsPerBatchMax, retryDelayMsMax } = deps.settings;
   const changed = new ThreadMap<Changed>();
   let writing = false;
+  let underWay: Promise<boolean> = Promise.resolve(true);
 
   async function writeAll(): Promise<void> {
     while (changed.size > 0) {
@@ -68,7 +72,13 @@ export function createProjections(deps: {
       : ready;
   }
 
-  async function writeBatch(ready: readonly Entry[]): Promise<boolean> {
+  /** (J4) */
+  function writeBatch(ready: readonly Entry[]): Promise<boolean> {
+    underWay = underWay.then(() => write(ready));
+    return underWay;
+  }
+
+  async function write(ready: readonly Entry[]): Promise<boolean> {
     const batch = ready.slice(0, projectionsPerBatchMax);
     if (batch.length === 0) return true;
     try {
@@ -101,6 +111,11 @@ export function createProjections(deps: {
     },
     flush: async () => {
       while (changed.size > 0) if (!(await writeBatch([...changed.entries()]))) return;
+    },
+    flushOf: async (key) => {
+      await underWay;
+      const left = changed.get(key);
+      if (left !== undefined) await writeBatch([[key, left]]);
     },
     get waiting() {
       return changed.size;

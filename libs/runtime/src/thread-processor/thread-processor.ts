@@ -237,7 +237,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     entropy,
     logger,
     settings,
-    parking: createParking(deps),
+    parking: createParking({ ...deps, flushRow: (key) => projections.flushOf(key) }),
     isClosing: () => load.closing,
     crowd: { passed: 0, fell: 0 },
     repayments: createRepayments(settings.repaymentsInFlightMax),
