@@ -387,7 +387,8 @@ describe('full slots', () => {
       expect(stage.told(other('t5')).filter((type) => type === 'MessageAccepted')).toHaveLength(2);
       expect(stage.told(other('t6')).at(-1)).toBe('TurnInterrupted');
       expect(stage.told(other('t7')).at(-1)).toBe('ThreadClosed');
-      void actor.ports.inputs.publish(other('t0'), { kind: 'CloseRequest', id: 'c:x0', requestId: 'x0' });
+      const first = stage.asked[0]?.thread ?? '';
+      void actor.ports.inputs.publish(other(first), { kind: 'CloseRequest', id: 'c:x0', requestId: 'x0' });
       await stage.clock.advance(1_000);
       expect(stage.asked).toHaveLength(2); // the place of a thread that is closed is another's
     });
