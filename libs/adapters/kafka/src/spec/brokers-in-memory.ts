@@ -13,7 +13,7 @@ const { Kafka: RealKafka, logLevel } = require('kafkajs') as {
 };
 
 export const topic = 'rap.inputs';
-const sessionMs = 400;
+const sessionMs = 2_000;
 
 interface StoredRecord {
   readonly offset: string;
@@ -56,6 +56,8 @@ export class BrokersInMemory {
   readonly failing = new Map<number, Error>();
   /** Thrown by so many of the next joins. */
   refusedJoins = 0;
+  /** Connections that end while one of the next requests for committed offsets is under way. */
+  brokenOffsetFetches = 0;
   generation = 0;
   /** Of the leaders that write from now on. */
   leaderEpoch = 0;
@@ -257,16 +259,22 @@ export class BrokersInMemory {
         topics,
       }: {
         readonly topics: readonly { readonly partitions: readonly { readonly partition: number }[] }[];
-      }) => ({
-        responses: topics.map(({ partitions }) => ({
-          topic,
-          partitions: partitions.map(({ partition }) => ({
-            partition,
-            offset: this.committed.get(partition)?.offset ?? '-1',
-            metadata: this.committed.get(partition)?.metadata ?? null,
+      }) => {
+        if (this.brokenOffsetFetches > 0) {
+          this.brokenOffsetFetches -= 1;
+          throw Object.assign(new Error('Closed connection'), { name: 'KafkaJSConnectionError', retriable: true });
+        }
+        return {
+          responses: topics.map(({ partitions }) => ({
+            topic,
+            partitions: partitions.map(({ partition }) => ({
+              partition,
+              offset: this.committed.get(partition)?.offset ?? '-1',
+              metadata: this.committed.get(partition)?.metadata ?? null,
+            })),
           })),
-        })),
-      }),
+        };
+      },
     };
   }
 
