@@ -96,6 +96,10 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
       const slot = slots.take(group) ? 'taken' : await waitForSlot(run, source, group);
       if (slot === 'none') return failed(run, tooManyWait);
       if (slot === 'left') break;
+      if (run.state !== 'running') {
+        slots.give(group); // it ended between its place and its request
+        break;
+      }
       const end = await stream(run, source).finally(() => slots.give(group));
       if (run.state !== 'running') break;
       if ('tools' in end) return await resultOf(deps, run.completionId, run.answer, end.tools);
