@@ -5,7 +5,7 @@
 //       that, nor for a body that says beforehand that it is longer: of such a one the first chunk is taken. What follows is
 //       thrown away unread, so that the sender gets to read the answer instead of a broken connection; but not for ever.
 //   B2. Requests that are complete in the same turn of the event loop go on together.
-//   B3. Nearly every body comes along with its head: then it is taken as it is, and nobody listens for its parts.
+//   B3. Nearly every body comes along with its head: then it is taken as it is, without listeners for its parts.
 //   B4. What is held of a body that is not whole is held in the room that all of them share; one that has to give way fails, and
 //       the rest of it is thrown away.
 //   B5. Megabytes are put together step by step, in turns with all other long work: twenty bodies that end at once hold the event

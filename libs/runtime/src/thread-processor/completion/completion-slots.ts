@@ -127,7 +127,7 @@ export function createCompletionSlots(max: number, waitingMax = Number.POSITIVE_
     take: (group) => {
       const tenant = tenantOf(group.tenant);
       const endpoint = endpointOf(tenant, group.endpoint);
-      const may = mayTake(tenant, endpoint); // nobody of the group waits then: it would have been served
+      const may = mayTake(tenant, endpoint); // no run of the group waits then: it would have been served
       if (may) count(tenant, endpoint, 1);
       else forgetIdle(group);
       return may;
