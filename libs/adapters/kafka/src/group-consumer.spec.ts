@@ -208,6 +208,7 @@ describe('C10 no two claims of a process have one name', () => {
     brokers.cutTail(0, 1);
     await until(() => expect(errors).toHaveLength(1));
     await until(() => expect(assigned).toHaveLength(2));
+    await until(() => expect(valuesOf(taken.slice(2))).toEqual(['a'])); // or the next claim is the first that is given it
     brokers.generation = 0;
     brokers.failing.set(1, notLeader());
     brokers.wake();
