@@ -246,18 +246,22 @@ describe('C4 one consumer of a group per process', () => {
     },
   );
 
-  it('one whose committed offsets are not answered after it has joined is built again: it would hand nothing over', async () => {
-    const brokers = new BrokersInMemory([1]);
-    const { taken } = await startProcess(brokers);
-    brokers.append(0, 'a');
-    await until(() => expect(taken).toHaveLength(1));
-    brokers.brokenOffsetFetches = 1;
-    brokers.failing.set(1, notLeader());
-    brokers.wake();
-    await until(() => expect(brokers.brokenOffsetFetches).toBe(0));
-    brokers.append(0, 'b');
-    await until(() => expect(valuesOf(taken)).toEqual(['a', 'a', 'b']));
-  });
+  it.each(['brokenJoins', 'brokenOffsetFetches'] as const)(
+    'one whose join ends in %s is built again: it would hand nothing over',
+    async (broken) => {
+      const brokers = new BrokersInMemory([1]);
+      const { taken } = await startProcess(brokers);
+      brokers.append(0, 'a');
+      await until(() => expect(taken).toHaveLength(1));
+      brokers[broken] = 1;
+      brokers.failing.set(1, notLeader());
+      brokers.wake();
+      await until(() => expect(brokers[broken]).toBe(0));
+      brokers.append(0, 'b');
+      await until(() => expect(valuesOf(taken)).toEqual(['a', 'a', 'b']));
+      expect(brokers.memberCount).toBe(1);
+    },
+  );
 
   it('a first join that fails leaves nothing behind', async () => {
     const brokers = new BrokersInMemory([1]);

@@ -6,9 +6,9 @@
 //       comes back; nothing of the old claim is delivered or committed any more. (input-bus B3, simulator V6)
 //   C2. A commit carries the generation it belongs to: the coordinator refuses a zombie's.
 //   C3. The handler of kafkajs returns at once: nothing a record needs holds up another partition, or a heartbeat.
-//   C4. A consumer that kafkajs has given up is built again, with patience, until it is closed. One consumer of kafkajs at a time: the
-//       next one is built when the last one is disconnected, or it would stay a member of the group that hands nothing over. So would one
-//       that has joined and is not told where it begins: it is lost too, although kafkajs would fetch on.
+//   C4. A consumer that kafkajs has given up, or whose join has failed, is built again, with patience, until it is closed. One consumer of
+//       kafkajs at a time: the next one is built when the last one is disconnected, or it would stay a member of the group that hands
+//       nothing over.
 //   C5. A record that was read and not finished is read again by the next owner: the watermark is committed, not the position.
 //   C6. A consumer that has joined and does not fetch any more stands still, and says so.
 //   C7. A batch belongs to the positions that it was fetched with: a claim takes only batches of its own.
@@ -205,14 +205,8 @@ class TopicConsumer implements GroupConsumer {
       partitionAssigners: [
         stickyAssigner(() => ({ generation: this.#membership?.generationId ?? -1, owned: [...this.#claims.keys()] }), {
           leaving: () => this.#leave(),
-          joined: async (membership) => {
-            try {
-              await this.#join(membership);
-            } catch (error) {
-              lost.resolve(error as Error); // (C4)
-              throw error;
-            }
-          },
+          joined: (membership) => this.#join(membership),
+          joinFailed: (error) => lost.resolve(error), // (C4)
           outOfRange: (partition) => this.#outOfRange(partition),
         }),
       ],

@@ -17,6 +17,8 @@
 //       each other, and the first is never left.)
 //   P9. Where an offset is out of range the consumer says where the partition goes on. (Unpatched: kafkajs commits "the beginning"
 //       to the group and goes on there, and the consumer takes what follows for records it has had.)
+//   P10. A join that fails in any of its steps is told to the consumer. (Unpatched: kafkajs tries the fetch again, without a join, with the
+//       positions of a generation whose claims have been left, and the coordinator may see nothing wrong with it.)
 import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { Crowd } from './crowd.ts';
@@ -75,6 +77,8 @@ export interface MembershipHooks {
   /** Before a join: nothing of the generation before may be worked on after this. */
   leaving(): Promise<void>;
   joined(membership: GroupMembership): Promise<void>;
+  /** The consumer hands nothing over until it has joined again. (P10) */
+  joinFailed(error: Error): void;
   /** The broker's log does not have the next offset of this partition; resolves when the partition may be fetched again. (P9) */
   outOfRange(partition: number): Promise<void>;
 }
@@ -207,9 +211,14 @@ function patchGroup(prototype: Prototype): void {
   prototype['joinAndSync'] = async function (this: PatchedGroup, ...args: unknown[]): Promise<void> {
     const join = async (): Promise<void> => {
       const hooks = hooksOf(this);
-      await hooks?.leaving(); // (P4)
-      await joinAndSync.apply(this, args);
-      await hooks?.joined(this);
+      try {
+        await hooks?.leaving(); // (P4)
+        await joinAndSync.apply(this, args);
+        await hooks?.joined(this);
+      } catch (error) {
+        hooks?.joinFailed(error as Error); // (P10)
+        throw error;
+      }
     };
     this[joiningName] ??= join().finally(() => (this[joiningName] = undefined)); // (P8)
     await this[joiningName];

@@ -48,6 +48,9 @@ interface Member {
 const protocolError = (type: string, retriable = true): Error =>
   Object.assign(new Error(type), { name: 'KafkaJSProtocolError', type, retriable });
 
+const brokenConnection = (): Error =>
+  Object.assign(new Error('Closed connection'), { name: 'KafkaJSConnectionError', retriable: true });
+
 export class BrokersInMemory {
   /** Node that leads each partition. */
   readonly leaders: number[];
@@ -56,6 +59,8 @@ export class BrokersInMemory {
   readonly failing = new Map<number, Error>();
   /** Thrown by so many of the next joins. */
   refusedJoins = 0;
+  /** Connections that end while one of the next joins is under way. */
+  brokenJoins = 0;
   /** Connections that end while one of the next requests for committed offsets is under way. */
   brokenOffsetFetches = 0;
   generation = 0;
@@ -262,7 +267,7 @@ export class BrokersInMemory {
       }) => {
         if (this.brokenOffsetFetches > 0) {
           this.brokenOffsetFetches -= 1;
-          throw Object.assign(new Error('Closed connection'), { name: 'KafkaJSConnectionError', retriable: true });
+          throw brokenConnection();
         }
         return {
           responses: topics.map(({ partitions }) => ({
@@ -283,6 +288,10 @@ export class BrokersInMemory {
     if (this.refusedJoins > 0) {
       this.refusedJoins -= 1;
       throw protocolError('GROUP_AUTHORIZATION_FAILED', false);
+    }
+    if (this.brokenJoins > 0) {
+      this.brokenJoins -= 1;
+      throw brokenConnection();
     }
     const id = memberId === '' ? `member-${(this.#minted += 1)}` : memberId;
     const [{ name: protocol, metadata } = { name: '', metadata: Buffer.alloc(0) }] = groupProtocols;
