@@ -1,6 +1,7 @@
-// The Kafka adapter over three real brokers, under load: partitions move, leaders are elected, a broker is killed, is paused, loses the
-// tail of its log, and comes back. What was acknowledged is finished by the owner of its partition, all of it.
-import { type KafkaBus, openKafka } from '@dormouse/adapter-kafka';
+// The Kafka adapter over three real brokers, under load: partitions move, leaders are elected, brokers are restarted and added, one is
+// killed, is paused, loses the tail of its log, and comes back. What was acknowledged is finished by the owner of its partition, all
+// of it.
+import { type KafkaBus, type KafkaOptions, openKafka } from '@dormouse/adapter-kafka';
 import type { InputConsumer, Logger, Subscription, ThreadKey } from '@dormouse/ports';
 import { freshKey, messageOf } from '@dormouse/ports/contracts';
 import { randomBytes } from 'node:crypto';
@@ -8,6 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartitionMover, type PartitionMover } from '../chaos/partition-mover.ts';
 import { startSeveralBrokers, type SeveralBrokers } from '../services/kafka/several-brokers.ts';
@@ -15,7 +17,17 @@ import { withServices } from '../services/needed-services.ts';
 import { serviceCache } from '../services/service-cache.ts';
 
 const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
-const threads = 24;
+const partitions = 6;
+const retentionMs = 14 * 86_400_000;
+const installation = `brokers-${randomBytes(6).toString('hex')}.`;
+/**
+ * A group of two under load without a pause, and one member alone whose partitions are silent now and then while it works: it joins so
+ * fast that a long poll which was sent before is answered after it.
+ */
+const groups = [
+  { prefix: `${installation}two.`, members: 2, threads: 24, pauseMs: 40, workMs: 400 },
+  { prefix: `${installation}alone.`, members: 1, threads: 12, pauseMs: 600, workMs: 2_000 },
+];
 const withinMs = 120_000;
 
 interface Work {
@@ -24,8 +36,8 @@ interface Work {
   readonly finished: Set<string>;
 }
 
-/** Finishes what it is given a moment later, as long as it owns the partition. */
-function createWork(): Work {
+/** Finishes what it is given within `workMs`, as long as it owns the partition. */
+function createWork(workMs: number): Work {
   const finished = new Set<string>();
   const owned = new Map<number, object>();
   const consumer: InputConsumer = {
@@ -40,7 +52,7 @@ function createWork(): Work {
         delivery.decided(null);
         delivery.release();
       };
-      setTimeout(finish, Math.random() * 400);
+      setTimeout(finish, Math.random() * workMs);
     },
   };
   return { consumer, finished };
@@ -49,37 +61,34 @@ function createWork(): Work {
 withServices(['kafka'], () => {
   describe('three brokers', () => {
     const directory = mkdtempSync(join(tmpdir(), 'dormouse-brokers-'));
-    const prefix = `brokers-${randomBytes(6).toString('hex')}.`;
     const buses: KafkaBus[] = [];
     const subscriptions: Subscription[] = [];
-    const work = [createWork(), createWork()];
+    const work: Work[] = [];
     const acknowledged = new Set<string>();
-    const keys = Array.from({ length: threads }, () => freshKey());
     let cluster: SeveralBrokers | null = null;
     let mover: PartitionMover | null = null;
     let isLoaded = true;
-    let load: Promise<unknown> = Promise.resolve();
+    const load: Promise<unknown>[] = [];
 
-    const open = async (urls: readonly string[], makeTopics = false): Promise<KafkaBus> => {
+    const open = async (options: Pick<KafkaOptions, 'prefix'> & Partial<KafkaOptions>): Promise<KafkaBus> => {
       const bus = await openKafka({
-        brokers: urls,
-        prefix,
-        ...(makeTopics && { makeTopics: { partitions: 6, replication: null, retentionMs: 14 * 86_400_000 } }),
+        brokers: cluster?.brokers.map(({ url }) => url) ?? [],
         clientId: 'test',
         sessionTimeoutMs: 6_000,
         logger: silent,
+        ...options,
       });
       buses.push(bus);
       return bus;
     };
 
     /** One message after the other; what is refused is sent again, under the same id. */
-    async function send(bus: KafkaBus, key: ThreadKey): Promise<void> {
+    async function send(bus: KafkaBus, key: ThreadKey, pauseMs: number): Promise<void> {
       for (let nth = 0; isLoaded; nth += 1) {
         const id = `${key.thread}-${nth}`;
         while (!(await taken(bus, key, id))) await sleep(100);
         acknowledged.add(id);
-        await sleep(20);
+        await sleep(Math.random() * pauseMs);
       }
     }
 
@@ -109,6 +118,41 @@ withServices(['kafka'], () => {
       return broker;
     };
 
+    async function withAdmin<T>(use: (admin: Admin) => Promise<T>): Promise<T> {
+      const brokers = [...(cluster?.innerUrls ?? [])];
+      const admin = new Kafka({ brokers, clientId: 'test', logLevel: logLevel.NOTHING }).admin({
+        retry: { retries: 20, maxRetryTime: 1_000 },
+      });
+      await admin.connect();
+      try {
+        return await use(admin);
+      } finally {
+        await admin.disconnect();
+      }
+    }
+
+    const topics = groups.map(({ prefix }) => `${prefix}inputs`);
+
+    const leaders = (of: readonly string[] = topics): Promise<readonly number[]> =>
+      withAdmin(async (admin) => {
+        const described = (await admin.fetchTopicMetadata({ topics: [...of] })).topics;
+        const byName = described.toSorted((left, right) => left.name.localeCompare(right.name));
+        return byName.flatMap((topic) =>
+          topic.partitions.toSorted((left, right) => left.partitionId - right.partitionId).map(({ leader }) => leader),
+        );
+      });
+
+    /** Every partition of the load has its copies there, and the first of them leads. */
+    async function place(...replicas: readonly number[]): Promise<void> {
+      const partitionAssignment = Array.from({ length: partitions }, (_, partition) => ({
+        ...{ partition, replicas: [...replicas] },
+      }));
+      const moves = topics.map((topic) => ({ topic, partitionAssignment }));
+      await withAdmin((admin) => admin.alterPartitionReassignments({ topics: moves }));
+      const wanted = topics.flatMap(() => Array.from({ length: partitions }, () => replicas[0]));
+      await expect.poll(() => leaders(), { timeout: withinMs, interval: 200 }).toEqual(wanted);
+    }
+
     beforeAll(async () => {
       cluster = await startSeveralBrokers({
         directory,
@@ -116,16 +160,21 @@ withServices(['kafka'], () => {
         say: () => {},
         advertisedPorts: [0, 0, 0],
       });
-      const urls = cluster.brokers.map(({ url }) => url);
-      const sender = await open(urls, true);
-      for (const { consumer } of work) subscriptions.push(await (await open(urls)).inputs.consume(consumer));
-      mover = await createPartitionMover(cluster.innerUrls, [`${prefix}inputs`]);
-      load = Promise.all(keys.map((key) => send(sender, key)));
+      for (const { prefix, members, threads, pauseMs, workMs } of groups) {
+        const sender = await open({ prefix, makeTopics: { partitions, replication: null, retentionMs } });
+        for (let nth = 0; nth < members; nth += 1) {
+          const one = createWork(workMs);
+          work.push(one);
+          subscriptions.push(await (await open({ prefix })).inputs.consume(one.consumer));
+        }
+        for (let nth = 0; nth < threads; nth += 1) load.push(send(sender, freshKey(), pauseMs));
+      }
+      mover = await createPartitionMover(cluster.innerUrls, topics);
     }, 180_000);
 
     afterAll(async () => {
       isLoaded = false;
-      await Promise.race([load, sleep(20_000)]);
+      await Promise.race([Promise.all(load), sleep(20_000)]);
       await mover?.close();
       for (const subscription of subscriptions) await subscription.close(100);
       for (const bus of buses) await bus.close();
@@ -134,9 +183,12 @@ withServices(['kafka'], () => {
     }, 60_000);
 
     it('partitions that move from broker to broker lose nothing', { timeout: withinMs * 2 }, async () => {
-      await mover?.reassign(Math.random);
-      await mover?.reorder(Math.random);
-      await mover?.reassign(Math.random);
+      for (let round = 0; round < 3; round += 1) {
+        const before = await leaders();
+        await mover?.reassign(Math.random);
+        expect(await leaders()).not.toEqual(before);
+        await mover?.reorder(Math.random);
+      }
       await settled();
     });
 
@@ -156,13 +208,64 @@ withServices(['kafka'], () => {
       await settled();
     });
 
+    it('brokers that are restarted one after the other lose nothing', { timeout: withinMs * 2 }, async () => {
+      for (const node of [1, 2, 3]) {
+        await inStep();
+        await brokerOf(node).end('SIGTERM');
+        await brokerOf(node).start();
+      }
+      await settled();
+    });
+
+    it('a broker that is added takes partitions over and loses nothing', { timeout: withinMs * 2 }, async () => {
+      await inStep();
+      await place(1, 2);
+      await brokerOf(3).end('SIGTERM');
+      await settled(); // with two, and clients that know of two
+      await brokerOf(3).start();
+      await place(3, 1, 2);
+      await settled();
+    });
+
+    it(
+      'where the only copy loses its tail, what is acknowledged afterwards is finished',
+      { timeout: withinMs * 2 },
+      async () => {
+        await inStep();
+        const only = `${installation}only.`;
+        const errors: string[] = [];
+        const logger: Logger = { ...silent, error: (event) => void errors.push(event) };
+        const makeTopics = { partitions: 1, replication: 1, retentionMs };
+        const bus = await open({ prefix: only, logger, makeTopics });
+        const { consumer, finished } = createWork(100);
+        subscriptions.push(await bus.inputs.consume(consumer));
+        const key = freshKey();
+        const sent = async (...ids: readonly string[]): Promise<void> => {
+          for (const id of ids) while (!(await taken(bus, key, id))) await sleep(100);
+          await expect.poll(() => ids.every((id) => finished.has(id)), { timeout: withinMs, interval: 200 }).toBe(true);
+        };
+        // Before: so many that those sent afterwards do not fill what is cut off.
+        await sent(...Array.from({ length: 200 }, (_, nth) => `before-${nth}`));
+        const groupId = `${only}thread-processor`;
+        const committed = (): Promise<unknown> =>
+          withAdmin(async (admin) => (await admin.fetchOffsets({ groupId, topics: [`${only}inputs`] }))[0]?.partitions);
+        await expect.poll(committed, { timeout: withinMs, interval: 200 }).toMatchObject([{ offset: '200' }]);
+        const [leader = 0] = await leaders([`${only}inputs`]);
+        await brokerOf(leader).end('SIGKILL');
+        expect(brokerOf(leader).cutTail(0.5)).toBeGreaterThan(0);
+        await brokerOf(leader).start();
+        await sent(...Array.from({ length: 20 }, (_, nth) => `after-${nth}`));
+        expect(errors).toContain('records_missing');
+      },
+    );
+
     it('one that stands still for longer than a session loses nothing', { timeout: withinMs * 2 }, async () => {
       await inStep();
       brokerOf(1).kill('SIGSTOP');
       await sleep(7_000);
       brokerOf(1).kill('SIGCONT');
       await settled();
-      expect(acknowledged.size).toBeGreaterThan(threads);
+      expect(acknowledged.size).toBeGreaterThan(load.length);
     });
   });
 });
