@@ -249,3 +249,6 @@ export interface Cause {
 
 /** An event as it is stored: with the wake it belongs to and the input that caused it. */
 export type RecordedEvent = ThreadEvent & { readonly turnId: string; readonly cause: Cause };
+
+/** The recorded event of this type. */
+export type Event<Type extends RecordedEvent['type']> = Extract<RecordedEvent, { readonly type: Type }>;

@@ -1,10 +1,10 @@
 // The model has answered, or failed for good. An answer counts only while its completion is current. I-14
+import { fallAsleep } from '../built-in/sleep.ts';
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { CompletionFailure, CompletionResult, RetryRequest } from '../input.ts';
 import { text } from '../content.ts';
 import { threadLimits } from '../policy.ts';
-import { fallAsleep } from './built-in.ts';
 import { endThread } from './closing.ts';
 import { refuseRequest } from './refusal.ts';
 import { requestCall } from './tool-call.ts';

@@ -7,7 +7,7 @@
 //   U3. `final` closes, also when the event itself still waits for a child. R75
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
-import { minuteWith } from '../evolve.ts';
+import { minuteWith } from '../evolve/subscription.ts';
 import type { CancelSubscriptionRequest, SubscriptionEvent } from '../input.ts';
 import { threadLimits } from '../policy.ts';
 import { type Call, callOf, type HeldEvent, isUnsent, own, type Subscription, timerOf } from '../thread.ts';

@@ -1,18 +1,18 @@
 // A call from the model's wish to its one outcome. A call is settled exactly once, by the first of result, dispatch
 // failure, timeout, interruption, denial, "outcome unknown", unreadable result; anything later changes nothing. I-10, I-11
+import type { AfterAnswer } from '../built-in/built-in-tool.ts';
+import { isBuiltIn, runBuiltIn } from '../built-in/built-in-tools.ts';
 import type { Content } from '../content.ts';
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { Outcome } from '../event.ts';
-import { allowanceKey } from '../evolve.ts';
+import { allowanceKey } from '../evolve/choice.ts';
 import type { CallbackRejection, DispatchFailure, RequestedCall, TimerFiring, ToolResult } from '../input.ts';
 import { threadLimits } from '../policy.ts';
-import { isBuiltIn } from '../built-in-tools.ts';
 import { blockingCalls, type Call, callOf, isUnsent, own, type Timer, waitsForPerson } from '../thread.ts';
 import type { LoadedToolset } from '../toolset.ts';
 import { needsApproval, toolsetOf } from '../tools.ts';
 import { expireApproval, requestApproval } from './approval.ts';
-import { type AfterAnswer, runBuiltIn } from './built-in.ts';
 import { abandon, dispatch, end, setTimer, settle } from './call.ts';
 import { openQueuedChildren } from './child.ts';
 import { loadToolsets } from './opening.ts';
