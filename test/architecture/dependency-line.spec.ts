@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { declaredDependencies, dependencyLine } from './dependency-line.ts';
+import { declaredDependencies, dependencyLine, layersOf } from './dependency-line.ts';
 import { filesBelow } from './source-file.ts';
 
 const house = filesBelow('libs', 'apps');
+const layers = layersOf(house);
 
 describe('the dependency line', () => {
   it('is kept by every file', () => {
     expect(house.length).toBeGreaterThan(30);
-    expect(dependencyLine(house)).toEqual([]);
+    expect(dependencyLine(house, layers)).toEqual([]);
   });
 
   it.each([
@@ -41,7 +42,7 @@ describe('the dependency line', () => {
       `export * from '${specifier}';`,
       `const x = await import('${specifier}');`,
     ]) {
-      expect(dependencyLine([{ path, text }]), text).toHaveLength(1);
+      expect(dependencyLine([{ path, text }], layers), text).toHaveLength(1);
     }
   });
 
@@ -56,7 +57,12 @@ describe('the dependency line', () => {
     ['libs/runtime/src/deep/a.ts', '../b.ts'],
     ['libs/runtime/src/a.ts', 'node:crypto'],
   ])('allows %s → %s', (path, specifier) => {
-    expect(dependencyLine([{ path, text: `import { x } from '${specifier}';` }])).toEqual([]);
+    expect(dependencyLine([{ path, text: `import { x } from '${specifier}';` }], layers)).toEqual([]);
+  });
+
+  it('refuses a package without a layer', () => {
+    const text = '{"name":"@dormouse/new","nx":{"tags":["layer:cellar"]}}';
+    expect(() => layersOf([{ path: 'libs/new/package.json', text }])).toThrow('names no layer');
   });
 });
 

@@ -1,12 +1,12 @@
 // Who may import whom (ARCHITECTURE.md, "dependency line"):
 //
-//   protocol ← thread ← ports ← runtime ← host ← apps,   ports ← adapters ← host
+//   collections, json ← protocol ← thread ← ports ← runtime ← host ← apps,   ports ← adapters ← host
 //
-// D1  A package imports only the packages its row allows; runtime and adapters never see each other.
+// D1  A package imports only the layers that its layer's row allows; runtime and adapters never see each other.
 // D2  Only specs, test/ and bench/ import testing and the ports' contract suites (testing may import the suites too), and
 //     only specs of another package import the memory adapter: ports are never mocked.
 // D3  A relative import stays inside its package.
-// D4  protocol, thread and ports import nothing of Node: they have no I/O.
+// D4  collections, json, protocol, thread and ports import nothing of Node: they have no I/O.
 // D5  NestJS is imported by libs/host and by the main.ts of an app, nowhere else.
 // D6  What a package imports, its package.json declares: hoisting must not decide what works.
 import {
@@ -19,49 +19,64 @@ import {
   type Violation,
 } from './source-file.ts';
 
-const heart = ['protocol', 'thread', 'ports'];
-const adapters = [
-  'adapter-sqlite',
-  'adapter-memory',
-  'adapter-http',
-  'adapter-model',
-  'adapter-kafka',
-  'adapter-mongo',
-  'adapter-redis',
-];
+const heart = ['collections', 'json', 'protocol', 'thread', 'ports'];
 
-const allowedByPackage: Record<string, readonly string[]> = {
-  'libs/protocol': [],
-  'libs/thread': ['protocol'],
-  'libs/ports': ['protocol', 'thread'],
-  'libs/runtime': heart,
-  'libs/host': [...heart, 'runtime', ...adapters],
-  'libs/client': [],
-  'libs/tool-server': ['protocol'],
-  'libs/testing': [...heart, 'ports/contracts', 'runtime', ...adapters, 'client'],
-  'apps/standalone': ['host', 'example-tools'],
-  'apps/cli': ['client'],
-  'apps/example-tools': ['protocol', 'tool-server'],
+/** By layer, as `nx.tags` of each package.json says it: `layer:runtime`. */
+const allowedByLayer: Readonly<Record<string, readonly string[]>> = {
+  collections: [],
+  json: [],
+  protocol: ['json'],
+  thread: ['collections', 'json', 'protocol'],
+  ports: ['collections', 'json', 'protocol', 'thread'],
+  runtime: heart,
+  adapter: heart,
+  host: [...heart, 'runtime', 'adapter'],
+  client: [],
+  'tool-server': ['json', 'protocol'],
+  testing: [...heart, 'ports/contracts', 'runtime', 'adapter', 'client'],
+  app: ['host', 'peer'],
+  cli: ['client'],
+  peer: ['json', 'protocol', 'tool-server'],
 };
 
 /** What specs may import besides what their package may. */
 const testPackages = new Set(['testing', 'ports/contracts', 'adapter-memory']);
 
-const pure = new Set(['libs/protocol', 'libs/thread', 'libs/ports']);
+/** Layers without I/O. (D4) */
+const pure = new Set(heart);
 
 /** Test tools that the root package.json gives to every spec. */
 const rootTools = new Set(['vitest', 'fast-check', 'typescript']);
 
-export function dependencyLine(files: readonly SourceFile[]): Violation[] {
+/** Layers of packages, by folder and by name without its scope. */
+export type Layers = ReadonlyMap<string, string>;
+
+/** @throws Error when a package has no layer. */
+export function layersOf(files: readonly SourceFile[]): Layers {
+  const manifests = files.filter(({ path }) => path.endsWith('/package.json'));
+  return new Map(
+    manifests.flatMap(({ path, text }) => {
+      const { name, nx } = JSON.parse(text) as { readonly name: string; readonly nx?: { readonly tags?: string[] } };
+      const layer = nx?.tags?.find((tag) => tag.startsWith('layer:'))?.slice('layer:'.length);
+      if (layer === undefined || !(layer in allowedByLayer)) throw new Error(`${path}: nx.tags names no layer`);
+      return [
+        [packageOf(path), layer],
+        [name.replace('@dormouse/', ''), layer],
+      ] as const;
+    }),
+  );
+}
+
+export function dependencyLine(files: readonly SourceFile[], layers: Layers): Violation[] {
   return files.filter(isTypeScript).flatMap((file) =>
     importsOf(file).flatMap((specifier) => {
-      const complaint = complaintAbout(file, specifier);
+      const complaint = complaintAbout(file, specifier, layers);
       return complaint === undefined ? [] : [`${file.path} imports ${specifier}: ${complaint}`];
     }),
   );
 }
 
-function complaintAbout(file: SourceFile, specifier: string): string | undefined {
+function complaintAbout(file: SourceFile, specifier: string, layers: Layers): string | undefined {
   const own = packageOf(file.path);
   if (specifier.startsWith('.')) {
     return resolved(file, specifier).startsWith(`${own}/`)
@@ -69,25 +84,21 @@ function complaintAbout(file: SourceFile, specifier: string): string | undefined
       : 'a relative import stays inside its package (D3)';
   }
   if (specifier.startsWith('@dormouse/')) {
-    return mayImport(file.path, specifier.slice('@dormouse/'.length))
+    return mayImport(file.path, specifier.slice('@dormouse/'.length), layers)
       ? undefined
       : 'against the dependency line (D1, D2)';
   }
-  if (specifier.startsWith('node:') && pure.has(own) && !isSpec(file.path)) return 'this package has no I/O (D4)';
+  if (specifier.startsWith('node:') && pure.has(layers.get(own) ?? '') && !isSpec(file.path))
+    return 'this package has no I/O (D4)';
   if (specifier.startsWith('@nestjs/') && !mayUseNest(file.path)) return 'only libs/host knows NestJS (D5)';
   return undefined;
 }
 
-function mayImport(path: string, target: string): boolean {
-  const own = packageOf(path);
+function mayImport(path: string, target: string, layers: Layers): boolean {
   const forTests = isSpec(path) || path.startsWith('libs/ports/src/contracts/');
   if (forTests && testPackages.has(target)) return true;
-  return allowedFor(own).includes(target);
-}
-
-function allowedFor(own: string): readonly string[] {
-  if (own.startsWith('libs/adapters/')) return heart;
-  return allowedByPackage[own] ?? (own.startsWith('apps/') ? ['host'] : []);
+  const allowed = allowedByLayer[layers.get(packageOf(path)) ?? ''] ?? [];
+  return allowed.includes(layers.get(target) ?? target);
 }
 
 function mayUseNest(path: string): boolean {
