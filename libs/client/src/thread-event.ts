@@ -1,4 +1,4 @@
-// The durable events by type, as api.md publishes them: stored for ever, shapes never change, new ones may appear. The
+// The durable events by type, as the API publishes them: stored for ever, shapes never change, new ones may appear. The
 // OpenAPI document leaves their fields open; this file closes them for readers.
 import type { components } from './generated/openapi.ts';
 

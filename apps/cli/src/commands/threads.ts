@@ -152,7 +152,7 @@ export const noAgent = (): CliFailure =>
   new CliFailure(
     exitCodes.failed,
     'There is no agent yet.',
-    'Make one with: npx dormouse agents create FILE (see api.md, "Agents").',
+    'Make one with: npx dormouse agents create FILE (the runtime describes its API at /openapi.json).',
   );
 
 export function wholeNumber(flag: string, text: string): number {
