@@ -37,25 +37,14 @@ export interface RunningDormouse extends Running {
   get(path: string): Promise<Record<string, unknown>>;
 }
 
-/**
- * Agents that every bench database has: `worker` calls `work`, and so does `asked`, whose model does not answer at once; `echo`
- * repeats, `sleeper` calls `hold`.
- */
-export type BenchAgent = 'worker' | 'asked' | 'echo' | 'sleeper';
+/** Agents that every bench database has: `worker` calls `work`, `echo` repeats, `sleeper` calls `hold`. */
+export type BenchAgent = 'worker' | 'echo' | 'sleeper';
 
 export const dormouse: Contestant = {
   name: 'dormouse',
   is: 'the standalone app: five services over SQLite in one process',
   durable: 'every event, before it is acknowledged',
   start: (setting) => startDormouse(setting),
-};
-
-/** What a model outside the process leaves of it: each completion is asked for after its commit, as an effect. */
-export const dormouseAsked: Contestant = {
-  name: 'dormouse-asked',
-  is: 'the same, its model asked like that of a provider: each commit is on disk before what follows from it begins',
-  durable: 'every event, before it is acknowledged',
-  start: async (setting) => ({ ...(await startDormouse({ ...setting, agent: 'asked' })), name: 'dormouse-asked' }),
 };
 
 export async function startDormouse(options: DormouseOptions): Promise<RunningDormouse> {
@@ -140,7 +129,6 @@ async function prepare(client: ApiClient, tools: string): Promise<void> {
   await client.call('POST', '/v1/tool-servers', { name: 'bench', base_url: tools });
   const agents: Readonly<Record<BenchAgent, object>> = {
     worker: { model: { provider: 'demo' }, tool_servers: ['bench'] },
-    asked: { model: { provider: 'demo', parameters: { pace_ms: 0 } }, tool_servers: ['bench'] },
     echo: { model: { provider: 'scripted', parameters: { script: [] } } },
     sleeper: {
       model: {

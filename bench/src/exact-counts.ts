@@ -11,7 +11,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Contestant, oneToolTurn } from './contestant.ts';
+import type { Contestant } from './contestant.ts';
 import { type RunningDormouse, startDormouse } from './dormouse.ts';
 import type { Target, ToolCounts } from './driver-job.ts';
 import type { ProbeAnswer, StatementCounts } from './probe-answer.ts';
@@ -29,8 +29,6 @@ export interface CountsResult {
   readonly plain: TurnCounts;
   /** The same with an Idempotency-Key on each message. */
   readonly withKey: TurnCounts;
-  /** Log commits per turn where the model answers at once. */
-  readonly logCommitsAtOnce: number;
   readonly syncs: readonly ContestantSyncs[];
   readonly syncsCountedBy: 'strace' | 'not counted: strace is missing or may not attach';
 }
@@ -81,7 +79,6 @@ export async function countExactly(
     tools: stage.tools,
     directory: stage.room('counts'),
     probe: 'statements',
-    agent: 'asked',
   });
   try {
     const [target] = await running.openThreads(1);
@@ -91,12 +88,8 @@ export async function countExactly(
     const plain = await countTurns(stage, running, target, plan.turns);
     const keyed = { ...target, headers: { ...target.headers, 'idempotency-key': 'bench-{token}' } };
     const withKey = await countTurns(stage, running, keyed, plan.turns);
-    const [quick] = (await running.createThreads('worker', 1)).map((thread) => running.turnOf(thread, oneToolTurn));
-    if (!quick) throw new Error('no thread was opened');
-    await turns(stage, quick, warmupTurns);
-    const { logCommits: logCommitsAtOnce } = await countTurns(stage, running, quick, plan.turns);
     stage.say(
-      `${plain.logCommits} log commits (${logCommitsAtOnce} where the model answers at once), ${plain.writesOnPath} other writes on the path, ${plain.readsInSlices} reads in slices per turn`,
+      `${plain.logCommits} log commits, ${plain.writesOnPath} other writes on the path, ${plain.readsInSlices} reads in slices per turn`,
     );
     await running.stop();
     const syncs = await countAllSyncs(stage, contestants, plan);
@@ -104,7 +97,6 @@ export async function countExactly(
       turns: plan.turns,
       plain,
       withKey,
-      logCommitsAtOnce,
       syncs,
       syncsCountedBy: syncs.length > 0 ? 'strace' : 'not counted: strace is missing or may not attach',
     };

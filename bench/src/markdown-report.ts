@@ -101,15 +101,14 @@ function countsTable(counts: NonNullable<BenchResults['counts']>): string {
     ['count', 'plain', 'with Idempotency-Key'],
     rows,
   );
-  const atOnce = `With a model that answers at once: ${figure(counts.logCommitsAtOnce)} log commits per turn.`;
   const syncs = counts.syncs.map((each) => [
     each.contestant,
     String(each.threads),
     figure(each.syncsPerTurn),
     figure(each.writesPerTurn),
   ]);
-  if (syncs.length === 0) return `${exact}\n\n${atOnce}\n\nSyncs: ${counts.syncsCountedBy}.`;
-  return `${exact}\n\n${atOnce}\n\n${table('Syncs asked of the kernel per turn, counted with strace:', ['contestant', 'threads', 'fsync + fdatasync', 'writes'], syncs)}`;
+  if (syncs.length === 0) return `${exact}\n\nSyncs: ${counts.syncsCountedBy}.`;
+  return `${exact}\n\n${table('Syncs asked of the kernel per turn, counted with strace:', ['contestant', 'threads', 'fsync + fdatasync', 'writes'], syncs)}`;
 }
 
 function growingTable({ sizes, buildSeconds }: NonNullable<BenchResults['growing']>): string {

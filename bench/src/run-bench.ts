@@ -3,7 +3,7 @@ import type { BenchOptions } from './bench-options.ts';
 import type { BenchResults } from './bench-results.ts';
 import { type ClusterPlan, measureCluster } from './cluster/measure-cluster.ts';
 import type { Contestant } from './contestant.ts';
-import { dormouse, dormouseAsked } from './dormouse.ts';
+import { dormouse } from './dormouse.ts';
 import { countExactly } from './exact-counts.ts';
 import { floor } from './floor.ts';
 import { type GrowingPlan, measureGrowth } from './growing-thread.ts';
@@ -93,7 +93,7 @@ const onRequest: ReadonlySet<string> = new Set(['restate-lean', 'floor']);
 
 /** @throws TypeError when somebody is asked for who is not there. */
 function contestantsOf({ contestants }: BenchOptions): readonly Contestant[] {
-  const there = [dormouse, dormouseAsked, floor, ...availablePeers()];
+  const there = [dormouse, floor, ...availablePeers()];
   if (contestants === null) return there.filter(({ name }) => !onRequest.has(name));
   return contestants.map((wanted) => {
     const found = there.find(({ name }) => name === wanted);

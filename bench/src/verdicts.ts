@@ -47,15 +47,8 @@ export function verdictsOf(results: BenchResults): readonly Verdict[] {
     ),
     judge('store reads per warm slice', counts?.plain.readsInSlices ?? null, '', atMost(0), atMost(0)),
     judge(
-      'syncs of a turn on one thread: before the call, and before the answer',
+      'syncs of a turn on one thread: at least one per commit',
       syncsAtOne(results, 'dormouse'),
-      '',
-      atLeast(2),
-      null,
-    ),
-    judge(
-      'the same with a model that is asked: at least one per commit',
-      syncsAtOne(results, 'dormouse-asked'),
       '',
       atLeast(4),
       null,

@@ -9,13 +9,10 @@ const validator = createArgumentValidator(logger);
 beforeAll(() => judge({ type: 'object', properties: { a: { pattern: 'a' } } }, { a: 'a' }));
 afterAll(() => validator.close());
 
-async function judge(
+const judge = (
   inputSchema: Readonly<Record<string, unknown>>,
   value: Readonly<Record<string, unknown>>,
-): Promise<string | null> {
-  const verdict = validator.validate({ name: 't', description: '', inputSchema }, value);
-  return typeof verdict === 'function' ? verdict() : verdict;
-}
+): Promise<string | null> => validator.validate({ name: 't', description: '', inputSchema }, value);
 
 /** The longest the process was held up while `act` ran. */
 async function longestPauseMs(act: () => Promise<unknown>): Promise<number> {
@@ -44,12 +41,10 @@ const doubling = Object.fromEntries(
 );
 
 describe('R8 hostile schemas', () => {
-  it('judges at once what is quick, and says how to judge the rest', () => {
-    const verdictOn = (inputSchema: Readonly<Record<string, unknown>>): unknown =>
-      validator.validate({ name: 't', description: '', inputSchema }, { a: 'a' });
-    expect(verdictOn({ type: 'object' })).toBeNull();
-    expect(verdictOn({ type: 'object', properties: { a: { type: 'number' } } })).toContain('/a');
-    expect(verdictOn({ type: 'object', properties: { a: { pattern: 'a' } } })).toBeTypeOf('function');
+  it('finds what is wrong, with a schema that is quick to judge and with one that is not', async () => {
+    expect(await judge({ type: 'object' }, { a: 'a' })).toBeNull();
+    expect(await judge({ type: 'object', properties: { a: { type: 'number' } } }, { a: 'a' })).toContain('/a');
+    expect(await judge({ type: 'object', properties: { a: { pattern: 'b' } } }, { a: 'a' })).toContain('/a');
   });
 
   it.each<[string, Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>]>([

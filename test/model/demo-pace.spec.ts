@@ -1,10 +1,10 @@
 import { createManualClock } from '@dormouse/adapter-memory';
-import type { ModelConfig, ModelPart, ModelRequest, RequestAtHand } from '@dormouse/ports';
+import type { ModelConfig, ModelPart, ModelRequest } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createModel, modelSettingProblems } from '@dormouse/adapter-model';
 
-const config = (parameters: ModelConfig['parameters'], provider = 'demo'): ModelConfig => ({
-  ...{ provider, name: '', baseUrl: null, apiKeySecret: null, contextWindowTokens: 1_000 },
+const config = (parameters: ModelConfig['parameters']): ModelConfig => ({
+  ...{ provider: 'demo', name: '', baseUrl: null, apiKeySecret: null, contextWindowTokens: 1_000 },
   ...{ outputTokensMax: null, images: false, parameters },
 });
 
@@ -15,26 +15,6 @@ const never = (): never => {
 describe('the pace of the demo model', () => {
   const clock = createManualClock();
   const model = createModel({ fetch: never, secret: never, blob: never, clock });
-
-  it('without one it answers at once; with one, and for any other model, it has to be asked', () => {
-    expect(model.answersAtOnce?.(config({}))).toBeTypeOf('function');
-    expect(model.answersAtOnce?.(config({ pace_ms: 0 }))).toBeNull();
-    expect(model.answersAtOnce?.(config({}, 'scripted'))).toBeNull();
-    expect(model.answersAtOnce?.(config({}, 'openai-compatible'))).toBeNull();
-  });
-
-  it('at once it says the same as when it is asked', async () => {
-    const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Do the work: "it"' }] }] as const;
-    const tools = [{ name: 'work', description: 'Does a piece of work.', inputSchema: { properties: { text: {} } } }];
-    const asked = { model: config({}), tools, instructions: '', completionId: 'cmp_1' };
-    const signal = new AbortController().signal;
-    const parts: ModelPart[] = [];
-    const request = { ...asked, signal, prompt: { length: 1, last: async () => prompt, all: never } };
-    for await (const part of model.complete(request as unknown as ModelRequest)) parts.push(part);
-    const atHand = { ...asked, prompt: { length: 1, last: () => prompt } } as unknown as RequestAtHand;
-    expect(model.answersAtOnce?.(asked.model)?.(atHand)).toEqual(parts);
-    expect(parts.map(({ part }) => part)).toEqual(['tool_input', 'tool_call', 'finish']);
-  });
 
   it('is the time before each piece', async () => {
     const request = {

@@ -7,6 +7,7 @@
 //   C3. No value is repeated in a message; some are secrets.
 import { parseOutboundAllow } from '@dormouse/adapter-http';
 import { mongoUrlProblem } from '@dormouse/adapter-mongo';
+import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { authoritiesFile, certificateFile, privateKeyFile, type TlsFiles, tlsFilesProblems } from './tls-files.ts';
 
@@ -273,6 +274,7 @@ const settingNames = Object.keys(settingsSchema.shape);
 
 /** Flags that are not simply a setting's name. */
 const flagAliases: Readonly<Record<string, string>> = { data: 'DATA_DIR' };
+const flagNames = [...Object.keys(flagAliases), ...settingNames.map((name) => name.toLowerCase().replaceAll('_', '-'))];
 
 /** What the command line and the environment say, or everything that is wrong with them. */
 export function readConfig(
@@ -313,35 +315,22 @@ function unknownVariables(environment: NodeJS.ProcessEnv): readonly string[] {
 function readFlags(args: readonly string[]): { readonly values: Record<string, string>; readonly problems: string[] } {
   const values: Record<string, string> = {};
   const problems: string[] = [];
-  for (let index = 0; index < args.length; index++) {
-    const [flag, inline] = splitOnce(args[index] ?? '', '=');
-    if (flag === '--no-example-tools') {
-      values['EXAMPLE_TOOLS'] = 'false';
-      continue;
-    }
-    const name = settingOf(flag);
-    const value = inline ?? args[index + 1];
-    if (name === null) problems.push(`${flag}: there is no such flag; see --help`);
-    else if (value === undefined || (inline === undefined && value.startsWith('--')))
-      problems.push(`${flag}: needs a value`);
-    else {
-      values[name] = value;
-      if (inline === undefined) index++;
-    }
+  const options = Object.fromEntries(flagNames.map((name) => [name, { type: 'string' } as const]));
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+  for (const token of tokens) {
+    const flag = token.kind === 'option' ? token.rawName : token.kind === 'positional' ? token.value : '--';
+    const setting = token.kind === 'option' ? settingOf(token.rawName) : null;
+    if (flag === '--no-example-tools') values['EXAMPLE_TOOLS'] = 'false';
+    else if (setting === null) problems.push(`${flag}: there is no such flag; see --help`);
+    else if (token.kind !== 'option' || token.value === undefined) problems.push(`${flag}: needs a value`);
+    else values[setting] = token.value;
   }
   return { values, problems };
 }
 
 function settingOf(flag: string): string | null {
-  if (!flag.startsWith('--')) return null;
   const bare = flag.slice(2);
-  const name = flagAliases[bare] ?? bare.replaceAll('-', '_').toUpperCase();
-  return settingNames.includes(name) && bare === bare.toLowerCase() ? name : null;
-}
-
-function splitOnce(text: string, separator: string): readonly [string, string | undefined] {
-  const cut = text.indexOf(separator);
-  return cut < 0 ? [text, undefined] : [text.slice(0, cut), text.slice(cut + 1)];
+  return flagNames.includes(bare) ? (flagAliases[bare] ?? bare.replaceAll('-', '_').toUpperCase()) : null;
 }
 
 /** As the person wrote it: a flag when it came from one. */
@@ -358,7 +347,7 @@ function helpText(): string {
     const shown = standard.success && standard.data !== undefined && standard.data !== '' ? ` [${standard.data}]` : '';
     return `  ${prefix}${name}, ${flagOf(name)}${shown}\n      ${schema.meta()?.description ?? ''}`;
   });
-  return `Settings: an environment variable, or a flag, which wins.\n\n${lines.join('\n')}\n\nThe standard OTEL_* variables are left to OpenTelemetry.\n`;
+  return `Settings: an environment variable, or a flag, which wins.\n\n${lines.join('\n')}\n`;
 }
 
 function allowProblems(text: string, context: z.core.$RefinementCtx<string>): void {

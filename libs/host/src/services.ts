@@ -13,7 +13,7 @@ import {
   type Ingress,
   type Service,
 } from '@dormouse/runtime';
-import { type Config, isCluster } from './config.ts';
+import type { Config } from './config.ts';
 import { createRateGate, limitOfRate, type RateGate } from './http/rate-gate.ts';
 import type { Platform } from './platform/platform.ts';
 
@@ -46,7 +46,7 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         ...stores,
         tokens: callbackTokens(),
         ...{ sealer, clock, entropy, logger },
-        rate: limitOfRate(rateOf(config, config.TENANT_CALLBACKS_PER_S)),
+        rate: limitOfRate(config.TENANT_CALLBACKS_PER_S ?? platform.traits.tenantRate),
         settings: { loginDeadlineMs: config.OAUTH_DEADLINE_MS, choiceDeadlineMs: config.CHOICE_DEADLINE_MS },
       }),
     inputSweeper: () => {
@@ -65,12 +65,8 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
   };
 }
 
-/** A cluster has many tenants: one of them must not take it all. */
-const clusterRate = 1_000;
-const rateOf = (config: Config, given: number | undefined): number => given ?? (isCluster(config) ? clusterRate : 0);
-
-export const rateGateOf = (config: Config, { stores }: Platform): RateGate =>
-  createRateGate(stores.rates, limitOfRate(rateOf(config, config.TENANT_REQUESTS_PER_S)));
+export const rateGateOf = (config: Config, { stores, traits }: Platform): RateGate =>
+  createRateGate(stores.rates, limitOfRate(config.TENANT_REQUESTS_PER_S ?? traits.tenantRate));
 
 function createTokens({ keys }: Platform, publicBase: string): CallbackTokens {
   return createCallbackTokens({
@@ -79,18 +75,15 @@ function createTokens({ keys }: Platform, publicBase: string): CallbackTokens {
   });
 }
 
-/** SQLite's writer stores whatever waits in one transaction; on MongoDB each group is a round trip of its own. ADR 18 */
-const groupsToTheWriter = 8;
-
 function threadProcessor(config: Config, platform: Platform): Service {
-  const { stores, model, clock, entropy, logger, keys, argumentValidator } = platform;
+  const { stores, traits, model, clock, entropy, logger, keys, argumentValidator } = platform;
   return createThreadProcessor({
     ...stores,
     ...{ model, clock, entropy, logger },
     validateArguments: argumentValidator.validate,
     idKey: keys.key('ids'),
     settings: {
-      ...(isCluster(config) ? {} : { groupsInFlightMax: groupsToTheWriter }),
+      ...(traits.groupsInFlightMax === undefined ? {} : { groupsInFlightMax: traits.groupsInFlightMax }),
       modelStartTimeoutMs: config.MODEL_START_TIMEOUT_MS,
       modelStallTimeoutMs: config.MODEL_STALL_TIMEOUT_MS,
       modelRetryTotalMs: config.MODEL_RETRY_TOTAL_MS,

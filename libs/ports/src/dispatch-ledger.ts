@@ -4,7 +4,6 @@
 //   D1. `claim` is won by exactly one nonce for ever; a repeat with the winner's nonce wins again.
 //   D2. The first outcome stays: `settle` answers the outcome that is recorded, whoever recorded it.
 //   D3. Claims and outcomes outlive every redelivery.
-import type { Soon } from './soon.ts';
 import type { ThreadKey } from './thread-key.ts';
 
 export type DispatchOutcome = 'sent' | 'refused' | 'exhausted' | 'unknown' | 'cancelled';
@@ -49,6 +48,6 @@ export interface DispatchLedger {
   /** Batched; resolves when durable. */
   record(key: ThreadKey, attempt: Attempt): Promise<void>;
   /** The entry and the attempts of a call in one question: what every call asks before it is sent. */
-  look(key: ThreadKey, toolCallId: string): Soon<CallRecord>;
+  look(key: ThreadKey, toolCallId: string): Promise<CallRecord>;
   attempts(key: ThreadKey, toolCallIds: readonly string[]): Promise<readonly Attempt[]>;
 }

@@ -20,7 +20,7 @@ export * from './rate-limits.ts';
 export * from './registry.ts';
 export * from './sealer.ts';
 export * from './snapshots.ts';
-export * from './soon.ts';
+export * from './stores.ts';
 export * from './thread-directory.ts';
 export * from './thread-key.ts';
 export * from './thread-log.ts';

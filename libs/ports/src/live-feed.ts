@@ -1,7 +1,6 @@
 // Hints for people who watch: something was committed, the model says something. Losing one costs time, never correctness:
 // a stream subscribes, reads the log, then forwards what is newer.
 import type { RecordedEvent, Thread } from '@dormouse/thread';
-import type { Soon } from './soon.ts';
 import type { Commit } from './thread-log.ts';
 import type { View } from './views.ts';
 import type { ThreadKey } from './thread-key.ts';
@@ -49,7 +48,7 @@ export type Hint =
 export interface LiveFeed {
   publish(key: ThreadKey, hint: Hint): void;
   /** Answers when the subscription is in force. The returned function ends it. */
-  subscribe(key: ThreadKey, listener: (hint: Hint) => void): Soon<() => void>;
+  subscribe(key: ThreadKey, listener: (hint: Hint) => void): Promise<() => void>;
   /** What the running completion has said so far, for a client that connects late; empty when unknown. */
   soFar(key: ThreadKey): Promise<readonly Delta[]>;
   /** The last `retrying`, until a later attempt has said something. Whether that completion still runs, the thread knows. */

@@ -43,38 +43,12 @@ export type ModelPart =
     }
   | { readonly part: 'finish'; readonly reason: FinishReason; readonly usage: Usage };
 
-/** The prompt of a request that is at hand. */
-export interface PromptAtHand {
-  readonly length: number;
-  /**
-   * The last `count` messages, oldest first.
-   * @throws Fault when some of them would have to be read.
-   */
-  last(count: number): readonly ModelMessage[];
-}
-
-/** A request of which everything is in memory. */
-export interface RequestAtHand extends Omit<ModelRequest, 'prompt' | 'signal'> {
-  readonly prompt: PromptAtHand;
-}
-
-/**
- * Says part by part, up to `finish`, what follows from the request alone; null, or whatever it throws, when this one has to be asked
- * after all. The event loop waits for it: it takes microseconds.
- */
-export type AnsweringAtOnce = (request: RequestAtHand) => Iterable<ModelPart> | null;
-
 export interface Model {
   /**
    * Streams one completion; the last part is `finish`.
    * @throws ModelFault when the provider fails, refuses or breaks off.
    */
   complete(request: ModelRequest): AsyncIterable<ModelPart>;
-  /**
-   * How a model answers of whose answers nobody outside this process hears: they may be worked out before the commit that asks for
-   * them is stored. Null for a model that has to be asked; absent: all have to.
-   */
-  answersAtOnce?(model: ModelConfig): AnsweringAtOnce | null;
 }
 
 type ModelFaultCode = 'MODEL_FAILED' | 'MODEL_REFUSED' | 'TOO_MANY_CALLS';

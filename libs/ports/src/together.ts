@@ -3,11 +3,6 @@
 //
 // Invariants:
 //   W1. In the order of arrival, and in the next `setImmediate`: whoever is alone waits for nobody.
-//   W2. Between two long steps of one commit, from its decision to what is shown of it, stands `await inStep`: all who have come there
-//       take the first of them before any takes the second. A microtask, and nothing else: whoever goes on uses what it took along.
-
-/** (W2) */
-export const inStep: Promise<void> = Promise.resolve();
 
 let waiting: (() => void)[] = [];
 

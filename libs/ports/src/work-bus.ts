@@ -4,8 +4,7 @@
 //   W1. After `publish` answered the message is handled at least once, provided its commit is not released before
 //       `handled` (null: the bus itself is durable and the commit may be released at once).
 //   W2. A handler that rejects is called again with backoff; messages of other keys are not held up by it.
-//   W3. What is expected is handled only when it is published. Who handles it may be told before, or not.
-//   W4. A message is handled in a place. Places are shared by `placeKeyOf`, in turns; a handler that waits gives its place back meanwhile.
+//   W3. A message is handled in a place. Places are shared by `placeKeyOf`, in turns; a handler that waits gives its place back meanwhile.
 import type {
   AnswerChoice,
   InvokeTool,
@@ -17,7 +16,6 @@ import type {
 } from '@dormouse/thread';
 import type { Place } from './fair-semaphore.ts';
 import type { Subscription } from './input-bus.ts';
-import type { Soon } from './soon.ts';
 import type { ThreadKey } from './thread-key.ts';
 
 /** What an effect becomes on its way out: with the thread it belongs to and the time of its commit. */
@@ -34,18 +32,14 @@ export interface Receipt {
 }
 
 export interface WorkBus {
-  publish<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): Soon<Receipt>;
-  /** A hint: this is published, with this very effect, as soon as its commit is stored, if it is owed then. (W3) */
-  expect?<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): void;
+  publish<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): Promise<Receipt>;
   consume<Topic extends keyof WorkTopics>(
     topic: Topic,
     handle: (message: WorkTopics[Topic], place: Place) => Promise<void>,
-    /** Gets ready for what is expected; never throws. */
-    prepare?: (message: WorkTopics[Topic]) => void,
   ): Promise<Subscription>;
 }
 
-/** Messages of one tenant to the same tool servers share places: those of a server that is away wait for each other, not others for them. (W4) */
+/** Messages of one tenant to the same tool servers share places: those of a server that is away wait for each other, not others for them. (W3) */
 export function placeKeyOf({ tenant, effect }: WorkTopics[keyof WorkTopics]): string {
   switch (effect.do) {
     case 'InvokeTool':

@@ -33,8 +33,7 @@ export interface ClientCertificate {
 }
 
 export interface OriginPools {
-  /** Answers at once when the verdict is fresh: the hot path awaits nothing. */
-  get(scope: string, url: URL, client?: ClientCertificate): PoolAnswer | Promise<PoolAnswer>;
+  get(scope: string, url: URL, client?: ClientCertificate): Promise<PoolAnswer>;
   close(): Promise<void>;
 }
 
@@ -91,7 +90,7 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
   }
 
   return {
-    get(scope, url, client) {
+    async get(scope, url, client) {
       const key = `${scope} ${url.origin}`; // (P3)
       const entry = entries.get(key);
       if (entry !== undefined && performance.now() < entry.freshUntil) {

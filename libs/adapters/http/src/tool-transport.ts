@@ -73,8 +73,8 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
     return target;
   }
 
-  /** The credential for this origin, at once when it is known. (H1) */
-  function credentialFor(server: ToolServer, target: Target): Credential | Failure | Promise<Credential | Failure> {
+  /** The credential for this origin. (H1) */
+  async function credentialFor(server: ToolServer, target: Target): Promise<Credential | Failure> {
     const { auth } = server;
     if (auth === null) return noCredential;
     const base = targetOf(server.baseUrl);
@@ -85,21 +85,18 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
     const key = JSON.stringify([server.tenant, auth, target.url.origin]);
     const kept = keptSecrets.get(key);
     if (kept !== undefined && performance.now() < kept.freshUntil) return kept.credential;
-    return Promise.all(names.map((name) => secrets(server.tenant, name, target.url.origin)))
-      .then((values) => {
-        const credential = toCredential(auth, values);
-        keep(keptSecrets, key, { credential, freshUntil: performance.now() + secretTtlMs });
-        return credential;
-      })
-      .catch((error: unknown) =>
-        failure(
-          error instanceof Fault ? error.code : 'UNAVAILABLE',
-          'the credential of the tool server could not be read',
-        ),
-      );
+    try {
+      const values = await Promise.all(names.map((name) => secrets(server.tenant, name, target.url.origin)));
+      const credential = toCredential(auth, values);
+      keep(keptSecrets, key, { credential, freshUntil: performance.now() + secretTtlMs });
+      return credential;
+    } catch (error) {
+      const code = error instanceof Fault ? error.code : 'UNAVAILABLE';
+      return failure(code, 'the credential of the tool server could not be read');
+    }
   }
 
-  function poolFor(server: ToolServer, target: Target, credential: Credential): PoolAnswer | Promise<PoolAnswer> {
+  function poolFor(server: ToolServer, target: Target, credential: Credential): Promise<PoolAnswer> {
     const { tenant, auth } = server;
     if (credential.type === 'none' || auth === null) return pools.get(`${tenant} `, target.url);
     const scope = `${tenant} ${auth.type} ${secretNamesOf(auth).join(' ')}`;
@@ -112,11 +109,9 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
     async post({ server, url, body, headers, timeoutMs, signal }) {
       const target = targetOf(url);
       if (typeof target === 'string') return failure('OUTBOUND_FORBIDDEN', target);
-      const presented = credentialFor(server, target);
-      const credential = presented instanceof Promise ? await presented : presented;
+      const credential = await credentialFor(server, target);
       if ('sent' in credential) return credential;
-      const asked = poolFor(server, target, credential);
-      const answer = asked instanceof Promise ? await asked : asked;
+      const answer = await poolFor(server, target, credential);
       if (!answer.ok) return failure(answer.code, answer.detail);
       const fields = ['content-type', bodyType, 'user-agent', userAgent];
       for (const name in headers) fields.push(name, headers[name] ?? '');

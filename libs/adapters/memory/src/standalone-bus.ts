@@ -185,25 +185,19 @@ export function createStandaloneWorkBus({ node, passage, clock, observer }: Stan
         observer.handedOver(node, message);
         return { handled: queues[topic].push(message) };
       }),
-    expect: (topic, message) => queues[topic].expect(message),
-    consume: async (topic, handle, prepare) => queues[topic].consume(handle, prepare),
+    consume: async (topic, handle) => queues[topic].consume(handle),
   };
 }
 
 interface WorkQueue<Message> {
   push(message: Message): Promise<void>;
-  expect(message: Message): void;
-  consume(
-    handle: (message: Message, place: Place) => Promise<void>,
-    prepare?: (message: Message) => void,
-  ): { close(withinMs: number): Promise<void> };
+  consume(handle: (message: Message, place: Place) => Promise<void>): { close(withinMs: number): Promise<void> };
 }
 
 function createWorkQueue<Message>(clock: Clock): WorkQueue<Message> {
   const waiting: { readonly message: Message; readonly handled: () => void }[] = [];
   const running = new Set<Promise<unknown>>();
   let handler: ((message: Message, place: Place) => Promise<void>) | null = null;
-  let preparer: ((message: Message) => void) | null = null;
 
   function start(): void {
     for (const handle = handler; handle !== null && waiting.length > 0;) {
@@ -228,15 +222,12 @@ function createWorkQueue<Message>(clock: Clock): WorkQueue<Message> {
       start();
       return handled.fired;
     },
-    expect: (message) => preparer?.(message),
-    consume: (handle, prepare) => {
+    consume: (handle) => {
       handler = handle;
-      preparer = prepare ?? null;
       start();
       return {
         close: async (withinMs) => {
           handler = null;
-          preparer = null;
           await Promise.race([Promise.all(running), clock.sleep(withinMs)]);
         },
       };

@@ -1,31 +1,6 @@
 // A memory world: the durable part of an installation, and the view that one process has of it. Owns which adapter serves
 // which port in the two topologies. Everything a process awaits passes the gate (see `gate.ts`).
-import type {
-  Agents,
-  ApiKeys,
-  Blobs,
-  Clock,
-  Commit,
-  Dedup,
-  DispatchLedger,
-  IdempotencyKeys,
-  InputBus,
-  LiveFeed,
-  Logins,
-  ParkedThreads,
-  RateLimits,
-  Secrets,
-  Snapshots,
-  ThreadDirectory,
-  ThreadKey,
-  ThreadLog,
-  Timers,
-  Toolsets,
-  ToolServers,
-  ToolTransport,
-  Views,
-  WorkBus,
-} from '@dormouse/ports';
+import type { Clock, Commit, Stores, ThreadKey, ToolTransport } from '@dormouse/ports';
 import { localRateLimits } from '@dormouse/ports';
 import { type BlobStore, createBlobs } from './blobs.ts';
 import { type Broker, createBroker } from './broker.ts';
@@ -69,27 +44,7 @@ export interface MemoryWorldOptions {
 }
 
 /** One process's view. */
-export interface MemoryPorts {
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly timers: Timers;
-  readonly parked: ParkedThreads;
-  readonly rates: RateLimits;
-  readonly views: Views;
-  readonly logins: Logins;
-  readonly ledger: DispatchLedger;
-  readonly directory: ThreadDirectory;
-  readonly inputs: InputBus;
-  readonly work: WorkBus;
-  readonly dedup: Dedup;
-  readonly blobs: Blobs;
-  readonly idempotency: IdempotencyKeys;
-  readonly agents: Agents;
-  readonly toolServers: ToolServers;
-  readonly toolsets: Toolsets;
-  readonly secrets: Secrets;
-  readonly apiKeys: ApiKeys;
-  readonly feed: LiveFeed;
+export interface MemoryPorts extends Stores {
   readonly transport: ToolTransport;
 }
 

@@ -7,7 +7,7 @@
 //   D3. After tool results it answers and calls nothing more, so a turn always ends. A report, a timer or a schedule is noted
 //       and calls nothing at all.
 //   D6. Its input is what it answers, and its instructions: older messages are not counted.
-import type { ModelPart, ModelRequest, RequestAtHand, ToolDefinition } from '@dormouse/ports';
+import type { ModelPart, ModelRequest, ToolDefinition } from '@dormouse/ports';
 import { isBuiltInToolName } from '@dormouse/protocol';
 import { type ModelMessage, type ModelToolResult, plainText } from '@dormouse/thread';
 import { approximateTokens } from './approximate-tokens.ts';
@@ -16,10 +16,6 @@ import { chooseCalls, type DemoCall } from './demo-calls.ts';
 
 const messagesSeenMax = 8;
 const wordsPerChunk = 4;
-
-/** The whole answer to a request that is at hand, each text in one piece: nobody waits for it. */
-export const answerDemo = (request: RequestAtHand): readonly ModelPart[] =>
-  partsAfter(request.prompt.last(messagesSeenMax), request); // (D1)
 
 export async function* completeDemo(request: ModelRequest): AsyncIterable<ModelPart> {
   const seen = await request.prompt.last(messagesSeenMax); // (D1)
@@ -30,10 +26,7 @@ export async function* completeDemo(request: ModelRequest): AsyncIterable<ModelP
   }
 }
 
-function partsAfter(
-  seen: readonly ModelMessage[],
-  request: Pick<RequestAtHand, 'completionId' | 'instructions' | 'tools'>,
-): readonly ModelPart[] {
+function partsAfter(seen: readonly ModelMessage[], request: ModelRequest): readonly ModelPart[] {
   const instructed = approximateTokens(request.instructions.length);
   const last = seen.at(-1);
   if (last?.role === 'tool') return say(sentenceFor(last.results), instructed + tokensOf(last.results)); // (D3, D6)

@@ -6,8 +6,8 @@
 //   M3. A secret is read for the one origin it is sent to and never appears in a fault.
 import type { Model, ModelPart, ModelRequest } from '@dormouse/ports';
 import { ModelFault } from '@dormouse/ports';
-import { answerDemo, completeDemo } from './demo-model.ts';
-import { demoPaceMs, inPace } from './demo-pace.ts';
+import { completeDemo } from './demo-model.ts';
+import { inPace } from './demo-pace.ts';
 import type { ModelDependencies } from './model-dependencies.ts';
 import { completeOpenAiCompatible } from './openai-compatible-model.ts';
 import { completeScripted } from './scripted-model.ts';
@@ -38,6 +38,5 @@ export function createModel(dependencies: ModelDependencies): Model {
       }
       return providers[provider](dependencies, request);
     },
-    answersAtOnce: (model) => (model.provider === 'demo' && demoPaceMs(model) === null ? answerDemo : null),
   };
 }

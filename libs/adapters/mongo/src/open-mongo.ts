@@ -1,22 +1,5 @@
 // Opens a database and gives every store of the cluster topology over it.
-import {
-  type Agents,
-  type ApiKeys,
-  type Blobs,
-  type DispatchLedger,
-  Fault,
-  type IdempotencyKeys,
-  type Logins,
-  type ParkedThreads,
-  type Secrets,
-  type Snapshots,
-  type ThreadDirectory,
-  type ThreadLog,
-  type Timers,
-  type ToolServers,
-  type Toolsets,
-  type Views,
-} from '@dormouse/ports';
+import { Fault, type Stores } from '@dormouse/ports';
 import { createBlobs } from './blobs.ts';
 import { createDispatchLedger } from './dispatch-ledger.ts';
 import { createIdempotencyKeys } from './idempotency-keys.ts';
@@ -40,22 +23,8 @@ export interface MongoOptions extends ServerOptions {
   readonly look?: (installation: InstallationRecord) => Promise<void>;
 }
 
-export interface MongoStores {
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly timers: Timers;
-  readonly directory: ThreadDirectory;
-  readonly ledger: DispatchLedger;
-  readonly blobs: Blobs;
-  readonly agents: Agents;
-  readonly toolServers: ToolServers;
-  readonly toolsets: Toolsets;
-  readonly secrets: Secrets;
-  readonly idempotency: IdempotencyKeys;
-  readonly apiKeys: ApiKeys;
-  readonly parked: ParkedThreads;
-  readonly views: Views;
-  readonly logins: Logins;
+/** All of the cluster's but its buses and what Redis remembers. */
+export interface MongoStores extends Omit<Stores, 'inputs' | 'work' | 'dedup' | 'feed' | 'rates'> {
   readonly installation: InstallationRecord;
   counters(): MongoCounters;
   /** @throws Fault UNAVAILABLE when the server does not answer. */

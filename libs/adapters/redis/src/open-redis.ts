@@ -1,5 +1,5 @@
 // Opens what the cluster keeps in Redis: hints and positive facts. Everything works without them, slower.
-import type { Dedup, LiveFeed, Logger, RateLimits } from '@dormouse/ports';
+import type { Logger, Stores } from '@dormouse/ports';
 import type { ConnectionOptions } from 'node:tls';
 import { createDedup } from './dedup.ts';
 import { createLiveFeed } from './live-feed.ts';
@@ -15,10 +15,7 @@ export interface RedisOptions {
   readonly logger: Logger;
 }
 
-export interface RedisHints {
-  readonly dedup: Dedup;
-  readonly feed: LiveFeed;
-  readonly rates: RateLimits;
+export interface RedisHints extends Pick<Stores, 'dedup' | 'feed' | 'rates'> {
   /** Null, or why Redis is not of use now. Never a reason not to work. */
   problem(): string | null;
   close(): Promise<void>;

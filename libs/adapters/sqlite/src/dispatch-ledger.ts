@@ -6,7 +6,6 @@ import {
   type DispatchOutcome,
   type LedgerEntry,
   type ThreadKey,
-  soon,
 } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from './database.ts';
@@ -58,7 +57,7 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
       const row = reader.one<EntryRow>(selectEntry, key.tenant, key.thread, subject);
       return row && entryOf(row);
     },
-    look: (key, toolCallId) => soon(() => readCall(reader, key, toolCallId)),
+    look: async (key, toolCallId) => readCall(reader, key, toolCallId),
     claim: async (key, subject, nonce, at) => {
       const row = await writer.ask('prompt', claimEntry, [key.tenant, key.thread, subject, nonce, at]);
       return row?.['nonce'] === nonce;

@@ -70,7 +70,7 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
       else if (hint.hint === 'committed') commit(key, hint);
       for (const listener of listeners.get(key) ?? []) tell(key, listener, hint);
     },
-    subscribe: (key, listener) => {
+    subscribe: async (key, listener) => {
       const ours = listeners.get(key) ?? new Set();
       listeners.set(key, ours.add(listener));
       return () => {

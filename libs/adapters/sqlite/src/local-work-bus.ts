@@ -1,18 +1,15 @@
-// The topics `dispatches` and `notices` inside one process. Contract: ports/work-bus.ts (W1..W4).
+// The topics `dispatches` and `notices` inside one process. Contract: ports/work-bus.ts (W1..W3).
 // What is lost with the process is produced again from the commits that still owe. (V10)
 //
 // Invariants:
 //   K1. `Receipt.handled` resolves when the handler has resolved, never before and never by giving up.
 //   K2. A message that waits for its next attempt holds no place.
-//   K3. What is expected is made ready only while there is a place free, which is never so while anything is queued: what is ready
-//       takes room, and what queues is bounded by its number. So no more is ready than fits, and what one group of commits brings.
 import {
   type Clock,
   createFairSemaphore,
   type Place,
   placeKeyOf,
   type Receipt,
-  type Soon,
   type Subscription,
   type Ticket,
   TransientSet,
@@ -44,17 +41,12 @@ interface Job<Message> {
 }
 
 interface Topic<Message> {
-  publish(message: Message): Soon<Receipt>;
-  expect(message: Message): void;
-  consume(
-    handle: (message: Message, place: Place) => Promise<void>,
-    prepare?: (message: Message) => void,
-  ): Promise<Subscription>;
+  publish(message: Message): Promise<Receipt>;
+  consume(handle: (message: Message, place: Place) => Promise<void>): Promise<Subscription>;
 }
 
 interface Owner<Message> {
   readonly handle: (message: Message, place: Place) => Promise<void>;
-  readonly prepare: ((message: Message) => void) | null;
   readonly stopped: AbortController;
 }
 
@@ -66,8 +58,7 @@ export function createLocalWorkBus(options: LocalWorkBusOptions): LocalWorkBus {
   };
   return {
     publish: (topic, message) => topics[topic].publish(message),
-    expect: (topic, message) => topics[topic].expect(message),
-    consume: (topic, handle, prepare) => topics[topic].consume(handle, prepare),
+    consume: (topic, handle) => topics[topic].consume(handle),
     close: () => {
       closed = true;
     },
@@ -125,9 +116,9 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
   }
 
   return {
-    publish: (message) => {
-      if (isClosed()) return Promise.reject(unavailable('The runtime is shutting down.'));
-      if (unfinished.size >= options.queuedMax) return Promise.reject(unavailable('Too much work is waiting.'));
+    publish: async (message) => {
+      if (isClosed()) throw unavailable('The runtime is shutting down.');
+      if (unfinished.size >= options.queuedMax) throw unavailable('Too much work is waiting.');
       const handled = new Promise<void>((resolve) => {
         const job: Job<Message> = { message, done: resolve, ticket: null, attempts: 0 };
         job.ticket = unfinished.add(job);
@@ -135,12 +126,9 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
       });
       return { handled };
     },
-    expect: (message) => {
-      if (places.isFree) owner?.prepare?.(message); // (K3)
-    },
-    consume: async (handle, prepare) => {
+    consume: async (handle) => {
       if (owner) throw new Error('the local bus has one consumer per topic');
-      const mine = { handle, prepare: prepare ?? null, stopped: new AbortController() };
+      const mine = { handle, stopped: new AbortController() };
       owner = mine;
       for (const job of [...unfinished.values()]) start(job); // what the owner before did not finish begins again (W1)
       return { close: (withinMs) => stop(mine, withinMs) };

@@ -1,28 +1,5 @@
 // Opens a data directory and gives every store and both buses of the standalone topology over its one file.
-import {
-  type Agents,
-  type ApiKeys,
-  type Blobs,
-  type Clock,
-  type Dedup,
-  type DispatchLedger,
-  type IdempotencyKeys,
-  type InputBus,
-  type LiveFeed,
-  type Logins,
-  type ParkedThreads,
-  type RateLimits,
-  type Secrets,
-  type Snapshots,
-  type ThreadDirectory,
-  type ThreadLog,
-  type Timers,
-  type ToolServers,
-  type Toolsets,
-  type Views,
-  type WorkBus,
-  localRateLimits,
-} from '@dormouse/ports';
+import { type Clock, localRateLimits, type Stores } from '@dormouse/ports';
 import { createAgents } from './agents.ts';
 import { createApiKeys } from './api-keys.ts';
 import { createBlobs } from './blobs.ts';
@@ -66,27 +43,7 @@ export interface SqliteOptions {
   readonly sizeBytesMax?: number | null;
 }
 
-export interface SqliteStores {
-  readonly log: ThreadLog;
-  readonly inputs: InputBus;
-  readonly work: WorkBus;
-  readonly snapshots: Snapshots;
-  readonly timers: Timers;
-  readonly directory: ThreadDirectory;
-  readonly ledger: DispatchLedger;
-  readonly blobs: Blobs;
-  readonly agents: Agents;
-  readonly toolServers: ToolServers;
-  readonly toolsets: Toolsets;
-  readonly secrets: Secrets;
-  readonly idempotency: IdempotencyKeys;
-  readonly apiKeys: ApiKeys;
-  readonly dedup: Dedup;
-  readonly feed: LiveFeed;
-  readonly parked: ParkedThreads;
-  readonly rates: RateLimits;
-  readonly views: Views;
-  readonly logins: Logins;
+export interface SqliteStores extends Stores {
   /** Exact counts since opening: transactions, syncs, commits. */
   counters(): WriterCounters;
   /** Limits the file's size from now on, like a full disk; null lifts the limit. */

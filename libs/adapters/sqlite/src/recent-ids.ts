@@ -7,8 +7,8 @@ export function createRecentIds(idsMax: number): Dedup {
   let young = new IdsOfTenants();
   let old = new IdsOfTenants();
   return {
-    seen: (tenant, id) => young.has(tenant, id) || old.has(tenant, id),
-    remember: (tenant, id) => {
+    seen: async (tenant, id) => young.has(tenant, id) || old.has(tenant, id),
+    remember: async (tenant, id) => {
       if (young.size >= idsMax / 2) {
         old = young;
         young = new IdsOfTenants();

@@ -8,16 +8,16 @@ import { isFromHere } from '../http/caller.ts';
 import { HttpProblem, unwrap } from '../http/problem.ts';
 import { noContent, type Reply, reply } from '../http/reply.ts';
 import { DEV_CLOCK, INGRESS } from '../http/tokens.ts';
-import type { DevelopmentClock } from '../platform/development-clock.ts';
+import type { ProcessClock } from '../platform/process-clock.ts';
 
 type Operations = typeof systemOperations;
 
 @Controller()
 export class SystemController {
   private readonly ingress: Ingress;
-  private readonly devClock: DevelopmentClock | null;
+  private readonly devClock: ProcessClock | null;
 
-  constructor(@Inject(INGRESS) ingress: Ingress, @Inject(DEV_CLOCK) devClock: DevelopmentClock | null) {
+  constructor(@Inject(INGRESS) ingress: Ingress, @Inject(DEV_CLOCK) devClock: ProcessClock | null) {
     this.ingress = ingress;
     this.devClock = devClock;
   }

@@ -9,14 +9,14 @@ import { SystemController } from '../controllers/system-controller.ts';
 import { ThreadController } from '../controllers/thread-controller.ts';
 import { ThreadDetailController } from '../controllers/thread-detail-controller.ts';
 import { ToolServerController } from '../controllers/tool-server-controller.ts';
-import type { DevelopmentClock } from '../platform/development-clock.ts';
+import type { ProcessClock } from '../platform/process-clock.ts';
 import { CLOCK, DEV_CLOCK, INGRESS } from './tokens.ts';
 
 export interface ApiParts {
   readonly ingress: Ingress;
   readonly clock: Clock;
   /** Null where time must not be moved. */
-  readonly devClock: DevelopmentClock | null;
+  readonly devClock: ProcessClock | null;
 }
 
 @Module({})

@@ -1,11 +1,9 @@
 // POST /callback/{token}: where tool servers answer. The gateway judges everything, also a body that is no JSON or too large,
-// because only it can tell the thread. What a tool server sends as most do is taken before Fastify (shortcut.ts); a plain Fastify
-// route takes the rest.
+// because only it can tell the thread. A plain Fastify route in a context of its own.
 //
 // Invariants:
 //   C1. The path holds a credential: nothing here logs it, and no answer repeats it.
-//   C2. Both ways lead to the same answer.
-//   C3. The token is judged before a byte of the body is read. Of a body that says that it is too large the beginning alone is
+//   C2. The token is judged before a byte of the body is read. Of a body that says that it is too large the beginning alone is
 //       read: it tells what the message is about.
 import type { IncomingMessage } from 'node:http';
 import { callbackBytesMax } from '@dormouse/protocol';
@@ -15,46 +13,21 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { BodyRoom } from './arrivals.ts';
 import { HttpProblem, retryAfterS } from './problem.ts';
 import { receiveBytes } from './request-bytes.ts';
-import { type Answer, type AnswerHeaders, answerWith, isPlainJson, type Shortcut } from './shortcut.ts';
+
+type AnswerHeaders = Readonly<Record<string, string>>;
+
+interface Answer {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  readonly body: string;
+}
 
 export function registerCallbackRoute(server: FastifyInstance, gateway: CallbackGateway, room: BodyRoom): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', (_request, _payload, done) => done(null)); // (C3)
+  server.addContentTypeParser('*', (_request, _payload, done) => done(null)); // (C2)
   server.post<{ Params: { token: string } }>('/callback/:token', async ({ params, raw }, reply) =>
     give(reply, written(await judge(gateway, params.token, raw, room))),
   );
-}
-
-/** A token as it is made, and nothing behind it; what is longer than any token goes the other way, and to the same end. */
-const usual = /^\/callback\/([\w-]{1,4096})$/;
-
-export interface CallbackShortcutDeps {
-  readonly callbacks: CallbackGateway;
-  readonly logger: Logger;
-  /** The headers that every answer of the server carries. */
-  readonly newMarks: () => AnswerHeaders;
-  readonly room: BodyRoom;
-  readonly stopping: AbortSignal;
-}
-
-export function callbackShortcut({ callbacks, logger, newMarks, room, stopping }: CallbackShortcutDeps): Shortcut {
-  async function answerOf(request: IncomingMessage, token: string): Promise<Answer> {
-    const marks = newMarks();
-    const marked = (told: Answer): Answer => ({ ...told, headers: { ...marks, ...told.headers } });
-    try {
-      return marked(written(await judge(callbacks, token, request, room)));
-    } catch (thrown) {
-      return marked(failed(thrown, logger));
-    }
-  }
-
-  return (request, response) => {
-    if (request.method !== 'POST' || !isPlainJson(request.headers)) return false;
-    const token = usual.exec(request.url ?? '')?.[1];
-    if (token === undefined) return false;
-    answerWith(response, answerOf(request, token), stopping);
-    return true;
-  };
 }
 
 /** A failure of our own is temporary for the tool: it sends the message again. */

@@ -3,15 +3,13 @@ import type { Logger } from '@dormouse/ports';
 import type { CallbackGateway } from '@dormouse/runtime';
 import { fastify } from 'fastify';
 import { type ArrivalLimits, arrivalOptions, boundPeers, createBodyRoom, standardArrivalLimits } from './arrivals.ts';
-import { callbackFailure, callbackShortcut, registerCallbackRoute } from './callback-route.ts';
+import { callbackFailure, registerCallbackRoute } from './callback-route.ts';
 import type { HttpServer } from './http-server.ts';
-import { requestIds } from './request-marks.ts';
-import { addShortcuts } from './shortcut.ts';
+import { requestIds } from './standard-headers.ts';
 import { answerUnreadable, endUnfinished } from './unreadable-request.ts';
 
 const keepAliveTimeoutMs = 65_000;
 const tokenCharactersMax = 4_096;
-const noMarks = {};
 
 export async function createCallbackServer(options: {
   readonly callbacks: CallbackGateway;
@@ -22,7 +20,6 @@ export async function createCallbackServer(options: {
   const { callbacks, logger, arrivals: limits = standardArrivalLimits } = options;
   const room = createBodyRoom(limits.unfinishedBytesMax);
   const newId = requestIds();
-  const stopping = new AbortController();
   const server = fastify({
     http: arrivalOptions(limits),
     requestTimeout: limits.requestTimeoutMs,
@@ -31,16 +28,11 @@ export async function createCallbackServer(options: {
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
   });
-  const shortcut = callbackShortcut({ callbacks, logger, newMarks: () => noMarks, room, stopping: stopping.signal });
-  addShortcuts(server.server, [shortcut], stopping.signal);
   boundPeers(server.server, limits.unfinishedPerPeerMax, (socket) => endUnfinished(socket, newId()));
   server.setErrorHandler((error, _request, reply) => callbackFailure(reply, error, logger));
   registerCallbackRoute(server, callbacks, room);
   return {
     listen: (host, port) => server.listen({ host, port }),
-    close: async () => {
-      stopping.abort();
-      await server.close();
-    },
+    close: () => server.close(),
   };
 }

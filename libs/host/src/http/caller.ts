@@ -7,7 +7,7 @@
 //       through a name of its own (DNS rebinding).
 //   K4. A token in the query is accepted where the caller says so (the event stream) and refused everywhere else.
 import type { IncomingHttpHeaders } from 'node:http';
-import { type ApiKey, type Scope, type Soon, whenHere } from '@dormouse/ports';
+import type { ApiKey, Scope } from '@dormouse/ports';
 import { type Ingress, type ThreadAbility, threadTokenPrefix } from '@dormouse/runtime';
 import type { Access } from '../api/operation.ts';
 import { HttpProblem } from './problem.ts';
@@ -29,8 +29,8 @@ type KnownCaller = Omit<Caller, 'rate'>;
 export interface Doorkeeper {
   /** @throws HttpProblem FORBIDDEN when the request came through a name that is not ours. (K3) */
   admit(headers: IncomingHttpHeaders): void;
-  /** @throws HttpProblem UNAUTHENTICATED, RATE_LIMITED: at once, or the promise rejects with it. */
-  identify(headers: IncomingHttpHeaders, queryToken?: string): Soon<Caller>;
+  /** @throws HttpProblem UNAUTHENTICATED, RATE_LIMITED */
+  identify(headers: IncomingHttpHeaders, queryToken?: string): Promise<Caller>;
 }
 
 export function createDoorkeeper(
@@ -45,33 +45,32 @@ export function createDoorkeeper(
       if (origin !== undefined && !names.has(originName(origin)))
         throw new HttpProblem('FORBIDDEN', 'This Origin is not allowed.');
     },
-    identify({ authorization }, queryToken) {
+    async identify({ authorization }, queryToken) {
       const credential = bearer(authorization) ?? queryToken;
       if (credential === undefined) throw new HttpProblem('UNAUTHENTICATED', 'Send Authorization: Bearer <key>.');
       if (credential.startsWith(threadTokenPrefix)) return pass(tokenCaller(ingress, credential));
       if (queryToken !== undefined && bearer(authorization) === undefined) throw unknownCredential(); // a key never travels in a URL
-      return whenHere(ingress.keys.authenticate(credential), (key) => pass(keyCaller(key))); // (K2)
+      return pass(keyCaller(await ingress.keys.authenticate(credential))); // (K2)
     },
   };
 
-  function pass(known: KnownCaller): Soon<Caller> {
-    return whenHere(gate.pass(known.tenant), (rate) => ({ ...known, rate }));
+  async function pass(known: KnownCaller): Promise<Caller> {
+    return { ...known, rate: await gate.pass(known.tenant) };
   }
 }
 
-/** Everything that is asked of a request before its body. @throws HttpProblem: at once, or the promise rejects with it. */
-export function enter(
+/** Everything that is asked of a request before its body. @throws HttpProblem */
+export async function enter(
   doorkeeper: Doorkeeper,
   request: { readonly headers: IncomingHttpHeaders; readonly query: unknown },
   access: Access,
   thread: string | undefined,
-): Soon<Caller> {
+): Promise<Caller> {
   doorkeeper.admit(request.headers);
   refuseQueryToken(request);
-  return whenHere(doorkeeper.identify(request.headers), (caller) => {
-    authorize(caller, access, thread);
-    return caller;
-  });
+  const caller = await doorkeeper.identify(request.headers);
+  authorize(caller, access, thread);
+  return caller;
 }
 
 /** (K4) @throws HttpProblem UNAUTHENTICATED */

@@ -4,7 +4,6 @@
 // Invariants:
 //   J1. An operation is found by its method and its route. A route that is none has no caller, and who needs one refuses.
 //   J2. A body that says that it is too large is refused here; one that does not say so, while it is read.
-import { type Soon, whenHere } from '@dormouse/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allOperations } from '../api/operations.ts';
 import type { Operation } from '../api/operation.ts';
@@ -21,15 +20,14 @@ const judged = new Map<string, Operation>(
     .map((each) => [`${each.method} ${pathTemplateOf(each)}`, each]),
 );
 
-/** Resolves, or returns, when the request may go on. @throws HttpProblem: at once, or the promise rejects with it. */
-export function judgeHead(doorkeeper: Doorkeeper, request: ApiRequest, reply: FastifyReply): Soon<void> {
+/** Resolves when the request may go on. @throws HttpProblem */
+export async function judgeHead(doorkeeper: Doorkeeper, request: ApiRequest, reply: FastifyReply): Promise<void> {
   const operation = operationAt(request);
-  if (operation === undefined || operation.access === 'open') return undefined; // (J1)
-  return whenHere(enter(doorkeeper, request, operation.access, paramsOf(request)['thread']), (caller) => {
-    reply.headers(caller.rate);
-    request.caller = caller;
-    if (saysMoreThan(bodyBytesMaxOf(request), request)) throw bodyTooLarge(); // (J2)
-  });
+  if (operation === undefined || operation.access === 'open') return; // (J1)
+  const caller = await enter(doorkeeper, request, operation.access, paramsOf(request)['thread']);
+  reply.headers(caller.rate);
+  request.caller = caller;
+  if (saysMoreThan(bodyBytesMaxOf(request), request)) throw bodyTooLarge(); // (J2)
 }
 
 /** (J1) @throws HttpProblem UNAUTHENTICATED */

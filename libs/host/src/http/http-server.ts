@@ -1,5 +1,5 @@
-// The one HTTP server of a process: Nest's routes, beside them the plain Fastify routes (messages, events, callbacks, health
-// and pages), and before both the shortcuts of messages and callbacks.
+// The one HTTP server of a process: Nest's routes, and beside them the plain Fastify routes (messages, events, callbacks, health
+// and pages).
 //
 // Invariants:
 //   H1. Nest has a context of its own, so none of its hooks reaches a plain route: what it adds to the server itself, Fastify
@@ -26,18 +26,17 @@ import {
 } from './arrivals.ts';
 import { AnswerInterceptor } from './answer-interceptor.ts';
 import { ApiModule, type ApiParts } from './api-module.ts';
-import { callbackFailure, callbackShortcut, registerCallbackRoute } from './callback-route.ts';
+import { callbackFailure, registerCallbackRoute } from './callback-route.ts';
 import { createDoorkeeper, type Doorkeeper } from './caller.ts';
 import type { RateGate } from './rate-gate.ts';
 import { bodyBytesMaxOf, judgeHead } from './head-judge.ts';
 import { registerEventRoute } from './event-route.ts';
-import { messageShortcut, registerMessageRoute } from './message-route.ts';
+import { registerMessageRoute } from './message-route.ts';
 import { type OpenRouteDeps, registerOpenRoutes } from './open-routes.ts';
 import { bodyTooLarge, HttpProblem } from './problem.ts';
 import { ProblemFilter, sendProblem } from './problem-filter.ts';
 import { receiveBytes } from './request-bytes.ts';
-import { marksOf, requestIds, type RequestMarks } from './request-marks.ts';
-import { addShortcuts } from './shortcut.ts';
+import { requestIds, standardHeaders } from './standard-headers.ts';
 import { answerUnreadable, endUnfinished } from './unreadable-request.ts';
 
 export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
@@ -95,7 +94,7 @@ interface RouteParts extends HttpServerOptions {
 }
 
 function createFastify(parts: RouteParts): FastifyInstance {
-  const { callbacks, doorkeeper, limits, logger, newId, room, stopping } = parts;
+  const { doorkeeper, limits, logger, newId, room } = parts;
   const server = fastify({
     http: arrivalOptions(limits),
     requestTimeout: limits.requestTimeoutMs,
@@ -106,7 +105,7 @@ function createFastify(parts: RouteParts): FastifyInstance {
     forceCloseConnections: 'idle',
     pluginTimeout: 0, // Nest starts inside one, and a slow machine may take its time
     frameworkErrors: (error, request, reply) => {
-      void reply.headers(marksOf(request.id)); // no hook has run
+      void reply.headers(standardHeaders(request.id)); // no hook has run
       sendProblem(reply, request, error, logger);
     },
   });
@@ -116,13 +115,9 @@ function createFastify(parts: RouteParts): FastifyInstance {
   );
   server.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) => noOtherBody(payload, room));
   server.addHook('onRequest', async (request, reply) => {
-    for (const [name, value] of Object.entries(marksOf(request.id))) reply.raw.setHeader(name, value); // (H2)
+    for (const [name, value] of Object.entries(standardHeaders(request.id))) reply.raw.setHeader(name, value); // (H2)
     await judgeHead(doorkeeper, request, reply); // (H4)
   });
-  const newMarks = (): RequestMarks => marksOf(newId());
-  const shortcuts = [messageShortcut(parts)];
-  if (callbacks !== null) shortcuts.push(callbackShortcut({ callbacks, logger, newMarks, room, stopping }));
-  addShortcuts(server.server, shortcuts, stopping);
   boundPeers(server.server, limits.unfinishedPerPeerMax, (socket) => endUnfinished(socket, newId()));
   return server;
 }

@@ -8,7 +8,6 @@ import type { Problem as FieldProblem } from '@dormouse/protocol';
 import { Fault, type Logger } from '@dormouse/ports';
 import { type Answered, apiJson, type Refusal } from '@dormouse/runtime';
 import { codeEntry, isProblemCode, type ProblemCode } from './problem-codes.ts';
-import type { Answer } from './shortcut.ts';
 
 export interface ProblemAbout {
   readonly errors?: readonly FieldProblem[];
@@ -101,6 +100,12 @@ export function retryAfterS(problem: HttpProblem): number | null {
   return Math.max(1, Math.ceil((problem.about.retryAfterMs ?? 1_000) / 1_000));
 }
 
+export interface ProblemAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
 /** What a problem document needs to know of the request. */
 export interface ProblemRequest {
   readonly id: string;
@@ -108,7 +113,7 @@ export interface ProblemRequest {
 }
 
 /** Its body is bytes: Fastify adds a charset to texts. What is our own mistake is logged, with the request's id. */
-export function problemAnswer({ id, headers }: ProblemRequest, thrown: unknown, logger: Logger): Answer {
+export function problemAnswer({ id, headers }: ProblemRequest, thrown: unknown, logger: Logger): ProblemAnswer {
   const problem = toProblem(thrown);
   if (problem.status >= 500) logFailure(problem, id, logger);
   const retry = retryAfterS(problem);

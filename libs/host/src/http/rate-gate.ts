@@ -1,13 +1,13 @@
 // A tenant goes no faster than its share: asked once per request, when the tenant is known. R43
-import type { RateLimit, RateLimits, RateVerdict, Soon } from '@dormouse/ports';
+import type { RateLimit, RateLimits, RateVerdict } from '@dormouse/ports';
 import { HttpProblem } from './problem.ts';
 
 /** Header names and values of the draft standard: RateLimit-Policy and RateLimit. */
 export type RateHeaders = Readonly<Record<string, string>>;
 
 export interface RateGate {
-  /** The promise rejects with HttpProblem RATE_LIMITED. */
-  pass(tenant: string): Soon<RateHeaders>;
+  /** @throws HttpProblem RATE_LIMITED */
+  pass(tenant: string): Promise<RateHeaders>;
 }
 
 /** A burst of two seconds. */
@@ -17,7 +17,7 @@ export const limitOfRate = (perSecond: number): RateLimit | null =>
 const none: RateHeaders = {};
 
 export function createRateGate(limits: RateLimits, limit: RateLimit | null): RateGate {
-  return { pass: (tenant) => (limit === null ? none : take(limits, tenant, limit)) };
+  return { pass: async (tenant) => (limit === null ? none : take(limits, tenant, limit)) };
 }
 
 async function take(limits: RateLimits, tenant: string, limit: RateLimit): Promise<RateHeaders> {

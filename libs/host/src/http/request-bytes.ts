@@ -11,7 +11,7 @@
 //   B5. Megabytes are put together step by step, in turns with all other long work: twenty bodies that end at once hold the event
 //       loop up for no longer than one.
 import type { IncomingMessage } from 'node:http';
-import { type Soon, together, whenHere } from '@dormouse/ports';
+import { together } from '@dormouse/ports';
 import type { Steps } from '@dormouse/protocol';
 import { inTurnsIf } from '@dormouse/runtime';
 import type { BodyRoom } from './arrivals.ts';
@@ -50,7 +50,7 @@ function listen(
   payload: IncomingMessage,
   bytesMax: number,
   room: BodyRoom,
-  resolve: (received: Soon<RequestBytes>) => void,
+  resolve: (received: Promise<RequestBytes>) => void,
   reject: (reason: Error) => void,
 ): void {
   const isTooLong = saysMoreThan(bytesMax, payload);
@@ -79,12 +79,12 @@ function listen(
     hold.add(chunk.length);
     if (isOver || (received <= bytesMax && !isTooLong)) return;
     const taken = joined(chunks);
-    end(() => resolve(whenHere(taken, (bytes) => ({ bytes, truncated: true })))); // (B1)
+    end(() => resolve(taken.then((bytes) => ({ bytes, truncated: true })))); // (B1)
   });
   payload.on('end', () => {
     if (isOver) return;
     const taken = joined(chunks);
-    end(() => together(() => resolve(whenHere(taken, (bytes) => ({ bytes, truncated: false }))))); // (B2)
+    end(() => together(() => resolve(taken.then((bytes) => ({ bytes, truncated: false }))))); // (B2)
   });
   payload.on('error', senderGone);
   payload.on('close', () => {
@@ -92,7 +92,7 @@ function listen(
   });
 }
 
-function joined(chunks: readonly Buffer[]): Soon<Buffer> {
+async function joined(chunks: readonly Buffer[]): Promise<Buffer> {
   const [first = none] = chunks;
   if (chunks.length <= 1) return first;
   const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);

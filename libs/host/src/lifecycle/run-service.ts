@@ -8,11 +8,19 @@
 import 'reflect-metadata';
 import { Fault, type Logger } from '@dormouse/ports';
 import type { Service } from '@dormouse/runtime';
-import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { type ClusterConfig, isCluster, readConfig } from '../config.ts';
 import { createCallbackServer } from '../http/callback-server.ts';
 import { createHttpServer, type HttpServer } from '../http/http-server.ts';
+import { PassOnFilter } from '../microservice/pass-on-filter.ts';
+import { RecordStrategy } from '../microservice/record-strategy.ts';
+import {
+  InputSweeperModule,
+  NotifierModule,
+  ThreadProcessorModule,
+  ToolDispatcherModule,
+} from '../microservice/service-modules.ts';
 import { rateGateOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform, type Platform } from '../platform/platform.ts';
@@ -23,7 +31,6 @@ import { arrivalLimitsOf } from './arrival-limits.ts';
 import { finish, settingsText, type Undo, unwind } from './ending.ts';
 import { startHealthServer } from './health-server.ts';
 import { hostsOf } from './hosts-of.ts';
-import { ServiceStrategy } from './service-strategy.ts';
 import { clusterTenant } from './standalone-seed.ts';
 import { startFailureText } from './start-failure.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -104,9 +111,8 @@ async function start(
   );
   progress.platform = platform;
   undo.push(() => platform.close());
-  const services = servicesOf(config, platform, callbackBaseOf(config));
   await patiently(
-    () => parts[name](config, platform, services, undo),
+    () => parts[name](config, platform, undo),
     logger,
     stopped,
     (reason) => {
@@ -126,28 +132,28 @@ const needs: Readonly<Record<ServiceName, readonly Need[]>> = {
   notifier: ['kafka', 'mongo'],
 };
 
-type StartPart = (config: ClusterConfig, platform: Platform, services: Services, undo: Undo) => Promise<void>;
+type StartPart = (config: ClusterConfig, platform: Platform, undo: Undo) => Promise<void>;
 
 const parts: Readonly<Record<ServiceName, StartPart>> = {
   'ingress-gateway': startIngress,
-  'callback-gateway': async (config, platform, services, undo) => {
+  'callback-gateway': async (config, platform, undo) => {
     const { logger } = platform;
     const door = await createCallbackServer({
-      callbacks: services.callbackGateway(),
+      callbacks: servicesOf(config, platform, callbackBaseOf(config)).callbackGateway(),
       logger,
       arrivals: arrivalLimitsOf(config),
     });
     await open(door, config, undo);
   },
-  'thread-processor': (_config, _platform, services, undo) => run([services.threadProcessor()], undo),
-  'tool-dispatcher': (_config, _platform, services, undo) => run([services.toolDispatcher()], undo),
-  notifier: (_config, _platform, services, undo) => run([services.notifier()], undo),
+  'thread-processor': microservice(ThreadProcessorModule, (services) => services.threadProcessor()),
+  'tool-dispatcher': microservice(ToolDispatcherModule, (services) => services.toolDispatcher()),
+  notifier: microservice(NotifierModule, (services) => services.notifier()),
 };
 
-async function startIngress(config: ClusterConfig, platform: Platform, services: Services, undo: Undo): Promise<void> {
-  const ingress = services.ingress();
+async function startIngress(config: ClusterConfig, platform: Platform, undo: Undo): Promise<void> {
+  const ingress = servicesOf(config, platform, callbackBaseOf(config)).ingress();
   if (config.BOOTSTRAP_KEY !== undefined) await ingress.keys.ensure(clusterTenant, 'bootstrap', config.BOOTSTRAP_KEY);
-  await run([services.inputSweeper()], undo);
+  await microservice(InputSweeperModule, (services) => services.inputSweeper())(config, platform, undo);
   const door = await createHttpServer({
     gate: rateGateOf(config, platform),
     arrivals: arrivalLimitsOf(config),
@@ -168,15 +174,23 @@ async function open(door: HttpServer, config: ClusterConfig, undo: Undo): Promis
   await door.listen(config.HOST, config.PORT);
 }
 
-class NoControllers {}
-Module({})(NoControllers);
+interface ServiceModule {
+  over(parts: { readonly service: Service; readonly consumers: RecordStrategy['consumers'] }): DynamicModule;
+}
 
-/** Under Nest, so that its lifecycle is one for doors and consumers. */
-async function run(services: readonly Service[], undo: Undo): Promise<void> {
-  const strategy = new ServiceStrategy(services, stopWithinMs);
-  const app = await NestFactory.createMicroservice(NoControllers, { strategy, logger: false, abortOnError: false });
-  await app.listen();
-  undo.push(() => app.close());
+/** A microservice of Nest: the records of its bus pass through its controller's handlers. */
+function microservice(module: ServiceModule, make: (services: Services) => Service): StartPart {
+  return async (config, platform, undo) => {
+    const strategy = new RecordStrategy(platform.stores, platform.logger, stopWithinMs);
+    const stores = { ...platform.stores, ...strategy.buses };
+    const service = make(servicesOf(config, { ...platform, stores }, callbackBaseOf(config)));
+    strategy.run([service]);
+    const root = module.over({ service, consumers: strategy.consumers });
+    const app = await NestFactory.createMicroservice(root, { strategy, logger: false, abortOnError: false });
+    app.useGlobalFilters(new PassOnFilter());
+    await app.listen();
+    undo.push(() => app.close());
+  };
 }
 
 /** A stop asked for while something was being waited for. */

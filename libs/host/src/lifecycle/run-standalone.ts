@@ -6,10 +6,21 @@
 //       stores; exit code 0. A later signal ends the process at once.
 //   R3. A start that fails lets go of what it holds, says what to do next, and exits with 1. A signal during the start ends
 //       it at once.
+import 'reflect-metadata';
+import type { Service } from '@dormouse/runtime';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import { join, resolve } from 'node:path';
 import { type Config, isCluster, readConfig } from '../config.ts';
 import { isLoopbackName } from '../http/caller.ts';
 import { createHttpServer, type HttpServer } from '../http/http-server.ts';
+import {
+  InputSweeperModule,
+  NotifierModule,
+  SERVICE,
+  ThreadProcessorModule,
+  ToolDispatcherModule,
+} from '../microservice/service-modules.ts';
 import { rateGateOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform } from '../platform/platform.ts';
@@ -75,7 +86,12 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
   const made = servicesOf(config, platform, config.CALLBACK_BASE_URL ?? config.PUBLIC_URL ?? url);
   const ingress = made.ingress();
   // In the order they start, and stop: the processor last, so that what a worker still has to say can be decided.
-  const services = [made.inputSweeper(), made.toolDispatcher(), made.notifier(), made.threadProcessor()];
+  const services = await composed([
+    InputSweeperModule.over({ service: made.inputSweeper(), consumers: null }),
+    ToolDispatcherModule.over({ service: made.toolDispatcher(), consumers: null }),
+    NotifierModule.over({ service: made.notifier(), consumers: null }),
+    ThreadProcessorModule.over({ service: made.threadProcessor(), consumers: null }),
+  ]);
   const http = await createHttpServer({
     gate: rateGateOf(config, platform),
     arrivals: arrivalLimitsOf(config),
@@ -100,6 +116,16 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
   });
   await openDoor(http, config.HOST, port, undo);
   return bannerText({ url: config.PUBLIC_URL ?? url, dataDir, key, toolsUrl });
+}
+
+@Module({})
+class StandaloneModule {}
+
+/** The services of these modules, in their order. Without a transport each subscribes to its bus itself. */
+async function composed(modules: readonly DynamicModule[]): Promise<readonly Service[]> {
+  const root = { module: StandaloneModule, imports: [...modules] };
+  const context = await NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
+  return modules.map((each) => context.select(each).get<Service>(SERVICE, { strict: true }));
 }
 
 async function openDoor(http: HttpServer, host: string, port: number, undo: Undo): Promise<void> {

@@ -114,14 +114,13 @@ export function createArgumentValidator(logger: Logger): ArgumentValidator {
   }
 
   return {
-    validate: ({ inputSchema: schema }, value) =>
-      isQuick(schema, value)
-        ? judgeBySchema(schema, value)
-        : () =>
-            new Promise((resolve) => {
-              waiting.push({ schema, value, name: measure(schema).name, resolve });
-              judgeNext();
-            }),
+    validate: async ({ inputSchema: schema }, value) => {
+      if (isQuick(schema, value)) return judgeBySchema(schema, value);
+      const { promise, resolve } = Promise.withResolvers<string | null>();
+      waiting.push({ schema, value, name: measure(schema).name, resolve });
+      judgeNext();
+      return promise;
+    },
     async close() {
       const last = worker;
       worker = null;

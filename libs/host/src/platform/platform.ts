@@ -4,23 +4,24 @@
 //   P3. `close` lets go in the order of dependence: clients first, stores last.
 import { createGuardedFetch, createToolTransport, parseOutboundAllow } from '@dormouse/adapter-http';
 import { createModel } from '@dormouse/adapter-model';
-import type { Entropy, Logger, Model, Sealer, ToolTransport } from '@dormouse/ports';
-import { type Config, isCluster } from '../config.ts';
+import type { Entropy, Logger, Model, Sealer, Stores, ToolTransport } from '@dormouse/ports';
+import type { Config } from '../config.ts';
 import { type ArgumentValidator, createArgumentValidator } from './argument-validator.ts';
-import { createDevelopmentClock, type DevelopmentClock } from './development-clock.ts';
+import { createProcessClock, type ProcessClock } from './process-clock.ts';
 import type { KeyRing } from './key-ring.ts';
 import { createSealer, secretReader } from './sealer.ts';
 import { systemEntropy } from './system-entropy.ts';
-import { type Need, openTopology, type Stores } from './topology.ts';
+import { type Need, openTopology, type TopologyTraits } from './topology.ts';
 
 export interface Platform {
   readonly stores: Stores;
+  readonly traits: TopologyTraits;
   readonly transport: ToolTransport;
   readonly model: Model;
   readonly argumentValidator: ArgumentValidator;
   readonly keys: KeyRing;
   readonly sealer: Sealer;
-  readonly clock: DevelopmentClock;
+  readonly clock: ProcessClock;
   readonly entropy: Entropy;
   readonly logger: Logger;
   /** Null, or why a process that needs these cannot do its work now. @throws Fault UNAVAILABLE. */
@@ -32,12 +33,12 @@ export interface Platform {
 
 /** @throws Fault with a code of `problem-codes.ts` and the next step in its words. */
 export async function openPlatform(config: Config, logger: Logger): Promise<Platform> {
-  const clock = createDevelopmentClock();
+  const clock = createProcessClock();
   const topology = await openTopology(config, clock, logger);
-  const { stores, keys } = topology;
+  const { stores, keys, traits } = topology;
   const sealer = createSealer(keys.key('secrets'));
   const secret = secretReader(stores.secrets, sealer);
-  const rules = [...(isCluster(config) ? [] : [loopbackAllow]), config.OUTBOUND_ALLOW].join(',');
+  const rules = [...traits.outboundAllow, config.OUTBOUND_ALLOW].join(',');
   const outboundAllow = parseOutboundAllow(rules).rules;
   const transport = createToolTransport({ outboundAllow, secrets: secret });
   const outbound = createGuardedFetch({ outboundAllow });
@@ -49,13 +50,10 @@ export async function openPlatform(config: Config, logger: Logger): Promise<Plat
     await topology.close();
   };
   return {
-    ...{ stores, transport, model, argumentValidator, keys, sealer, clock, logger },
+    ...{ stores, traits, transport, model, argumentValidator, keys, sealer, clock, logger },
     entropy: systemEntropy,
     problem: (needs) => topology.problem(needs),
     stalled: () => topology.stalled(),
     close,
   };
 }
-
-/** A tool server or model on the same machine is the normal case standalone. */
-const loopbackAllow = 'http://127.0.0.0/8,http://[::1],http://localhost';

@@ -8,63 +8,28 @@ import { type KafkaBus, type KafkaOptions, openKafka } from '@dormouse/adapter-k
 import { type InstallationRecord, type MongoStores, openMongo } from '@dormouse/adapter-mongo';
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
 import { openSqlite } from '@dormouse/adapter-sqlite';
-import type {
-  Agents,
-  ApiKeys,
-  Blobs,
-  Clock,
-  Dedup,
-  DispatchLedger,
-  IdempotencyKeys,
-  InputBus,
-  LiveFeed,
-  Logger,
-  Logins,
-  ParkedThreads,
-  RateLimits,
-  Secrets,
-  Snapshots,
-  ThreadDirectory,
-  ThreadLog,
-  Timers,
-  ToolServers,
-  Toolsets,
-  Views,
-  WorkBus,
-} from '@dormouse/ports';
+import type { Clock, Logger, Stores } from '@dormouse/ports';
 import { type ClusterConfig, type Config, isCluster, tlsFilesOf } from '../config.ts';
 import { tlsOptions } from '../tls-files.ts';
 import { checkInstallation, claimInstallation, refuseOthers } from './installation.ts';
 import { type KeyRing, keyRingOfHex, openKeyRing } from './key-ring.ts';
 
-export interface Stores {
-  readonly log: ThreadLog;
-  readonly inputs: InputBus;
-  readonly work: WorkBus;
-  readonly snapshots: Snapshots;
-  readonly timers: Timers;
-  readonly directory: ThreadDirectory;
-  readonly ledger: DispatchLedger;
-  readonly blobs: Blobs;
-  readonly agents: Agents;
-  readonly toolServers: ToolServers;
-  readonly toolsets: Toolsets;
-  readonly secrets: Secrets;
-  readonly idempotency: IdempotencyKeys;
-  readonly apiKeys: ApiKeys;
-  readonly dedup: Dedup;
-  readonly feed: LiveFeed;
-  readonly parked: ParkedThreads;
-  readonly rates: RateLimits;
-  readonly views: Views;
-  readonly logins: Logins;
-}
-
 /** A server without which a service can do nothing of its work. Redis is none: it may be away at any time. */
 export type Need = 'kafka' | 'mongo';
 
+/** What a topology asks of the services that run on it. */
+export interface TopologyTraits {
+  /** Outbound rules that hold before the operator's own. */
+  readonly outboundAllow: readonly string[];
+  /** Requests and callbacks per second of one tenant, where no setting says more; 0 for no limit. */
+  readonly tenantRate: number;
+  /** Groups of commits that are at the store at once. */
+  readonly groupsInFlightMax?: number;
+}
+
 export interface Topology {
   readonly stores: Stores;
+  readonly traits: TopologyTraits;
   readonly keys: KeyRing;
   /** Null, or why a process that needs these cannot do its work now. @throws Fault UNAVAILABLE. */
   problem(needs: readonly Need[]): Promise<string | null>;
@@ -78,11 +43,25 @@ export function openTopology(config: Config, clock: Clock, logger: Logger): Prom
   return isCluster(config) ? openCluster(config, logger) : openStandalone(config, clock);
 }
 
+/**
+ * One tenant, whose tool servers and models are often on the same machine. The writer stores whatever waits in one transaction, so
+ * several groups may be on their way to it. ADR 18
+ */
+const standaloneTraits: TopologyTraits = {
+  outboundAllow: ['http://127.0.0.0/8', 'http://[::1]', 'http://localhost'],
+  tenantRate: 0,
+  groupsInFlightMax: 8,
+};
+
+/** Many tenants: one of them must not take it all. Each group of commits is a round trip of its own. */
+const clusterTraits: TopologyTraits = { outboundAllow: [], tenantRate: 1_000 };
+
 async function openStandalone(config: Config, clock: Clock): Promise<Topology> {
   const stores = await openSqlite({ directory: config.DATA_DIR, clock });
   try {
     return {
       stores,
+      traits: standaloneTraits,
       keys: await openKeyRing(config.DATA_DIR),
       problem: async () => {
         await stores.apiKeys.bySha256('readiness');
@@ -111,6 +90,7 @@ async function openCluster(config: ClusterConfig, logger: Logger): Promise<Topol
   const redis = await openRedis({ url: config.REDIS_URL, tls, prefix: config.KAFKA_PREFIX, logger });
   return {
     stores: storesOf(kafka, mongo, redis),
+    traits: clusterTraits,
     keys: keyRingOfHex(config.MASTER_KEY),
     problem: async (needs) => {
       if (needs.includes('mongo')) await mongo.ping();

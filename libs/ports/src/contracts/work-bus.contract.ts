@@ -1,4 +1,4 @@
-// The contract of `WorkBus` (W1..W4), for every adapter.
+// The contract of `WorkBus` (W1..W3), for every adapter.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Place, Subscription, WorkBus, WorkTopics } from '../index.ts';
 import { freshKey } from './samples.ts';
@@ -152,26 +152,7 @@ export function workBusContract(name: string, make: () => Promise<WorkBusUnderTe
       expect([...handled].sort()).toEqual([...others].sort());
     });
 
-    it('W3: what is expected is handled when it is published, once, and not before', async () => {
-      const work = await open();
-      const handled: Dispatch[] = [];
-      const prepared: Dispatch[] = [];
-      work.expect?.('dispatches', dispatchOf('nobody is there'));
-      const handle = async (message: Dispatch): Promise<void> => void handled.push(message);
-      subscriptions.push(await work.consume('dispatches', handle, (message) => prepared.push(message)));
-      const message = dispatchOf('soon');
-      work.expect?.('dispatches', message);
-      work.expect?.('dispatches', dispatchOf('never'));
-      expect(prepared.map(({ effect }) => effect.id)).toEqual(work.expect ? ['soon', 'never'] : []);
-      await settle(world?.advance);
-      expect(handled).toEqual([]);
-      await work.publish('dispatches', message);
-      await passed(() => handled.length > 0);
-      await settle(world?.advance);
-      expect(handled).toEqual([message]);
-    });
-
-    it('W4: messages whose handlers wait hold up nobody, however many they are', async () => {
+    it('W3: messages whose handlers wait hold up nobody, however many they are', async () => {
       const work = await open();
       const waiting: string[] = [];
       const handled: string[] = [];

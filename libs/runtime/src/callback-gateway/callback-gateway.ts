@@ -33,8 +33,6 @@ import {
   type RateLimit,
   type RateLimits,
   type Sealer,
-  type Soon,
-  whenHere,
 } from '@dormouse/ports';
 import {
   callbackBytesMax,
@@ -58,7 +56,6 @@ import {
   whyUnread,
   type Accepted,
   type CallbackRequest,
-  type NotAccepted,
   type Refused,
 } from './callback-body.ts';
 import { cleaningResult, dividingResult, storeBlobs, type CleanResult, type DividedResult } from './result-content.ts';
@@ -119,8 +116,8 @@ const readAtOnceMax = 2;
 /** Long messages of one tenant; the tools of those above try again. */
 const waitingMaxOfTenant = 32;
 const isLong = ({ body }: CallbackRequest): boolean => body.length > shortJsonCharacters;
-/** At once; megabytes step by step, so that nobody else waits for all of them. (C6) */
-const taking = <Result>(request: CallbackRequest, steps: Steps<Result>): Soon<Result> =>
+/** Megabytes are worked on step by step. (C6) */
+const taking = async <Result>(request: CallbackRequest, steps: Steps<Result>): Promise<Result> =>
   inTurnsIf(isLong(request), steps);
 
 const taken: CallbackAnswer = { status: 200 };
@@ -130,15 +127,12 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
   const longOnes = createTurnstile({ insideMax: readAtOnceMax, waitingMax: waitingMaxOfTenant }); // (C6)
 
   /** Makes the input durable unless it is known to be. (C1, C2) */
-  async function publish(scope: CallbackScope, id: string, make: () => Soon<BusInput>): Promise<CallbackAnswer> {
+  async function publish(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<CallbackAnswer> {
     const { tenant, thread } = scope;
     const known = `${thread}:${id}`;
-    const looked = deps.dedup.seen(tenant, known);
-    if (looked instanceof Promise ? await looked.catch(notKnown) : looked) return taken;
-    const made = make();
-    await deps.inputs.publish({ tenant, thread }, made instanceof Promise ? await made : made, null);
-    const remembered = deps.dedup.remember(tenant, known);
-    if (remembered instanceof Promise) await remembered.catch(degraded);
+    if (await deps.dedup.seen(tenant, known).catch(notKnown)) return taken;
+    await deps.inputs.publish({ tenant, thread }, await make(), null);
+    await deps.dedup.remember(tenant, known).catch(degraded);
     return taken;
   }
 
@@ -165,7 +159,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
       settles,
       code,
     };
-    await publish(scope, id, () => rejection); // (C3)
+    await publish(scope, id, async () => rejection); // (C3)
     deps.logger.warn('callback_refused', {
       tenant: scope.tenant,
       thread: scope.thread,
@@ -176,7 +170,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     return { status, code, detail };
   }
 
-  function accept(scope: CallbackScope, read: Accepted, request: CallbackRequest): Soon<CallbackAnswer> {
+  function accept(scope: CallbackScope, read: Accepted, request: CallbackRequest): Promise<CallbackAnswer> {
     const { callback } = read;
     if (callback.groupId === undefined)
       deps.logger.info('callback_without_group_id', { tenant: scope.tenant, toolServer: scope.toolServer });
@@ -238,7 +232,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     const asked = JSON.stringify([prompt, choices, choice.default, responseUrl]);
     const { message, question } = namesOf(request, asked);
     const id = inputIds.userChoice(toolCallId, message);
-    return publish(scope, id, () => ({
+    return publish(scope, id, async () => ({
       kind: 'ChoicePrompt',
       id,
       toolCallId,
@@ -274,53 +268,35 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     return taken;
   }
 
-  function takeResult(
+  async function takeResult(
     scope: CallbackScope,
     callback: Extract<Callback, { type: 'tool_result' }>,
     request: CallbackRequest,
-  ): Soon<CallbackAnswer> {
+  ): Promise<CallbackAnswer> {
     const { tenant, toolCallId, toolServer } = scope;
-    const cleaned = taking(request, cleaningResult(resultContent(callback), callback.displayAs)); // R49
-    return whenHere(cleaned, (clean) => {
-      const subscription = opensSubscription({ content: [...clean.items], subscription: callback.subscription });
-      const id = subscription ? inputIds.confirmation(toolCallId) : inputIds.result(toolCallId);
-      return publish(scope, id, () =>
-        whenHere(store(tenant, clean, request), ({ content, displayAs }): BusInput => ({
-          kind: 'ToolResult',
-          id,
-          toolCallId,
-          toolServer,
-          content,
-          displayAs,
-          subscription,
-        })),
-      );
+    const clean = await taking(request, cleaningResult(resultContent(callback), callback.displayAs)); // R49
+    const subscription = opensSubscription({ content: [...clean.items], subscription: callback.subscription });
+    const id = subscription ? inputIds.confirmation(toolCallId) : inputIds.result(toolCallId);
+    return publish(scope, id, async () => {
+      const { content, displayAs } = await store(tenant, clean, request);
+      return { kind: 'ToolResult', id, toolCallId, toolServer, content, displayAs, subscription };
     });
   }
 
   /** Answers when what the input will refer to is durable. */
-  function store(tenant: string, clean: CleanResult, request: CallbackRequest): Soon<DividedResult> {
-    return whenHere(taking(request, dividingResult(clean, settings.inlineBytesMax)), (divided) =>
-      divided.blobs.length === 0 ? divided : storeBlobs(deps.blobs, tenant, divided.blobs).then(() => divided),
-    );
+  async function store(tenant: string, clean: CleanResult, request: CallbackRequest): Promise<DividedResult> {
+    const divided = await taking(request, dividingResult(clean, settings.inlineBytesMax));
+    if (divided.blobs.length > 0) await storeBlobs(deps.blobs, tenant, divided.blobs);
+    return divided;
   }
 
-  function judge(scope: CallbackScope, request: CallbackRequest): Soon<CallbackAnswer> {
+  async function judge(scope: CallbackScope, request: CallbackRequest): Promise<CallbackAnswer> {
     const { body } = request;
     const unread = whyUnread(request, settings.bodyBytesMax);
     if (unread !== null) return refuse(scope, unread, body);
-    const reading = isLong(request)
-      ? longOnes(scope.tenant, () => inTurns(readingBody(body)))
+    const read = isLong(request)
+      ? await longOnes(scope.tenant, () => inTurns(readingBody(body)))
       : resultOf(readingBody(body));
-    return whenHere(reading, (read) => judgeRead(scope, read, request));
-  }
-
-  function judgeRead(
-    scope: CallbackScope,
-    read: Accepted | NotAccepted,
-    request: CallbackRequest,
-  ): Soon<CallbackAnswer> {
-    const { body } = request;
     if (!read.ok) return refuse(scope, read.refused, body);
     const { callback } = read;
     if (!isAbout(scope, callback))

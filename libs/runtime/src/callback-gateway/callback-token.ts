@@ -7,11 +7,7 @@
 //       chosen by the time of the commit, not by what is newest now.
 //   K3. A key that is retired still verifies; a revoked one answers "gone", and only to whoever really held a token of it.
 //   K4. One spelling per token: base64url that decodes to the same bytes in another spelling is refused.
-//   K5. A token that was signed in this process lately is known by its text, every character of it: where calls go out and come in
-//       through one process, nearly each comes back once, soon. Whether it still counts is asked all the same. One that is not known
-//       is verified like a stranger's.
 import { timingSafeEqual } from 'node:crypto';
-import { TransientMap } from '@dormouse/ports';
 import { type HashKey, hashKeyOf, keyedHash } from '../keyed-hash.ts';
 
 export interface CallbackScope {
@@ -48,7 +44,7 @@ export interface CallbackTokens {
   verify(token: string, now: number): TokenVerdict;
 }
 
-/** A key as it is used: made ready once, because that costs more than a MAC. */
+/** A key as it is used: imported once. */
 interface ReadyKey extends Omit<CallbackKey, 'secret'> {
   readonly secret: HashKey;
 }
@@ -59,8 +55,6 @@ interface Signed {
   readonly key: ReadyKey;
 }
 
-/** Tokens that were signed and have not come back; of a few hundred bytes each. */
-const awaitedMax = 1_024;
 const formatVersion = 1;
 const macBytes = 32;
 const expiryBytes = 6;
@@ -86,23 +80,13 @@ export function createCallbackTokens(options: {
   const oldest = usable.at(-1);
   if (oldest === undefined) throw new RangeError('there is no callback key that is not revoked');
   const base = options.publicBase.replace(/\/+$/, '');
-  const awaited = new TransientMap<string, Signed>(); // (K5)
-  function remember(token: string, signed: Signed): void {
-    if (token.length > tokenCharactersMax) return;
-    if (awaited.size >= awaitedMax) for (const first of awaited.keys()) if (awaited.delete(first)) break;
-    awaited.set(token, signed);
-  }
   return {
     url(scope, at) {
       const key = usable.find(({ since }) => since <= at) ?? oldest; // (K2)
-      const token = sign(scope, key);
-      remember(token, { scope, key });
-      return `${base}/callback/${token}`;
+      return `${base}/callback/${sign(scope, key)}`;
     },
     verify(token, now) {
-      const known = awaited.get(token);
-      if (known !== undefined) awaited.delete(token);
-      const signed = known ?? authenticate(token, byId);
+      const signed = authenticate(token, byId);
       return signed === null ? forged : judge(signed, now);
     },
   };

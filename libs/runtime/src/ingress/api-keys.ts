@@ -5,7 +5,7 @@
 //   A2. What is remembered here is forgotten after `rememberedMs`, so that a revoked key stops working everywhere soon.
 //       "No such key" is never remembered, and a store that fails is a fault, not a "no". R54
 import { hash } from 'node:crypto';
-import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope, Soon } from '@dormouse/ports';
+import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope } from '@dormouse/ports';
 import { createSharedReads } from '../shared-reads.ts';
 import { publicId, timeSortedName } from './client-id.ts';
 import { answered, type Answered, notFound } from './refusal.ts';
@@ -25,7 +25,7 @@ export interface NewApiKey {
 
 export interface KeyDesk {
   /** The key's record, or null when there is none or it has expired. */
-  authenticate(key: string): Soon<ApiKey | null>;
+  authenticate(key: string): Promise<ApiKey | null>;
   /** Makes a key; its text is in the answer and nowhere else. */
   create(tenant: string, wanted: NewApiKey): Promise<{ readonly id: string; readonly key: string }>;
   list(tenant: string, page: PageRequest): Promise<ListPage<Omit<ApiKey, 'keySha256' | 'tenant'>>>;
@@ -52,16 +52,14 @@ export function createKeyDesk(deps: {
   }
 
   return {
-    authenticate(key) {
+    async authenticate(key) {
       const keySha256 = sha256(key);
       const now = clock.now();
       const known = remembered.get(keySha256);
       if (known !== undefined && known.until > now) return inForce(known.record, now);
-      return shared(keySha256, () => apiKeys.bySha256(keySha256)).then((read) => {
-        const record = inForce(read, now);
-        if (record !== null) remember(keySha256, record, now + rememberedMs);
-        return record;
-      });
+      const record = inForce(await shared(keySha256, () => apiKeys.bySha256(keySha256)), now);
+      if (record !== null) remember(keySha256, record, now + rememberedMs);
+      return record;
     },
     async create(tenant, wanted) {
       const key = newKey(entropy);

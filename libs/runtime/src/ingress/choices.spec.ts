@@ -38,7 +38,7 @@ it('H1 a second answer is refused with the first, also when one commit decided b
       find: (found) => Promise.resolve({ ok: true, value: found }),
       keyOf: (found) => found,
       remember: () => {},
-      announce: () => undefined,
+      announce: async () => {},
     },
     mintName: () => name,
     bus: { ...ports.inputs, publish: decideBoth },

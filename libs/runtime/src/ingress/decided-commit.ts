@@ -12,7 +12,7 @@ export async function decidedCommit(
   const look = async (): Promise<Commit | null> => (await ports.log.findByInputs(key, [inputId]))[0] ?? null;
   const already = await look();
   if (already !== null) return already;
-  const hints = await openHints(ports, key, withinMs, ({ hint }) => (hint === 'committed' ? 'wakes' : 'unwanted'));
+  const hints = await openHints(ports, key, withinMs, ({ hint }) => hint === 'committed');
   try {
     for (let hint: unknown = null; ; hint = await hints.take()) {
       const found = await look();

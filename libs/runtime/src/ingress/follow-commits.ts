@@ -12,11 +12,9 @@ import {
   type Hint,
   type LiveFeed,
   type Retrying,
-  type Soon,
   type ThreadKey,
   type ThreadLog,
   type View,
-  whenHere,
 } from '@dormouse/ports';
 import { commitsAfter } from './log-scan.ts';
 
@@ -35,19 +33,14 @@ export interface FollowPorts {
   readonly clock: Clock;
 }
 
-/** What a reader makes of a hint: it wakes him, it may wait for one that does, or he does not want it. */
-export type HintCare = 'wakes' | 'waits' | 'unwanted';
-
 const waitingHintsMax = 5_000;
-/** So many do not wait any longer. */
-const patientHintsMax = 64;
 const pollMs = 15_000;
 
 /** A subscription that holds its hints until they are read. */
 export interface HintStream {
   /** What `take` would answer at once; null when there is nothing. */
   held(): Hint | 'nothing' | 'lagged' | 'over' | null;
-  /** The next hint, once one has come that wakes; 'nothing' when it is time to look at the log; 'over' for good, once it was closed. */
+  /** The next hint; 'nothing' when it is time to look at the log; 'over' for good, once it was closed. */
   take(): Promise<Hint | 'nothing' | 'lagged' | 'over'>;
 }
 
@@ -57,31 +50,25 @@ export interface OpenHints extends HintStream {
 }
 
 /** Subscribes until the signal aborts. Resolves when the subscription is in force. (F1) */
-export async function holdHints(
-  ports: FollowPorts,
-  key: ThreadKey,
-  signal: AbortSignal,
-  careFor: (hint: Hint) => HintCare = () => 'wakes',
-): Promise<HintStream> {
-  const hints = await openHints(ports, key, Number.POSITIVE_INFINITY, careFor);
+export async function holdHints(ports: FollowPorts, key: ThreadKey, signal: AbortSignal): Promise<HintStream> {
+  const hints = await openHints(ports, key, Number.POSITIVE_INFINITY, () => true);
   if (signal.aborted) hints.close();
   else signal.addEventListener('abort', () => hints.close(), { once: true });
   return hints;
 }
 
 /** Subscribes until closed, which it does by itself after `withinMs`. Answers when the subscription is in force. (F1) */
-export function openHints(
+export async function openHints(
   { feed, clock }: FollowPorts,
   key: ThreadKey,
   withinMs: number,
-  careFor: (hint: Hint) => HintCare,
-): Soon<OpenHints> {
+  wants: (hint: Hint) => boolean,
+): Promise<OpenHints> {
   const inbox = new HintInbox(clock, clock.now() + withinMs);
-  const subscribed = feed.subscribe(key, (hint) => {
-    const care = careFor(hint);
-    if (care !== 'unwanted') inbox.put(hint, care);
+  const unsubscribe = await feed.subscribe(key, (hint) => {
+    if (wants(hint)) inbox.put(hint);
   });
-  return whenHere(subscribed, (unsubscribe) => inbox.open(unsubscribe));
+  return inbox.open(unsubscribe);
 }
 
 /** Follows from the commit that holds the event after `after` until the hints, held since before anything else was read, are closed. */
@@ -167,10 +154,10 @@ class HintInbox implements OpenHints {
     this.unsubscribe();
   }
 
-  put(hint: Hint, care: 'wakes' | 'waits'): void {
+  put(hint: Hint): void {
     if (this.hints.length >= waitingHintsMax) this.lagged = true;
     else this.hints.push(hint);
-    if (care === 'wakes' || this.hints.length >= patientHintsMax) this.wake?.();
+    this.wake?.();
   }
 
   held(): Hint | 'nothing' | 'lagged' | 'over' | null {

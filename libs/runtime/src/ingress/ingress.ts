@@ -1,25 +1,5 @@
 // The client API as plain functions over ports: one desk per noun, composed here. Knows no HTTP.
-import type {
-  Agents,
-  ApiKeys,
-  Blobs,
-  Clock,
-  DispatchLedger,
-  Entropy,
-  IdempotencyKeys,
-  InputBus,
-  LiveFeed,
-  Logins,
-  ParkedThreads,
-  Sealer,
-  Secrets,
-  Snapshots,
-  ThreadDirectory,
-  ThreadLog,
-  ToolServers,
-  ToolTransport,
-  Views,
-} from '@dormouse/ports';
+import type { Clock, Entropy, IdempotencyKeys, InputBus, Sealer, Stores, ToolTransport } from '@dormouse/ports';
 import { type AgentDesk, createAgentDesk } from './agents.ts';
 import { createKeyDesk, type KeyDesk } from './api-keys.ts';
 import { blobReader, type ReadBlob } from './blob-reader.ts';
@@ -43,26 +23,21 @@ import { createToolCallDesk, type ToolCallDesk } from './tool-calls.ts';
 import { createToolServerDesk, type ToolServerDesk } from './tool-servers.ts';
 import { createTurnWait, type WatchTurn } from './turn-wait.ts';
 
-export interface IngressPorts {
+type IngressStores = Pick<
+  Stores,
+  | ('log' | 'snapshots' | 'directory' | 'parked' | 'ledger')
+  | 'feed'
+  | ('agents' | 'toolServers' | 'secrets' | 'apiKeys')
+  | ('blobs' | 'views' | 'logins')
+>;
+
+export interface IngressPorts extends IngressStores {
   readonly bus: InputBus;
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly directory: ThreadDirectory;
-  readonly feed: LiveFeed;
-  readonly parked: ParkedThreads;
-  readonly ledger: DispatchLedger;
-  readonly blobs: Blobs;
-  readonly agents: Agents;
-  readonly toolServers: ToolServers;
-  readonly secrets: Secrets;
-  readonly apiKeys: ApiKeys;
   readonly idempotencyKeys: IdempotencyKeys;
   readonly transport: ToolTransport;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly sealer: Sealer;
-  readonly views: Views;
-  readonly logins: Logins;
   /** Signs thread tokens; the same in every process, kept out of every store. */
   readonly signingKey: Uint8Array;
 }

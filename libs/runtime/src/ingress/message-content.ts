@@ -5,7 +5,7 @@
 //   M2. A reference to text keeps a preview, so that a log reads without the blob store. (C2)
 import { hash } from 'node:crypto';
 import { fitsBytes } from '@dormouse/protocol';
-import type { Blobs, Soon } from '@dormouse/ports';
+import type { Blobs } from '@dormouse/ports';
 import type { Content, ContentItem } from '@dormouse/thread';
 
 export const inlineBytesMax = 65_536;
@@ -16,12 +16,14 @@ export type MessageItem =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image'; readonly data: string; readonly mediaType: string };
 
-export function storeContent(
-  deps: { readonly blobs: Blobs },
+export async function storeContent(
+  { blobs }: { readonly blobs: Blobs },
   tenant: string,
   items: readonly MessageItem[],
-): Soon<Content> {
-  return items.every(isInline) ? items.map(inline) : storeItems(deps.blobs, tenant, items);
+): Promise<Content> {
+  const content: ContentItem[] = [];
+  for (const item of items) content.push(isInline(item) ? inline(item) : await storeItem(blobs, tenant, item));
+  return content;
 }
 
 const isInline = (item: MessageItem): boolean =>
@@ -31,12 +33,6 @@ const inline = (item: MessageItem): ContentItem =>
   item.type === 'text'
     ? { type: 'text', text: item.text }
     : { type: 'image', data: item.data, mediaType: item.mediaType };
-
-async function storeItems(blobs: Blobs, tenant: string, items: readonly MessageItem[]): Promise<Content> {
-  const content: ContentItem[] = [];
-  for (const item of items) content.push(isInline(item) ? inline(item) : await storeItem(blobs, tenant, item));
-  return content;
-}
 
 async function storeItem(blobs: Blobs, tenant: string, item: MessageItem): Promise<ContentItem> {
   if (item.type === 'text') {

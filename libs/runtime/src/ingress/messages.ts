@@ -33,13 +33,11 @@ export function createMessageDesk(ports: MessagePorts): MessageDesk {
   const { bus, threads, mintName } = ports;
   return {
     async post(given, items, origin) {
-      const looked = threads.find(given); // (U2)
-      const found = looked instanceof Promise ? await looked : looked;
+      const found = await threads.find(given); // (U2)
       if (!found.ok) return found;
       const key = found.value;
       const name = mintName(origin);
-      const stored = storeContent(ports, key.tenant, items);
-      const content = stored instanceof Promise ? await stored : stored;
+      const content = await storeContent(ports, key.tenant, items);
       const posted = { id: publicId('msg', name), inputId: inputIdOf(name), mayBeOld: origin.idempotencyKey !== null };
       await bus.publish(key, { kind: 'UserMessage', id: posted.inputId, messageId: posted.id, content }); // (U1)
       return answered(posted);

@@ -80,7 +80,7 @@ describe('the key of a thread (W2)', () => {
     const threads = createThreadLookup({ directory, bus: at.ports.inputs });
     const opened = named();
     threads.remember(opened);
-    expect(threads.find(named())).toEqual({ ok: true, value: opened });
+    expect(await threads.find(named())).toEqual({ ok: true, value: opened });
     expect(threads.keyOf(named())).toBe(opened);
   });
 

@@ -8,14 +8,7 @@
 //       message a dozen maps would each compare it letter by letter.
 //   W3. A child can be read as soon as a commit that is shown names it: its row is written here where the processor, which owes
 //       it to that commit, has not come to it yet. What was imported owes nothing, and names threads of elsewhere.
-import {
-  type Commit,
-  type InputBus,
-  type Soon,
-  type ThreadDirectory,
-  type ThreadKey,
-  ThreadMap,
-} from '@dormouse/ports';
+import { type Commit, type InputBus, type ThreadDirectory, type ThreadKey, ThreadMap } from '@dormouse/ports';
 import { childRow } from '../child-row.ts';
 import { openCommit } from '../envelope.ts';
 import { answered, type Answered, notFound } from './refusal.ts';
@@ -26,13 +19,13 @@ const spawning = '"do":"SpawnChild"';
 
 export interface ThreadLookup {
   /** Its key (W2), or 404: for another tenant's thread as for an unknown one, so that nobody learns which. */
-  find(key: ThreadKey): Soon<Answered<ThreadKey>>;
+  find(key: ThreadKey): Promise<Answered<ThreadKey>>;
   /** The key that `find` would answer with at once; what was given when it would have to look. (W2) */
   keyOf(key: ThreadKey): ThreadKey;
   /** It was just opened. */
   remember(key: ThreadKey): void;
   /** Before a commit is shown: the threads that it spawned are found from now on. (W3) */
-  announce(commit: Commit): Soon<void>;
+  announce(commit: Commit): Promise<void>;
 }
 
 export function createThreadLookup(deps: {
@@ -64,9 +57,11 @@ export function createThreadLookup(deps: {
   }
   return {
     remember,
-    announce: (commit) => (commit.body.includes(spawning) ? announceChildren(commit) : undefined),
+    announce: async (commit) => {
+      if (commit.body.includes(spawning)) await announceChildren(commit);
+    },
     keyOf: (key) => known.get(key) ?? key,
-    find: (key) => {
+    find: async (key) => {
       const seen = known.get(key);
       return seen === undefined ? lookUp(key) : answered(seen);
     },

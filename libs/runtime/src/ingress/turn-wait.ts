@@ -7,19 +7,15 @@
 //   Y3. A thread that was waited for before is known up to there; another is read once, before the message is posted. What is
 //       newer comes with the hints. Nothing more is read until the time is up; then the log is, once, for a hint that was lost.
 //   Y4. A hint that brings the events and the thread spares reading and folding them again.
-//   Y5. Whoever waits is woken by a commit that may end a turn; the hints of others before it are looked at then.
-//   Y6. The answer is on its way before the watch is taken down.
+//   Y5. The answer is on its way before the watch is taken down.
 import {
   type Commit,
   type FoldedCommit,
-  type Hint,
   onAbort,
   type Snapshots,
-  type Soon,
   type ThreadKey,
   type ThreadLog,
   ThreadMap,
-  whenHere,
 } from '@dormouse/ports';
 import {
   evolve,
@@ -32,7 +28,7 @@ import {
   waitingOn,
 } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
-import { type FollowPorts, type HintCare, type HintStream, isBeyond, joins, openHints } from './follow-commits.ts';
+import { type FollowPorts, type HintStream, isBeyond, joins, openHints } from './follow-commits.ts';
 import { commitsAfter, placedEvents } from './log-scan.ts';
 import type { PostedMessage } from './messages.ts';
 
@@ -53,7 +49,7 @@ export interface TurnWatch {
 }
 
 /** Begins to watch; to be called before the message is posted. Ends by itself after `withinMs`, or with the signal. */
-export type WatchTurn = (key: ThreadKey, withinMs: number, signal: AbortSignal) => Soon<TurnWatch>;
+export type WatchTurn = (key: ThreadKey, withinMs: number, signal: AbortSignal) => Promise<TurnWatch>;
 
 export interface TurnWaitPorts extends FollowPorts {
   readonly snapshots: Snapshots;
@@ -62,42 +58,26 @@ export interface TurnWaitPorts extends FollowPorts {
 export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
   const known = new KnownThreads();
 
-  return (key, withinMs, signal) =>
-    whenHere(openHints(ports, key, withinMs, careFor), (hints) => {
-      if (signal.aborted) hints.close(); // it calls nobody any more
-      const stay = onAbort(signal, () => hints.close());
-      const drop = (): void => {
-        stay();
-        hints.close();
-      };
-      const watch = (read: Thread | null): TurnWatch => ({
+  return async (key, withinMs, signal) => {
+    const hints = await openHints(ports, key, withinMs, ({ hint }) => hint === 'committed');
+    if (signal.aborted) hints.close(); // it calls nobody any more
+    const stay = onAbort(signal, () => hints.close());
+    const drop = (): void => {
+      stay();
+      hints.close();
+    };
+    try {
+      const read = known.has(key) ? null : (await loadThread(ports, key)).thread; // (Y3)
+      return {
         drop,
         end: (message) => turnEnd(ports, known, { key, hints, before: known.take(key) ?? read, drop }, message),
-      });
-      if (known.has(key)) return watch(null); // (Y3)
-      return loadThread(ports, key).then(
-        ({ thread }) => watch(thread),
-        (error: unknown) => {
-          drop();
-          throw error;
-        },
-      );
-    });
+      };
+    } catch (error) {
+      drop();
+      throw error;
+    }
+  };
 }
-
-/** What may wait is kept until then, so it is no more than this. */
-const patientCharactersMax = 65_536;
-
-/** (Y5) */
-function careFor(hint: Hint): HintCare {
-  if (hint.hint !== 'committed') return 'unwanted';
-  const { after, commit } = hint;
-  if (after === undefined || commit.body.length > patientCharactersMax) return 'wakes';
-  return mayEndTurn(after) ? 'wakes' : 'waits';
-}
-
-const mayEndTurn = ({ thread, events }: FoldedCommit): boolean =>
-  thread.status === 'closed' || isAtRest(thread) || events.some(({ type }) => type === 'MessageRefused');
 
 interface Watch {
   readonly key: ThreadKey;
@@ -134,7 +114,7 @@ async function turnEnd(
     return turn.answer();
   } finally {
     if (turn !== null) known.keep(key, turn.state);
-    setImmediate(drop); // (Y6)
+    setImmediate(drop); // (Y5)
   }
 }
 

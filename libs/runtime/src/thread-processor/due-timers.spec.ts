@@ -3,7 +3,6 @@ import type { DueTimer, InputBus, Logger, ThreadKey, Timers } from '@dormouse/po
 import type { ThreadInput } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { createDueTimers, type DueTimersLoop } from './due-timers.ts';
-import { soundProtocol } from './protocol.ts';
 
 const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
 
@@ -34,7 +33,6 @@ function scene(
     inputs: { ...inputs, consume: () => Promise.reject(new Error('not consumed')) },
     clock,
     logger: silent,
-    protocol: soundProtocol,
     settings: { timerPollMs: 1_000, timersFiringMax },
   });
   const set = async (timerId: string, inMs: number): Promise<DueTimer> => {

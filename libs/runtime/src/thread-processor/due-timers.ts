@@ -7,14 +7,12 @@
 //   D3. A nearer timer wakes the loop; a clock that jumps is noticed within `timerPollMs`.
 import { type Clock, type DueTimer, Fault, type InputBus, type Logger, type Timers } from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
-import type { ProcessorProtocol } from './protocol.ts';
 
 export interface DueTimersDeps {
   readonly timers: Timers;
   readonly inputs: InputBus;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly protocol: Pick<ProcessorProtocol, 'fireTimer'>;
   readonly settings: { readonly timerPollMs: number; readonly timersFiringMax: number };
 }
 
@@ -70,14 +68,9 @@ export function createDueTimers(deps: DueTimersDeps): DueTimersLoop {
     const { tenant, thread, timerId, due } = timer;
     firing.add(nameOf(timer));
     try {
-      await deps.protocol.fireTimer(
-        () =>
-          deps.inputs.publish(
-            { tenant, thread },
-            { kind: 'TimerFiring', id: inputIds.timer(timerId), timerId, scheduledFor: due },
-          ),
-        () => timers.drop([timer]),
-      ); // (D1)
+      const input = { kind: 'TimerFiring', id: inputIds.timer(timerId), timerId, scheduledFor: due } as const;
+      await deps.inputs.publish({ tenant, thread }, input);
+      await timers.drop([timer]); // (D1)
       failing = null;
     } catch (error) {
       report(error); // still stored: the next poll finds it again

@@ -12,15 +12,7 @@
 //   L5. Whoever was told that his input was not taken does not see it decided later. An attempt that is under way ends, and
 //       what is in the log then, or may be, is paid like everything else.
 //   L6. Of what waits here a share counts for the process: however much one thread is sent, others' inputs are taken.
-import {
-  type Clock,
-  type Entropy,
-  Fault,
-  inStep,
-  type Logger,
-  type ThreadDelivery,
-  type ThreadKey,
-} from '@dormouse/ports';
+import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
 import { NeedsNewerVersion } from '@dormouse/thread';
 import { backoffMs } from './backoff.ts';
 import type { CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
@@ -28,13 +20,13 @@ import { type Crowd, FaultPatience } from './fault-patience.ts';
 import type { Hold } from './held-deliveries.ts';
 import { needsNewerVersion } from './known-again.ts';
 import type { Parking } from './parking.ts';
-import type { ProcessorProtocol, Stretch } from './protocol.ts';
+import type { ProcessorProtocol } from './protocol.ts';
 import type { Repayment, Repayments } from './repayments.ts';
 import { Replay } from './replay.ts';
 import type { ProcessorSettings } from './settings.ts';
 import { runSlice } from './slice/run-slice.ts';
 import { finish } from './slice/settle.ts';
-import type { LaneMemory, SliceDeps } from './slice/slice-deps.ts';
+import type { LaneMemory, SliceDeps, Stretch } from './slice/slice-deps.ts';
 import {
   answerItem,
   deliveredItem,
@@ -143,7 +135,7 @@ export class Lane implements LaneMemory {
   }
 
   async #work(): Promise<void> {
-    await inStep; // what is delivered in this same turn of the loop is decided together
+    await restOfTick(); // what is delivered in it is decided together
     if (this.#isRepayment) await this.#beginRepayment();
     while (this.#hasWork && !this.#home.revoked.aborted) {
       if (this.#replay?.hasHandled === true) await this.#patiently(() => this.#forgetHandled());
@@ -191,13 +183,13 @@ export class Lane implements LaneMemory {
     if (this.#waitsParked(this.#queue[0])) return this.#patiently(() => this.#putAside());
     let items = this.#stillWanted(this.#takeHead());
     while (items.length > 0 && !this.#home.revoked.aborted && !this.#waitsParked(items[0])) {
-      let finished: readonly SliceItem[];
+      let finished: readonly SliceItem[] = [];
       try {
         finished = await runSlice(this.#home.slices, this, items);
         if (finished.length > 0) this.#passed();
         else await this.#pause();
       } catch (error) {
-        finished = await this.#sliceFailed(items, error);
+        await this.#sliceFailed(items, error);
       }
       items = this.#stillWanted(items.filter((item) => !finished.includes(item)));
     }
@@ -306,14 +298,12 @@ export class Lane implements LaneMemory {
     return item.deliveries.length === 0 && item.kept.length === 0;
   }
 
-  /** Those that are finished by it. */
-  async #sliceFailed(items: readonly SliceItem[], error: unknown): Promise<readonly SliceItem[]> {
+  async #sliceFailed(items: readonly SliceItem[], error: unknown): Promise<void> {
     this.#home.slices.cache.drop(this.cacheKey);
     const isInput = items[0]?.what === 'input';
     const isItsOwn = this.#isItsOwnFault(error);
     await this.#failed(error, isInput);
     if (isInput && (isItsOwn || this.#isPoison(error))) await this.#patiently(() => this.#park(error));
-    return this.#giveUp(items);
   }
 
   #passed(): void {
@@ -391,19 +381,14 @@ export class Lane implements LaneMemory {
     await clock.sleep(backoffMs(failures, settings.retryDelayMsFirst, settings.retryDelayMsMax, entropy), revoked);
   }
 
-  /** None, in a sound protocol. (L1) */
-  #giveUp(items: readonly SliceItem[]): readonly SliceItem[] {
-    const inputs = items.filter((item) => item.what === 'input');
-    const given = this.#home.protocol.finishedByFault(inputs);
-    for (const item of given) finish(this, item, null);
-    return given;
-  }
-
   #retireIfIdle(): void {
     if (this.#working === null && this.run === null && this.#queue.length === 0 && this.openHolds.length === 0)
       this.#home.retire(this); // (L2)
   }
 }
+
+/** What runs in this tick of the event loop already goes first. */
+const restOfTick = (): Promise<void> => Promise.resolve();
 
 const isRedelivery = (delivery: ThreadDelivery): boolean => delivery.what === 'input' && delivery.isRedelivery === true;
 

@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto';
 import type { ThreadKey } from '@dormouse/ports';
 import type { IdPrefix, Moment, Streamed } from '@dormouse/thread';
-import { type HashKey, keyedDigest } from '../keyed-hash.ts';
+import { type HashKey, keyedHash } from '../keyed-hash.ts';
 import { ulid } from '../ulid.ts';
 import { nextTime } from './next-time.ts';
 
@@ -17,8 +17,8 @@ export function momentOf(idKey: HashKey, key: ThreadKey, now: number, streamed: 
 }
 
 export function mintId(idKey: HashKey, key: ThreadKey, prefix: IdPrefix, position: number, now: number): string {
-  const digest = keyedDigest(idKey, `${key.tenant}\n${key.thread}\n${prefix}\n${position}`);
-  return `${prefix}_${ulid(now, digest)}`;
+  const digest = keyedHash(idKey, `${key.tenant}\n${key.thread}\n${prefix}\n${position}`);
+  return `${prefix}_${ulid(now, digest.toString('latin1'))}`;
 }
 
 function sha256(text: string): string {

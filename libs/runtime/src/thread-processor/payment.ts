@@ -14,20 +14,17 @@ import {
   type Logger,
   type Logins,
   type Receipt,
-  type Soon,
   type ThreadKey,
   type Timers,
-  whenHere,
   type WorkBus,
   type WorkTopics,
 } from '@dormouse/ports';
-import { inputIds, type InvokeTool, unreachable } from '@dormouse/thread';
+import { inputIds, type InvokeTool, type isOwed, unreachable } from '@dormouse/thread';
 import { type CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
 import type { CompletionOrder } from './completion/completion-request.ts';
 import type { CompletionRunner, OrderSource } from './completion/completion-runner.ts';
 import type { FamilyMail } from './family-mail.ts';
 import type { Hold } from './held-deliveries.ts';
-import type { ProcessorProtocol } from './protocol.ts';
 import type { Debt, ThreadState } from './thread-state.ts';
 
 /** The part of a thread's state that payment looks at. */
@@ -43,7 +40,7 @@ export interface PaymentDeps {
   readonly readState: (debtor: Pick<Debtor, 'key' | 'cacheKey'>) => Promise<BilledState>;
   readonly clock: { now(): number };
   readonly logger: Logger;
-  readonly protocol: ProcessorProtocol;
+  readonly protocol: { readonly isOwed: typeof isOwed };
   /** A timer was set: whoever waits for the next one may have to wake earlier. */
   readonly timerSet: (due: number) => void;
 }
@@ -74,28 +71,16 @@ export interface Bill extends Debts {
   readonly hold: Hold;
 }
 
-/** Tells who will be handed these debts of them, while the commits that owe them are on their way to the store. */
-export function announce({ work }: PaymentDeps, key: ThreadKey, debts: readonly Debt[]): void {
-  for (const { effects, at, trace } of debts) {
-    for (const effect of effects)
-      if (effect.do === 'InvokeTool') work.expect?.('dispatches', { ...key, at, trace, effect });
-  }
-}
-
-/** Null when there was nothing to wait for. */
-export function pay(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> | null {
+/** @throws Fault when something could not be handed over: all of it stays owed. */
+export async function pay(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> {
   const { protocol } = deps;
   const ended = endedRun(debtor, bill.state);
   ended?.abort();
-  const goOn = (): void => {
-    if (ended !== null && debtor.run === ended) debtor.run = null;
-    const requested = owedCompletion(protocol, bill);
-    if (requested !== null) startCompletion(deps, debtor, bill, requested); // (P4)
-  };
-  const passedOn = protocol.passOn(bill.hold, ended?.hold ?? null, () => handOver(deps, debtor, bill)); // (P3)
-  if (passedOn !== null) return passedOn.then(goOn);
-  goOn();
-  return null;
+  await handOver(deps, debtor, bill);
+  if (ended !== null) bill.hold.absorb(ended.hold); // (P3)
+  if (ended !== null && debtor.run === ended) debtor.run = null;
+  const requested = owedCompletion(protocol, bill);
+  if (requested !== null) startCompletion(deps, debtor, bill, requested); // (P4)
 }
 
 /** The lane's completion, when the state no longer asks for it. */
@@ -104,12 +89,8 @@ function endedRun(debtor: Debtor, state: BilledState): CompletionRun | null {
   return run !== null && run.completionId !== state.thread.completion?.completionId ? run : null;
 }
 
-/** Null when there is nothing to wait for. */
-function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> | null {
+async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> {
   const orders: Promise<void>[] = [];
-  const order = (done: Soon<void>): void => {
-    if (done instanceof Promise) orders.push(done);
-  };
   const timers: DueTimer[] = [];
   for (const debt of bill.debts) {
     for (const effect of debt.effects) {
@@ -117,17 +98,17 @@ function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> 
       const owed = { ...debtor.key, at: debt.at, trace: debt.trace };
       switch (effect.do) {
         case 'InvokeTool':
-          order(invoked(deps, debtor, bill.hold, { ...owed, effect }));
+          orders.push(invoked(deps, debtor, bill.hold, { ...owed, effect }));
           break;
         case 'WithdrawCall':
         case 'LoadToolsets':
         case 'MigrateToolServers':
-          order(published(deps, debtor, bill.hold, deps.work.publish('dispatches', { ...owed, effect })));
+          orders.push(published(deps, debtor, bill.hold, deps.work.publish('dispatches', { ...owed, effect })));
           break;
         case 'SendCancelNotices':
         case 'SendCloseNotices':
         case 'AnswerChoice':
-          order(published(deps, debtor, bill.hold, deps.work.publish('notices', { ...owed, effect })));
+          orders.push(published(deps, debtor, bill.hold, deps.work.publish('notices', { ...owed, effect })));
           break;
         case 'SetTimer':
           timers.push({ ...debtor.key, timerId: effect.timerId, due: effect.due });
@@ -142,7 +123,7 @@ function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> 
           );
           break;
         case 'ForgetLogin':
-          order(deps.logins.forget(debtor.key, effect.toolCallId));
+          orders.push(deps.logins.forget(debtor.key, effect.toolCallId));
           break;
         case 'RequestCompletion':
           break;
@@ -152,20 +133,19 @@ function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> 
     }
   }
   if (timers.length > 0) orders.push(setTimers(deps, timers));
-  return orders.length > 1 ? everyOne(orders) : (orders[0] ?? null);
+  await everyOne(orders);
 }
 
 /** A call that no record of the bus can carry fails, as one that its server refuses: no later attempt would change it. (P5) */
-function invoked(
+async function invoked(
   deps: PaymentDeps,
   debtor: Debtor,
   hold: Hold,
   owed: WorkTopics['dispatches'] & { readonly effect: InvokeTool },
-): Soon<void> {
-  const done = published(deps, debtor, hold, deps.work.publish('dispatches', owed));
-  return done instanceof Promise ? done.catch(fail) : done;
-
-  function fail(error: unknown): void {
+): Promise<void> {
+  try {
+    await published(deps, debtor, hold, deps.work.publish('dispatches', owed));
+  } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'RECORD_TOO_LARGE') throw error;
     const { toolCallId } = owed.effect;
     const { key } = debtor;
@@ -182,17 +162,17 @@ function invoked(
 }
 
 /** What was published is held until it is handled. */
-const published = (deps: PaymentDeps, debtor: Debtor, hold: Hold, given: Soon<Receipt>): Soon<void> =>
-  whenHere(given, ({ handled }) => {
-    if (handled === null) return;
-    hold.retain();
-    const drop = (): void => {
-      hold.drop();
-      debtor.settled();
-    };
-    const keep = (error: unknown): void => deps.logger.warn('receipt_lost', { ...debtor.key, error: String(error) }); // stays owed
-    handled.then(drop, keep);
-  });
+async function published(deps: PaymentDeps, debtor: Debtor, hold: Hold, given: Promise<Receipt>): Promise<void> {
+  const { handled } = await given;
+  if (handled === null) return;
+  hold.retain();
+  const drop = (): void => {
+    hold.drop();
+    debtor.settled();
+  };
+  const keep = (error: unknown): void => deps.logger.warn('receipt_lost', { ...debtor.key, error: String(error) }); // stays owed
+  handled.then(drop, keep);
+}
 
 async function setTimers(deps: PaymentDeps, timers: readonly DueTimer[]): Promise<void> {
   await deps.timers.set(timers);
@@ -209,7 +189,7 @@ export interface OwedCompletion extends CompletionOrder {
 }
 
 /** The completion that these debts ask for, or null. */
-export function owedCompletion(protocol: ProcessorProtocol, { debts, state }: Debts): OwedCompletion | null {
+export function owedCompletion(protocol: PaymentDeps['protocol'], { debts, state }: Debts): OwedCompletion | null {
   const { thread, messages, tail } = state;
   for (const { effects, trace } of debts) {
     for (const effect of effects) {
@@ -227,12 +207,12 @@ function startCompletion(deps: PaymentDeps, debtor: Debtor, bill: Bill, requeste
     return;
   }
   if (debtor.run?.completionId === completionId) {
-    deps.protocol.holdForCompletion(debtor.run.hold, bill.hold); // asked for again: it runs, and holds this too
+    debtor.run.hold.absorb(bill.hold.retain()); // asked for again: it runs, and holds this too
     return;
   }
   const adopted = deps.completions.adopt(debtor.key, completionId, (run, answer) => debtor.answered(run, answer));
   const run = adopted ?? new CompletionRun(debtor.key, completionId, requested.trace, deps.clock.now());
-  deps.protocol.holdForCompletion(run.hold, bill.hold);
+  run.hold.absorb(bill.hold.retain());
   debtor.run = run;
   if (adopted !== null) return;
   deps.completions.start(run, sourceOf(deps, debtor, requested), (answer) => debtor.answered(run, answer));

@@ -8,7 +8,7 @@
 import type { InputDelivery, ParkedInput, ThreadKey } from '@dormouse/ports';
 import { Hold } from './held-deliveries.ts';
 import type { Parking } from './parking.ts';
-import { type InputItem, itemAtHand } from './slice/slice-item.ts';
+import { type InputItem, undelivered } from './slice/slice-item.ts';
 
 export class Replay {
   readonly #key: ThreadKey;
@@ -74,6 +74,6 @@ export class Replay {
       isPutBack = true;
     };
     const row: InputDelivery = { what: 'input', ...this.#key, input, trace, decided: () => {}, release };
-    return { ...itemAtHand(input, trace), kept: [{ putBack }], hold: new Hold([row]) };
+    return { ...undelivered(input, trace), kept: [{ putBack }], hold: new Hold([row]) };
   }
 }

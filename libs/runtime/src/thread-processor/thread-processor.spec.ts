@@ -4,6 +4,7 @@ import { type Commit, Fault, type InputBus, type ThreadRow } from '@dormouse/por
 import { decide, defaultLimits, evolve, inputIds, type ThreadInput, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { openCommit, sealCommit } from '../envelope.ts';
+import { Hold } from './held-deliveries.ts';
 import { momentOf } from './minted-ids.ts';
 import { type ProcessorProtocol, soundProtocol } from './protocol.ts';
 import {
@@ -252,7 +253,7 @@ describe('V1 commits of somebody else', () => {
   async function metOnAConflict(learned: boolean): Promise<Stage> {
     const { stage, actor } = await opened({ play: hangs });
     await actor.service.stop(0);
-    const owner = await stage.processor('p2', learned ? {} : { protocol: { learnedDebts: () => [] } });
+    const owner = await stage.processor('p2', learned ? {} : { protocol: { payForeign: async () => {} } });
     await owner.ports.inputs.publish(key, message('m1'));
     await stage.clock.advance(0);
     const dispatched = stage.dispatched.length;
@@ -484,9 +485,14 @@ describe('releasing', () => {
       },
     };
     const protocol: Partial<ProcessorProtocol> = {
-      passOn: async (_hold, ended, pay) => {
-        if (ended?.isOpen) ended.drop();
-        await pay();
+      pay: async (deps, debtor, bill) => {
+        const { run } = debtor;
+        if (run !== null && run.completionId !== bill.state.thread.completion?.completionId) {
+          const { hold } = run;
+          run.hold = new Hold();
+          hold.drop();
+        }
+        await soundProtocol.pay(deps, debtor, bill);
       },
     };
     const stage = createStage({ topology: 'durable', play: hangs, gate });

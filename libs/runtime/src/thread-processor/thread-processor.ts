@@ -2,36 +2,15 @@
 //
 // It wires its parts together and moves between the states of a service; each rule lives in the part that obeys it:
 // `slice/` the four steps, `payment.ts` what is owed, `held-deliveries.ts` what may be released, `completion/` the model,
-// `due-timers.ts` time, `lane.ts` order and patience, `protocol.ts` the rules that the simulator can break.
+// `due-timers.ts` time, `lane.ts` order and patience, `protocol.ts` the functions that the simulator can replace.
 //
 // Invariants:
 //   P1. Every input of a thread goes through the thread's lane: the bus's, and the model's answers through memory. (V2)
 //   P2. Stopping takes nothing new, lets slices and completions end for a while, and leaves the rest owed, never half done.
-import type {
-  Agents,
-  Blobs,
-  Clock,
-  Entropy,
-  InputBus,
-  InputConsumer,
-  LiveFeed,
-  Logins,
-  ParkedThreads,
-  Logger,
-  Model,
-  Snapshots,
-  Subscription,
-  ThreadDirectory,
-  ThreadLog,
-  Timers,
-  Toolsets,
-  Views,
-  WorkBus,
-} from '@dormouse/ports';
+import type { Clock, Entropy, InputConsumer, Logger, Model, Stores, Subscription } from '@dormouse/ports';
 import { hashKeyOf } from '../keyed-hash.ts';
 import type { Service } from '../service.ts';
 import { type AssignmentHome, createAssignment, type LiveAssignment } from './assignment.ts';
-import { createAskAtOnce } from './completion/answer-at-once.ts';
 import type { ValidateArguments } from './completion/call-arguments.ts';
 import { createRequestBuilder } from './completion/completion-request.ts';
 import { type CompletionRunner, createCompletionRunner } from './completion/completion-runner.ts';
@@ -47,25 +26,19 @@ import { createProjections, type Projections } from './projections.ts';
 import { type ProcessorProtocol, soundProtocol } from './protocol.ts';
 import { createRepayments } from './repayments.ts';
 import { defaultProcessorSettings, type ProcessorSettings } from './settings.ts';
-import { tellRarePaths } from './told-protocol.ts';
 import { createSnapshotWriter, type SnapshotWriter } from './snapshot-writer.ts';
 import { StateCache } from './state-cache.ts';
 
-export interface ThreadProcessorDeps {
-  readonly inputs: InputBus;
-  readonly work: WorkBus;
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly timers: Timers;
-  readonly directory: ThreadDirectory;
-  readonly feed: LiveFeed;
-  readonly parked: ParkedThreads;
-  readonly views: Views;
-  readonly logins: Logins;
+type ProcessorStores = Pick<
+  Stores,
+  | ('log' | 'snapshots' | 'directory' | 'timers' | 'parked')
+  | ('inputs' | 'work' | 'feed')
+  | ('agents' | 'toolsets')
+  | ('blobs' | 'views' | 'logins')
+>;
+
+export interface ThreadProcessorDeps extends ProcessorStores {
   readonly model: Model;
-  readonly agents: Agents;
-  readonly toolsets: Toolsets;
-  readonly blobs: Blobs;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly logger: Logger;
@@ -159,7 +132,7 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
 function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
   const { clock, entropy, logger, log, feed } = deps;
   const settings = { ...defaultProcessorSettings, ...deps.settings };
-  const protocol = tellRarePaths({ ...soundProtocol, ...deps.protocol }, logger);
+  const protocol = { ...soundProtocol, ...deps.protocol };
   const sources = {
     log,
     blobs: deps.blobs,
@@ -171,12 +144,12 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
   };
   const idKey = hashKeyOf(deps.idKey);
   const cache = new StateCache(settings.cacheBytesMax);
-  const { model, validateArguments = null } = deps;
+  const { validateArguments = null } = deps;
   const requests = createRequestBuilder(sources);
-  const rules = { validateArguments, answerId: protocol.answerId };
   const completions = createCompletionRunner({
-    ...rules,
-    model,
+    validateArguments,
+    answerId: protocol.answerId,
+    model: deps.model,
     feed,
     clock,
     entropy,
@@ -185,7 +158,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     buildRequest: requests.build,
     endpointOf: (thread) => requests.endpointOf(thread),
   });
-  const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, clock, logger, protocol, settings });
+  const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, clock, logger, settings });
   const knownAgain = createKnownAgain({
     parked: deps.parked,
     inputs: deps.inputs,
@@ -221,13 +194,12 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     feed,
     views: deps.views,
     clock,
+    logger,
     entropy,
     idKey,
     commitBytesMax: settings.commitBytesMax,
-    inputsPerSliceMax: settings.inputsPerSliceMax,
     protocol,
     payment,
-    askAtOnce: createAskAtOnce({ ...rules, model, requests, settings }),
     discarded: createDiscarded(logger),
   };
   const home: AssignmentHome = {

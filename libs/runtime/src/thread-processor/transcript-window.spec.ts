@@ -51,16 +51,4 @@ describe('a transcript window', () => {
     expect([window.newest(2, 9, 100_000), window.newest(1, 9, 100_000)]).toEqual([[], []]);
     expect(words(window.newest(99, 1, 100_000))).toBe('f');
   });
-
-  it('T3 knows which messages refer to a payload, also those that were put back', () => {
-    const window = new TranscriptWindow(1, 100_000);
-    const referring: ModelMessage = { role: 'user', content: [{ type: 'image', mediaType: 'image/png', blob: 'h' }] };
-    window.append([said('b'), referring, said('d')]);
-    expect(words(window.sliceWithoutReferences(1, 2))).toBe('b');
-    expect(window.sliceWithoutReferences(1, 3)).toBeNull();
-    expect(words(window.sliceWithoutReferences(3, 4))).toBe('d');
-    expect(window.sliceWithoutReferences(0, 1)).toBeNull();
-    window.restore([referring]);
-    expect([window.slice(0, 1), window.sliceWithoutReferences(0, 1)]).toEqual([[referring], null]);
-  });
 });

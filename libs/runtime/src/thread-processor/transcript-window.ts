@@ -5,22 +5,17 @@
 //   T1. Message `ordinal` never changes; appending never moves one. A prompt is the first `length` of them. I-15
 //   T2. Appending costs what is appended. Beyond the byte limit the older half is dropped at once, so that the cost per
 //       message stays constant and a thread of any age needs bounded memory.
-//   T3. What a message weighs and whether it refers to a payload is found once, when it is appended.
-import { hasReference, type ModelMessage } from '@dormouse/thread';
+//   T3. What a message weighs is found once, when it is appended.
+import type { ModelMessage } from '@dormouse/thread';
 import { heapBytesOf } from './heap-weight.ts';
 
 interface Kept {
   readonly message: ModelMessage;
   /** Estimated heap bytes. */
   readonly bytes: number;
-  readonly refers: boolean;
 }
 
-const keptOf = (message: ModelMessage): Kept => ({
-  message,
-  bytes: heapBytesOf(message),
-  refers: hasReference(message),
-});
+const keptOf = (message: ModelMessage): Kept => ({ message, bytes: heapBytesOf(message) });
 const messageOf = ({ message }: Kept): ModelMessage => message;
 const sum = (kept: readonly Kept[]): number => kept.reduce((bytes, each) => bytes + each.bytes, 0);
 
@@ -57,13 +52,8 @@ export class TranscriptWindow {
 
   /** Messages with ordinals in `[from, to)`, or null when some of them are no longer kept, or all: the window may be further on. */
   slice(from: number, to: number): readonly ModelMessage[] | null {
-    return this.#between(from, to)?.map(messageOf) ?? null;
-  }
-
-  /** The same, or null as well when one of them refers to a payload. */
-  sliceWithoutReferences(from: number, to: number): readonly ModelMessage[] | null {
-    const kept = this.#between(from, to);
-    return kept === null || kept.some(({ refers }) => refers) ? null : kept.map(messageOf);
+    if (from < this.#from || to < from) return null;
+    return this.#kept.slice(from - this.#from, to - this.#from).map(messageOf);
   }
 
   /** The newest messages before `to` that are kept: `countMax` at most, and as many as weigh no more than `bytesMax` together. */
@@ -86,10 +76,6 @@ export class TranscriptWindow {
     this.#kept = [...kept, ...this.#kept];
     this.#bytes += bytes;
     this.#from = 0;
-  }
-
-  #between(from: number, to: number): readonly Kept[] | null {
-    return from < this.#from || to < from ? null : this.#kept.slice(from - this.#from, to - this.#from);
   }
 
   #dropOlderHalf(): void {

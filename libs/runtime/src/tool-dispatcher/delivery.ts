@@ -17,7 +17,6 @@ import {
   Fault,
   type Place,
   type Attempt,
-  type CallRecord,
   type Clock,
   type DispatchLedger,
   type DispatchOutcome,
@@ -25,8 +24,6 @@ import {
   type LedgerEntry,
   type Logger,
   type SendOutcome,
-  type Soon,
-  soon,
   type ThreadKey,
   type ThreadLog,
   type ToolTransport,
@@ -94,35 +91,25 @@ interface Progress {
 
 type May = 'go' | 'lost' | Conclusion;
 /** Asked when the turn has come, right before a POST. */
-type Begin = () => Soon<May>;
+type Begin = () => Promise<May>;
 
 /** A ledger that was read this short a time ago is not read again. */
 const freshMs = 1_000;
 
 /** @throws Fault when the process stops or a store fails: the call is delivered to somebody again. */
-export function deliver(
+export async function deliver(
   deps: DeliveryDeps,
   errand: Errand,
-  build: () => Soon<Invocation | Failure>,
+  build: () => Promise<Invocation | Failure>,
 ): Promise<Conclusion> {
   const readAt = deps.clock.now();
-  // (D1) What is asked of the store goes out together: nearly every call is a new one, and then all of it is needed.
-  const built = soon(build);
-  const looked = deps.ledger.look(errand.key, errand.call.effect.toolCallId);
-  if (!(built instanceof Promise || looked instanceof Promise)) return goOn(deps, errand, built, looked, readAt);
-  return Promise.all([built, looked]).then((read) => goOn(deps, errand, ...read, readAt));
-}
-
-/** From what the ledger says of it. */
-function goOn(
-  deps: DeliveryDeps,
-  errand: Errand,
-  invocation: Invocation | Failure,
-  { entry, attempts }: CallRecord,
-  readAt: number,
-): Promise<Conclusion> {
+  // (D1) Both reads go out together: nearly every call is a new one, and needs both.
+  const [invocation, { entry, attempts }] = await Promise.all([
+    build(),
+    deps.ledger.look(errand.key, errand.call.effect.toolCallId),
+  ]);
   const known = concluded(entry);
-  if (known !== null) return Promise.resolve(known);
+  if (known !== null) return known;
   if (entry !== null && entry.nonce !== null) return waitForOther(deps, errand);
   if ('code' in invocation) return conclude(deps, errand, 'refused', invocation);
   if (errand.isCrowded && attempts.length === 0)
@@ -178,8 +165,9 @@ async function attempt(
   const { tenant, effect } = errand.call;
   const leftMs = settings.retryTotalMs - Math.max(0, clock.now() - progress.firstAt);
   const patience = new LimitedPatience(errand.patience, clock, leftMs);
-  const entered = deps.gates.enter(tenant, effect.toolServer, patience);
-  const leave = entered instanceof Promise ? await errand.place.releasedDuring(() => entered) : entered; // (D6)
+  const leave =
+    deps.gates.enterNow(tenant, effect.toolServer, patience) ??
+    (await errand.place.releasedDuring(() => deps.gates.enter(tenant, effect.toolServer, patience))); // (D6)
   patience.dropAlarm();
   if (errand.patience.isOver) leave?.(null); // its turn came, and its end while it waited for a place
   if (errand.patience.isOver) throw new Interrupted();
@@ -187,8 +175,7 @@ async function attempt(
   let outcome: SendOutcome | null = null;
   let at = 0;
   try {
-    const asked = begin();
-    const may = asked instanceof Promise ? await asked : asked;
+    const may = await begin();
     if (may !== 'go') return may;
     at = clock.now();
     outcome = await deps.transport.post({ ...invocation, timeoutMs: settings.ackTimeoutMs, signal: hardStop });
@@ -213,7 +200,7 @@ function lookAgain(deps: DeliveryDeps, errand: Errand, progress: Progress, readA
     const found = await insist(deps, errand, () => deps.log.findByInputs(errand.key, results));
     return found.every((commit) => commit === null) ? 'go' : conclude(deps, errand, 'sent', null);
   }
-  return () => {
+  return async () => {
     const first = progress.made === 0;
     return first && deps.clock.now() - readAt <= freshMs ? 'go' : look(first);
   };

@@ -5,10 +5,8 @@
 //   I1. Body and Idempotency-Key are functions of the commit, the stored manifest and the registration: a repeated POST
 //       repeats them byte by byte. I-06
 //   I2. The user's id leaves only where the registration says so. R105
-//   I3. What was built before the call's commit was stored counts only while the registration that it was built from does, and
-//       is kept until it is asked for: a repetition builds it anew. (I1)
 import { encodeInvocation } from '@dormouse/protocol';
-import type { Soon, ToolServer, WorkTopics } from '@dormouse/ports';
+import type { ToolServer, WorkTopics } from '@dormouse/ports';
 import type { InvokeTool } from '@dormouse/thread';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import type { Failure } from './dispatch-failure.ts';
@@ -36,38 +34,19 @@ const idCharactersMax = 200;
 type Built = Invocation | Failure;
 
 export interface Invocations {
-  /** The request, or why there will never be one; at once when nothing must be read. @throws Fault when a store fails. */
-  build(call: OwedCall): Soon<Built>;
-  /** Builds it while the commit that owes the call is on its way to the store, if nothing must be read for it. (I3) */
-  prepare(call: OwedCall): void;
-}
-
-interface Prepared {
-  readonly registered: ToolServer;
-  readonly invocation: Invocation;
+  /** The request, or why there will never be one. @throws Fault when a store fails. */
+  build(call: OwedCall): Promise<Built>;
 }
 
 export function createInvocations({ registrations, manifests, tokens }: InvocationDeps): Invocations {
-  const prepared = new WeakMap<InvokeTool, Prepared>();
   return {
-    build: (call) => {
+    build: async (call) => {
       const { tenant, effect } = call;
-      const registered = registrations.get(tenant, effect.toolServer);
-      const known = prepared.get(effect);
-      if (known !== undefined) prepared.delete(effect);
-      if (known !== undefined && known.registered === registered) return known.invocation; // (I3)
-      const manifest = manifests.stored(tenant, effect.toolsetSha256);
-      if (!(registered instanceof Promise) && !(manifest instanceof Promise))
-        return build(tokens, call, registered, manifest);
-      return Promise.all([registered, manifest]).then((read) => build(tokens, call, ...read));
-    },
-    prepare: (call) => {
-      const { tenant, effect } = call;
-      const registered = registrations.known(tenant, effect.toolServer);
-      const manifest = manifests.known(tenant, effect.toolsetSha256);
-      if (registered === null || manifest === null) return;
-      const invocation = build(tokens, call, registered, manifest);
-      if (!('code' in invocation)) prepared.set(effect, { registered, invocation });
+      const [registered, manifest] = await Promise.all([
+        registrations.get(tenant, effect.toolServer),
+        manifests.stored(tenant, effect.toolsetSha256),
+      ]);
+      return build(tokens, call, registered, manifest);
     },
   };
 }

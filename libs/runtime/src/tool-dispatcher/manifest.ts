@@ -45,10 +45,8 @@ export interface Manifests {
   probe(server: ToolServer): Promise<Fetched>;
   /** The same after a 409: asks once for all that were refused together. (M5) */
   fetchChanged(server: ToolServer): Promise<Fetched>;
-  /** The stored manifest with this hash, or null; at once when it is known. */
-  stored(tenant: string, sha256: string): Manifest | Promise<Manifest | null>;
-  /** Null when it would have to be read. */
-  known(tenant: string, sha256: string): Manifest | null;
+  /** The stored manifest with this hash, or null. */
+  stored(tenant: string, sha256: string): Promise<Manifest | null>;
   /** The last one that the server gave and that was good; null when there is none or it differs from the pin. */
   lastGood(server: ToolServer): Promise<Manifest | null>;
 }
@@ -86,11 +84,8 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
     logger.info('toolset_learned', { tenant, toolServer: name, sha256: manifest.sha256 });
   }
 
-  const known = (tenant: string, sha256: string): Manifest | null =>
-    bySha256.get(`${tenant} ${sha256}`)?.manifest ?? null;
-
-  const stored = (tenant: string, sha256: string): Manifest | Promise<Manifest | null> =>
-    known(tenant, sha256) ?? readStored(tenant, sha256);
+  const stored = async (tenant: string, sha256: string): Promise<Manifest | null> =>
+    bySha256.get(`${tenant} ${sha256}`)?.manifest ?? readStored(tenant, sha256);
 
   async function readStored(tenant: string, sha256: string): Promise<Manifest | null> {
     const row = await toolsets.get(tenant, sha256);
@@ -150,7 +145,6 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
       return fetched;
     },
     stored,
-    known,
     async lastGood({ tenant, baseUrl, pinnedSha256 }) {
       const sha256 = await toolsets.lastGood(tenant, baseUrl);
       return sha256 === null || (pinnedSha256 !== null && pinnedSha256 !== sha256) ? null : stored(tenant, sha256);

@@ -5,10 +5,8 @@ import { createSharedReads } from '../shared-reads.ts';
 import { createKept } from './kept.ts';
 
 export interface Registrations {
-  /** At once when it was read lately. @throws Fault when the store fails; that is never "not registered". */
-  get(tenant: string, name: string): ToolServer | Promise<ToolServer | null>;
-  /** Null when it would have to be read. */
-  known(tenant: string, name: string): ToolServer | null;
+  /** @throws Fault when the store fails; that is never "not registered". */
+  get(tenant: string, name: string): Promise<ToolServer | null>;
 }
 
 /** The server where it is since its family was migrated; an override of the endpoint belonged to the old address. */
@@ -37,8 +35,7 @@ export function createRegistrations(toolServers: ToolServers, clock: Clock, ttlM
   }
 
   return {
-    get: (tenant, name) => known(tenant, name) ?? shared(keyOf(tenant, name), () => read(tenant, name)),
-    known,
+    get: async (tenant, name) => known(tenant, name) ?? shared(keyOf(tenant, name), () => read(tenant, name)),
   };
 }
 

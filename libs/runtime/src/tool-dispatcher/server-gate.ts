@@ -5,15 +5,17 @@
 //   S1. Whoever is told to stop waiting has not begun.
 //   S2. What is held here is forgotten when nobody waits and nothing has failed, not before: one entry per server in use.
 //   S3. Whoever has to wait does so from the moment he came: nobody who comes later is let in before.
-import type { Clock, Entropy, SendOutcome, Soon } from '@dormouse/ports';
+import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
 import { createBreaker, type Breaker, type Pass } from './breaker.ts';
 import { createBulkhead, type Bulkhead } from './bulkhead.ts';
 import type { Patience } from './patience.ts';
 import type { BreakerSettings } from './settings.ts';
 
 export interface ServerGates {
-  /** What ends the turn, at once or when the turn has come; null when nobody waits any more. */
-  enter(tenant: string, toolServer: string, patience: Patience): Soon<Leave | null>;
+  /** What ends the turn; null where the call has to wait for it, or where its patience is over. */
+  enterNow(tenant: string, toolServer: string, patience: Patience): Leave | null;
+  /** Resolves when the turn has come, or with null when the patience is over. */
+  enter(tenant: string, toolServer: string, patience: Patience): Promise<Leave | null>;
 }
 
 /** Ends a turn, with what came of it; null when nothing was sent. */
@@ -86,12 +88,16 @@ export function createServerGates(options: GateOptions): ServerGates {
   }
 
   return {
-    enter(tenant, toolServer, patience) {
+    enterNow(tenant, toolServer, patience) {
       if (patience.isOver) return null; // (S1)
       const name = `${tenant} ${toolServer}`;
       const gate = gateOf(name);
-      const isFree = !gate.breaker.isHolding && gate.bulkhead.enterNow();
-      return isFree ? begin(name, gate, 'free') : wait(name, gate, patience.signal);
+      return !gate.breaker.isHolding && gate.bulkhead.enterNow() ? begin(name, gate, 'free') : null;
+    },
+    async enter(tenant, toolServer, patience) {
+      if (patience.isOver) return null; // (S1)
+      const name = `${tenant} ${toolServer}`;
+      return wait(name, gateOf(name), patience.signal);
     },
   };
 }

@@ -568,12 +568,8 @@ describe('a crowd of calls to a server that is away', () => {
   const withPlaces = (max: number): { readonly work: WorkBus; readonly places: FairSemaphore } => {
     const places = createFairSemaphore(max);
     const { work } = stage.ports;
-    const consume: WorkBus['consume'] = (topic, handle, prepare) =>
-      work.consume(
-        topic,
-        (message) => withPlace(places, placeKeyOf(message), (place) => handle(message, place)),
-        prepare,
-      );
+    const consume: WorkBus['consume'] = (topic, handle) =>
+      work.consume(topic, (message) => withPlace(places, placeKeyOf(message), (place) => handle(message, place)));
     return { work: { ...work, consume }, places };
   };
   const elsewhere = { ...weather, endpoint: 'https://healthy.example/rap/invoke' };

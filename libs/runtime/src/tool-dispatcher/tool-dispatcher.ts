@@ -97,8 +97,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     return { ...failure, detail: await describeChange(manifests, server, decidedOn, effect.operation) };
   }
 
-  /** Null when there is nothing that the thread must be told. */
-  function report(call: OwedCall, { outcome, failure }: Conclusion): Promise<void> | null {
+  async function report(call: OwedCall, { outcome, failure }: Conclusion): Promise<void> {
     const { tenant, thread, effect } = call;
     const about = {
       tenant,
@@ -109,7 +108,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
       outcome,
     };
     logger.info('tool_call_dispatched', { ...about, code: failure?.code }); // R15
-    return failure === null ? null : tell(call, outcome, failure);
+    if (failure !== null) await tell(call, outcome, failure);
   }
 
   async function tell(call: OwedCall, outcome: DispatchOutcome, failure: Failure): Promise<void> {
@@ -130,8 +129,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const isCrowded = ofServer > settings.callsHeldMax - inHand.size;
     const errand: Errand = { call, key: { tenant, thread }, patience: hand.patience, place, isCrowded };
     try {
-      const reported = report(call, await deliver(delivery, errand, () => invocations.build(call)));
-      if (reported !== null) await reported;
+      await report(call, await deliver(delivery, errand, () => invocations.build(call)));
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
       if (!hand.withdrawn) throw new Fault('UNAVAILABLE', 'the dispatcher is stopping'); // (T1)
@@ -191,16 +189,6 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     }
   }
 
-  function prepare(message: Dispatch): void {
-    const { effect } = message;
-    if (effect.do !== 'InvokeTool' || isStopping) return;
-    try {
-      invocations.prepare({ ...message, effect });
-    } catch {
-      // It fails again where somebody can be told.
-    }
-  }
-
   function track(work: Promise<void>): Promise<void> {
     const settled = work.then(
       () => void others.delete(settled),
@@ -214,7 +202,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     async start() {
       const handle = (message: Dispatch, place: Place): Promise<void> =>
         isStopping ? Promise.reject(new Fault('UNAVAILABLE', 'the dispatcher is stopping')) : pay(message, place);
-      subscription = await deps.work.consume('dispatches', handle, prepare);
+      subscription = await deps.work.consume('dispatches', handle);
     },
     async stop(withinMs) {
       isStopping = true;

@@ -80,8 +80,6 @@ export interface SeenPrompt {
   readonly key: ThreadKey;
   readonly completionId: string;
   readonly messages: readonly ModelMessage[];
-  /** By a model that answers at once: nobody outside heard of it, and it may have been asked for what was never stored. */
-  readonly atOnce?: boolean;
 }
 
 export interface SeenSnapshot {

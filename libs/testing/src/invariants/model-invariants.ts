@@ -32,47 +32,28 @@ export function oneAnswerPerCompletion({ threads }: Reading): readonly string[] 
   });
 }
 
-/**
- * I-15: every prompt is the transcript of a prefix of the log, legal, and every earlier prompt is a prefix of it. A model that answers
- * at once may be asked several times for one completion, in vain but for the one whose answer is in the log.
- */
+/** I-15: every prompt is the transcript of a prefix of the log, legal, and every earlier prompt is a prefix of it. */
 export function promptsArePrefixes({ history, byName, threads }: Reading): readonly string[] {
   const prompts = threads.map((thread) => {
     const inherited = inheritedBy(byName, thread);
     const { messages, lengths } = transcriptOf(thread);
-    const answered = answeredIn(thread);
-    return { thread, messages: [...inherited, ...messages], lengths: shifted(lengths, inherited.length), answered };
+    return { thread, messages: [...inherited, ...messages], lengths: shifted(lengths, inherited.length) };
   });
   const bad = prompts.flatMap(({ thread, messages }) =>
     illegalities(messages).map((what) => `${thread.name}: ${what}`),
   );
   const byThread = new Map(prompts.map(({ thread, ...rest }) => [thread.name, rest]));
-  const atOnce = new Map<string, boolean>();
   for (const prompt of history.prompts) {
     const name = threadName(prompt.key);
     const known = byThread.get(name);
     const length = known?.lengths.get(prompt.completionId);
-    if (prompt.atOnce === true) {
-      if (known === undefined || length === undefined) continue; // asked for what was never stored
-      if (!known.answered.has(prompt.completionId)) continue; // nothing came of it
-      const words = `${name}: no prompt of ${prompt.completionId} is the transcript of its prefix`;
-      if (atOnce.get(words) !== true) atOnce.set(words, isTranscript(prompt, known.messages.slice(0, length)));
-    } else if (known === undefined || length === undefined || !byName.has(name))
+    if (known === undefined || length === undefined || !byName.has(name))
       bad.push(`${name}: the model was asked for ${prompt.completionId}, which is not in the log`);
     else if (!isTranscript(prompt, known.messages.slice(0, length)))
       bad.push(`${name}: the prompt of ${prompt.completionId} is not the transcript of its prefix`);
   }
-  for (const [words, isRight] of atOnce) if (!isRight) bad.push(words);
   return bad;
 }
-
-/** Completions of which more is in the log than what was seen of them before they were superseded. */
-const answeredIn = ({ events }: ReadingThread): ReadonlySet<string> =>
-  new Set(
-    events.flatMap(({ event }) =>
-      event.type === 'CompletionRecorded' && !event.interrupted ? [event.completionId] : [],
-    ),
-  );
 
 interface Transcript {
   readonly messages: readonly ModelMessage[];

@@ -2,15 +2,7 @@
 // checks on the spot what can only be judged at the moment it happens.
 import type { MemoryWorld, Operation } from '@dormouse/adapter-memory';
 import { type Commit, isThreadInput, type ThreadDelivery, type ThreadKey, type WorkTopics } from '@dormouse/ports';
-import {
-  decide,
-  evolve,
-  inputIds,
-  type Moment,
-  type RecordedEvent,
-  type Thread,
-  unopenedThread,
-} from '@dormouse/thread';
+import { decide, evolve, type Moment, type RecordedEvent, type Thread, unopenedThread } from '@dormouse/thread';
 import type {
   History,
   InvariantId,
@@ -114,7 +106,7 @@ export function createObservation(
     witness,
     appended: (commit) => {
       sightings.push(commit);
-      if (commit.inputs.length > 1) counted(isAnsweredAtOnce(commit) ? 'answered at once' : 'commit of several inputs');
+      if (commit.inputs.length > 1) counted('commit of several inputs');
       for (const event of openOnce(commit).events) counted(pathOf(event));
       for (const effect of openOnce(commit).effects) if (effect.do === 'InvokeTool') invocable.add(effect.toolCallId);
     },
@@ -184,12 +176,6 @@ export function createObservation(
     }),
   };
 }
-
-/** It asks for the completion that its last input answers. */
-const isAnsweredAtOnce = (commit: Commit): boolean =>
-  openOnce(commit).events.some(
-    (event) => event.type === 'CompletionRequested' && inputIds.completion(event.completionId) === commit.inputs.at(-1),
-  );
 
 /** How often things happened, where it matters how. */
 function pathOf(event: RecordedEvent): string {

@@ -81,7 +81,6 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
     'refusal confirmed',
     'refusal from a stale state',
     'refusal had been decided',
-    'answered at once',
     'effect no longer owed',
     'claim lost',
     'snapshots wiped',
@@ -107,7 +106,6 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
     'unknown append was not there',
     'redelivery paid',
     'refusal confirmed',
-    'answered at once',
     'effect no longer owed',
     'snapshots wiped',
     'dedup wiped',
@@ -148,7 +146,10 @@ export function countingProtocol(
       if (confirmation.refusal === 'decided_before') counted('refusal had been decided');
       return confirmation;
     },
-    learnedDebts: (debts) => when(debts.length > 0, 'foreign commits learned and paid', rules.learnedDebts(debts)),
+    payForeign: async (deps, lane, debts, state) => {
+      if (debts.length > 0) counted('foreign commits learned and paid');
+      await rules.payForeign(deps, lane, debts, state);
+    },
     repayFrom: (repayment) => {
       const from = rules.repayFrom(repayment);
       return when(true, from === null ? 'redelivery found paid' : 'redelivery paid', from);

@@ -5,7 +5,6 @@ import { defaultLimits, type InterruptPolicy } from '@dormouse/thread';
 import { tenants } from './observation.ts';
 import type { Random } from './random.ts';
 import { beginningMs } from './scheduler.ts';
-import { modelAtOnce } from './simulated-model.ts';
 import { threadsPerUniverse } from './stage.ts';
 
 export const registrationOf = (tenant: string, name: string, baseUrl: string): ToolServer => ({
@@ -39,7 +38,7 @@ export function register(world: MemoryWorld, random: Random, servers: readonly T
       contentSha256: '',
       model: {
         provider: 'scripted',
-        name: index === 0 ? modelAtOnce : 'simulated',
+        name: 'simulated',
         baseUrl: null,
         apiKeySecret: null,
         contextWindowTokens: 100_000,

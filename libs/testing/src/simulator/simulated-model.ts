@@ -1,14 +1,6 @@
 // A model that is not deterministic: asked twice for one completion it answers twice, differently. Slow, parallel, wrong and
-// failing at random; it stops calling tools after a few completions, so that every universe comes to rest. The agent of one
-// thread has a model that answers at once, most of the time.
-import {
-  type Clock,
-  type Model,
-  ModelFault,
-  type ModelPart,
-  type ModelRequest,
-  type RequestAtHand,
-} from '@dormouse/ports';
+// failing at random; it stops calling tools after a few completions, so that every universe comes to rest.
+import { type Clock, type Model, ModelFault, type ModelPart, type ModelRequest } from '@dormouse/ports';
 import type { ModelMessage } from '@dormouse/thread';
 import type { SeenPrompt } from '../invariants/history.ts';
 import type { Random } from './random.ts';
@@ -25,8 +17,6 @@ export interface SimulatedModelDeps {
 
 /** Completions of one thread after which it only talks. */
 const talkativeAfter = 6;
-/** Its model answers at once. */
-export const modelAtOnce = 'at once';
 const usage = { inputTokens: 10, outputTokens: 5 };
 
 export function createSimulatedModel({ random, clock, seen, fresh, counted }: SimulatedModelDeps): Model {
@@ -51,12 +41,12 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
     }
   }
 
-  function toolCalls(request: RequestLike): readonly ModelPart[] {
+  function toolCalls(request: ModelRequest): readonly ModelPart[] {
     const count = request.ordinal >= talkativeAfter || random.chance(0.35) ? 0 : 1 + random.below(3);
     return Array.from({ length: count }, () => toolCall(request));
   }
 
-  function toolCall(request: RequestLike): ModelPart {
+  function toolCall(request: ModelRequest): ModelPart {
     const own = request.tools.filter(({ name }) => argumentsOfOurs(name) !== null);
     const offered = random.chance(0.12) ? own : request.tools.filter((tool) => !own.includes(tool));
     const operation = random.chance(0.06) || offered.length === 0 ? 'unheard_of' : nameOf(offered);
@@ -66,7 +56,7 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
   }
 
   /** Who has children talks to them more often than chance would have it. */
-  function nameOf(offered: RequestLike['tools']): string {
+  function nameOf(offered: ModelRequest['tools']): string {
     const mail = offered.find(({ name }) => name === 'send_message_to_child');
     return mail !== undefined && children.length > 0 && random.chance(0.5) ? mail.name : random.pick(offered).name;
   }
@@ -102,33 +92,16 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
     for (const [, id] of text.matchAll(/interrupt:(call_\w+)/g)) if (id !== undefined) subscribed.push(id);
   }
 
-  function hear(
-    { tenant, thread, completionId }: RequestLike,
-    messages: readonly ModelMessage[],
-    atOnce: boolean,
-  ): void {
+  function hear({ tenant, thread, completionId }: ModelRequest, messages: readonly ModelMessage[]): void {
     read(JSON.stringify(messages.slice(-6)));
-    seen({ key: { tenant, thread }, completionId, messages, atOnce });
-  }
-
-  function answerAtOnce(request: RequestAtHand): readonly ModelPart[] | null {
-    if (random.chance(0.2)) return null;
-    hear(request, request.prompt.last(request.prompt.length), true);
-    counted('model asked at once');
-    if (random.chance(0.05)) throw failure();
-    const said = [...words()];
-    const calls = toolCalls(request);
-    return [...said, ...calls, finish(calls)];
+    seen({ key: { tenant, thread }, completionId, messages });
   }
 
   return {
-    answersAtOnce: ({ name }) => (name === modelAtOnce ? answerAtOnce : null),
     async *complete(request) {
       counted('model asked');
-      // One of the prompts of a completion that was answered must be right: also that of the effect, whichever it was. (M1)
-      const mayBeAtOnce = request.model.name === modelAtOnce;
-      const messages = !mayBeAtOnce && random.chance(0.2) ? await lastOnly(request) : await request.prompt.all();
-      if (messages !== null) hear(request, messages, mayBeAtOnce);
+      const messages = random.chance(0.2) ? await lastOnly(request) : await request.prompt.all();
+      if (messages !== null) hear(request, messages);
       await pause();
       if (random.chance(0.03)) await clock.sleep(30_000); // says nothing until somebody gives up
       if (random.chance(0.05)) throw failure();
@@ -144,8 +117,6 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
     },
   };
 }
-
-type RequestLike = Omit<RequestAtHand, 'prompt'>;
 
 const finish = (calls: readonly ModelPart[]): ModelPart => ({
   part: 'finish',

@@ -5,28 +5,23 @@ import { checkJson, fitsBytes, inexactNumber, isJsonObject } from '@dormouse/pro
 import { type RequestedCall, threadLimits } from '@dormouse/thread';
 import type { RawCall } from './partial-answer.ts';
 
-/**
- * Says what is wrong with `args` under the tool's schema, or null. Where that takes long it answers how to find out: nothing has begun
- * before that is called. Must bound its own time and memory.
- */
+/** Says what is wrong with `args` under the tool's schema, or null. Must bound its own time and memory. */
 export type ValidateArguments = (
   definition: ToolDefinition,
   args: Readonly<Record<string, unknown>>,
-) => string | null | (() => Promise<string | null>);
+) => Promise<string | null>;
 
-/** The judged call, or how to judge it where that takes long. */
-export function judgeCall(
+export async function judgeCall(
   call: RawCall,
   definition: ToolDefinition | undefined,
   validate: ValidateArguments | null,
-): RequestedCall | (() => Promise<RequestedCall>) {
+): Promise<RequestedCall> {
   const read = readArguments(call.arguments);
   const about = { providerCallId: call.providerCallId, operation: call.operation };
   if (typeof read === 'string') return { ...about, arguments: {}, problem: read };
   const args = withoutCopiedKind(read, definition);
-  const judged = (problem: string | null): RequestedCall => ({ ...about, arguments: args, problem });
-  const problem = definition === undefined || validate === null ? null : validate(definition, args);
-  return typeof problem === 'function' ? async () => judged(await problem()) : judged(problem);
+  const problem = definition === undefined || validate === null ? null : await validate(definition, args);
+  return { ...about, arguments: args, problem };
 }
 
 /** A model copies the `kind` of an injected event into a call of its own; a tool that has no such argument never sees it. */

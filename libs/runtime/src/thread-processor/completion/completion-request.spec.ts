@@ -79,19 +79,3 @@ describe('what the model is offered', () => {
     expect(reads.toSorted()).toEqual(hashes.toSorted());
   });
 });
-
-describe('a request at hand', () => {
-  it('is there when everything was read before, and the same', async () => {
-    const { build, atHand } = await registered();
-    expect(atHand(orderOf(parent))).toBeNull();
-    const { prompt: _, signal: __, ...built } = await build(orderOf(parent), signal);
-    expect(atHand(orderOf({ ...parent, toolsets: [toolset] }))).toMatchObject(built);
-  });
-
-  it('is not there for a thread that goes on from another one’s history', async () => {
-    const { build, atHand } = await registered();
-    await build(orderOf(child), signal);
-    expect(atHand(orderOf(parent))).not.toBeNull();
-    expect(atHand(orderOf(child))).toBeNull();
-  });
-});

@@ -4,17 +4,15 @@ import {
   type Agent,
   type Agents,
   Fault,
-  type ModelConfig,
   type ModelRequest,
-  type RequestAtHand,
-  type Soon,
+  type Prompt,
   type ToolDefinition,
   type Toolsets,
 } from '@dormouse/ports';
 import { inheritsFrom, type LoadedToolset, offeredBuiltIns, type Thread } from '@dormouse/thread';
 import type { TranscriptWindow } from '../transcript-window.ts';
 import { Histories } from './histories.ts';
-import { joinedPrompts, promptAtHand, type PromptSources, promptOf } from './prompt.ts';
+import { joinedPrompts, type PromptSources, promptOf } from './prompt.ts';
 
 export interface CompletionOrder {
   readonly completionId: string;
@@ -35,12 +33,8 @@ export type BuildRequest = (order: CompletionOrder, signal: AbortSignal) => Prom
 
 export interface RequestBuilder {
   readonly build: BuildRequest;
-  /** Null where something would have to be read, and for a thread that goes on from another one's history. */
-  readonly atHand: (order: CompletionOrder) => RequestAtHand | null;
-  /** Which model this thread asks, when that is remembered. */
-  modelOf(thread: Thread): ModelConfig | null;
   /** Where its model is asked. Empty where that cannot be read now: asking will fail too, and try again. */
-  endpointOf(thread: Thread): Soon<string>;
+  endpointOf(thread: Thread): Promise<string>;
 }
 
 /** Entries that are remembered of each kind. */
@@ -118,34 +112,20 @@ export function createRequestBuilder(sources: RequestSources): RequestBuilder {
     return { ...requestOf(order, agent, tools, prompt), signal };
   };
 
-  function atHand(order: CompletionOrder): RequestAtHand | null {
-    const { thread, messages, promptLength } = order;
-    const agent = agents.get(agentKey(thread));
-    const tools = knownTools(thread);
-    if (agent === undefined || tools === null || inheritsFrom(thread) !== null) return null;
-    return requestOf(order, agent, tools, promptAtHand(messages, promptLength));
-  }
-
   return {
     build,
-    atHand,
-    modelOf: (thread) => agents.get(agentKey(thread))?.model ?? null,
-    endpointOf: (thread) => {
-      const known = agents.get(agentKey(thread));
-      if (known !== undefined) return endpointOf(known);
-      return readAgent(thread).then(endpointOf, () => '');
-    },
+    endpointOf: (thread) => readAgent(thread).then(endpointOf, () => ''),
   };
 }
 
 const endpointOf = ({ model: { provider, baseUrl } }: Agent): string => `${provider} ${baseUrl ?? ''}`;
 
-function requestOf<Prompt>(
+function requestOf(
   { completionId, thread }: CompletionOrder,
   { model, instructions }: Agent,
   tools: readonly ToolDefinition[],
   prompt: Prompt,
-): Omit<RequestAtHand, 'prompt'> & { readonly prompt: Prompt } {
+): Omit<ModelRequest, 'signal'> {
   const ordinal = Math.max(0, thread.completions - 1);
   return { tenant: thread.tenant, thread: thread.id, completionId, ordinal, model, instructions, prompt, tools };
 }

@@ -87,8 +87,8 @@ function scene(
       const tools = [{ name: 'weather', description: '', inputSchema: {} }];
       return { ...key, completionId: order.completionId, ordinal: 0, model, instructions: '', prompt, tools, signal };
     },
-    validateArguments: (_definition, args) => async () => ('city' in args ? null : '/city is required'),
-    endpointOf: ({ tenant }) => tenant,
+    validateArguments: async (_definition, args) => ('city' in args ? null : '/city is required'),
+    endpointOf: async ({ tenant }) => tenant,
     answerId: (completionId) => inputIds.completion(completionId),
   });
   const run = new CompletionRun(key, 'cmp_1', null, clock.now());

@@ -119,11 +119,11 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
   }
 
   /** (A4) */
-  function waitForSlot(
+  async function waitForSlot(
     run: CompletionRun,
     source: OrderSource,
     group: SlotGroup,
-  ): Promise<'taken' | 'left' | 'none'> | 'none' {
+  ): Promise<'taken' | 'left' | 'none'> {
     source.atHand = null;
     const waiter = { ...group, serve: noOne };
     if (!slots.wait(waiter)) return 'none';

@@ -4,7 +4,7 @@ import { extendTranscript, text } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { createStage, key, message, opening, toolsLoaded } from '../spec/stage.ts';
 import { TranscriptWindow } from '../transcript-window.ts';
-import { joinedPrompts, promptAtHand, promptOf, promptOfMessages } from './prompt.ts';
+import { joinedPrompts, promptOf, promptOfMessages } from './prompt.ts';
 
 const said = (words: string): ModelMessage => ({ role: 'user', content: [text(words)] });
 const settings = { loadPageCommits: 3 };
@@ -41,20 +41,6 @@ describe('a prompt', () => {
     const last = stage.asked.at(-1);
     expect(wordsOf((await last?.prompt.all()) ?? [])).toEqual(['a', 'ok', 'b', 'ok', 'c', 'ok', 'd']);
     expect(wordsOf((await stage.asked[1]?.prompt.all()) ?? [])).toEqual(['a', 'ok', 'b']);
-  });
-
-  it('at hand is what is in memory and needs no payload, or nothing', () => {
-    const window = new TranscriptWindow(1, 100_000);
-    window.append([
-      said('b'),
-      said('c'),
-      { role: 'user', content: [{ type: 'image', mediaType: 'image/png', blob: 'h' }] },
-    ]);
-    const prompt = promptAtHand(window, 3);
-    expect(wordsOf(prompt.last(1))).toEqual(['c']);
-    expect(wordsOf(prompt.last(2))).toEqual(['b', 'c']);
-    expect(() => prompt.last(3)).toThrow('would have to be read');
-    expect(() => promptAtHand(window, 4).last(1)).toThrow('would have to be read');
   });
 
   it('shows the model the payload behind a reference, never the hash', async () => {

@@ -4,7 +4,7 @@
 //   P1. A prompt is the first `length` messages of the transcript, for ever: what is appended later is not in it. I-15
 //   P2. Messages that are no longer in memory are folded from the log again, in pages; a read that fails throws. R54
 //   P3. References to large payloads are resolved here, so that a model sees text and images, never a hash.
-import { type Blobs, Fault, type Prompt, type PromptAtHand, type ThreadKey, type ThreadLog } from '@dormouse/ports';
+import { type Blobs, Fault, type Prompt, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import {
   type Content,
   type ContentItem,
@@ -48,16 +48,6 @@ export function promptOf(sources: PromptSources, key: ThreadKey, window: Transcr
   }
   return { length, last: (count) => from(Math.max(0, length - count)), all: () => from(0) };
 }
-
-/** The log may not hold the whole prompt yet: nothing is read. */
-export const promptAtHand = (window: TranscriptWindow, length: number): PromptAtHand => ({
-  length,
-  last: (count) => {
-    const kept = window.sliceWithoutReferences(Math.max(0, length - count), length);
-    if (kept === null) throw new Fault('STATE_UNAVAILABLE', 'the prompt would have to be read');
-    return kept;
-  },
-});
 
 /** Folds the transcript from the first commit on, as far as this prompt needs, and puts the older part back. (P2) */
 async function readMessages(

@@ -1,5 +1,4 @@
-// Steps 3 and 4 of a slice: the decision becomes a commit, then what it owes is handed over. Where the completion that it asks
-// for is answered at once, the answer is the last input of the same commit. ADR 25
+// Steps 3 and 4 of a slice: the decision becomes a commit, then what it owes is handed over.
 //
 // Invariants:
 //   A1. Nothing is paid before the commit is in the log.
@@ -7,157 +6,94 @@
 //   A3. Whatever the append answers leads to the right place: a conflict is decided again on a reloaded state, a duplicate is
 //       looked up, an unknown outcome is read back by its nonce, and so is an append that throws. (L5, L8) Both indexes may be
 //       violated and only one be named.
-//   A4. A commit that no store takes is nobody's fault that passes: its slice throws what is not a Fault, so that it is poison.
-//   A5. What an answer at once would make too many inputs for a commit, or too large, goes without it, and asks for it as an effect.
-import { type AppendOutcome, type Commit, inStep } from '@dormouse/ports';
-import { unreachable } from '@dormouse/thread';
+//   A4. `too_large` is permanent: the slice throws what is not a Fault, so that the lane parks its thread and does not retry.
+//   A5. The transcript in memory takes the messages of a commit once the commit is in the log.
+import type { AppendOutcome, Commit } from '@dormouse/ports';
 import { sealCommit } from '../../envelope.ts';
 import { Hold } from '../held-deliveries.ts';
-import { momentOf } from '../minted-ids.ts';
-import { announce, owedCompletion, pay } from '../payment.ts';
-import type { KnownOutcome } from '../protocol.ts';
 import { afterCommit, type Debt, type ThreadState } from '../thread-state.ts';
-import { continueSlice, type ContinuedSlice, type DecidedSlice, type SlicedDecision } from './decide-slice.ts';
+import type { DecidedSlice } from './decide-slice.ts';
 import { finish, settleDecided } from './settle.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';
-import { type InputItem, itemAtHand, type SliceItem, tell } from './slice-item.ts';
+import { type InputItem, type SliceItem, tell } from './slice-item.ts';
+
+type KnownOutcome = Exclude<AppendOutcome, 'unknown' | 'too_large'>;
 
 /** A decision as it will be stored, and the thread as it is then. */
 interface SealedSlice {
-  readonly slice: SlicedDecision;
+  readonly slice: DecidedSlice;
   readonly commit: Commit;
   readonly after: ThreadState;
   readonly debts: readonly Debt[];
 }
 
+/** Those items that are finished; the others are decided again. @throws what is not a Fault where the commit is too large. (A4) */
 export async function commitSlice(
   deps: SliceDeps,
   lane: LaneMemory,
   before: ThreadState,
-  asking: DecidedSlice,
+  slice: DecidedSlice,
   at: number,
 ): Promise<readonly SliceItem[]> {
-  const { items } = asking;
-  await inStep;
-  before.messages.append(asking.messages);
-  const answer = answerAtOnce(deps, lane, before, asking, at);
-  if (answer !== null) await inStep;
-  const answered = answer && continueSlice(deps.protocol, asking, answer, momentOf(deps.idKey, lane.key, at, null));
-  await inStep;
-  const sealed = sealAnswered(deps, lane, before, answered, at) ?? seal(deps, lane, before, asking, at);
-  for (const step of deps.protocol.sliceSteps) {
-    switch (step) {
-      case 'append': {
-        let told: AppendOutcome;
-        try {
-          told = await append(deps, lane, sealed);
-        } catch (failure) {
-          told = await foundAfter(deps, lane, sealed, failure);
-        }
-        if (told === 'too_large') throw new Error(tooLarge(sealed.commit)); // (A4)
-        const known = told === 'unknown' ? await readBack(deps, lane, sealed) : told;
-        if (known !== 'appended') return await decideAgain(deps, lane, items, known);
-        await inStep;
-        publish(deps, lane, sealed);
-        break;
-      }
-      case 'pay': {
-        const hold = holdAll(items);
-        try {
-          const paid = pay(deps.payment, lane, { debts: sealed.debts, state: sealed.after, hold }); // (A1)
-          if (paid !== null) await paid;
-        } finally {
-          hold.drop();
-        }
-        stretchOver(lane, sealed);
-        break;
-      }
-      case 'release':
-        for (const item of items) finish(lane, item, sealed.commit.version);
-        break;
-      default:
-        unreachable(step);
-    }
-  }
-  return items;
+  const sealed = seal(deps, lane, before, slice, at);
+  const outcome = await append(deps, lane, sealed);
+  if (outcome !== 'appended') return await decideAgain(deps, lane, slice.items, outcome);
+  publish(deps, lane, sealed);
+  await paySlice(deps, lane, sealed); // (A1)
+  for (const item of slice.items) finish(lane, item, sealed.commit.version); // (A2)
+  return slice.items;
 }
 
-/** Null when the slice asks for no completion, or for one that has to be asked as an effect. */
-function answerAtOnce(
-  deps: SliceDeps,
-  lane: LaneMemory,
-  before: ThreadState,
-  asking: DecidedSlice,
-  at: number,
-): InputItem | null {
-  const { thread, tail, items } = asking;
-  if (lane.isClosing || items.length >= deps.inputsPerSliceMax) return null; // (A5)
-  const debts = debtsOf(before, asking, at);
-  const order = owedCompletion(deps.protocol, { debts, state: { thread, tail, messages: before.messages } });
-  const result = order && deps.askAtOnce(order);
-  return result && itemAtHand(result, items[0]?.trace ?? null);
-}
-
-/** Null without an answer, or when the commit would be too large with it. (A5) */
-function sealAnswered(
-  deps: SliceDeps,
-  lane: LaneMemory,
-  before: ThreadState,
-  answered: ContinuedSlice | null,
-  at: number,
-): SealedSlice | null {
-  if (answered === null) return null;
-  const sealed = seal(deps, lane, before, answered.slice, at);
-  if (sealed.commit.body.length > deps.commitBytesMax) return null;
-  before.messages.append(answered.messages);
-  return sealed;
-}
-
-function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: SlicedDecision, at: number): SealedSlice {
+function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: DecidedSlice, at: number): SealedSlice {
   const { items, events, effects } = slice;
+  const { position: version } = before.thread;
+  const trace = items[0]?.trace ?? null;
   const commit = sealCommit({
     key: lane.key,
-    version: before.thread.position,
+    version,
     inputs: items.map((item) => item.input.id),
     at,
     nonce: deps.entropy.nonce(),
-    trace: items[0]?.trace ?? null,
+    trace,
     prev: before.lastHash,
     events,
     effects,
   });
-  return { slice, commit, after: afterCommit(before, slice, commit), debts: debtsOf(before, slice, at) };
-}
-
-function debtsOf(before: ThreadState, { items, effects }: SlicedDecision, at: number): readonly Debt[] {
-  if (effects.length === 0) return [];
-  return [{ version: before.thread.position, at, trace: items[0]?.trace ?? null, effects }];
+  const debts = effects.length === 0 ? [] : [{ version, at, trace, effects }];
+  return { slice, commit, after: afterCommit(before, slice, commit), debts };
 }
 
 /**
  * Whether its deliveries have to wait for a payment. What the commit itself has settled is never owed again; an answer came
  * through memory, and what its commit owes is covered by the deliveries that its completion held. (V2)
  */
-const owesDeliveries = ({ protocol }: SliceDeps, { effects, items, thread }: SlicedDecision): boolean =>
+const owesDeliveries = ({ protocol }: SliceDeps, { effects, items, thread }: DecidedSlice): boolean =>
   items.some((item) => item.deliveries.length > 0) && effects.some((effect) => protocol.isOwed(thread, effect));
 
-function append(deps: SliceDeps, lane: LaneMemory, { slice, commit, debts }: SealedSlice): Promise<AppendOutcome> {
-  const appended = deps.groupCommit.append({ commit, owes: owesDeliveries(deps, slice) });
-  // When what leaves with this turn of the loop has left.
-  if (debts.length > 0) process.nextTick(() => announce(deps.payment, lane.key, debts));
-  return appended;
+/** What became of the commit, also where the store answered nothing that can be known from. (A3) */
+async function append(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice): Promise<KnownOutcome> {
+  const { slice, commit } = sealed;
+  let outcome: AppendOutcome;
+  try {
+    outcome = await deps.groupCommit.append({ commit, owes: owesDeliveries(deps, slice) });
+  } catch (failure) {
+    return await foundAfter(deps, lane, sealed, failure);
+  }
+  if (outcome === 'too_large') throw new Error(tooLarge(commit)); // (A4)
+  return outcome === 'unknown' ? await readBack(deps, lane, sealed) : outcome;
 }
 
-/** The cached window holds what is not in the log. (A3) */
-function decideAgain(
+/** (A3) */
+async function decideAgain(
   deps: SliceDeps,
   lane: LaneMemory,
   items: readonly InputItem[],
   outcome: Exclude<KnownOutcome, 'appended'>,
 ): Promise<readonly SliceItem[]> {
   deps.cache.drop(lane.cacheKey);
-  if (outcome === 'duplicate') return settleDuplicates(deps, lane, items);
-  return Promise.resolve(deps.protocol.finishedByConflict(items));
+  if (outcome === 'duplicate') return await settleDuplicates(deps, lane, items);
+  deps.logger.info('commit_conflict', { ...lane.key, inputs: idsOf(items) });
+  return [];
 }
 
 /** What became of an append with an unknown outcome. (A3) */
@@ -182,7 +118,9 @@ async function foundAfter(
 
 async function isStored(deps: SliceDeps, lane: LaneMemory, { commit }: SealedSlice): Promise<boolean> {
   const [next] = await deps.log.read(lane.key, commit.version, 1);
-  return deps.protocol.wasAppended(commit, next?.version === commit.version ? next : null);
+  const stands = deps.protocol.wasAppended(commit, next?.version === commit.version ? next : null);
+  deps.logger.info('commit_read_back', { ...lane.key, version: commit.version, stands });
+  return stands;
 }
 
 function markUncertain({ slice }: SealedSlice): void {
@@ -193,11 +131,22 @@ const tooLarge = ({ inputs, body }: Commit): string =>
   `What ${inputs.join(', ')} would lead to is larger than the store takes: a commit of ${body.length} characters.`;
 
 function publish(deps: SliceDeps, lane: LaneMemory, { slice, commit, after }: SealedSlice): void {
-  const { events, thread } = slice;
+  const { events, thread, messages } = slice;
+  after.messages.append(messages); // (A5)
   deps.cache.put(lane.cacheKey, deps.snapshots.consider(lane.key, after));
   for (const item of slice.items) tell(item, commit.version);
   deps.feed.publish(lane.key, { hint: 'committed', commit, after: { events, thread } });
   deps.projections.changed(lane.key, thread);
+}
+
+async function paySlice(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice): Promise<void> {
+  const hold = holdAll(sealed.slice.items);
+  try {
+    await deps.protocol.pay(deps.payment, lane, { debts: sealed.debts, state: sealed.after, hold });
+  } finally {
+    hold.drop();
+  }
+  stretchOver(lane, sealed);
 }
 
 /** This lane has paid the commit itself. */
@@ -236,5 +185,8 @@ async function settleDuplicates(
       return found; // those are finished and must not be finished again; this one and the rest come again
     }
   }
-  return deps.protocol.finishedByDuplicate(found, items);
+  deps.logger.info('commit_duplicate', { ...lane.key, inputs: idsOf(found) });
+  return found;
 }
+
+const idsOf = (items: readonly InputItem[]): string => items.map(({ input }) => input.id).join(' ');

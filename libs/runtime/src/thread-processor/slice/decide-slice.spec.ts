@@ -10,7 +10,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { momentOf } from '../minted-ids.ts';
 import { idKey, key, message } from '../spec/stage.ts';
-import { continueSlice, decideSlice, type Heart } from './decide-slice.ts';
+import { decideSlice, type Heart } from './decide-slice.ts';
 import { deliveredItem, type InputItem } from './slice-item.ts';
 
 const moment = momentOf(idKey, key, 1, null);
@@ -87,32 +87,5 @@ describe('a slice of several inputs', () => {
   it('V6 isolates an input that throws: the ones before it are committed, alone it is thrown', () => {
     expect(decided('a', 'throw', 'c')).toMatchObject({ outcome: 'commit', items: [{ input: { id: 'c:a' } }] });
     expect(() => decided('throw', 'c')).toThrow('cannot decide c:throw');
-  });
-});
-
-describe('a slice that goes on with the answer of its completion', () => {
-  const goOn = (answer: string, ...ids: string[]): ReturnType<typeof continueSlice> => {
-    const slice = decided(...ids);
-    if (slice.outcome !== 'commit') throw new Error('refused');
-    return continueSlice(heart, slice, item(answer), moment);
-  };
-
-  it('decides it on the state after the others, into the same commit', () => {
-    const slice = goOn('m', 'a', 'b')?.slice;
-    expect(slice?.items.map(({ input }) => input.id)).toEqual(['c:a', 'c:b', 'c:m']);
-    expect(slice?.events.at(-1)).toMatchObject({ requestId: 'c:m', request: '2' });
-    expect(slice?.effects.map((effect) => effect.id)).toEqual(['c:a', 'c:b', 'c:m']);
-    expect(slice?.thread.position).toBe(3);
-  });
-
-  it('S2 S4 leaves what is refused, or cannot be decided or shown, to be met alone', () => {
-    expect(goOn('refuse', 'a')).toBeNull();
-    expect(goOn('throw', 'a')).toBeNull();
-    const slice = decided('a');
-    if (slice.outcome !== 'commit') throw new Error('refused');
-    const unshown = (): never => {
-      throw new Error('cannot be shown');
-    };
-    expect(continueSlice({ ...heart, extendTranscript: unshown }, slice, item('m'), moment)).toBeNull();
   });
 });

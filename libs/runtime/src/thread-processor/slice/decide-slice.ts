@@ -22,16 +22,14 @@ import { foldTranscript } from '../thread-state.ts';
 import type { InputItem } from './slice-item.ts';
 
 /** What a commit will say, and the thread as it is then. */
-export interface SlicedDecision {
+export interface DecidedSlice {
+  readonly outcome: 'commit';
   readonly items: readonly InputItem[];
   readonly events: readonly RecordedEvent[];
   readonly effects: readonly ThreadEffect[];
   readonly thread: Thread;
   readonly tail: TranscriptTail;
-}
-
-export interface DecidedSlice extends SlicedDecision {
-  readonly outcome: 'commit';
+  /** Those that its events made final. */
   readonly messages: readonly ModelMessage[];
 }
 
@@ -78,37 +76,6 @@ export function decideSlice(
     for (const message of folded.messages) messages.push(message);
   }
   return { outcome: 'commit', items: taken, events, effects, thread, tail, messages };
-}
-
-/** A slice that took the answer of its completion as one more input. */
-export interface ContinuedSlice {
-  readonly slice: SlicedDecision;
-  /** Those of the answer. */
-  readonly messages: readonly ModelMessage[];
-}
-
-/** Null for an answer that is refused or cannot be decided. (S2, S4) */
-export function continueSlice(
-  heart: Heart,
-  asking: DecidedSlice,
-  item: InputItem,
-  moment: Moment,
-): ContinuedSlice | null {
-  try {
-    const answer = heart.decide(asking.thread, item.input, moment);
-    if (!answer.committed) return null;
-    const { tail, messages } = foldTranscript(heart, asking.tail, answer.events);
-    const slice: SlicedDecision = {
-      items: [...asking.items, item],
-      events: [...asking.events, ...answer.events],
-      effects: [...asking.effects, ...answer.effects],
-      thread: answer.thread,
-      tail,
-    };
-    return { slice, messages };
-  } catch {
-    return null;
-  }
 }
 
 function decideNext(

@@ -9,14 +9,11 @@
 import { unreachable } from '@dormouse/thread';
 import { Hold } from '../held-deliveries.ts';
 import { momentOf } from '../minted-ids.ts';
-import { pay } from '../payment.ts';
-import type { Stretch } from '../protocol.ts';
 import type { Debt, ReadThread, ThreadState } from '../thread-state.ts';
-import { commitSlice } from './commit-slice.ts';
 import { decideSlice, type RefusedInput } from './decide-slice.ts';
 import { showView } from './show-view.ts';
-import { finish, repay, settleDecided, settleRead } from './settle.ts';
-import type { LaneMemory, SliceDeps } from './slice-deps.ts';
+import { finish, repay, settleDecided, settleRead, versionsOf } from './settle.ts';
+import type { LaneMemory, SliceDeps, Stretch } from './slice-deps.ts';
 import { type InputItem, type RecoveryItem, type SliceItem, tell } from './slice-item.ts';
 
 /**
@@ -51,7 +48,9 @@ function decideAndCommit(
   const now = Math.max(deps.clock.now(), state.thread.updatedAt);
   const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null);
   const slice = decideSlice(deps.protocol, state, leadingInputs(items), moment, deps.commitBytesMax);
-  return slice.outcome === 'refused' ? refuse(deps, lane, state, slice) : commitSlice(deps, lane, state, slice, now);
+  return slice.outcome === 'refused'
+    ? refuse(deps, lane, state, slice)
+    : deps.protocol.commitSlice(deps, lane, state, slice, now);
 }
 
 function leadingInputs(items: readonly SliceItem[]): readonly InputItem[] {
@@ -84,7 +83,7 @@ async function currentState(deps: SliceDeps, lane: LaneMemory): Promise<CurrentS
   if (stretch === null) {
     lane.stretch = emptyStretch(state); // whatever is below was released by whoever paid it, or is delivered again
   } else if (state.thread.position > stretch.to) {
-    await payLearned(deps, lane, deps.protocol.learnedDebts(debts), state); // (F3)
+    await deps.protocol.payForeign(deps, lane, debts, state); // (F3)
     lane.stretch = { from: stretch.from, to: state.thread.position };
   }
   deps.cache.put(lane.cacheKey, state);
@@ -92,17 +91,18 @@ async function currentState(deps: SliceDeps, lane: LaneMemory): Promise<CurrentS
 }
 
 /**
- * A hold of its own, never the head's: what it takes over from an ended completion is older than the head, and an older
+ * Pays commits that another process appended. A hold of its own, never the head's: what it takes over from an ended completion is older than the head, and an older
  * hold may have to wait for the head's delivery later. Two holds that wait for each other are never released (H3).
  */
-async function payLearned(
+export async function payForeign(
   deps: SliceDeps,
   lane: LaneMemory,
   debts: readonly Debt[],
   state: ThreadState,
 ): Promise<void> {
   const hold = new Hold();
-  await pay(deps.payment, lane, { debts, state, hold });
+  if (debts.length > 0) deps.logger.info('foreign_commits_paid', { ...lane.key, versions: versionsOf(debts) });
+  await deps.protocol.pay(deps.payment, lane, { debts, state, hold });
   hold.drop();
   if (hold.isOpen) lane.openHolds.push(hold);
 }

@@ -8,10 +8,8 @@
 //   E4. Whoever stored what is paid here may have died before the thread's row said so: it is written again. (J1)
 import type { Commit } from '@dormouse/ports';
 import type { Hold } from '../held-deliveries.ts';
-import { pay } from '../payment.ts';
-import type { Repayment } from '../protocol.ts';
-import type { ReadThread } from '../thread-state.ts';
-import type { LaneMemory, SliceDeps } from './slice-deps.ts';
+import type { Debt, ReadThread } from '../thread-state.ts';
+import type { LaneMemory, Repayment, SliceDeps } from './slice-deps.ts';
 import { type InputItem, type LaneItem, tell } from './slice-item.ts';
 
 /** The slice lets go of an item; `version` is that of its commit, or null when it was refused without one. */
@@ -45,9 +43,15 @@ export async function settleRead(
   if (from === undefined) return false;
   tell(item, from);
   const owed = debts.filter(({ version }) => version >= from);
-  await payRead(deps, lane, { from, stretch: lane.stretch }, { state, debts: owed }, item.hold);
+  await deps.protocol.payAgain(deps, lane, { from, stretch: lane.stretch }, { state, debts: owed }, item.hold);
   finish(lane, item, from);
   return true;
+}
+
+/** From which version a redelivery is paid; null when this lane has paid everything. (V1, V5) */
+export function repayFrom({ from, stretch }: Repayment): number | null {
+  if (stretch === null || from < stretch.from) return from;
+  return from < stretch.to ? null : stretch.to;
 }
 
 /** Pays the commits from `from` to the head, unless this lane already has. */
@@ -56,22 +60,26 @@ export async function repay(deps: SliceDeps, lane: LaneMemory, from: number, hol
   const debtsFrom = deps.protocol.repayFrom(repayment);
   if (debtsFrom === null) return joinOpenHolds(lane, hold); // (E2)
   deps.cache.drop(lane.cacheKey); // (E1)
-  await payRead(deps, lane, repayment, await deps.protocol.readThread(deps.sources, lane.key, debtsFrom), hold);
+  const read = await deps.protocol.readThread(deps.sources, lane.key, debtsFrom);
+  await deps.protocol.payAgain(deps, lane, repayment, read, hold);
 }
 
-async function payRead(
+/** Pays debts that were read from the log, and remembers the stretch that is paid now. */
+export async function payAgain(
   deps: SliceDeps,
   lane: LaneMemory,
-  repayment: Repayment,
+  { from, stretch }: Repayment,
   { state, debts }: Pick<ReadThread, 'state' | 'debts'>,
   hold: Hold,
 ): Promise<void> {
-  const { from, stretch } = repayment;
-  await pay(deps.payment, lane, { debts: deps.protocol.repaidDebts(debts, repayment), state, hold });
+  if (debts.length > 0) deps.logger.info('redelivery_repaid', { ...lane.key, versions: versionsOf(debts) });
+  await deps.protocol.pay(deps.payment, lane, { debts, state, hold });
   lane.stretch = { from: Math.min(stretch?.from ?? from, from), to: state.thread.position };
   deps.cache.put(lane.cacheKey, state);
   deps.projections.changed(lane.key, state.thread); // (E4)
 }
+
+export const versionsOf = (debts: readonly Debt[]): string => debts.map(({ version }) => version).join(' ');
 
 /** Released no earlier than what this lane still holds: a store that keeps debts by commit must not forget one too early. */
 function joinOpenHolds(lane: LaneMemory, hold: Hold): void {

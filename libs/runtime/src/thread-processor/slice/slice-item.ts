@@ -78,11 +78,11 @@ export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): LaneI
 }
 
 export function answerItem(input: ThreadInput, run: CompletionRun): InputItem {
-  return { ...itemAtHand(input, run.trace), answerOf: run };
+  return { ...undelivered(input, run.trace), answerOf: run };
 }
 
-/** Without a delivery: an answer that was there at once, or an input that was put aside while its thread was parked. */
-export const itemAtHand = (input: ThreadInput, trace: string | null): InputItem => ({
+/** An input without a delivery: the answer of a completion, or one that was put aside while its thread was parked. */
+export const undelivered = (input: ThreadInput, trace: string | null): InputItem => ({
   what: 'input',
   input,
   trace,

@@ -17,7 +17,6 @@ import type {
   Model,
   ModelPart,
   ModelRequest,
-  RequestAtHand,
   ThreadKey,
   WorkTopics,
 } from '@dormouse/ports';
@@ -26,7 +25,6 @@ import {
   defaultPolicies,
   inputIds,
   type LoadedToolset,
-  type ModelMessage,
   type Policies,
   type ThreadInput,
   text,
@@ -43,17 +41,13 @@ const secret = new TextEncoder().encode('a key for specs');
 export const idKey = hashKeyOf(secret);
 
 /** What the model does when asked; the default says `ok`. */
-export type Play = (request: ModelRequest) => Played;
-/** Who asks at once gets `parts`; without them nothing. */
-export type Played = AsyncIterable<ModelPart> & { readonly parts?: readonly ModelPart[] };
+export type Play = (request: ModelRequest) => AsyncIterable<ModelPart>;
 export type Dispatch = WorkTopics['dispatches'];
 
 export interface StageOptions {
   readonly topology?: Topology;
   readonly gate?: Gate;
   readonly play?: Play;
-  /** The model answers at once. */
-  readonly atOnce?: boolean;
   readonly policies?: Partial<Policies>;
 }
 
@@ -104,17 +98,12 @@ export function createStage(options: StageOptions = {}): Stage {
   const dispatched: Dispatch['effect'][] = [];
   const noticed: WorkTopics['notices']['effect'][] = [];
   const lines: string[] = [];
-  const complete = (request: ModelRequest): Played => {
-    asked.push(request);
-    return (options.play ?? says('ok'))(request);
+  const model: Model = {
+    complete: (request) => {
+      asked.push(request);
+      return (options.play ?? says('ok'))(request);
+    },
   };
-  const answerAtOnce = ({ prompt, ...request }: RequestAtHand): readonly ModelPart[] | null => {
-    const { length } = prompt;
-    const last = async (count: number): Promise<readonly ModelMessage[]> => prompt.last(count);
-    const { signal } = new AbortController();
-    return complete({ ...request, prompt: { length, last, all: () => last(length) }, signal }).parts ?? null;
-  };
-  const model: Model = { complete, answersAtOnce: () => (options.atOnce === true ? answerAtOnce : null) };
 
   return {
     clock,
@@ -216,17 +205,14 @@ export const toolsLoaded = (dispatched: readonly Dispatch['effect'][]): ThreadIn
 
 const usage = { inputTokens: 1, outputTokens: 1 };
 
-const atHand = (parts: readonly ModelPart[]): Played => {
-  const spoken = async function* (): AsyncIterable<ModelPart> {
-    yield* parts;
-  };
-  return Object.assign(spoken(), { parts });
-};
+async function* spoken(parts: readonly ModelPart[]): AsyncIterable<ModelPart> {
+  yield* parts;
+}
 
 export const says =
   (words: string): Play =>
   () =>
-    atHand([
+    spoken([
       { part: 'text', text: words },
       { part: 'finish', reason: 'stop', usage },
     ]);
@@ -234,7 +220,7 @@ export const says =
 export const calls =
   (operation: string, args: string): Play =>
   () =>
-    atHand([
+    spoken([
       { part: 'tool_call', providerCallId: 'p1', operation, arguments: args },
       { part: 'finish', reason: 'tool_calls', usage },
     ]);

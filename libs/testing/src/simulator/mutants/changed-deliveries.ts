@@ -1,5 +1,6 @@
 // Input buses that hand out something else than they were given.
 import type { InputConsumer, InputDelivery, ThreadDelivery } from '@dormouse/ports';
+import { Hold } from '@dormouse/runtime';
 import type { MutantContext } from '../mutant.ts';
 
 /** What every input consumer of a process is given, changed on its way. */
@@ -33,4 +34,12 @@ export function releasing(
     delivery.release();
   };
   return Object.assign({ ...delivery }, { release }, when(release));
+}
+
+/** Releases what a completion holds, while it runs. */
+export function releaseHeld(run: { hold: Hold } | null): void {
+  if (run === null) return;
+  const { hold } = run;
+  run.hold = new Hold();
+  hold.drop();
 }

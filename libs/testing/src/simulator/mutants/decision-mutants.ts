@@ -128,7 +128,7 @@ export const decisionMutants: Readonly<Record<string, Mutant>> = {
     breaks: 'the answers of completions have random ids, and foreign commits are not paid (H2)',
     protocol: ({ random }) => ({
       answerId: (completionId) => `m:${completionId}~${random.below(1e9)}`,
-      learnedDebts: () => [],
+      payForeign: async () => {},
     }),
   },
   randomAnswerIdsAlone: {
@@ -140,7 +140,7 @@ export const decisionMutants: Readonly<Record<string, Mutant>> = {
     breaks: 'a failed completion answers under another id than a good one, and foreign commits are not paid (H2)',
     protocol: () => ({
       answerId: (completionId, kind) => (kind === 'CompletionFailure' ? `f:${completionId}` : `m:${completionId}`),
-      learnedDebts: () => [],
+      payForeign: async () => {},
     }),
   },
   duplicatesNotMerged: {
@@ -149,6 +149,11 @@ export const decisionMutants: Readonly<Record<string, Mutant>> = {
   },
   batchLosesOne: {
     breaks: 'one duplicate in a slice is taken for all of it (V8)',
-    protocol: () => ({ finishedByDuplicate: (_found, items) => items }),
+    protocol: () => ({
+      commitSlice: async (deps, lane, before, slice, at) => {
+        const finished = await soundProtocol.commitSlice(deps, lane, before, slice, at);
+        return finished.length === 0 ? finished : slice.items;
+      },
+    }),
   },
 };

@@ -1,7 +1,8 @@
 // When an input counts as done: released too early, or by somebody it no longer belongs to.
 import type { ThreadDelivery } from '@dormouse/ports';
+import { soundProtocol } from '@dormouse/runtime';
 import type { Mutant } from '../mutant.ts';
-import { delivering, releasing } from './changed-deliveries.ts';
+import { delivering, releaseHeld, releasing } from './changed-deliveries.ts';
 
 export const offsetMutants: Readonly<Record<string, Mutant>> = {
   releaseBeforePayment: {
@@ -17,7 +18,12 @@ export const offsetMutants: Readonly<Record<string, Mutant>> = {
   },
   releaseBeforeCompletion: {
     breaks: 'the offset is released while the completion still runs',
-    protocol: () => ({ holdForCompletion: () => {} }),
+    protocol: () => ({
+      pay: async (deps, debtor, bill) => {
+        await soundProtocol.pay(deps, debtor, bill);
+        releaseHeld(debtor.run);
+      },
+    }),
   },
   watermarkSkipsGaps: {
     breaks: 'releasing one offset releases all before it',

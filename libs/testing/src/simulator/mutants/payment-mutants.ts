@@ -1,7 +1,8 @@
 // Steps 3 and 4, broken: what is appended, paid, paid again, and by what state it is judged.
-import { soundProtocol } from '@dormouse/runtime';
+import { Hold, type ProcessorProtocol, soundProtocol } from '@dormouse/runtime';
 import { callOf, isOwed, type Thread, type ThreadEffect } from '@dormouse/thread';
 import type { Mutant } from '../mutant.ts';
+import { releaseHeld } from './changed-deliveries.ts';
 import { twoOwners } from './two-owners.ts';
 
 const baseId = (id: string): string => id.replace(/-\d+$/, '');
@@ -11,14 +12,38 @@ const renamed = (effect: ThreadEffect, suffix: string): ThreadEffect =>
     ? { ...effect, id: `${effect.id}${suffix}`, toolCallId: `${effect.toolCallId}${suffix}` }
     : effect;
 
+type Debts = Parameters<ProcessorProtocol['payAgain']>[3]['debts'];
+
+/** What a redelivery pays of the debts that it has read from its own commit on. */
+const payingAgain = (change: (debts: Debts, from: number) => Debts): Pick<ProcessorProtocol, 'payAgain'> => ({
+  payAgain: (deps, lane, repayment, { state, debts }, hold) =>
+    soundProtocol.payAgain(deps, lane, repayment, { state, debts: change(debts, repayment.from) }, hold),
+});
+
 export const paymentMutants: Readonly<Record<string, Mutant>> = {
   conflictSwallowed: {
     breaks: 'a conflict is taken for "done"',
-    protocol: () => ({ finishedByConflict: (items) => items }),
+    protocol: () => ({
+      commitSlice: async (deps, lane, before, slice, at) => {
+        const finished = await soundProtocol.commitSlice(deps, lane, before, slice, at);
+        return finished.length === 0 ? slice.items : finished;
+      },
+    }),
   },
   faultSwallowed: {
     breaks: 'a slice that failed is skipped (V6)',
-    protocol: () => ({ finishedByFault: (items) => items.slice(0, 1) }),
+    protocol: () => ({
+      commitSlice: async (deps, lane, before, slice, at) => {
+        try {
+          return await soundProtocol.commitSlice(deps, lane, before, slice, at);
+        } catch {
+          const [skipped] = slice.items;
+          for (const delivery of skipped?.deliveries ?? []) delivery.decided(null);
+          if (skipped?.hold.isOpen === true) skipped.hold.drop();
+          return slice.items.slice(0, 1);
+        }
+      },
+    }),
   },
   unknownIsSuccess: {
     breaks: 'an unknown outcome is taken for success',
@@ -31,16 +56,29 @@ export const paymentMutants: Readonly<Record<string, Mutant>> = {
   },
   paidBeforeAppend: {
     breaks: 'effects are paid before the commit is stored',
-    protocol: () => ({ sliceSteps: ['pay', 'append', 'release'] }),
+    protocol: () => ({
+      commitSlice: async (deps, lane, before, slice, at) => {
+        const effects = slice.effects.filter((effect) => effect.do !== 'RequestCompletion');
+        const debts = [{ version: before.thread.position, at, trace: null, effects }];
+        const hold = new Hold();
+        await soundProtocol.pay(deps.payment, lane, {
+          debts,
+          state: { ...before, ...slice, messages: before.messages },
+          hold,
+        });
+        hold.drop();
+        return soundProtocol.commitSlice(deps, lane, before, slice, at);
+      },
+    }),
   },
   foreignCommitsNotPaid: {
     breaks: 'commits met on a reload that somebody else wrote are not paid (H1)',
-    protocol: () => ({ learnedDebts: () => [] }),
+    protocol: () => ({ payForeign: async () => {} }),
   },
-  redeliveryPaysNothing: { breaks: 'a redelivered input pays nothing', protocol: () => ({ repaidDebts: () => [] }) },
+  redeliveryPaysNothing: { breaks: 'a redelivered input pays nothing', protocol: () => payingAgain(() => []) },
   redeliveryPaysOwnOnly: {
     breaks: 'a redelivered input pays its own commit only',
-    protocol: () => ({ repaidDebts: (debts, { from }) => debts.filter(({ version }) => version === from) }),
+    protocol: () => payingAgain((debts, from) => debts.filter(({ version }) => version === from)),
   },
   redeliveryPaysTailOnly: {
     breaks: 'a redelivered input pays its own commit and those after the snapshot (V5)',
@@ -58,11 +96,12 @@ export const paymentMutants: Readonly<Record<string, Mutant>> = {
     protocol: ({ random }) => ({
       isOwed: (thread, effect) =>
         isOwed(thread, effect.do === 'InvokeTool' ? { ...effect, toolCallId: baseId(effect.toolCallId) } : effect),
-      repaidDebts: (debts) =>
+      ...payingAgain((debts) =>
         debts.map((debt) => ({
           ...debt,
           effects: debt.effects.map((effect) => renamed(effect, `-${random.below(1e6)}`)),
         })),
+      ),
     }),
   },
   judgedByCachedState: {
@@ -108,9 +147,10 @@ export const paymentMutants: Readonly<Record<string, Mutant>> = {
   supersededReleasedFirst: {
     breaks: 'what a superseded completion held is released before the superseding payment (V1)',
     protocol: () => ({
-      passOn: async (_hold, ended, pay) => {
-        if (ended?.isOpen === true) ended.drop();
-        await pay();
+      pay: async (deps, debtor, bill) => {
+        const { run } = debtor;
+        if (run?.completionId !== bill.state.thread.completion?.completionId) releaseHeld(run);
+        await soundProtocol.pay(deps, debtor, bill);
       },
     }),
   },
@@ -123,11 +163,17 @@ export const paymentMutants: Readonly<Record<string, Mutant>> = {
     breaks: 'a due timer is dropped before its firing is published',
     topology: 'standalone', // elsewhere another processor fires it too
     faults: { crash: 0.005 },
-    protocol: ({ clock }) => ({
-      fireTimer: async (publish, drop) => {
-        await drop();
-        await clock.sleep(2_000);
-        await publish();
+    ports: ({ ports, clock }) => ({
+      ...ports,
+      inputs: {
+        ...ports.inputs,
+        publish: async (key, input, trace) => {
+          if (input.kind === 'TimerFiring') {
+            await ports.timers.drop([{ ...key, timerId: input.timerId, due: input.scheduledFor }]);
+            await clock.sleep(2_000);
+          }
+          await ports.inputs.publish(key, input, trace);
+        },
       },
     }),
   },

@@ -1,13 +1,12 @@
-// A message and a callback come in by one of two ways, before Fastify or through it. Nobody outside can tell which it was; that there
-// are two is seen from inside, in http-server.spec.ts.
+// The two requests that every turn consists of, a message and a callback: what they are answered, however their media type is spelled.
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openThread, scriptedAgent, type System, untilStatus } from './conversation.ts';
 import { type DrivenToolServer, driveToolServer, toolCall } from './driven-tool-server.ts';
 import { endSystems, startSystem } from './system.ts';
 
-/** As everybody spells it, which is taken before Fastify, and as nearly nobody does. */
-const ways = { before: 'application/json', through: 'application/json; charset="utf-8"' } as const;
+/** As most clients spell it, and as few do. */
+const spellings = { usual: 'application/json', rare: 'application/json; charset="utf-8"' } as const;
 
 let at: System;
 let tools: DrivenToolServer;
@@ -52,26 +51,26 @@ function post(url: string, body: string | Buffer, headers: Headers): Promise<Tol
   });
 }
 
-/** The answer, which both ways gave. */
-async function bothWays(url: string, body: string | Buffer, headers: Headers = {}): Promise<Told> {
-  const before = await post(url, body, { 'content-type': ways.before, ...headers });
-  expect(await post(url, body, { 'content-type': ways.through, ...headers })).toEqual(before);
-  return before;
+/** The answer, the same for both spellings. */
+async function answerOf(url: string, body: string | Buffer, headers: Headers = {}): Promise<Told> {
+  const usual = await post(url, body, { 'content-type': spellings.usual, ...headers });
+  expect(await post(url, body, { 'content-type': spellings.rare, ...headers })).toEqual(usual);
+  return usual;
 }
 
 describe('a message', () => {
   const key = (): Headers => ({ authorization: `Bearer ${at.key}` });
   const messagesOf = (thread: string): string => `${at.url}/v1/threads/${thread}/messages`;
 
-  it('is taken and answered alike', async () => {
+  it('is taken', async () => {
     const thread = await openThread(at, await scriptedAgent(at, []));
     const hello = JSON.stringify({ text: 'hello' });
-    expect(await bothWays(messagesOf(thread), hello, key())).toMatchObject({ status: 202, body: '{"id":"…"}' });
+    expect(await answerOf(messagesOf(thread), hello, key())).toMatchObject({ status: 202, body: '{"id":"…"}' });
     await untilStatus(at, thread, 'idle');
-    expect(await bothWays(messagesOf(thread), hello, { ...key(), prefer: 'wait=20' })).toMatchObject({ status: 200 });
+    expect(await answerOf(messagesOf(thread), hello, { ...key(), prefer: 'wait=20' })).toMatchObject({ status: 200 });
   });
 
-  it('is refused alike', async () => {
+  it('is refused with a problem', async () => {
     const thread = await openThread(at, await scriptedAgent(at, []));
     const { token } = (await at.request('POST', `/v1/threads/${thread}/tokens`, { can: ['read'], ttl_s: 60 })).json;
     const hello = JSON.stringify({ text: 'hello' });
@@ -93,19 +92,19 @@ describe('a message', () => {
       [422, hello, { ...key(), 'idempotency-key': 'k'.repeat(256) }],
     ];
     for (const [status, body, headers, elsewhere] of cases) {
-      const told = await bothWays(messagesOf(elsewhere ?? thread), body, headers);
+      const told = await answerOf(messagesOf(elsewhere ?? thread), body, headers);
       expect([told.status, told.headers['content-type']]).toEqual([status, 'application/problem+json']);
     }
   });
 
-  it('is told once, whichever way it comes again', async () => {
+  it('is told once, however it comes again', async () => {
     const thread = await openThread(at, await scriptedAgent(at, []));
-    const headers = { ...key(), 'idempotency-key': `both-ways-${thread}` };
+    const headers = { ...key(), 'idempotency-key': `once-${thread}` };
     const hello = JSON.stringify({ text: 'hello' });
-    await post(messagesOf(thread), hello, { ...headers, 'content-type': ways.before });
-    const again = await bothWays(messagesOf(thread), hello, headers);
+    await post(messagesOf(thread), hello, { ...headers, 'content-type': spellings.usual });
+    const again = await answerOf(messagesOf(thread), hello, headers);
     expect(again).toMatchObject({ status: 202, headers: { 'idempotency-replayed': 'true' } });
-    expect(await bothWays(messagesOf(thread), '{"text":"other"}', headers)).toMatchObject({ status: 422 });
+    expect(await answerOf(messagesOf(thread), '{"text":"other"}', headers)).toMatchObject({ status: 422 });
   });
 });
 
@@ -118,21 +117,21 @@ describe('a client that goes away', () => {
       sent.write('{"text":', () => setTimeout(() => sent.destroy(), 10));
     });
 
-  it('before its body was here costs nobody anything, and is nobody’s failure', async () => {
+  it('before its body has come costs other clients nothing, and is not logged as a failure', async () => {
     const thread = await openThread(at, await scriptedAgent(at, []));
     const messages = `${at.url}/v1/threads/${thread}/messages`;
     const authorization = `Bearer ${at.key}`;
-    for (const way of Object.values(ways))
+    for (const type of Object.values(spellings))
       for (const url of [messages, `${at.url}/callback/nobody`])
-        await vanish(url, { authorization, 'content-type': way });
+        await vanish(url, { authorization, 'content-type': type });
     const hello = JSON.stringify({ text: 'hello' });
-    expect(await bothWays(messages, hello, { authorization, prefer: 'wait=20' })).toMatchObject({ status: 200 });
+    expect(await answerOf(messages, hello, { authorization, prefer: 'wait=20' })).toMatchObject({ status: 200 });
     expect(at.output()).not.toMatch(/request_failed|callback_failed/);
   });
 });
 
 describe('a callback', () => {
-  it('is judged alike', async () => {
+  it('is judged', async () => {
     const thread = await openThread(
       at,
       await scriptedAgent(at, [[toolCall('work')], [{ text: 'done' }]], { tool_servers: [tools.name] }),
@@ -148,7 +147,7 @@ describe('a callback', () => {
       [422, url, JSON.stringify({ type: 'tool_result', group_id, id })],
       [200, url, result],
     ];
-    for (const [status, to, body] of cases) expect([to, (await bothWays(to, body)).status]).toEqual([to, status]);
+    for (const [status, to, body] of cases) expect([to, (await answerOf(to, body)).status]).toEqual([to, status]);
     await untilStatus(at, thread, 'idle');
   });
 });

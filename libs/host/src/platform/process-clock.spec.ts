@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createDevelopmentClock } from './development-clock.ts';
+import { createProcessClock } from './process-clock.ts';
 
 describe('the clock of a process', () => {
   it('wakes who is due when it is moved, and nobody else', async () => {
-    const clock = createDevelopmentClock(() => 1_000);
+    const clock = createProcessClock(() => 1_000);
     const woken: string[] = [];
     const leave = new AbortController();
     void clock.sleep(86_400_000).then(() => woken.push('a day'));
@@ -18,7 +18,7 @@ describe('the clock of a process', () => {
 
   it('never goes back, whatever the machine’s clock does', () => {
     let machine = 5_000;
-    const clock = createDevelopmentClock(() => machine);
+    const clock = createProcessClock(() => machine);
     expect(clock.now()).toBe(5_000);
     machine = 1_000;
     expect(clock.now()).toBe(5_000);
@@ -27,7 +27,7 @@ describe('the clock of a process', () => {
   });
 
   it('rings an alarm once when it is moved past it, and not one that was stopped', async () => {
-    const clock = createDevelopmentClock(() => 1_000);
+    const clock = createProcessClock(() => 1_000);
     const rung: string[] = [];
     const stops = ['one hour', 'stopped'].map((name) => clock.alarm(3_600_000, () => rung.push(name)));
     stops[1]?.();
@@ -38,7 +38,7 @@ describe('the clock of a process', () => {
   });
 
   it('does not ring what another alarm has stopped, neither at once nor later', async () => {
-    const clock = createDevelopmentClock();
+    const clock = createProcessClock();
     const rung: string[] = [];
     const stops: (() => void)[] = [];
     const stopAll = (): void => {
@@ -53,6 +53,6 @@ describe('the clock of a process', () => {
   });
 
   it('does not begin a sleep that is over already', async () => {
-    await createDevelopmentClock().sleep(1_000_000, AbortSignal.abort());
+    await createProcessClock().sleep(1_000_000, AbortSignal.abort());
   });
 });

@@ -5,7 +5,7 @@
 //   D2. Moving it wakes every sleeper that is due by then.
 import { type Clock, TransientSet } from '@dormouse/ports';
 
-export interface DevelopmentClock extends Clock {
+export interface ProcessClock extends Clock {
   /** Resolves when everyone who was due has been woken. */
   advance(ms: number): Promise<void>;
 }
@@ -19,7 +19,7 @@ interface Sleeper {
 /** setTimeout counts in 32 bits; longer sleeps look again after this long. */
 const longestTimerMs = 2_000_000_000;
 
-export function createDevelopmentClock(machineNow: () => number = Date.now): DevelopmentClock {
+export function createProcessClock(machineNow: () => number = Date.now): ProcessClock {
   const sleepers = new TransientSet<Sleeper>();
   let offset = 0;
   let latest = 0;

@@ -1,0 +1,15 @@
+// Headers on every response: X-Request-Id, and X-Content-Type-Options: nosniff.
+
+export type StandardHeaders = Readonly<Record<'x-request-id' | 'x-content-type-options', string>>;
+
+export const standardHeaders = (requestId: string): StandardHeaders => ({
+  'x-request-id': requestId,
+  'x-content-type-options': 'nosniff',
+});
+
+/** A new id with every call. */
+export function requestIds(): () => string {
+  let requests = 0;
+  const start = Date.now().toString(36);
+  return () => `req-${start}-${(++requests).toString(36)}`;
+}

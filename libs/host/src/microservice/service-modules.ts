@@ -1,0 +1,102 @@
+// A module of Nest for each service: its controller, and the service behind it. In a cluster each is a microservice of its own, bound by
+// RecordStrategy; the standalone process composes all of them without a transport.
+import type { ThreadDelivery, WorkTopics } from '@dormouse/ports';
+import type { Service } from '@dormouse/runtime';
+import { Controller, type DynamicModule, Inject, Module, type Type } from '@nestjs/common';
+import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
+import type { InputContext, RecordTopic, WorkContext } from './record-context.ts';
+import type { RecordConsumers } from './record-strategy.ts';
+
+export const CONSUMERS = Symbol('record consumers');
+export const SERVICE = Symbol('service');
+
+@Controller()
+export class InputsController {
+  private readonly consumers: RecordConsumers;
+
+  constructor(@Inject(CONSUMERS) consumers: RecordConsumers) {
+    this.consumers = consumers;
+  }
+
+  @EventPattern<RecordTopic>('inputs')
+  take(@Payload() delivery: ThreadDelivery, @Ctx() { assignment }: InputContext): void {
+    this.consumers.inputs?.deliver(assignment, delivery);
+  }
+}
+
+@Controller()
+export class DispatchesController {
+  private readonly consumers: RecordConsumers;
+
+  constructor(@Inject(CONSUMERS) consumers: RecordConsumers) {
+    this.consumers = consumers;
+  }
+
+  @EventPattern<RecordTopic>('dispatches')
+  async dispatch(@Payload() message: WorkTopics['dispatches'], @Ctx() { place }: WorkContext): Promise<void> {
+    await this.consumers.dispatches?.(message, place);
+  }
+}
+
+@Controller()
+export class NoticesController {
+  private readonly consumers: RecordConsumers;
+
+  constructor(@Inject(CONSUMERS) consumers: RecordConsumers) {
+    this.consumers = consumers;
+  }
+
+  @EventPattern<RecordTopic>('notices')
+  async notify(@Payload() message: WorkTopics['notices'], @Ctx() { place }: WorkContext): Promise<void> {
+    await this.consumers.notices?.(message, place);
+  }
+}
+
+/** A service, and who hands it records; null where the service subscribes to its bus itself. */
+interface ServiceParts {
+  readonly service: Service;
+  readonly consumers: RecordConsumers | null;
+}
+
+const noConsumers: RecordConsumers = { inputs: null, dispatches: null, notices: null };
+
+function moduleOf(module: Type, controllers: readonly Type[], { service, consumers }: ServiceParts): DynamicModule {
+  return {
+    module,
+    controllers: [...controllers],
+    providers: [
+      { provide: SERVICE, useValue: service },
+      { provide: CONSUMERS, useValue: consumers ?? noConsumers },
+    ],
+    exports: [SERVICE],
+  };
+}
+
+@Module({})
+export class ThreadProcessorModule {
+  static over(parts: ServiceParts): DynamicModule {
+    return moduleOf(ThreadProcessorModule, [InputsController], parts);
+  }
+}
+
+@Module({})
+export class ToolDispatcherModule {
+  static over(parts: ServiceParts): DynamicModule {
+    return moduleOf(ToolDispatcherModule, [DispatchesController], parts);
+  }
+}
+
+@Module({})
+export class NotifierModule {
+  static over(parts: ServiceParts): DynamicModule {
+    return moduleOf(NotifierModule, [NoticesController], parts);
+  }
+}
+
+/** Has no topic: it looks for inputs that were never published. */
+@Module({})
+export class InputSweeperModule {
+  static over(parts: ServiceParts): DynamicModule {
+    return moduleOf(InputSweeperModule, [], parts);
+  }
+}
