@@ -1,4 +1,4 @@
-// The row of a child thread, as a function of the commit that spawned it: each process that writes it writes the same row.
+// The row of a child thread, as a function of the commit that spawned it: every process writes the same row.
 import type { ThreadKey, ThreadRow } from '@dormouse/ports';
 import { inputIds, type SpawnChild } from '@dormouse/thread';
 

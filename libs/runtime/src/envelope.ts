@@ -1,10 +1,10 @@
-// The commit envelope: how a decision becomes stored bytes, how bytes become events again, and the hash chain over them.
+// The commit envelope: how a decision becomes stored bytes and those become events again, and the hash chain over them.
 //
 // Invariants:
-//   V1. `hash` = SHA-256 of the JSON array [prev, tenant, thread, version, count, inputs, at, nonce, trace, kid] in exactly
-//       this order, a line feed, and the stored body: the chain covers the stored bytes, so contents may be made unreadable
-//       without breaking it.
-//   V2. `body` is JSON of `{events, effects}`; whoever re-seals the same decision gets the same body.
+//   V1. `hash` = SHA-256 of the JSON array [prev, tenant, thread, version, count, inputs, at, nonce, trace, kid] in
+//       exactly this order, a line feed, and the stored body: the chain covers the stored bytes, so contents may be
+//       made unreadable without breaking it.
+//   V2. `body` is JSON of `{events, effects}`; sealing the same decision again gives the same body.
 import { hash as digest } from 'node:crypto';
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';

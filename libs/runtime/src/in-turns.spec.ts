@@ -8,7 +8,7 @@ interface Diary {
   readonly end: () => void;
 }
 
-/** Writes down who took a step, and in which turn of the event loop. */
+/** Writes down which work took a step, and in which tick of the event loop. */
 function diary(): Diary {
   const lines: string[] = [];
   let turn = 0;

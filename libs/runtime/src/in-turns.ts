@@ -1,15 +1,15 @@
-// Long work of a process, step by step, so that nobody waits for all of it.
+// Long work of a process, step by step, so that other work waits for one step at most.
 //
 // Invariants:
-//   T1. One step per turn of the event loop, however much long work there is; the pieces of work take turns.
+//   T1. One step per tick of the event loop, however much long work there is; the pieces of work take turns.
 import { resultOf, type Steps } from '@dormouse/protocol';
 
-/** Takes a step, and says whether there are more. */
+/** Takes a step; true when there are more. */
 type Work = () => boolean;
 
 const round: Work[] = [];
 
-/** The first step is not taken at once either: whoever calls has often done something long itself. */
+/** The first step is deferred too: the caller has often just done something long itself. */
 export function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     round.push(() => {
@@ -36,6 +36,6 @@ function takeTurn(): void {
   if (round.length > 0) setImmediate(takeTurn);
 }
 
-/** The same for what may be long; what is not is done at once. */
+/** The same for work that may be long; short work is done at once. */
 export const inTurnsIf = <Result>(isLong: boolean, steps: Steps<Result>): Result | Promise<Result> =>
   isLong ? inTurns(steps) : resultOf(steps);

@@ -1,8 +1,8 @@
-// Reads of the same thing at the same time: what has just grown old is wanted by everybody at once, and is read once.
+// Shares concurrent reads of one key: when a cached value expires, its many readers cause one read.
 
 export type SharedReads<Answer> = (key: string, read: () => Promise<Answer>) => Promise<Answer>;
 
-/** The answer, or the failure, of the read under this key that is on its way; else of a new one. */
+/** The answer, or the failure, of the read under this key that is under way; else of a new one. */
 export function createSharedReads<Answer>(): SharedReads<Answer> {
   const reading = new Map<string, Promise<Answer>>();
   return (key, read) => {

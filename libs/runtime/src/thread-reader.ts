@@ -1,5 +1,5 @@
-// Loads a thread from what is stored: snapshot and the commits after it. Used by whoever looks; the processor's cache is
-// its own business. A read that fails throws: state that cannot be loaded is never "empty". R54
+// Loads a thread from what is stored: snapshot and the commits after it. Used by every reader but the processor, which
+// has its own cache. A read that fails throws: state that cannot be loaded is never "empty". R54
 import type { Commit, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';
 import {
@@ -14,7 +14,7 @@ import {
 } from '@dormouse/thread';
 import { openCommit } from './envelope.ts';
 
-/** Shape of the snapshot's JSON; a change of `Thread`, `TranscriptTail` or `ModelMessage` makes it larger by one. */
+/** Shape of the snapshot's JSON; a change of `Thread`, `TranscriptTail` or `ModelMessage` increases it by one. */
 export const snapshotShape = 11;
 
 /** A thread at some version, and the messages of its transcript from `messagesFrom` on. */

@@ -2,7 +2,7 @@ import { Fault } from '@dormouse/ports';
 import { expect, it } from 'vitest';
 import { createTurnstile } from './turnstile.ts';
 
-/** A turnstile, and who went through it. */
+/** A turnstile, and the callers that went through it. */
 function watched(limits: { readonly insideMax: number; readonly waitingMax: number }) {
   const through = createTurnstile(limits);
   const order: string[] = [];

@@ -1,15 +1,15 @@
-// Lets no more than some in at once. Not here: what they do inside; it must end by itself.
+// A fair semaphore: at most `insideMax` callers are inside at once. Not here: their work; it must end by itself.
 //
 // Invariants:
-//   T1. Whoever leaves gives his place to the next, in turns between those who have somebody waiting: one of them with a long queue
-//       keeps another waiting for one place, not for his queue.
-//   T2. A queue has an end: beyond it whoever comes is sent away, with a Fault that says so.
+//   T1. A caller that leaves gives its place to the next, in rotation over the owners (`of`) with waiting callers: an
+//       owner with a long queue delays another by one place, not by its whole queue.
+//   T2. A queue is bounded: a caller beyond the bound is refused, with a Fault that says so.
 import { Fault } from '@dormouse/ports';
 
 export type Turnstile = <Result>(of: string, work: () => Promise<Result>) => Promise<Result>;
 
 export function createTurnstile(limits: { readonly insideMax: number; readonly waitingMax: number }): Turnstile {
-  /** By whose they are, in the order in which they are let in next. */
+  /** By owner, in the order in which they are admitted next. */
   const waiting = new Map<string, (() => void)[]>();
   let inside = 0;
 

@@ -1,7 +1,7 @@
 // 26 characters of Crockford's alphabet: a time, then 80 bits. They sort by time.
 //
 // Invariant:
-//   U1. Two characters at a time, and those of the time once for all that are made in a millisecond: a thousand of them are made per
+//   U1. Characters are made two at a time, and those of the time once per millisecond: a thousand ids are made per
 //       second, and every piece that a text is joined from costs.
 
 /** No I, L, O, U. */

@@ -1,7 +1,7 @@
 // The body of a callback: a message of RAP, or the reason why it is refused for good.
 //
 // Invariant:
-//   B1. A long one is decoded and read step by step, and until then it is nothing but its bytes.
+//   B1. A long message is decoded and read step by step; until then only its bytes are held.
 import { readingCallback, type Callback, type CallbackReading, type Steps } from '@dormouse/protocol';
 
 export interface CallbackRequest {
@@ -18,7 +18,7 @@ export interface Refused {
   readonly code: string;
   readonly detail: string;
   readonly settles: boolean;
-  /** What tells this refusal from others of the same call; default: the body's hash. */
+  /** Distinguishes this refusal from others of the same call; default: the body's hash. */
   readonly about?: string;
 }
 
@@ -30,7 +30,7 @@ export interface NotAccepted {
 
 const problemsShownMax = 5;
 
-/** The message, or why there is none. (B1) */
+/** The message, or the reason why it is refused. (B1) */
 export function* readingBody(body: CallbackRequest['body']): Steps<Accepted | NotAccepted> {
   const text = typeof body === 'string' ? body : yield* decoding(body);
   if (text === null) return { ok: false, refused: unreadable('not UTF-8', typeOf(body)) };
@@ -38,7 +38,7 @@ export function* readingBody(body: CallbackRequest['body']): Steps<Accepted | No
   return read.ok ? read : { ok: false, refused: refusalOf(read, body) };
 }
 
-/** Why it is not even read; null for nearly all. */
+/** Why the body is not even read; null for nearly all requests. */
 export function whyUnread(request: CallbackRequest, bytesMax: number): Refused | null {
   const { body } = request;
   const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
@@ -49,7 +49,7 @@ export function whyUnread(request: CallbackRequest, bytesMax: number): Refused |
   return { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', detail, settles: false };
 }
 
-/** Servers exist that send no content type at all; whoever sends one means it. */
+/** A missing content type is accepted, because some servers send none; one that is sent must be JSON. */
 function isJson(contentType: string | null | undefined): boolean {
   return (
     contentType === null ||
@@ -117,11 +117,11 @@ function unreadable(why: string, type: string | null): Refused {
   };
 }
 
-/** One record per call and other type: a stream of view updates must not settle a call as a series of broken results. */
+/** One record per call and other type: a stream of broken view updates must not settle a call as broken results. */
 const aboutType = (type: Callback['type'] | undefined): string | undefined =>
   type === 'tool_result' ? undefined : type;
 
-/** The type that an unreadable body claims near its beginning or end. Quotes in a JSON string are escaped, so text cannot fake it. */
+/** The type that an unreadable body claims near start or end. JSON strings escape quotes, so text cannot fake it. */
 export function typeOf(body: Uint8Array | string): string | null {
   const claim = /"type"\s{0,16}:\s{0,16}"(tool_result|subscription_event|oauth|user_choice|view_update)"/;
   const stretch = 65_536;

@@ -33,7 +33,7 @@ let clock: ManualClock;
 let ports: MemoryPorts;
 let published: { readonly key: ThreadKey; readonly input: BusInput; readonly trace: string | null }[];
 let fails: Error | null;
-/** What is published all the same. */
+/** Inputs that are published in spite of that. */
 let spared: BusInput['kind'] | null;
 let dedupFails: Error | null;
 let blobsFail: Error | null;

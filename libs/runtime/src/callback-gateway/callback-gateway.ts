@@ -1,22 +1,22 @@
-// The door for tool servers: turns a POST on a callback URL into an input of its thread, or into an answer that says why
-// not. Judges the message; whether anything waits for it is for `decide`. RAP transport, Tool → Runtime. design §7
+// The door for tool servers: turns a POST on a callback URL into an input of its thread, or into an answer that says
+// why not. Judges the message; whether anything waits for it is for `decide`. RAP transport, Tool → Runtime. design §7
 //
-// Answers: 200 accepted, known already, or nothing pending · 401 not our token · 403 the body is about another call ·
+// Answers: 200 accepted, already known, or nothing pending · 401 not our token · 403 the body is about another call ·
 // 410 expired or revoked · 400 not JSON · 413 too large · 415 not `application/json` · 422 not a RAP message ·
 // 503 with Retry-After for anything temporary. Never 429: tools do not retry a 4xx, so it would lose messages.
 //
 // Invariants:
 //   C1. 200 is said when the input is durable, never before.
-//   C2. `Dedup` learns of a message only after that; losing or lacking it costs a second look by `decide`, no more.
-//   C3. A message that is refused for good is visible on its thread before the refusal is answered, because tools do not
-//       retry a 4xx; a `tool_result` that is too large or unreadable settles its call.
-//   C4. The token is in no log line and in no answer; nor is the URL of a login or of a choice's answer, which is sealed here.
-//   C5. An event is accepted once under its sender's event id; without one it is at least once, under an id of ours. I-13
-//   C6. A long message is worked on in turns: whatever a server sends, nobody else waits for more than a step of it. Only
-//       some are read at once, tenant by tenant; the others wait, as bytes.
+//   C2. `Dedup` records a message only after that; a missing record costs one more check by `decide`, no more.
+//   C3. A message that is refused for good is visible on its thread before the refusal is answered, because tools do
+//       not retry a 4xx; a `tool_result` that is too large or unreadable settles its call.
+//   C4. The token is in no log line and in no answer; nor is the URL of a login or of a choice's answer, sealed here.
+//   C5. An event is accepted once under its sender's event id; without one it is at least once, under our own id. I-13
+//   C6. A long message is processed step by step: whatever a server sends, other work waits for one step at most. Only
+//       a few are read at once, in rotation over the tenants; the others wait, as bytes.
 //   C7. The token is judged, and the tenant's share, before a request is read.
-//   C8. A question or a login is one under its sender's message id. Without one each is an input of its own, and the thread
-//       knows a repetition by the hash of what is asked, while that is open. R94
+//   C8. A question or a login is one under its sender's message id. Without one each is an input of its own, and the
+//       thread recognises a repetition by the hash of the question, while that is open. R94
 import { hash } from 'node:crypto';
 import {
   answerOwner,
@@ -67,7 +67,7 @@ export interface CallbackAnswer {
   readonly retryAfterS?: number;
 }
 
-/** Reads a request, whose sender is known by its token then. Whatever it throws is thrown on. */
+/** Reads a request, once its token has been judged. Whatever it throws is thrown on. */
 export type ReadRequest = () => Promise<CallbackRequest>;
 
 export interface CallbackGateway {
@@ -83,7 +83,7 @@ export interface CallbackGatewayDeps {
   readonly logins: Logins;
   readonly sealer: Sealer;
   readonly rates: RateLimits;
-  /** Of one tenant; null for none. R43 */
+  /** Rate limit of one tenant; null for no limit. R43 */
   readonly rate?: RateLimit | null;
   readonly clock: Clock;
   readonly entropy: Entropy;
@@ -93,7 +93,7 @@ export interface CallbackGatewayDeps {
 
 export interface CallbackGatewaySettings {
   readonly bodyBytesMax: number;
-  /** Payload of one result that the log keeps itself. */
+  /** Payload of one result that is kept in the log itself. */
   readonly inlineBytesMax: number;
   readonly viewBytesMax: number;
   readonly retryAfterS: number;
@@ -111,9 +111,9 @@ const defaultSettings: CallbackGatewaySettings = {
   choiceDeadlineMs: 3_600_000,
 };
 
-/** Text and values take several times the room of the bytes that they are read from. */
+/** Text and values take several times the memory of the bytes that they are read from. */
 const readAtOnceMax = 2;
-/** Long messages of one tenant; the tools of those above try again. */
+/** Waiting long messages of one tenant; one more is answered 503, and its tool retries. */
 const waitingMaxOfTenant = 32;
 const isLong = ({ body }: CallbackRequest): boolean => body.length > shortJsonCharacters;
 /** Megabytes are worked on step by step. (C6) */
@@ -136,7 +136,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     return taken;
   }
 
-  /** The log dedups for ever, so this is always a safe thing to believe. (C2) */
+  /** The log dedups for ever, so a hit in `Dedup` may always be believed. (C2) */
   function notKnown(error: unknown): boolean {
     degraded(error);
     return false;
@@ -205,7 +205,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     });
   }
 
-  /** (C4) The URL is sealed before the thread hears of it. */
+  /** (C4) The URL is sealed before it reaches the thread. */
   function takeLogin(
     scope: CallbackScope,
     login: Extract<Callback, { type: 'oauth' }>,
@@ -246,7 +246,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     }));
   }
 
-  /** The message that a question is, and the question that it asks, for the thread to compare when only that can tell. (C8) */
+  /** The name of the message, or without one the hash of its question, for the thread to compare. (C8) */
   function namesOf(
     request: CallbackRequest,
     asked: string,
@@ -257,7 +257,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
       : { message: hashOf(messageId), question: null };
   }
 
-  /** R98: the content is handed on as it was written. Nothing here says whether the thread exists; its lane does. */
+  /** R98: the content is passed on as it was written. Whether the thread exists is checked by its lane, not here. */
   async function takeView(
     { tenant, thread }: CallbackScope,
     viewType: string,
@@ -309,7 +309,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     return accept(scope, read, request);
   }
 
-  /** What no record holds is refused for good: sending it again does not help. (C3) */
+  /** An input too large for a record is refused for good: sending it again does not help. (C3) */
   async function judged(scope: CallbackScope, request: CallbackRequest): Promise<CallbackAnswer> {
     try {
       return await judge(scope, request);
@@ -319,7 +319,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     }
   }
 
-  /** Seconds to wait, for a tenant whose tools send more than its share. Nothing is lost: tools try again after a 503. */
+  /** Seconds to wait, for a tenant above its share. Nothing is lost: tools retry after a 503. */
   async function tooFast(tenant: string, rate: RateLimit): Promise<number | null> {
     const { allowed, retryAfterMs } = await deps.rates.take(tenant, 'callbacks', rate);
     return allowed ? null : Math.max(1, Math.ceil(retryAfterMs / 1_000));

@@ -1,11 +1,11 @@
-// The token in a callback URL: who may say what happened to which call. Derived from its fields whenever it is needed, so
-// a repeated POST carries the same URL; never stored, never logged. Not here: whether the call still waits (`decide`).
+// The token in a callback URL: it permits its bearer to report on one call. Derived from its fields when needed, so a
+// repeated POST carries the same URL; never stored, never logged. Not here: whether the call still waits (`decide`).
 //
 // Invariants:
 //   K1. The MAC covers every field, the key's id and the format's version; changing any bit of a token refuses it.
 //   K2. Equal fields and an equal time of signing give the same token for as long as the key is not revoked: the key is
 //       chosen by the time of the commit, not by what is newest now.
-//   K3. A key that is retired still verifies; a revoked one answers "gone", and only to whoever really held a token of it.
+//   K3. A retired key still verifies; a revoked one answers "gone", and only for a token that it really signed.
 //   K4. One spelling per token: base64url that decodes to the same bytes in another spelling is refused.
 import { timingSafeEqual } from 'node:crypto';
 import { type HashKey, hashKeyOf, keyedHash } from '../keyed-hash.ts';
@@ -49,7 +49,7 @@ interface ReadyKey extends Omit<CallbackKey, 'secret'> {
   readonly secret: HashKey;
 }
 
-/** What a token of ours says, and with which key. */
+/** The content of a token that we signed, and the key. */
 interface Signed {
   readonly scope: CallbackScope;
   readonly key: ReadyKey;
@@ -97,7 +97,7 @@ function sign(scope: CallbackScope, key: ReadyKey): string {
   return Buffer.concat([covered.subarray(purpose.length), keyedHash(key.secret, covered)]).toString('base64url');
 }
 
-/** Null for what no key of ours has signed. */
+/** Null for a text that none of our keys has signed. */
 function authenticate(token: string, keys: ReadonlyMap<string, ReadyKey>): Signed | null {
   if (token.length > tokenCharactersMax) return null;
   const bytes = Buffer.from(token, 'base64url');
@@ -125,7 +125,7 @@ const forged: TokenVerdict = {
 };
 const gone = (detail: string): TokenVerdict => ({ ok: false, status: 410, code: 'CALLBACK_EXPIRED', detail });
 
-/** What the MAC covers: purpose, version, expiry, then each field with its length in front, so that none reaches into the next. */
+/** What the MAC covers: purpose, version, expiry, then each field after its length: no field runs into the next. */
 function encode(scope: CallbackScope, keyId: string): Buffer {
   const fields = [keyId, scope.tenant, scope.thread, scope.toolCallId, scope.toolServer];
   const head = purpose.length + 1 + expiryBytes;

@@ -1,5 +1,5 @@
-// Text of strangers, before people, terminals and models see it: control characters and terminal sequences go, every
-// other character stays. Lone surrogates never get here, the JSON reader refuses them. R49
+// Text from outside, cleaned before people, terminals and models see it: control characters and terminal sequences are
+// removed, every other character stays. Lone surrogates never get here, the JSON reader refuses them. R49
 import { resultOf, type Steps } from '@dormouse/protocol';
 
 // eslint-disable-next-line no-control-regex -- control characters are what this is about
@@ -7,7 +7,7 @@ const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 /** Colours and cursor movements (CSI, no longer than any is), and titles and links (OSC), whole; linear on any text. */
 // eslint-disable-next-line no-control-regex -- the same
 const terminalSequence = /\u001b\[[0-?]{0,256}[ -/]{0,16}[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?/y;
-/** The same, and what may be the end of one. */
+/** A terminal sequence, or what may be the end of one. */
 const sequenceOrEnd = new RegExp(`${terminalSequence.source}|\u001b\\\\?`, 'y');
 const escape = 0x1b;
 
@@ -28,13 +28,13 @@ export function* cleaningText(text: string, stepCharacters = 131_072): Steps<str
   return pieces.join('');
 }
 
-/** At `to`, or behind the terminal sequence that stands across it. */
+/** `to`, or the end of the terminal sequence that spans it. */
 function endOfPiece(text: string, from: number, to: number): number {
   const last = from + text.slice(from, to).lastIndexOf('\u001b');
   return last < from ? to : Math.max(to, last + lengthAt(sequenceOrEnd, text, last));
 }
 
-/** Character by character: `replace` makes a tree of strings, with a node for every character that goes. */
+/** Character by character: `replace` makes a tree of strings, with a node for every removed character. */
 function cleanPiece(piece: string): string {
   const kept = new Uint16Array(piece.length);
   let [length, widest] = [0, 0];

@@ -4,7 +4,7 @@
 //   S1. At most `inlineBytesMax` bytes of one result are inline, all its texts and segments together.
 //   S2. A blob is durable before the input that refers to it exists.
 //   S3. Display is cosmetic: a segment that does not fit is left out, and people see the text instead.
-//   S4. Megabytes are cleaned and hashed in turns, so that nobody else waits for all of them.
+//   S4. Megabytes are cleaned and hashed step by step, so that other work waits for one step at most.
 import { createHash, hash } from 'node:crypto';
 import type { ContentItem as WireItem, DisplaySegment as WireSegment, Steps } from '@dormouse/protocol';
 import type { Blobs } from '@dormouse/ports';
@@ -14,11 +14,11 @@ import { cleaningText } from './clean-text.ts';
 /** What a tool sent, without control characters. */
 export interface CleanResult {
   readonly items: readonly WireItem[];
-  /** None is null. */
+  /** Null when there is none. */
   readonly segments: readonly WireSegment[] | null;
 }
 
-/** What the log says of a result, and the blobs that it refers to. */
+/** A result as it is in the log, and the blobs that it refers to. */
 export interface DividedResult {
   readonly content: readonly ContentItem[];
   readonly displayAs: readonly DisplaySegment[] | null;

@@ -43,7 +43,7 @@ export interface AgentPorts {
   readonly entropy: Entropy;
 }
 
-/** Two clients that make the next version at once take turns; more rounds than this mean that something else is wrong. */
+/** Clients that make the next version at once alternate; more rounds than this mean that something else is wrong. */
 const insertAttemptsMax = 10;
 
 export function createAgentDesk(ports: AgentPorts): AgentDesk {
@@ -100,7 +100,7 @@ async function insertVersion(
   throw new Fault('UNAVAILABLE', 'Too many versions of this agent are being made at once.', { retryAfterMs: 1_000 });
 }
 
-/** Each by its name, also where it was given by its id; null for one that is not there. (G3) */
+/** Each by its name, also where it was given by its id; null for a tool server that does not exist. (G3) */
 const toolServerNames = (
   { toolServers }: AgentPorts,
   tenant: string,

@@ -1,10 +1,10 @@
-// How everything that the runtime knows is shown to clients: one mechanical translation, no table of exceptions.
+// How the runtime's values are shown to clients: one mechanical translation, no table of exceptions.
 //
 // Invariants:
 //   J1. Names go from camelCase to snake_case by their spelling alone; what is opaque (arguments, metadata, parameters,
 //       settings by the name of a tool or tool server) is handed on untouched.
-//   J2. Members that hold a time (`…At`, `at`, `since`, `due`, `deadline`, `scheduledFor`) are milliseconds inside and
-//       RFC 3339 UTC with milliseconds outside.
+//   J2. Members that hold a time (`…At`, `at`, `since`, `due`, `deadline`, `scheduledFor`) are milliseconds inside
+//       and RFC 3339 UTC with milliseconds outside.
 //   J3. An event's `type` is the snake_case of its name: `MessageAccepted` is `message_accepted`.
 import { createCodec, wireName } from '@dormouse/protocol';
 

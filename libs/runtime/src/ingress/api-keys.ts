@@ -1,8 +1,8 @@
-// Who is asking: API keys, kept hashed. The key decides the tenant.
+// Authentication of clients: API keys, kept hashed. The key decides the tenant.
 //
 // Invariants:
 //   A1. The key itself is never stored, logged or compared; its SHA-256 is.
-//   A2. What is remembered here is forgotten after `rememberedMs`, so that a revoked key stops working everywhere soon.
+//   A2. Cached keys expire after `rememberedMs`, so that a revoked key stops working everywhere soon.
 //       "No such key" is never remembered, and a store that fails is a fault, not a "no". R54
 import { hash } from 'node:crypto';
 import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope } from '@dormouse/ports';
@@ -29,7 +29,7 @@ export interface KeyDesk {
   /** Makes a key; its text is in the answer and nowhere else. */
   create(tenant: string, wanted: NewApiKey): Promise<{ readonly id: string; readonly key: string }>;
   list(tenant: string, page: PageRequest): Promise<ListPage<Omit<ApiKey, 'keySha256' | 'tenant'>>>;
-  /** It stops working here at once, and everywhere within `rememberedMs`. */
+  /** The key stops working here at once, and everywhere within `rememberedMs`. */
   revoke(tenant: string, id: string): Promise<Answered<null>>;
   /** Makes sure that this very key exists (the development key, the bootstrap key). */
   ensure(tenant: string, name: string, key: string): Promise<void>;

@@ -1,4 +1,4 @@
-// Payloads that are too large for the log, given to whoever may read the thread.
+// Payloads that are too large for the log, given to every client that may read the thread.
 import type { Blobs, ThreadKey } from '@dormouse/ports';
 import { answered, type Answered, notFound } from './refusal.ts';
 import type { ThreadLookup } from './thread-lookup.ts';

@@ -1,4 +1,4 @@
-// An open choice as people see it: what is asked, what may be answered, and the exact arguments the answer is bound to.
+// An open choice as people see it: question, possible answers, and the exact arguments the answer is bound to.
 import type { ThreadKey, ThreadLog } from '@dormouse/ports';
 import type { RecordedEvent, Thread } from '@dormouse/thread';
 import { placedEvents } from './log-scan.ts';

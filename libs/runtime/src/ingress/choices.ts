@@ -1,8 +1,8 @@
 // Choices that wait for a person, and their answers: approvals of calls (R27), and what tools ask (R89–R92).
 //
 // Invariants:
-//   H1. The first answer stays. A second one is refused with the first, whether it is seen before it is sent or was decided
-//       after; in the second case the thread has recorded it as refused.
+//   H1. The first answer stays. A second one is refused with the first, whether the first is seen before the second is
+//       sent or was decided before it; in the latter case the thread has recorded the second as refused.
 import type { InputBus, PageRequest, Snapshots, ThreadKey } from '@dormouse/ports';
 import { type Answer, answerMismatch, type RecordedEvent } from '@dormouse/thread';
 import { loadThread } from '../thread-reader.ts';
@@ -39,7 +39,7 @@ export interface ChoicePorts extends FollowPorts {
   readonly mintName: MintRequestName;
 }
 
-/** How long a client waits to hear whether it was first. */
+/** How long a client waits for the decision whether its answer was first. */
 const decidedWithinMs = 5_000;
 
 export function createChoiceDesk(ports: ChoicePorts): ChoiceDesk {

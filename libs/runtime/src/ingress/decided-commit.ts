@@ -1,4 +1,4 @@
-// Waiting for what becomes of an input. Where the bus is durable by itself, `publish` says only that it will be decided.
+// Waits for the outcome of an input. With a bus that is durable by itself, `publish` says only that it will be decided.
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import { type FollowPorts, openHints } from './follow-commits.ts';
 

@@ -1,4 +1,4 @@
-// Keeps what a stream shows of a running completion free of repeats: the "so far" of a late reader overlaps what is live.
+// Removes repeats from what a stream shows of a running completion: a late reader's "so far" overlaps the live deltas.
 //
 // Invariants:
 //   D1. Of one attempt, completion, kind and index, every character is given at most once, in order.

@@ -1,9 +1,9 @@
-// Whether a JSON value is an event as the runtime records it: for events that others wrote. Those from our own log are trusted.
+// Whether a JSON value is an event as the runtime records it: for events from elsewhere. Our own log is trusted.
 //
 // Invariants:
 //   S1. Every field of every event type has its check here, or this file does not compile.
-//   S2. Fields that nobody knows are allowed, and bounded in depth: another release may have written them.
-//   S3. What is used as a key is not the name of anything that objects have by themselves.
+//   S2. Unknown fields are allowed, and bounded in depth: another release may have written them.
+//   S3. A string that is used as a key is not the name of a member that every object has.
 import { idCharactersMax, isJsonObject, jsonDepthMax } from '@dormouse/protocol';
 import type {
   Limits,

@@ -13,7 +13,7 @@ export type ApiEvent = { readonly position: number; readonly at: string; readonl
 
 export function apiEvent({ position, at, event }: PlacedEvent): ApiEvent {
   const { type, turnId, cause, ...fields } = readableFields(event);
-  const given = Object.entries(fields).filter(([, value]) => value !== null); // an optional field without a value is absent
+  const given = Object.entries(fields).filter(([, value]) => value !== null); // a null optional field is absent
   return apiJson({ position, at, type: apiType(type), turnId, cause, ...Object.fromEntries(given) }) as ApiEvent;
 }
 

@@ -1,10 +1,10 @@
-// The log of one thread as a stream that goes on: what is stored, then what comes, without gap and without repeat.
+// The log of one thread as a live stream: what is stored, then what comes, without gap and without repeat.
 //
 // Invariants:
 //   F1. Subscribe first, then read the log, then forward what is newer: nothing falls between. design §6
-//   F2. The feed is a hint: a commit that does not join the last one makes us read the log, and without any hint the log is
-//       read again every `pollMs`. Losing hints costs time, never correctness.
-//   F3. What waits for a slow reader is bounded; past that the stream says `lagged` and ends.
+//   F2. The feed is a hint: after a commit that does not join the last one the log is read, and without any hint the
+//       log is read again every `pollMs`. Losing hints costs time, never correctness.
+//   F3. What waits for a slow reader is bounded; past that the stream gives `lagged` and ends.
 import {
   type Clock,
   type Commit,
@@ -44,7 +44,7 @@ export interface HintStream {
   take(): Promise<Hint | 'nothing' | 'lagged' | 'over'>;
 }
 
-/** Whoever holds it lets go of it. */
+/** The holder must close it. */
 export interface OpenHints extends HintStream {
   close(): void;
 }
@@ -71,7 +71,7 @@ export async function openHints(
   return inbox.open(unsubscribe);
 }
 
-/** Follows from the commit that holds the event after `after` until the hints, held since before anything else was read, are closed. */
+/** Follows from the commit with the event after `after`, until `hints`, opened before any other read, are closed. */
 export async function* followCommits(
   ports: FollowPorts,
   key: ThreadKey,
@@ -105,11 +105,11 @@ export async function* followCommits(
 
 const endOf = (commit: Commit): number => commit.version + commit.count;
 
-/** It goes on where everything is known up to `position`. */
+/** The commit continues where everything is known up to `position`. */
 export const joins = (commit: Commit, position: number): boolean =>
   commit.version <= position && endOf(commit) > position;
 
-/** Something between `position` and it was missed. (F2) */
+/** Something between `position` and the commit was missed. (F2) */
 export const isBeyond = (commit: Commit, position: number): boolean => commit.version > position;
 
 /** Hints that wait for the reader, in order. */

@@ -1,11 +1,11 @@
-// A thread's event stream, as frames: durable events, what the model says meanwhile, open choices and logins, views, status.
-// The host writes them to a socket and nothing else.
+// A thread's event stream, as frames: durable events, the running completion's text, open choices and logins, views,
+// status. The host writes them to a socket and nothing else.
 //
 // Invariants:
 //   S1. Durable events carry their position as id, each once, in order, from the one after `after`. I-19
-//   S2. Text that is shown twice (once as "so far", once live) is cut: a client appends and is right. A new attempt starts over.
-//   S3. On connect: status, open choices, open logins and current views first, then what is newer, then the text so far.
-//   S6. While the running completion waits for its next attempt, a reader is told at once and on connect.
+//   S2. Text that comes twice (once as "so far", once live) is cut: a client only appends. A new attempt starts over.
+//   S3. On connect: status, open choices, open logins and current views, then what is newer, then the text so far.
+//   S6. While the running completion waits for its next attempt, the stream shows it, also on connect.
 //   S5. The URL of a login is opened for the stream alone; it is in no event. R84, R88
 //   S4. A closed thread gives what is newer, then `end`.
 import type { Commit, Delta, Logins, Retrying, Sealer, Snapshots, ThreadKey, View, Views } from '@dormouse/ports';
@@ -137,7 +137,7 @@ async function openLogins(ports: FollowDeskPorts, key: ThreadKey, thread: Thread
     });
 }
 
-/** None of a completion that is over. */
+/** No frame for a completion that is over. */
 function* retryingFrames({ completion }: Thread, retrying: Retrying | null): Generator<Frame> {
   if (retrying === null || completion?.completionId !== retrying.completionId) return;
   const { failedAt: _, since: __, ...data } = retrying;

@@ -4,15 +4,15 @@
 //   P1. Only 2xx are kept; anything else, and any fault, frees the key.
 //   P2. The claim is taken before anything is done and finished after it was done; what happens twice because a process
 //       died between is caught by the ids, which are functions of the key. (K1)
-//   P4. A claim is renewed while its request runs, so it is told apart from one of a process that has died, within `claimLeaseMs`.
+//   P4. A claim is renewed while its request runs: a claim of a process that has died expires in `claimLeaseMs`.
 //   P3. An answer that holds a credential is kept sealed: no store has what was shown once.
 import { hash } from 'node:crypto';
 import type { Clock, IdempotencyKeys, KeptAnswer, Sealer, SealOwner } from '@dormouse/ports';
 import { answered, type Answered, refused } from './refusal.ts';
 
-/** How long a claim that nobody renews keeps others waiting. */
+/** How long a claim that is not renewed keeps other requests waiting. */
 const claimLeaseMs = 8_000;
-/** Often enough for two that fail, and for a machine that stands still for a moment. */
+/** Often enough to survive two failed renewals, and a machine that stalls for a moment. */
 const renewEveryMs = 2_000;
 
 export interface OnceRequest {

@@ -1,4 +1,4 @@
-// One commit of an imported file: whether it is what it says, what it needs from this installation, and how it reads here.
+// One commit of an imported file: whether it is valid, what it needs from this installation, and how it reads here.
 import type { Agents, Blobs, Commit, ThreadKey } from '@dormouse/ports';
 import { isJsonObject } from '@dormouse/protocol';
 import type { AgentReference, RecordedEvent } from '@dormouse/thread';
@@ -10,7 +10,7 @@ import { beginningOf } from './thread-beginning.ts';
 /** Where the imported history begins: a thread of the same import. */
 export interface Origin extends ThreadKey {
   readonly ancestors: readonly string[];
-  /** Events that are here, once all of its commits are; 0 before. */
+  /** Number of its events here, once all of its commits are; 0 before. */
   readonly events: number;
 }
 
@@ -45,11 +45,11 @@ function eventsOf(commit: Commit): readonly unknown[] | null {
   }
 }
 
-/** A thread is opened by its first event, and a fork says so with the second: whoever looks for them looks no further. */
+/** How a thread begins: its first event opens it, the second may fork it. No later event is searched. */
 const beginsAgain = ({ type }: RecordedEvent, before: number, { version }: Commit): boolean =>
   (type === 'ThreadOpened' && before > 0) || (type === 'ThreadForked' && (before !== 1 || version > 0));
 
-/** What this installation does not have. (M4) */
+/** What the commit needs and this installation does not have. (M4) */
 export async function lackOf(
   { agents, blobs }: { readonly agents: Agents; readonly blobs: Blobs },
   tenant: string,
@@ -94,7 +94,7 @@ export function isBegunIn(first: Commit, origin: Origin | null): boolean {
   return (parent ?? forkedFrom)?.threadId === origin?.thread;
 }
 
-/** The event with the ids that the threads before it have here. */
+/** The event, with the local ids of the threads before it. */
 export function begunHere(event: RecordedEvent, origin: Origin | null): RecordedEvent {
   if (origin === null) return event;
   const { thread: threadId, ancestors } = origin;

@@ -1,9 +1,9 @@
-// The end of an import: the imported thread, and those that its history begins in, are closed and then seen.
+// The end of an import: the imported thread, and those that its history begins in, are closed and then made visible.
 //
 // Invariants:
-//   E1. Every log is closed before the first row is written; rows are written the oldest first, so that whoever sees a thread
-//       can read all that goes before it. Ending twice is ending once.
-//   E2. The closing is decided like any other; but nobody is told, because nobody here ever heard of the thread.
+//   E1. Every log is closed before the first row is written; rows are written the oldest first, so that a client that
+//       sees a thread can read all that goes before it. Ending twice is ending once.
+//   E2. The closing is decided like any other, but owes no effects: nothing here has ever dealt with the thread.
 import { hash } from 'node:crypto';
 import {
   type Clock,
@@ -50,7 +50,7 @@ async function close(ports: ImportEndingPorts, key: ThreadKey): Promise<Thread> 
     const loaded = await loadThread(ports, key);
     if (loaded.thread.status === 'closed') return loaded.thread;
     const commit = sealedClosing(ports, key, loaded);
-    const [outcome] = await ports.log.append([{ commit, owes: false }]); // somebody else's is as good: it is read back
+    const [outcome] = await ports.log.append([{ commit, owes: false }]); // another commit is as good: it is read back
     if (outcome === 'too_large' || outcome === 'unknown')
       throw new Fault('UNAVAILABLE', `the end of an imported thread could not be stored: ${outcome}`);
   }

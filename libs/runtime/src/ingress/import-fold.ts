@@ -1,8 +1,8 @@
-// An imported thread after one more commit, if everybody who reads it later can.
+// An imported thread after one more commit, if every later reader can read it.
 //
 // Invariants:
-//   F1. Nobody waits for it: events are read a few at a time, and whoever waits for this process gets a turn between them.
-//   F2. More may not be open at once than threads ever have: each event would cost more than the one before.
+//   F1. Other work is not blocked: events are read a few at a time, and other work runs between those steps.
+//   F2. No more may be open at once than threads ever have: each event would cost more than the one before.
 import type { Commit } from '@dormouse/ports';
 import type { Steps } from '@dormouse/protocol';
 import {
@@ -20,7 +20,7 @@ import { apiEvent } from './events.ts';
 const eventsPerStep = 64;
 /** Calls, timers, children and the like; our own threads have some hundred of each at most. */
 const openMax = 1_000;
-/** Messages, events and problems that nobody has seen yet. */
+/** Messages, events and problems that are still queued. */
 const waitingMax = 10_000;
 
 /** The thread after the commit; null when its readers would fail, which is a function of the events alone. */

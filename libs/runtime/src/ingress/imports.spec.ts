@@ -274,7 +274,7 @@ it('M4 a child comes after its parent, in the family of the parent', async () =>
   expect((await eventsOf(at, threadOf(here)))[0]).toMatchObject({
     ...{ parent: { threadId: threadOf(parent), position: 2 }, ancestors: [threadOf(parent)] },
   });
-  expect(await eventsOf(at, threadOf(parent))).toHaveLength(5); // closed itself, and told nothing by the child
+  expect(await eventsOf(at, threadOf(parent))).toHaveLength(5); // closed itself, and got no report of the child
 });
 
 it('M2 nobody goes back in time', async () => {
@@ -336,7 +336,7 @@ it('M3 M4 a thread goes on from one that is here to its end, and always from the
   expect(detailOf(await take(at, both, { ...sent, origin: sent.of }))).toBe('begins here in another thread');
   expect(detailOf(await take(at, both, { ...sent, last: true }))).toBe('taken');
   const other = [sealedOf(exported([opened, { type: 'ThreadForked', from, askAgain: true }]), 'thr_fork')];
-  expect(detailOf(await take(at, other, { of: headOf(other), origin: headOf(whole) }))).toBe('taken'); // it is closed now
+  expect(detailOf(await take(at, other, { of: headOf(other), origin: headOf(whole) }))).toBe('taken'); // now closed
 });
 
 it.each([

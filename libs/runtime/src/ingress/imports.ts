@@ -1,18 +1,19 @@
-// A thread that was exported, here or elsewhere, as a closed thread of this tenant: to be read, verified and forked. With it
-// come the threads that its history begins in, each as a closed thread of its own.
+// A thread that was exported, here or elsewhere, as a closed thread of this tenant: to be read, verified and forked.
+// The threads that its history begins in come with it, each as a closed thread of its own.
 //
 // Invariants:
-//   M1. The thread's id is a function of the tenant and the hash of its last commit, hence of all of them: the same file twice
-//       is one thread, a part that was sent before changes nothing, and no part can reach a thread that was not imported.
-//   M2. A commit is taken when its own hash holds and it follows the one before, in whatever part that came: the nonce here is
-//       the hash there. It is sealed anew under the new id, with the same inputs, time and events, but for the ids of where its
-//       history begins; nothing that it once owed is owed here.
-//   M3. Whole or nothing: until the last part the log has no row, so that nobody sees it. The last part closes the thread and
-//       those before it, and then writes their rows, the oldest first. What was open belongs to where it came from. (E1)
-//   M4. What a thread needs from others is there, or the import is refused: its agent's version, its blobs, and for a child or
-//       a fork the imported thread that its history begins in, to its end: so no history goes round in a circle.
-//   M5. A file whose hashes hold may still be forged: every commit is read here as it will be read later, before it is stored.
-//       Each part leaves a snapshot, so that the next one begins where it ended.
+//   M1. The thread's id is a function of the tenant and the hash of its last commit, hence of all of them: the same
+//       file twice is one thread, a part that was sent before changes nothing, and no part can reach a thread that was
+//       not imported.
+//   M2. A commit is taken when its own hash holds and it follows the one before, in whatever part that came: the nonce
+//       here is the hash there. It is sealed anew under the new id, with the same inputs, time and events, but for the
+//       ids of where its history begins; nothing that it once owed is owed here.
+//   M3. Whole or nothing: until the last part the log has no row, so it is not visible. The last part closes the thread
+//       and those before it, and then writes their rows, the oldest first. What was open stays with the original. (E1)
+//   M4. What a thread needs from others is there, or the import is refused: its agent's version, its blobs, and for a
+//       child or a fork the imported thread that its history begins in, to its end; so no history is circular.
+//   M5. A file whose hashes hold may still be forged: every commit is read here as it will be read later, before it is
+//       stored. Each part leaves a snapshot, so that the next one begins where it ended.
 import { hash } from 'node:crypto';
 import {
   type Agents,
@@ -38,10 +39,10 @@ import { answered, type Answered, invalid } from './refusal.ts';
 export interface ImportPart {
   /** Hash of the thread's last commit in the file. */
   readonly of: string;
-  /** The same of the thread that its history begins in; null for one that begins by itself. */
+  /** The same for the thread that its history begins in; null when it begins by itself. */
   readonly origin: string | null;
   readonly commits: readonly Commit[];
-  /** Ends the file: the thread and those before it are seen from now on. */
+  /** Ends the file: from now on the thread and those before it are visible. */
   readonly last: boolean;
 }
 
@@ -54,7 +55,7 @@ export interface ImportedBlob {
 export interface ImportDesk {
   /** `position` is the end of the part. */
   take(tenant: string, part: ImportPart): Promise<Answered<{ readonly thread: string; readonly position: number }>>;
-  /** What commits that follow refer to. */
+  /** What later commits refer to. */
   takeBlob(tenant: string, blob: ImportedBlob): Promise<Answered<null>>;
 }
 
@@ -124,13 +125,13 @@ interface Refusal {
 
 interface Judged {
   readonly problem: Refusal | null;
-  /** What is not here yet, as it would be here. */
+  /** The commits that are not here yet, as they would be stored here. */
   readonly sealed: readonly Commit[];
-  /** The thread after all of it. */
+  /** The thread after the whole part. */
   readonly end: LoadedThread;
 }
 
-/** Reads the part as everybody will read it later, and refuses what could not be. (M2, M4, M5) */
+/** Reads the part as every later reader will, and refuses what could not be read. (M2, M4, M5) */
 async function judge(
   ports: ImportPorts,
   key: ThreadKey,
@@ -138,7 +139,7 @@ async function judge(
   origin: Origin | null,
 ): Promise<Judged> {
   const here = await loadThread(ports, key);
-  const { position: behind } = here.thread; // what is before it stays as it is, whoever appends meanwhile
+  const { position: behind } = here.thread; // what is before it stays, whatever is appended meanwhile
   const before = behind === 0 ? null : await ports.log.at(key, behind);
   const known = await ports.log.read(key, commits[0]?.version ?? 0, commits.length);
   const sealed: Commit[] = [];
@@ -173,7 +174,7 @@ async function judge(
   return { problem: null, sealed, end };
 }
 
-/** Appends what is new, or finds that somebody has appended the same meanwhile. (M1, M2) */
+/** Appends what is new, or finds that another request has appended the same meanwhile. (M1, M2) */
 async function append(log: ThreadLog, key: ThreadKey, sealed: readonly Commit[]): Promise<Refusal | null> {
   const answers = await log.append(sealed.map((commit) => ({ commit, owes: false })));
   if (answers.every((answer) => answer === 'appended')) return null;
@@ -194,7 +195,7 @@ async function append(log: ThreadLog, key: ThreadKey, sealed: readonly Commit[])
   }
 }
 
-/** Best effort: without it the next part, and whoever reads later, folds what it would have spared. */
+/** Best effort: without the snapshot the next part, and every later reader, folds more. */
 async function keepSnapshot({ snapshots }: ImportPorts, key: ThreadKey, at: LoadedThread): Promise<void> {
   const { thread, tail, lastHash } = at;
   const state = encodeSnapshot({ thread, tail, lastHash });

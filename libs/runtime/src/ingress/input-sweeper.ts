@@ -1,10 +1,10 @@
-// Produces again what a store knows of and the topic `inputs` may not: the openings that were lost between a thread's row and
-// the topic, and the wake of a parked thread that an operator wants to go on. design §4
+// Produces again what a store holds and the topic `inputs` may have lost: openings lost between a thread's row and the
+// topic, and the wake of a parked thread that an operator has asked to replay. design §4
 //
 // Invariants:
-//   Z1. Producing an opening twice opens a thread once: it has one input id. So it is with the wake of a replay.
-//   Z2. A thread is woken for as long as it is marked to be replayed: whoever owned it may have died over it. What an owner
-//       has decided already it settles with what it has in hand.
+//   Z1. Producing an opening twice opens a thread once: it has one input id. The same holds for the wake of a replay.
+//   Z2. A thread is woken for as long as it is marked to be replayed: its owner may have died during the replay. Inputs
+//       that an owner has already decided are settled from what that owner still holds.
 import {
   type Clock,
   type InputBus,
@@ -20,7 +20,7 @@ export interface InputSweeperPorts {
   readonly parked: ParkedThreads;
   readonly bus: InputBus;
   readonly clock: Clock;
-  /** Told of what failed; the next sweep tries again. */
+  /** Reports a failure; the next sweep tries again. */
   readonly failed: (fault: unknown) => void;
 }
 
@@ -46,7 +46,7 @@ export function createInputSweeper(ports: InputSweeperPorts): Service {
     for (const key of await parked.replays()) if (!waking.has(nameOf(key)) && !stopped.signal.aborted) void wake(key);
   }
 
-  /** Each by itself: the bus may answer only when the thread has decided. */
+  /** Each separately: the bus may answer only when the thread has decided. */
   async function wake(key: ThreadKey): Promise<void> {
     waking.add(nameOf(key));
     try {

@@ -1,8 +1,8 @@
 // The history that goes before a fork's own, by reference: lists over a fork begin with what it was forked from.
 //
 // Invariants:
-//   N1. Oldest first, each generation up to the event after which the next one was forked; the thread itself comes last and
-//       is not cut. What was inherited never changes, so a cursor into it stays valid for ever.
+//   N1. Oldest first, each generation up to the event after which the next one was forked; the thread itself comes last
+//       and is not cut. What was inherited never changes, so a cursor into it stays valid for ever.
 //   N2. A cursor is a position in the thread's own log, or `<generation>.<position>` in what it inherited. (Q1)
 //   N3. Calls that were open where the fork was made are interrupted for the fork, whatever became of them later.
 import { invalidCursor, type PageRequest, type Snapshots, type ThreadKey, type ThreadLog } from '@dormouse/ports';

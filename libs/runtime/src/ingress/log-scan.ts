@@ -1,4 +1,4 @@
-// Reading the events of a log in order, in blocks, from any position; and looking back from one.
+// Reads the events of a log in order, in blocks, from any position; and searches backwards from one.
 //
 // Invariants:
 //   L1. `position` of the event at index i of a commit is `version + i + 1`; positions are 1..n. design §1.

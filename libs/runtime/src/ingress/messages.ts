@@ -1,8 +1,8 @@
-// User messages: from the door to the topic `inputs`. What becomes of one is decided by its thread, and only there.
+// User messages: from the API to the topic `inputs`. The thread alone decides what becomes of a message.
 //
 // Invariants:
-//   U1. The answer comes after the input is durable; its id is the message's, and returns as `message_id`, `turn_id` and
-//       `cause.id` of what it leads to. I-01
+//   U1. The answer comes after the input is durable; its id is the message's, and returns as `message_id`, `turn_id`
+//       and `cause.id` of what it leads to. I-01
 //   U2. Nothing is published for a thread that does not exist.
 import type { Blobs, InputBus, ThreadKey } from '@dormouse/ports';
 import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from './client-id.ts';

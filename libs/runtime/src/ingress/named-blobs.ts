@@ -1,5 +1,5 @@
-// Which blobs some events refer to, wherever their content is. Arguments of a call are the model's own words: what looks like a
-// reference in them is none.
+// Which blobs some events refer to, wherever their content is. Arguments of a call are the model's own words: what
+// looks like a reference in them is none.
 import type { RecordedEvent } from '@dormouse/thread';
 
 const hash = /^[0-9a-f]{64}$/;

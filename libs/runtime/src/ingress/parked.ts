@@ -1,8 +1,8 @@
-// What an operator may do with a thread that an input has poisoned: see it, let it go on, leave an input out.
+// What an operator may do with a thread that an input has poisoned: see it, replay it, leave an input out.
 //
 // Invariants:
-//   V1. A replay is a mark, and the owner of the thread does it: only the owner knows what else is on its way. It is woken so
-//       that it looks; should the wake be lost, the sweeper repeats it.
+//   V1. A replay is a mark, and the owner of the thread carries it out: only the owner has the inputs that are under
+//       way. A wake makes the owner read the mark; should the wake be lost, the sweeper repeats it.
 //   V2. What is dropped stays to be seen: nothing that was acknowledged vanishes.
 import {
   type Clock,

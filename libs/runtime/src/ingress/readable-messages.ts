@@ -1,4 +1,4 @@
-// The conversation as people read it: what was said, by whom, and what tools answered. Derived from the events, never stored.
+// The conversation as people read it: messages with their authors, and tool results. Derived from events, never stored.
 import type { PageRequest, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { type DisplaySegment, type Outcome, plainText, type RecordedEvent } from '@dormouse/thread';
 import { type Generation, lineageOf, pageOfLineage, threadAt } from './lineage.ts';
@@ -20,7 +20,7 @@ export interface ReadableMessage {
   readonly display?: DisplaySegment;
   readonly childId?: string;
   readonly interrupted?: boolean;
-  /** Of what a fork inherited: the thread whose position this is. */
+  /** For an inherited message of a fork: the thread whose position this is. */
   readonly threadId?: string;
 }
 
@@ -64,7 +64,7 @@ export function createReadableDesk(ports: ReadablePorts): ReadableDesk {
   };
 }
 
-/** The calls that nobody had answered where a fork was made. (N3) */
+/** The calls that were unanswered where a fork was made. (N3) */
 function openAtFork(ports: ReadablePorts): (generation: Generation) => Promise<ReadonlySet<string>> {
   const known = new Map<Generation, ReadonlySet<string>>();
   return async (generation) => {
@@ -121,7 +121,7 @@ async function readable(
   return null;
 }
 
-/** What came by itself: an event of a subscription, words of a child or of the parent, a time. */
+/** Inputs that the user did not send: an event of a subscription, a message of a child or of the parent, a time. */
 function arrivalOf(event: RecordedEvent): Omit<ReadableMessage, 'position' | 'at'> | null {
   switch (event.type) {
     case 'SubscriptionEventReceived': {
@@ -139,7 +139,7 @@ function arrivalOf(event: RecordedEvent): Omit<ReadableMessage, 'position' | 'at
   }
 }
 
-/** The call was asked for before this page: usually a few events back. */
+/** The call was requested before this page: usually a few events back. */
 async function requestedOperation(log: ThreadLog, key: ThreadKey, toolCallId: string, before: number): Promise<string> {
   const asked = await lastEventBefore(
     log,

@@ -1,7 +1,7 @@
-// What the client API says instead of an answer: a refusal is a value, with a code that has a page. Faults are thrown.
+// The client API's negative answers: a refusal is a value, with a code that has a page. Faults are thrown.
 import type { Problem } from '@dormouse/protocol';
 
-/** Codes that the ingress itself gives; the host adds those of its door (syntax, keys, limits). */
+/** Codes that the ingress itself gives; the host adds its own (syntax, keys, limits). */
 export type RefusalCode =
   | 'NOT_FOUND'
   | 'INVALID_BODY'

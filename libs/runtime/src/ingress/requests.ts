@@ -1,5 +1,5 @@
-// What a client may ask of a thread besides talking to it. Every request that reaches a thread is recorded there, as done or
-// as `request_refused`; so all of them are answered 202, also for a closed thread. (V3)
+// What a client may ask of a thread besides talking to it. Every request that reaches a thread is recorded there, as
+// done or as `request_refused`; so all of them are answered 202, also for a closed thread. (V3)
 import type { InputBus, ThreadKey } from '@dormouse/ports';
 import { unreachable, type ThreadInput } from '@dormouse/thread';
 import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from './client-id.ts';

@@ -1,4 +1,4 @@
-// What the first commit of a log says about the thread: where its history begins, and under whom.
+// What the first commit of a log contains about the thread: where its history begins, and its ancestors.
 import type { Commit } from '@dormouse/ports';
 import type { ThreadPosition } from '@dormouse/thread';
 import { openCommit } from '../envelope.ts';

@@ -46,7 +46,7 @@ describe('the key of a thread (W2)', () => {
     const asked = named();
     const first = await found(threads, asked);
     expect(first).toEqual(asked);
-    expect(first).not.toBe(asked); // which holds on to the whole path
+    expect(first).not.toBe(asked); // a slice that keeps the whole path in memory
     expect(await found(threads, named())).toBe(first);
     expect(threads.keyOf(named())).toBe(first);
   });
@@ -159,7 +159,7 @@ describe('a child (W3)', () => {
     expect(await at.ingress.threads.get(child)).toMatchObject({
       value: { id: child.thread, status: 'opening', parent: thread, agent: { name: 'helper', version: 1 } },
     });
-    expect(await at.ports.directory.stuckOpenings(at.clock.now() + 1, 10)).toMatchObject([child]); // or nobody would open it
+    expect(await at.ports.directory.stuckOpenings(at.clock.now() + 1, 10)).toMatchObject([child]); // to be opened
   });
 
   it('of a log that was imported is not made', async () => {

@@ -1,4 +1,4 @@
-// Whether a thread exists: asked by every request, answered from memory for threads that were seen once, because a
+// Whether a thread exists: needed by every request, answered from memory for threads that were seen once, because a
 // thread that exists never stops existing. Only this positive fact is remembered.
 //
 // Invariants:
@@ -22,7 +22,7 @@ export interface ThreadLookup {
   find(key: ThreadKey): Promise<Answered<ThreadKey>>;
   /** The key that `find` would answer with at once; what was given when it would have to look. (W2) */
   keyOf(key: ThreadKey): ThreadKey;
-  /** It was just opened. */
+  /** For a thread that was just opened. */
   remember(key: ThreadKey): void;
   /** Before a commit is shown: the threads that it spawned are found from now on. (W3) */
   announce(commit: Commit): Promise<void>;
@@ -52,7 +52,7 @@ export function createThreadLookup(deps: {
       if (effect.do !== 'SpawnChild') continue;
       const key = { tenant, thread: effect.childId };
       if (known.get(key) !== undefined || (await deps.directory.get(key)) !== null) continue;
-      await deps.directory.insert(childRow({ key: { tenant, thread }, at }, effect)); // the processor opens it, or the sweeper
+      await deps.directory.insert(childRow({ key: { tenant, thread }, at }, effect)); // opened by processor or sweeper
     }
   }
   return {

@@ -1,5 +1,5 @@
-// What a thread has besides its conversation: subscriptions, children, views, schedules. Read from its state, its row and the
-// store of views.
+// What a thread has besides its conversation: subscriptions, children, views, schedules. Read from its state, its row
+// and the store of views.
 import type {
   InputBus,
   PageRequest,
@@ -74,7 +74,7 @@ export function createThreadPartsDesk(ports: ThreadPartsPorts): ThreadPartsDesk 
       const found = await threads.find(key);
       if (!found.ok) return found;
       const name = mintName(origin);
-      const scheduleId = publicId('sch', name); // what we answer is the cause of what happens
+      const scheduleId = publicId('sch', name); // the answered id is the cause of what happens
       const request = { requestId: scheduleId, scheduleId, schedule } as const;
       await bus.publish(key, { kind: 'ScheduleRequest', id: inputIdOf(name), ...request });
       return answered({ id: scheduleId });

@@ -1,4 +1,4 @@
-// Short-lived tokens for one thread, for browsers and end users, who never hold a tenant's key.
+// Short-lived tokens for one thread, for browsers and end users: these never hold a tenant's key.
 //
 // Invariants:
 //   O1. A token is `dtt_<claims>.<mac>`: base64url of the claims' JSON and an HMAC-SHA256 over them; nothing is stored.

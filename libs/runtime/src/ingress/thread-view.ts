@@ -1,4 +1,4 @@
-// A thread as the API shows it: what its row says (names, labels) and what its log says (everything else).
+// A thread as the API shows it: names and labels from its row, everything else from its log.
 import type { Retrying, ThreadRow, ThreadStatus } from '@dormouse/ports';
 import {
   type AgentReference,
@@ -55,7 +55,7 @@ export function threadSummary(row: ThreadRow): ThreadSummary {
   return { ...rest, id: thread, agent: { name: agent, version: agentVersion } };
 }
 
-/** What only the process that asks the model knows of the completion that runs: the log knows nothing of it. */
+/** State of the running completion that only the process running it has: it is not in the log. */
 export interface LiveCompletion {
   readonly slot: SlotWait | null;
   readonly retrying: Retrying | null;
@@ -69,7 +69,7 @@ export function threadView(
   return {
     ...threadSummary(row),
     status: row.status === 'parked' ? 'parked' : statusOf(thread),
-    title: row.position < thread.titledAt ? thread.title : row.title, // the row has not heard of it yet
+    title: row.position < thread.titledAt ? thread.title : row.title, // the row does not have it yet
     updatedAt: Math.max(thread.updatedAt, row.createdAt),
     position: thread.position,
     waitingOn: waitingOn(thread, slot),

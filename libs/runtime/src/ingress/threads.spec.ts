@@ -28,7 +28,7 @@ const model = {
 };
 const keyed = { tenant: key.tenant, method: 'POST', path: '/v1/threads', idempotencyKey: 'k' };
 
-/** A consumer that notes what arrives and says it was decided. */
+/** A consumer that records what arrives and reports it as decided. */
 async function consumed(at: Stage): Promise<InputDelivery[]> {
   const arrived: InputDelivery[] = [];
   await at.ports.inputs.consume({

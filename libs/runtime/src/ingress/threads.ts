@@ -1,10 +1,10 @@
 // Opening, reading, listing and labelling threads.
 //
 // Invariants:
-//   T1. The row comes first, with everything its opening needs; then the opening is published. A process that dies between
-//       leaves a row that the sweeper, or the next request, opens. design §4
-//   T2. The thread's id is a function of the request when it has an idempotency key; opening it twice opens it once. (K1)
-//   T3. A fork lives with its agent's version as it is here: what an imported log says about it may be anybody's words.
+//   T1. The row comes first, with everything its opening needs; then the opening is published. A process that dies
+//       between leaves a row that the sweeper, or the next request, opens. design §4
+//   T2. The thread's id is a function of a request with an idempotency key; opening it twice opens it once. (K1)
+//   T3. A fork uses its agent's version as it is here: what an imported log says about it is not trusted.
 import { canonicalJson } from '@dormouse/protocol';
 import type {
   Agent,
@@ -226,7 +226,7 @@ async function publishOpening(ports: ThreadPorts, row: ThreadRow): Promise<Threa
   return viewOf(ports, row);
 }
 
-/** The row hears of a title that the log has before it is given another: what is said last stays. */
+/** Copies a title that is newer in the log into the row before the row gets another: the last title stays. */
 async function bringUpToDate({ directory, ...ports }: ThreadPorts, key: ThreadKey): Promise<void> {
   const row = await directory.get(key);
   const { thread } = await loadThread(ports, key);

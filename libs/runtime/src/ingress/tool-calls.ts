@@ -1,4 +1,4 @@
-// A thread's tool calls: what its log says of each, joined with the dispatcher's ledger of attempts.
+// A thread's tool calls: each as it is in the log, joined with the dispatcher's ledger of attempts.
 import type { Attempt, DispatchLedger, PageRequest, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { callOf, type Outcome, type Thread } from '@dormouse/thread';
 import { type Generation, lineageOf, pageOfLineage, threadAt } from './lineage.ts';
@@ -18,12 +18,12 @@ export interface ToolCallView {
   readonly outcome?: Outcome;
   readonly since: number;
   readonly attempts: readonly { readonly at: number; readonly status: number | string }[];
-  /** Of what a fork inherited: the thread that made the call. */
+  /** For an inherited call of a fork: the thread that made the call. */
   readonly threadId?: string;
 }
 
 export interface ToolCallDesk {
-  /** In the order they were asked for; a fork's begin with those that it inherited. */
+  /** In the order of the model's requests; a fork's begin with those that it inherited. */
   list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ToolCallView>>>;
 }
 
@@ -79,7 +79,7 @@ async function viewsOf(
   });
 }
 
-/** How the calls that are no longer open ended: read on from the first of them until all are found. */
+/** How the calls that are no longer open ended: reads on from the first of them until all are found. */
 async function outcomesOf(
   log: ThreadLog,
   { key, upTo }: Generation,

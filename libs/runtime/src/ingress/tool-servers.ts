@@ -1,4 +1,4 @@
-// Registrations of tool servers: where they are and how we prove who we are. What they offer is discovered, never given. R16
+// Registrations of tool servers: their addresses and our credentials. Their tools are discovered, never given. R16
 //
 // Invariants:
 //   V1. A name is given once; the same registration again is no change, another one under a taken name is refused.

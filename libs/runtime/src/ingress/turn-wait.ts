@@ -2,10 +2,11 @@
 //
 // Invariants:
 //   Y1. The answer is about the thread after this message was decided, never about the rest before it.
-//   Y2. A turn has ended when the thread is at rest: idle, failed, closed, or waiting for a person; then the answer is given
-//       at once. Waiting longer than asked answers null, and nothing is lost: the message is in the log.
-//   Y3. A thread that was waited for before is known up to there; another is read once, before the message is posted. What is
-//       newer comes with the hints. Nothing more is read until the time is up; then the log is, once, for a hint that was lost.
+//   Y2. A turn has ended when the thread is at rest: idle, failed, closed, or waiting for a person; then the answer is
+//       given at once. Waiting longer than asked answers null, and nothing is lost: the message is in the log.
+//   Y3. A thread that was waited for before is known up to there; another is read once, before the message is posted.
+//       Newer commits come with the hints. Nothing more is read until the time is up; then the log is, once, for a lost
+//       hint.
 //   Y4. A hint that brings the events and the thread spares reading and folding them again.
 //   Y5. The answer is on its way before the watch is taken down.
 import {
@@ -81,9 +82,9 @@ export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
 
 interface Watch {
   readonly key: ThreadKey;
-  /** Held since before the message was posted. */
+  /** Subscribed since before the message was posted. */
   readonly hints: HintStream;
-  /** The thread at some time before that; null when it was not read. */
+  /** The thread at some time before the message was posted; null when it was not read. */
   readonly before: Thread | null;
   /** Takes the watch down. */
   readonly drop: () => void;
@@ -118,7 +119,7 @@ async function turnEnd(
   }
 }
 
-/** What the hints have not said: up to the end of the turn, if it is there. (Y2) */
+/** Reads what the hints did not bring: up to the end of the turn, if the log has it. (Y2) */
 async function readOn(log: ThreadLog, key: ThreadKey, turn: WatchedTurn): Promise<void> {
   for await (const commit of commitsAfter(log, key, turn.position)) {
     turn.see(commit);
@@ -127,8 +128,8 @@ async function readOn(log: ThreadLog, key: ThreadKey, turn: WatchedTurn): Promis
 }
 
 /**
- * The thread as it was at some time before the message was decided. (Y1) First the thread, then the question whether the
- * message is decided: asked the other way round, a message decided between the two would be behind us and never seen.
+ * The thread as it was at some time before the message was decided. (Y1) The thread is read first, then whether the
+ * message is decided: in the other order, a message decided between the two would be missed.
  */
 async function threadBefore(
   ports: TurnWaitPorts,
@@ -165,7 +166,7 @@ class KnownThreads {
   }
 }
 
-/** What is known of the turn so far. */
+/** The turn as far as it was read. */
 class WatchedTurn {
   private readonly message: PostedMessage;
   private thread: Thread;

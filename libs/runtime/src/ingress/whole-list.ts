@@ -1,13 +1,13 @@
-// Pages of a list that is held whole: choices, keys, schedules, whatever a thread or a tenant has few of.
+// Pages of a list that is held whole: choices, keys, schedules, other lists that are short.
 //
 // Invariants:
-//   O1. The order is that of the places, and a cursor is the place of the last item given: what was there and stays is given
-//       once, whatever comes or goes between two pages.
+//   O1. The order is that of the places, and a cursor is the place of the last item given: an item that exists
+//       throughout is given once, whatever comes or goes between two pages.
 //   O2. `nextCursor` is null on the last page.
 import { decodeCursor, encodeCursor, invalidCursor, type PageRequest } from '@dormouse/ports';
 import type { ListPage } from './thread-page.ts';
 
-/** Where an item stands in its list; the last part tells it from all others. */
+/** Where an item stands in its list; the last part is unique to it. */
 export type Place = readonly (string | number)[];
 
 export function cutPage<T>(

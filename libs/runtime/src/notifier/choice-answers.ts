@@ -1,11 +1,11 @@
-// Posts what a person chose to where the tool wants to hear it, at least once. RAP user-choice
+// Posts what a person chose to the URL that the tool gave, at least once. RAP user-choice
 //
 // Invariants:
-//   W1. An answer is one `{id, selected}`, the same bytes every time; it is tried until a tool server takes it, refuses it, or
-//       the time is over. R91
+//   W1. An answer is one `{id, selected}`, the same bytes every time; it is retried until a tool server takes it or
+//       refuses it, or the time is over. R91
 //   W2. What cannot be delivered settles its call with an error: the tool would never answer.
-//   W3. The URL came from a tool server: it passes the outbound guard, and credentials go to the registered origin only.
-//   W4. An answer that was taken is not posted again, however often it is owed, nor is one that is on its way. R94
+//   W3. The URL came from a tool server: it passes the outbound guard; credentials go to the registered origin only.
+//   W4. An answer that was taken is not posted again, however often it is owed, nor is one that is under way. R94
 import {
   answerOwner,
   type Clock,

@@ -1,9 +1,10 @@
-// Tells tool servers that a call or a thread is over: best effort by protocol, nobody depends on it. Answers their choices,
-// which they do depend on (choice-answers.ts). RAP thread-closure, tool-cancellation, user-choice. Not here: whom a thread still owes a notice (the heart decides).
+// Notifies tool servers that a call or a thread is over: best effort by protocol, nothing depends on it. Also answers
+// their choices, which tool servers do depend on (choice-answers.ts). RAP thread-closure, tool-cancellation,
+// user-choice. Not here: which tool servers a thread still owes a notice (the heart decides).
 //
 // Invariants:
-//   N1. A notice is claimed durably by (notice, server) before it is sent, and sent at most once; never retried. R61, R66
-//   N2. Servers are told concurrently; one that hangs, fails or is gone delays no other. R62, R67
+//   N1. A notice is claimed durably by (notice, server) before it is sent, sent at most once, never retried. R61, R66
+//   N2. Servers are notified concurrently; one that hangs, fails or is gone delays no other. R62, R67
 //   N3. The answer, whatever it is, is ignored. R63, R68
 //   N4. The address is the base URL of discovery, never the manifest's endpoint. R59, R64
 import {

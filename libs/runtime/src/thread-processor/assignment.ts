@@ -1,8 +1,8 @@
 // Everything the owner of a partition holds in memory for it: lanes and cached states, for one generation.
 //
 // Invariants:
-//   A1. After a rebalance everything starts from nothing, also for a partition that came back. (V6) Only a completion that
-//       still runs goes on, for the lane that owes it again (left-completions.ts).
+//   A1. After a rebalance everything starts from nothing, also for a partition that came back. (V6) Only an orphaned
+//       completion that still runs continues, for the lane that owes it again (left-completions.ts).
 //   A2. When `revoke` resolves, nothing of this assignment touches a store again.
 import { type ThreadDelivery, ThreadMap } from '@dormouse/ports';
 import { Lane, type LaneHome } from './lane.ts';

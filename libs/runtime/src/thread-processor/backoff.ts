@@ -1,4 +1,4 @@
-// Delays between attempts: exponential, with full jitter over the upper half, so that many failures do not retry together.
+// Delays between attempts: exponential, with jitter over the upper half, so that many failures do not retry together.
 import type { Entropy } from '@dormouse/ports';
 
 /** Milliseconds before attempt `failures + 1`; `failures` is 1, 2, 3, … */

@@ -1,9 +1,9 @@
-// What tool servers sent and nobody waits for: the heart discards it, here it is counted and told. R35, R81, R82
+// Messages of tool servers that no thread waits for: the heart discards them, here they are counted. R35, R81, R82
 //
 // Invariants:
-//   X1. Each is counted, by thread, kind and reason. The first is logged, then every count that is a power of two: a flood of
-//       them is a few lines.
-//   X2. A line has no word of what was sent.
+//   X1. Each is counted, by thread, kind and reason. The first is logged, then every count that is a power of two: a
+//       flood of them is a few lines.
+//   X2. A log line contains nothing of the message.
 import type { Logger, ThreadKey } from '@dormouse/ports';
 import type { StableRefusal, ThreadInput } from '@dormouse/thread';
 

@@ -1,9 +1,9 @@
-// Turns due timers into inputs. One loop per process looks at the earliest due time; no thread has a timer of its own, so a
-// hundred thousand sleepers cost one query per poll.
+// Turns due timers into inputs. One loop per process looks at the earliest due time; no thread has a timer of its own,
+// so a hundred thousand sleepers cost one query per poll.
 //
 // Invariants:
-//   D1. A firing is published before its timer is dropped: it may come twice, under one input id, never not at all.
-//   D2. A firing that cannot be decided now holds up no other: each is on its way by itself, at most `timersFiringMax`.
+//   D1. A firing is published before its timer is dropped: it may come twice, under one input id, but is never lost.
+//   D2. A firing that cannot be decided now delays no other: each is published by itself, at most `timersFiringMax`.
 //   D3. A nearer timer wakes the loop; a clock that jumps is noticed within `timerPollMs`.
 import { type Clock, type DueTimer, Fault, type InputBus, type Logger, type Timers } from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
@@ -20,7 +20,7 @@ export interface DueTimersLoop {
   start(): void;
   /** A timer was set that may be the nearest. */
   readonly wakeBy: (due: number) => void;
-  /** Stops looking; firings on their way go on by themselves. */
+  /** Stops looking; firings under way continue. */
   stop(): Promise<void>;
 }
 

@@ -1,12 +1,12 @@
-// Inputs that one thread owes another of its family: a child's opening, a report, a message; and what it has to hear itself of a
-// debt that cannot be paid. Sent beside the lane, never in it: a thread that wrote to itself inside its slice, or two to each other,
-// would wait for ever.
+// Inputs that one thread owes another of its family: a child's opening, a report, a message; and the input by which a
+// thread learns of its own debt that cannot be paid. Sent beside the lane, never in it: a thread that wrote to itself
+// inside its slice, or two to each other, would wait for ever.
 //
 // Invariants:
-//   F1. What led to a mail is held until the mail is durable; a mail that cannot be sent stays owed, and the next owner pays
-//       it again under the same id.
+//   F1. The deliveries that led to a mail are held until the mail is durable; a mail that cannot be sent stays owed,
+//       and the next owner pays it again under the same id.
 //   F2. From one thread to another mails arrive in the order in which they were owed.
-//   F3. A child's row comes before its opening, so that whoever hears of the child can read it.
+//   F3. A child's row is written before its opening, so that a client that finds the child's id can read the child.
 import {
   type Clock,
   type Entropy,
@@ -28,9 +28,9 @@ type Letter = MailEffect | { readonly do: 'HearBack'; readonly id: string; reado
 export interface FamilyMail {
   /** Returns at once; `hold` is kept until the mail is durable. */
   send(from: Sender, effect: MailEffect, hold: Hold): void;
-  /** The same of an input for the sender itself. */
+  /** The same for an input to the sender itself. */
   sendBack(from: Sender, input: ThreadInput, hold: Hold): void;
-  /** Mails on their way. */
+  /** Mails under way. */
   readonly waiting: number;
   close(): void;
 }
@@ -106,7 +106,7 @@ export function createFamilyMail(deps: {
     void mail.then((sent) => {
       waiting -= 1;
       if (last.get(way) === mail) last.delete(way);
-      if (!sent) return; // never dropped: the next owner is given what led to it
+      if (!sent) return; // never dropped: the next owner gets the deliveries again
       hold.drop();
       from.settled();
     });

@@ -1,9 +1,9 @@
-// Tells the Fault of one thread from an outage. An outage may last for hours and parks nothing; a Fault that one thread meets again
-// and again while others pass is that thread's own.
+// Distinguishes a Fault of one thread from an outage. An outage may last for hours and parks nothing; a Fault that one
+// thread meets again and again while others pass is that thread's own.
 //
 // Invariants:
-//   P1. Time counts from the first attempt between which and the one before another thread passed, and is over when this one passes.
-//   P2. It begins anew when between two attempts no thread passed and others began to fail: that is an outage.
+//   P1. The time starts when another thread has passed since the attempt before, and is reset when this thread passes.
+//   P2. It starts anew when between two attempts no thread passed and others began to fail: that is an outage.
 //   P3. Where nothing else happens between two attempts, nothing is known, and nothing changes.
 
 /** What the threads of one process met, counted. */
@@ -27,7 +27,7 @@ export class FaultPatience {
     this.#seen = { ...crowd };
   }
 
-  /** It meets the next one; answers how long others have passed meanwhile, in milliseconds. */
+  /** This thread meets another Fault; answers for how many milliseconds others have passed meanwhile. */
   meetsAnother(now: number): number {
     const { passed, fell } = this.#crowd;
     if (passed > this.#seen.passed) this.#othersPassSince ??= now;

@@ -1,4 +1,4 @@
-// Faults that do not pass: of one thread, and of everybody. What is poison by an exception is in `parking.spec.ts`.
+// Faults that do not pass: of one thread, and of all threads. Poison by an exception is tested in `parking.spec.ts`.
 import { Fault, type ThreadKey } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import type { ProcessorSettings } from './settings.ts';
@@ -8,7 +8,7 @@ import { soundProtocol } from './protocol.ts';
 const other = (thread: string): ThreadKey => ({ tenant: key.tenant, thread });
 const hour = 3_600_000;
 
-/** The state of these threads cannot be read; of all of them when it is `everybody`. */
+/** The threads whose state cannot be read, or the marker for all threads. */
 async function failing(settings: Partial<ProcessorSettings> = {}, topology: StageOptions['topology'] = 'durable') {
   const stage = createStage({ topology });
   const broken: { threads: Set<string> | 'everybody' } = { threads: new Set() };
@@ -28,7 +28,7 @@ async function failing(settings: Partial<ProcessorSettings> = {}, topology: Stag
   };
   const say = (to: ThreadKey, name: string): void => void actor.ports.inputs.publish(to, message(name)).catch(() => {});
   const mark = (of: ThreadKey) => actor.ports.parked.mark(of);
-  /** So long, with a message to this thread every few seconds. */
+  /** Lets time pass, with a message to this thread every few seconds. */
   const pass = async (ms: number, busy: ThreadKey | null): Promise<void> => {
     for (let step = 0; step < ms / 20_000; step++) {
       if (busy !== null) say(busy, `${busy.thread} ${stage.clock.now()}`);

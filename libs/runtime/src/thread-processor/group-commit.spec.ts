@@ -22,11 +22,11 @@ function append(thread: string, bytes = 10): Append {
   return { commit: { ...commit, body: 'x'.repeat(bytes) }, owes: false };
 }
 
-/** A store that answers when it is told to. */
+/** A store that answers on command. */
 function slowStore(): {
   readonly groups: string[][];
   readonly log: { append(group: readonly Append[]): Promise<readonly AppendAnswer[]> };
-  /** A turn of the event loop. */
+  /** A tick of the event loop. */
   turn(): Promise<void>;
   /** Answers the oldest group that is there, or the one at `place`. */
   answer(outcomes?: AppendAnswer[], place?: number): Promise<void>;

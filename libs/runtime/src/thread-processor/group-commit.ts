@@ -1,12 +1,12 @@
 // Group commit: commits of different threads that are ready together go to the store in one durable write.
 //
 // Invariants:
-//   G1. At most `groupsInFlightMax` groups are at the store, which may carry them out one after the other or at once. What
-//       arrives meanwhile is collected, and leaves when one is answered: before those who waited for it are told, because
-//       what they do next takes longer than sending. No timers.
+//   G1. At most `groupsInFlightMax` groups are at the store, which may carry them out one after the other or at once.
+//       Commits that arrive meanwhile are collected; when a group is answered the next one is sent first and the
+//       callers are resolved after that, because what they do next takes longer than sending. No timers.
 //   G2. A group is bounded in commits and bytes; what does not fit goes first in the next one, in the order of arrival.
-//   G3. Each commit gets its own outcome, and whoever gave one that failed its own failure; a flush that throws fails every commit
-//       of it. (L8)
+//   G3. Each commit gets its own outcome, and the caller of a failed one its own failure; a flush that throws fails
+//       every commit of it. (L8)
 import type { Append, AppendAnswer, AppendOutcome, ThreadLog } from '@dormouse/ports';
 
 export interface GroupCommit {
@@ -61,7 +61,7 @@ export function createGroupCommit(
     try {
       log.append(group.map((one) => one.append)).then(appended, failed);
     } catch (error) {
-      queueMicrotask(() => failed(error)); // a group at a time, however many wait
+      queueMicrotask(() => failed(error)); // deferred, so that many waiting groups do not recurse
     }
   }
 
@@ -69,7 +69,7 @@ export function createGroupCommit(
     append: (append) =>
       new Promise((resolve, reject) => {
         waiting.push({ append, resolve, reject });
-        // One microtask later: whoever became ready in this same turn of the loop rides along.
+        // One microtask later: commits that become ready in the same tick share the group.
         if (waiting.length === 1) queueMicrotask(flushWaiting);
       }),
   };

@@ -1,5 +1,5 @@
-// What JSON-like values weigh on the heap, roughly: for budgets, not for accounting. Counts each value as if it were alone;
-// shared structure is counted once per owner.
+// What JSON-like values weigh on the heap, roughly: for budgets, not for accounting. Counts each value as if it were
+// alone; shared structure is counted once per owner.
 
 const objectBytes = 56;
 const memberBytes = 16;

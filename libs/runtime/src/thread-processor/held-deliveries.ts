@@ -1,14 +1,15 @@
-// Who still needs a delivery to stay unreleased. Owns the counting; what is owed is decided by whoever retains.
+// Reference counts of deliveries: a delivery stays unreleased while a holder needs it. Owns the counting; what is owed
+// is decided by the holders.
 //
-// A delivery is held by the slice that pays for it, by every receipt that is not handled yet, and by the completion that its
-// commit requested. Whoever ends that completion (its answer, or the input that supersedes it) takes over what it held.
+// A delivery is held by the slice that pays for it, by every receipt that is not handled yet, and by the completion
+// that its commit requested. The input that ends the completion (its answer, or a superseding one) takes over its hold.
 //
 // Invariants:
 //   H1. A delivery is released exactly once, when the last holder drops it. (V1, V2)
 //   H2. `absorb` takes over one retain of the other hold: nothing is released meanwhile, nothing is counted twice.
-//   H3. Newer holds absorb older ones, and a late duplicate is a leaf: no cycles. A hold whose only holder hands it over is
-//       emptied into the new one, so that a thread that never rests grows no chain.
-//   H4. Of a delivery nothing is kept but the way to release it: what it carried is decided, and thousands of holds may wait.
+//   H3. Newer holds absorb older ones, and a late duplicate is a leaf: no cycles. A hold whose only holder hands it
+//       over is emptied into the new one, so that a thread that never rests grows no chain.
+//   H4. Of a delivery only its `release` is kept: its content is decided, and thousands of holds may wait.
 import type { ThreadDelivery } from '@dormouse/ports';
 
 export class Hold {

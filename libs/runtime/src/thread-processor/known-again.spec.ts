@@ -1,4 +1,4 @@
-// A rolling upgrade: two processes of different versions over one world. What the older one does not know is written by hand.
+// A rolling upgrade: two processes of different versions, one world. What the older one does not know is hand-written.
 import type { ThreadKey } from '@dormouse/ports';
 import { decide, evolve, extendTranscript, type RecordedEvent, type ThreadInput } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
@@ -63,7 +63,7 @@ describe('what an older process does not know', () => {
     await stage.clock.advance(5_000);
     expect(await actor.ports.parked.get(key)).toMatchObject({ mark: 'parked', reason: 'NEEDS_NEWER_VERSION' });
     expect(decided(stage, other)).toContain('c:m1');
-    await stage.clock.advance(60_000); // it does not let go on what it does not know
+    await stage.clock.advance(60_000); // it does not replay what it does not know
     expect(await actor.ports.parked.mark(key)).toBe('parked');
     await upgraded(stage, actor);
     expect(decided(stage)).toContain('c:m1');

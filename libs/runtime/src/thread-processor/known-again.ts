@@ -1,10 +1,10 @@
-// Threads that a process of an earlier version has parked, because it met a kind of input, event or effect that it does not know: a
-// process that knows it lets them go on, without an operator. Owns when that is looked at.
+// Threads parked by a process of an earlier version, which met an unknown kind of input, event or effect: a process
+// that knows the kind replays them, without an operator. Owns when that is checked.
 //
 // Invariants:
-//   N1. A thread is replayed only when its log can be folded here and each input that waits be decided on what comes of it. Its owner
-//       may still be a process that parks it again: it is looked at until the mark is gone.
-//   N2. Several processes may do so at once: a replay that is asked for twice is one.
+//   N1. A thread is replayed only when its log can be folded here and each waiting input can be decided on the result.
+//       Its owner may still be a process that parks it again: it is checked until the mark is gone.
+//   N2. Several processes may do so at once: a replay that is requested twice is one.
 import {
   type Clock,
   Fault,
@@ -16,7 +16,7 @@ import {
 } from '@dormouse/ports';
 import type { Thread, ThreadInput } from '@dormouse/thread';
 
-/** The reason that such a thread is parked for. */
+/** The reason for which such a thread is parked. */
 export const needsNewerVersion = 'NEEDS_NEWER_VERSION';
 
 export interface KnownAgain {
@@ -30,9 +30,9 @@ export function createKnownAgain(deps: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: { readonly knownAgainCheckMs: number };
-  /** Folds the thread's log. @throws Fault, or anything about what it cannot fold */
+  /** Folds the thread's log. @throws Fault, or any other error for an event that it cannot fold */
   readonly fold: (key: ThreadKey) => Promise<Thread>;
-  /** @throws anything about an input that it cannot decide */
+  /** @throws any error for an input that it cannot decide */
   readonly tryToDecide: (key: ThreadKey, thread: Thread, input: ThreadInput) => unknown;
 }): KnownAgain {
   const { parked, inputs, clock, logger, settings } = deps;
@@ -58,7 +58,7 @@ export function createKnownAgain(deps: {
       if (!(await knows(key))) continue;
       await parked.replay(key);
       logger.info('thread_known_again', { ...key });
-      void inputs.publish(key, replayWake).catch(() => {}); // the sweeper of inputs says it again
+      void inputs.publish(key, replayWake).catch(() => {}); // the input sweeper repeats it
     }
   }
 

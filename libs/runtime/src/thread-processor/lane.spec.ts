@@ -8,13 +8,13 @@ import { type Actor, createStage, key, message, opening, type Stage } from './sp
 interface Told {
   readonly stage: Stage;
   readonly actor: Actor;
-  /** Ids of inputs whose senders were told that they were not taken. */
+  /** Ids of inputs that were reported to their senders as not taken. */
   readonly withdrawn: Set<string>;
   /** Names of operations that fail. */
   readonly away: Set<string>;
   /** Names of operations that happen, whose answer is lost, and after which the log cannot be read. */
   readonly unsure: Set<string>;
-  /** Names of operations that happen and say that they did not, with what happens meanwhile. */
+  /** Names of operations that happen but report a failure, with what happens meanwhile. */
   readonly lying: Map<string, () => unknown>;
   /** Names of operations whose answer is lost once; they happen when they are called for. */
   readonly late: Map<string, () => unknown>;

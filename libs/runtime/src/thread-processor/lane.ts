@@ -1,4 +1,4 @@
-// One thread's queue: first in, first out, one slice at a time. Owns order and patience; what a slice does is not its business.
+// One thread's queue: first in, first out, one slice at a time. Owns order and patience; slices are opaque to it.
 //
 // Invariants:
 //   L1. A failing slice is tried again at the head of its lane, never skipped and never overtaken. (V6)
@@ -69,12 +69,12 @@ export class Lane implements LaneMemory {
   #failures = 0;
   /** Whether this thread is parked; unknown until it is looked up. */
   #parked: boolean | null = null;
-  /** Null while nothing of this thread was ever put aside and asked for again. */
+  /** Null while no replay of this thread was ever requested. */
   #replay: Replay | null = null;
   #fault: string | null = null;
   /** Null while no Fault is met. */
   #patience: FaultPatience | null = null;
-  /** While what an owner before was given is paid again, or waits for it. */
+  /** Set while deliveries of an earlier owner are paid again, or wait for that. */
   #repayment: Repayment | null = null;
   #waitsToRepay = false;
   /** Items as they were last counted. (L6) */
@@ -147,7 +147,7 @@ export class Lane implements LaneMemory {
     this.settled();
   }
 
-  /** Nothing of the thread is known here, and all that came for it had come to another owner before. */
+  /** Whether no state of the thread is known here and all its deliveries are redeliveries, of an earlier owner. */
   get #isRepayment(): boolean {
     return (
       this.#parked === null &&
@@ -177,7 +177,7 @@ export class Lane implements LaneMemory {
   async #workHead(): Promise<void> {
     const [head] = this.#queue;
     if (head?.what === 'wake') return this.#patiently(() => this.#wake(head));
-    // What is cached was loaded and found unmarked: a warm slice does not ask.
+    // A cached state was loaded and found unmarked: a warm slice does not look for the mark.
     if (this.#parked === null && this.#home.slices.cache.has(this.cacheKey)) this.#parked = false;
     if (this.#parked === null || this.#waitsParked(this.#queue[0])) await this.#patiently(() => this.#lookForMark());
     if (this.#waitsParked(this.#queue[0])) return this.#patiently(() => this.#putAside());
@@ -201,7 +201,7 @@ export class Lane implements LaneMemory {
     return this.#parked === true && item?.what === 'input';
   }
 
-  /** A warm lane looks too: somebody else may have put something aside, before it knew who owns the thread. */
+  /** A warm lane looks too: an earlier owner may have put inputs aside after this one took over. */
   async #wake(item: WakeItem): Promise<void> {
     if (this.#replay?.goesOn !== true) await this.#lookForMark();
     this.#queue.splice(this.#queue.indexOf(item), 1);
@@ -209,7 +209,7 @@ export class Lane implements LaneMemory {
     finish(this, item, null);
   }
 
-  /** What was put aside comes first when an operator wants it to go on. */
+  /** Inputs that were put aside come first when an operator has requested a replay. */
   async #lookForMark(): Promise<void> {
     const { mark, inputs } = await this.#home.parking.look(this.key);
     this.#parked = mark === 'parked';
@@ -240,18 +240,18 @@ export class Lane implements LaneMemory {
       this.#recount();
       if (item.answerOf !== null && item.answerOf === this.run) this.#endRun(item.answerOf);
       finish(this, item, null);
-      await this.#lookForMark(); // an operator may have asked for a replay
+      await this.#lookForMark(); // an operator may have requested a replay
     }
   }
 
-  /** The answer is kept: what led to its completion need not be. */
+  /** The answer is put aside and thus durable: the deliveries that led to its completion need not be held. */
   #endRun(run: CompletionRun): void {
     this.run = null;
     run.hold.drop();
     if (run.hold.isOpen) this.openHolds.push(run.hold);
   }
 
-  /** Tries until it works: a store that is away parks nobody. */
+  /** Retries until it works: an outage of a store parks no thread. */
   async #patiently(work: () => Promise<void>): Promise<void> {
     while (!this.#home.revoked.aborted) {
       try {
@@ -276,7 +276,7 @@ export class Lane implements LaneMemory {
     return head === undefined || head.what === 'wake' ? [] : [head];
   }
 
-  /** Without answers that were overtaken, and inputs whose senders were told meanwhile that they were not taken. (L5) */
+  /** Without answers that were overtaken, and inputs meanwhile reported to their senders as not taken. (L5) */
   #stillWanted<Item extends LaneItem>(items: readonly Item[]): Item[] {
     const wanted: Item[] = [];
     for (const item of items) {
@@ -286,7 +286,7 @@ export class Lane implements LaneMemory {
     return wanted;
   }
 
-  /** Behind a head that cannot be decided they would only take room. (L5) */
+  /** Behind a head that cannot be decided, withdrawn and overtaken items would only take room. (L5) */
   #dropUnwanted(): void {
     this.#queue = this.#stillWanted(this.#queue);
     this.#recount();
@@ -338,7 +338,7 @@ export class Lane implements LaneMemory {
   }
 
   #isPoison(error: unknown): boolean {
-    if (error instanceof NeedsNewerVersion) return true; // no attempt of this process can know it
+    if (error instanceof NeedsNewerVersion) return true; // no attempt of this process can succeed
     return !(error instanceof Fault) && this.#failures >= this.#home.settings.poisonAttempts;
   }
 

@@ -4,7 +4,7 @@ import { Cron } from 'croner';
 const parsed = new Map<string, Cron | null>();
 const parsedMax = 1_000;
 
-/** The first time after `after`, milliseconds since the epoch; null when there is none, or the line or the zone is not one. */
+/** The first time after `after`, milliseconds since the epoch; null when there is none, or line or zone are invalid. */
 export function nextTime(cron: string, timeZone: string, after: number): number | null {
   return lineOf(cron, timeZone)?.nextRun(new Date(after))?.getTime() ?? null;
 }

@@ -178,7 +178,7 @@ const never: Play = async function* () {
 /** Decided without a commit: there is no such timer. */
 const poison: ThreadInput = { kind: 'TimerFiring', id: 'c:poison', timerId: 'tmr_none', scheduledFor: 0 };
 
-/** Ready to talk, then parked with `poison` and a message; its model says what `plays.now` says. */
+/** Ready to talk, then parked with `poison` and a message; its model answers what `plays.now` holds. */
 async function parkedAtWork(topology: Topology) {
   const plays = { now: says('ok') };
   const at = poisoned({ topology, play: (request) => plays.now(request) });
@@ -247,7 +247,7 @@ describe.each(['standalone', 'durable'] as const)('an owner that dies, %s', (top
 describe('a parked thread whose state is warm for another reason', () => {
   it('I-04 stays parked: after a restart what it owes is paid', async () => {
     const { stage, actor, processor } = await parkedWith([], { topology: 'standalone' });
-    expect(stage.told()).not.toContain('ToolsetsLoaded'); // that load is what it owes
+    expect(stage.told()).not.toContain('ToolsetsLoaded'); // that load is still owed
     stage.world.durable.log.owed.set(`${key.tenant}:${key.thread}`, { key, versions: new Set([0]) });
     await actor.service.stop(0);
     const next = await processor('p2');

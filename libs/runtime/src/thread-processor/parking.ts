@@ -1,10 +1,9 @@
-// What a lane does with a thread that is parked, or is to be. Owns the steps and their order; when they are taken is the
-// lane's business.
+// How a lane parks a thread, and reads one that is parked. Owns the steps and their order; the lane decides when.
 //
 // Invariants:
-//   Q1. The mark is durable before any input is put aside, and an input before its delivery is released: the next owner finds
-//       the mark first. (protocol-verification)
-//   Q2. The row of the thread says `parked`; it is a hint, written after the mark, and after what else was to be written of the row.
+//   Q1. The mark is durable before any input is put aside, and an input before its delivery is released: the next owner
+//       finds the mark first. (protocol-verification)
+//   Q2. The row of the thread says `parked`; it is a hint, written after the mark, and after pending row updates.
 import type {
   Clock,
   Logger,
@@ -23,7 +22,7 @@ export interface Parking {
   park(key: ThreadKey, reason: string): Promise<void>;
   add(key: ThreadKey, input: ThreadInput, trace: string | null): Promise<void>;
   remove(key: ThreadKey, inputId: string): Promise<void>;
-  /** Everything that waited is decided; false when more does. */
+  /** Removes the mark when every waiting input is decided; false when more inputs wait. */
   end(key: ThreadKey): Promise<boolean>;
 }
 
@@ -32,7 +31,7 @@ const reasonCharactersMax = 500;
 export function createParking(deps: {
   readonly parked: ParkedThreads;
   readonly directory: ThreadDirectory;
-  /** Writes what is left to be written of the thread's row. */
+  /** Writes the pending updates of the thread's row. */
   readonly flushRow: (key: ThreadKey) => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;

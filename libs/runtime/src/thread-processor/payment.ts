@@ -1,13 +1,13 @@
-// Step 4: pays what a list of commits owes. Hands every debt to whoever works it off, under ids that their receivers dedup on.
-// Owns the order of hand-over; what is still owed is judged by the heart, holding is counted by `Hold`.
+// Step 4: pays what a list of commits owes. Hands every debt to the port that carries it out, under ids that their
+// receivers dedup on. Owns the order of hand-over; the heart judges what is still owed, `Hold` counts holding.
 //
 // Invariants:
-//   P1. Debts are filtered by the state at the end of exactly the list that is paid, on the first payment too: in a commit of
-//       several inputs a later one may cancel an earlier one's effect. (V5)
-//   P2. Paying again is harmless: same ids, same content. A failure leaves everything owed, and the slice is tried again.
+//   P1. Debts are filtered by the state at the end of exactly the list that is paid, on the first payment too: in a
+//       commit of several inputs a later one may cancel an earlier one's effect. (V5)
+//   P2. Paying again is harmless: same ids, same content. A failure leaves everything owed, and the slice is retried.
 //   P3. A completion that the list ended hands its deliveries over only after the payment, never before. (V1)
 //   P4. The next completion starts last, when nothing else can fail.
-//   P5. A call that can never be handed over is settled: its thread hears of it as an input, and the debt is held until then.
+//   P5. A call that can never be handed over is settled: its thread gets that as an input; the debt is held until then.
 import {
   type DueTimer,
   Fault,
@@ -62,7 +62,7 @@ export interface Debtor {
 /** What a list of commits owes. */
 export interface Debts {
   readonly debts: readonly Debt[];
-  /** At the end of exactly these commits. (P1) */
+  /** The state at the end of exactly these commits. (P1) */
   readonly state: BilledState;
 }
 
@@ -83,7 +83,7 @@ export async function pay(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promis
   if (requested !== null) startCompletion(deps, debtor, bill, requested); // (P4)
 }
 
-/** The lane's completion, when the state no longer asks for it. */
+/** The lane's completion, when the state no longer requests it. */
 function endedRun(debtor: Debtor, state: BilledState): CompletionRun | null {
   const { run } = debtor;
   return run !== null && run.completionId !== state.thread.completion?.completionId ? run : null;
@@ -179,7 +179,7 @@ async function setTimers(deps: PaymentDeps, timers: readonly DueTimer[]): Promis
   for (const timer of timers) deps.timerSet(timer.due);
 }
 
-/** Waits for all of them, then throws the first failure: nothing is still on its way when a slice is tried again. */
+/** Waits for all of them, then throws the first failure: nothing is still under way when a slice is retried. */
 async function everyOne(orders: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(orders)) if (outcome.status === 'rejected') throw outcome.reason;
 }
@@ -203,7 +203,7 @@ export function owedCompletion(protocol: PaymentDeps['protocol'], { debts, state
 function startCompletion(deps: PaymentDeps, debtor: Debtor, bill: Bill, requested: OwedCompletion): void {
   const { completionId } = requested;
   if (debtor.isClosing) {
-    bill.hold.retain(); // never dropped: the next owner is given these deliveries
+    bill.hold.retain(); // never dropped: the next owner gets these deliveries
     return;
   }
   if (debtor.run?.completionId === completionId) {
@@ -218,7 +218,7 @@ function startCompletion(deps: PaymentDeps, debtor: Debtor, bill: Bill, requeste
   deps.completions.start(run, sourceOf(deps, debtor, requested), (answer) => debtor.answered(run, answer));
 }
 
-/** What is at hand, and how to read it again; the way to read keeps nothing of it alive. */
+/** The order in memory, and how to read it again; the reading function keeps nothing of it alive. */
 const sourceOf = (deps: PaymentDeps, debtor: Debtor, requested: OwedCompletion): OrderSource => ({
   atHand: requested,
   read: reading(deps, debtor, requested.completionId, requested.promptLength),
@@ -229,6 +229,6 @@ const reading =
   async (): Promise<CompletionOrder> => {
     const { thread, messages } = await deps.readState(debtor);
     if (thread.completion?.completionId !== completionId)
-      throw new Fault('STATE_UNAVAILABLE', `${completionId} is not what the thread waits for`); // not yet, or not any more
+      throw new Fault('STATE_UNAVAILABLE', `${completionId} is not what the thread waits for`); // not yet, or no more
     return { completionId, thread, messages, promptLength };
   };

@@ -1,11 +1,11 @@
 // Keeps the rows of the thread directory up to date, off the path: coalesced per thread, in batches.
 //
 // Invariants:
-//   J1. A row is a hint: losing one costs a stale list until the thread's next commit. Only the newest state is written.
+//   J1. A row is a hint: losing one costs a stale list until the thread's next commit. Only the newest is written.
 //   J2. Nothing sleeps while nothing has changed.
-//   J3. A row is written when its thread has rested for a moment, or has changed for as long as lists may lag: in a store whose
-//       rows stand in many indexes, those of threads at work would cost a fifth of a turn.
-//   J4. One batch is written at a time. A row that says something else than its state (`parked`) is written after what was left of it.
+//   J3. A row is written when its thread has rested for a moment, or has changed for as long as lists may lag: in a
+//       store whose rows stand in many indexes, those of threads at work would cost a fifth of a turn.
+//   J4. One batch at a time. A row that differs from its state (`parked`) is written after the thread's pending update.
 import {
   type Clock,
   Fault,
@@ -19,17 +19,17 @@ import { statusOf, type Thread } from '@dormouse/thread';
 
 export interface Projections {
   changed(key: ThreadKey, thread: Thread): void;
-  /** Writes what is left; one attempt. */
+  /** Writes all pending rows; one attempt. */
   flush(): Promise<void>;
-  /** Writes what is left of one thread, behind what is being written; one attempt. */
+  /** Writes the pending row of one thread, after the batch that is being written; one attempt. */
   flushOf(key: ThreadKey): Promise<void>;
   readonly waiting: number;
 }
 
-/** What is to be written of a thread. Times in milliseconds since the epoch. */
+/** The pending row of a thread. Times in milliseconds since the epoch. */
 interface Changed {
   readonly projection: ThreadProjection;
-  /** Of the newest change, and of the first that was not written. */
+  /** Time of the newest change, and of the first that was not written. */
   readonly at: number;
   readonly since: number;
 }
@@ -66,7 +66,7 @@ export function createProjections(deps: {
     const isDue = ({ at, since }: Changed): boolean =>
       now - at >= projectionDelayMs || now - since >= projectionDelayMsMax || now < at; // a clock may jump
     const ready = [...changed.entries()].filter(([, change]) => isDue(change));
-    // No tenant goes first because it was there first.
+    // Oldest change first: no tenant is preferred because of its place in the map.
     return ready.length > projectionsPerBatchMax
       ? ready.toSorted(([, one], [, other]) => one.since - other.since)
       : ready;
@@ -90,7 +90,7 @@ export function createProjections(deps: {
       });
       return false;
     }
-    // A newer one may have come meanwhile: only what was written is done.
+    // A newer change may have come meanwhile: only what was written is done.
     for (const [key, written] of batch) {
       const newest = changed.get(key);
       if (newest === written) changed.delete(key);

@@ -1,17 +1,17 @@
-// How many threads are paid again at once after a takeover. What an owner before was given comes again, thousands of threads together,
-// each to be read from the log; what is new does not wait behind them.
+// How many threads are paid again at once after a takeover. Inputs given to an earlier owner are redelivered, for
+// thousands of threads together, each to be read from the log; new inputs do not wait behind them.
 //
 // Invariants:
-//   R1. At most `max` lanes repay at once, in the order in which they came; a lane that fails gives its place back.
-//   R2. A lane that is given something new waits no longer, nor does one whose assignment ends.
+//   R1. At most `max` lanes repay at once, in the order of their arrival; a lane that fails gives its place back.
+//   R2. A lane that gets a new input waits no longer, nor does one whose assignment ends.
 
-/** One lane's way through. */
+/** One lane's place, or its wait for one. */
 export interface Repayment {
   /** Resolves when it may begin; null when it may at once. */
   readonly begun: Promise<void> | null;
   /** (R2) */
   hurry(): void;
-  /** The place is another's. May be called again. */
+  /** Gives the place to the next lane. May be called again. */
   leave(): void;
 }
 

@@ -11,7 +11,7 @@ const parkedInput = (id: string) => ({
   droppedAt: null,
 });
 
-/** A store that is told what goes, and how often there was something to forget. */
+/** A store that records what is removed, and how often there was something to forget. */
 function stage() {
   const told: string[] = [];
   const calls = { handled: 0, failing: false, moreWaits: false };
@@ -74,7 +74,7 @@ describe('a replay', () => {
     const { told, replay, items, forget } = stage();
     const [first] = items('a');
     replay.giveUp();
-    const [second] = items('a'); // asked for again while the first one still waited to be put aside
+    const [second] = items('a'); // requested again while the first one still waited to be put aside
     replay.giveUp();
     for (const item of [second, first]) {
       for (const row of item?.kept ?? []) row.putBack();

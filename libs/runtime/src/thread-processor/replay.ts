@@ -1,10 +1,10 @@
-// What was put aside of a parked thread, on its way back into it. Owns what of it may be forgotten, and when.
+// Brings inputs of a parked thread that were put aside back into its lane. Owns which may be forgotten, and when.
 //
 // Invariants:
-//   Y1. The store keeps an input until what it led to is handled: its row is what a delivery is to others, so that whoever owns
-//       the thread next decides it, or pays again what it owes. (V1)
-//   Y2. The mark goes with the last row, unless the thread was parked again meanwhile. Until then the sweeper of inputs makes
-//       whoever owns the thread look.
+//   Y1. The store keeps an input until what it led to is handled: its row serves as its delivery, so that the next
+//       owner of the thread decides it, or pays again what it owes. (V1)
+//   Y2. The mark goes with the last row, unless the thread was parked again meanwhile. Until then the sweeper of inputs
+//       wakes the thread's owner to look for the mark.
 import type { InputDelivery, ParkedInput, ThreadKey } from '@dormouse/ports';
 import { Hold } from './held-deliveries.ts';
 import type { Parking } from './parking.ts';
@@ -15,7 +15,7 @@ export class Replay {
   readonly #handled: () => void;
   /** Inputs of the last replay whose rows are still there. */
   readonly #kept = new Set<string>();
-  /** Inputs whose rows nobody needs any more. */
+  /** Inputs whose rows are no longer needed. */
   readonly #done: string[] = [];
   #goesOn = false;
 
@@ -42,8 +42,8 @@ export class Replay {
   }
 
   /**
-   * Takes the rows away that nobody needs, and the mark with the last of them. (Y1, Y2) False when more waits than this replay
-   * knows of: somebody has to look. Can be repeated.
+   * Removes the rows that are no longer needed, and the mark with the last of them. (Y1, Y2) False when more inputs
+   * wait than this replay holds: the lane has to look for the mark again. Can be repeated.
    */
   async forget(parking: Pick<Parking, 'remove' | 'end'>): Promise<boolean> {
     for (let id = this.#done[0]; id !== undefined; id = this.#done[0]) {

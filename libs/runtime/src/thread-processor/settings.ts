@@ -5,17 +5,17 @@ export interface ProcessorSettings {
   readonly cacheBytesMax: number;
   /** Estimated memory of all histories that children and forks begin with. */
   readonly historyBytesMax: number;
-  /** Messages of one thread kept in memory; older ones are read from the log by the completion that wants them. */
+  /** Messages of one thread kept in memory; a completion that needs older ones reads them from the log. */
   readonly transcriptBytesMax: number;
   /** Inputs that one commit may decide. */
   readonly inputsPerSliceMax: number;
   /** Estimated size of a commit above which it takes no further input; one input alone is bounded by its own limits. */
   readonly commitBytesMax: number;
-  /** Queued inputs of this process above which it asks for no more; of one thread its share counts, and twice as many are held at most. */
+  /** Queued inputs above which the process takes no more; of one thread a share counts. Twice as many is the limit. */
   readonly queuedInputsMax: number;
   /** The share of one thread in `queuedInputsMax`. */
   readonly queuedInputsPerThreadMax: number;
-  /** Threads that are paid again at once, of those that an owner before had been given inputs of. */
+  /** Threads that are paid again at once, of those with inputs that were given to an earlier owner. */
   readonly repaymentsInFlightMax: number;
   readonly snapshotEveryEvents: number;
   readonly snapshotBytes: number;
@@ -34,7 +34,7 @@ export interface ProcessorSettings {
   readonly faultPatienceMs: number;
   /** The same of a thread whose share of the queue is full. */
   readonly faultPatienceMsCrowded: number;
-  /** How often a process looks for threads that an earlier version has parked and that it knows. */
+  /** How often a process looks for threads that an earlier version has parked and that it can decide. */
   readonly knownAgainCheckMs: number;
   readonly modelStartTimeoutMs: number;
   readonly modelStallTimeoutMs: number;
@@ -43,12 +43,12 @@ export interface ProcessorSettings {
   readonly modelRetryTotalMs: number;
   /** Hard limit of one completion, retries and waiting included: it holds its deliveries that long. */
   readonly completionMsMax: number;
-  /** Text, reasoning, arguments, ids and names of one completion together, in characters: more than any model says, and a store takes it. */
+  /** Characters of one completion's text, reasoning, arguments, ids and names: above any model, within any store. */
   readonly completionBytesMax: number;
   readonly completionsInFlightMax: number;
   /** Completions that wait for one of those places; one more fails, and may be retried. */
   readonly completionsWaitingMax: number;
-  /** How long a completion goes on whose partition was taken away: it may come back. */
+  /** How long a completion runs on after its partition was taken away: the partition may come back. */
   readonly leftCompletionMsMax: number;
   /** How often running completions are checked for timeouts, all at once. */
   readonly completionCheckMs: number;

@@ -10,7 +10,7 @@ const recentBytesMax = 65_536;
 export interface SnapshotWriter {
   /** Begins a snapshot when one is due; answers the state to remember. */
   consider(key: ThreadKey, state: ThreadState): ThreadState;
-  /** Resolves when no write is on its way. */
+  /** Resolves when no write is under way. */
   settled(): Promise<void>;
 }
 

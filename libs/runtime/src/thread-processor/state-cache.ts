@@ -1,13 +1,13 @@
-// The states of threads that were active lately, within a budget of estimated bytes. Who makes room passes by once what was
-// used, and drops what was not.
+// The states of threads that were active lately, within a budget of estimated bytes. Eviction is by second chance: an
+// entry that was used since the last pass is spared once, any other is dropped.
 //
 // Invariants:
 //   C1. Losing an entry costs a read, never correctness. I-17
-//   C2. Entries belong to one assignment; it takes them along when it ends. (V6)
-//   C3. The estimate covers state and messages; one entry larger than the whole budget is not kept. A state is weighed again
-//       after a few KiB of commits; until then each byte of them counts as several.
-//   C4. Using an entry moves nothing: a map whose members move all the time keeps its collector busy (`TransientMap`). Making
-//       room moves what it passes by.
+//   C2. Entries belong to one assignment, and are dropped when it ends. (V6)
+//   C3. The estimate covers state and messages; one entry larger than the whole budget is not kept. A state is weighed
+//       again after a few KiB of commits; until then each byte of them counts as several.
+//   C4. Using an entry moves nothing: a map whose members move all the time keeps its collector busy (`TransientMap`).
+//       Only eviction moves the entries that it spares.
 import type { LoadedToolset } from '@dormouse/thread';
 import { heapBytesOf } from './heap-weight.ts';
 import type { ThreadState } from './thread-state.ts';
@@ -23,18 +23,18 @@ interface Entry {
   readonly state: ThreadState;
   readonly bytes: number;
   readonly weighed: Weight;
-  /** Since it was passed by last, when room was made. */
+  /** Since eviction last passed it. */
   isUsed: boolean;
 }
 
 interface Weight {
-  /** Of all but the messages. */
+  /** Bytes of everything but the messages. */
   readonly bytes: number;
   /** How much had been committed since the snapshot. */
   readonly at: number;
 }
 
-/** Whether so little was committed since the entry was weighed that its weight is still of use. */
+/** Whether so little was committed since the entry was weighed that its weight is still usable. */
 function isNearly({ state: before, weighed }: Entry, state: ThreadState): boolean {
   if (before.snapshot.version !== state.snapshot.version) return false; // what was committed is counted from there
   const grown = state.snapshot.bytesSince - weighed.at;
@@ -94,7 +94,7 @@ export class StateCache {
     for (const key of [...this.#entries.keys()]) if (key.startsWith(prefix)) this.drop(key);
   }
 
-  /** Only what grows is looked at. */
+  /** Only what grows is weighed. */
   #weigh({ thread, tail, snapshot }: ThreadState): Weight {
     const { calls, choices, queue, problems } = thread;
     const grows = heapBytesOf([calls, choices, queue, problems, tail]);
@@ -109,7 +109,7 @@ export class StateCache {
     return bytes;
   }
 
-  /** Behind all others: it is met again when none of them could be dropped. */
+  /** Moves the entry behind all others: it is met again when none of them could be dropped. */
   #giveAnotherTurn(key: string, entry: Entry): void {
     entry.isUsed = false;
     this.#entries.delete(key);

@@ -1,5 +1,5 @@
-// The processor in a memory world: whole turns, redelivery, recovery, zombies. A node is one process; two nodes on one world
-// are an owner and a zombie, because nothing fences the log but its own unique keys.
+// The processor in a memory world: whole turns, redelivery, recovery, zombies. A node is one process; two nodes on one
+// world are an owner and a zombie, because nothing fences the log but its own unique keys.
 import { type Commit, Fault, type InputBus, type ThreadRow } from '@dormouse/ports';
 import { decide, defaultLimits, evolve, inputIds, type ThreadInput, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
@@ -218,7 +218,7 @@ describe('a redelivered input', () => {
     await actor.ports.inputs.publish(key, result(invoked(stage)));
     await stage.clock.advance(0);
     const commits = stage.commits().length;
-    await actor.ports.inputs.publish(key, result(invoked(stage))); // decided before: refused by the state, found in the log
+    await actor.ports.inputs.publish(key, result(invoked(stage))); // decided before: the state refuses it, the log has it
     await actor.ports.inputs.publish(key, result('call_unknown')); // refused by both
     expect(stage.commits().length).toBe(commits);
   });
@@ -365,7 +365,7 @@ function openingWithoutTools(): ThreadInput {
 describe('full slots', () => {
   const other = (thread: string) => ({ tenant: key.tenant, thread });
 
-  /** Threads without tools, each of which asks a model that hangs; there are places for two. */
+  /** Threads without tools, each with a model that hangs; there are places for two. */
   async function crowded(threads: number, topology: StageOptions['topology'] = 'durable') {
     const stage = createStage({ topology, play: hangs });
     const actor = await stage.processor('p1', { settings: { completionsInFlightMax: 2 } });
@@ -391,7 +391,7 @@ describe('full slots', () => {
       const first = stage.asked[0]?.thread ?? '';
       void actor.ports.inputs.publish(other(first), { kind: 'CloseRequest', id: 'c:x0', requestId: 'x0' });
       await stage.clock.advance(1_000);
-      expect(stage.asked).toHaveLength(2); // the place of a thread that is closed is another's
+      expect(stage.asked).toHaveLength(2); // the place of a closed thread goes to another thread
     });
 
   it('what waits for a slot stays owed when its process dies, and stops no stop', async () => {
@@ -524,7 +524,7 @@ describe('releasing', () => {
     await actor.ports.inputs.publish(key, message('m1'));
     await stage.clock.advance(100);
     const [completionId, commits] = [completionOf(stage), stage.commits().length];
-    await appendAsZombie(stage, answerWithCall(completionId)); // moves the head: what the owner refuses now is refused on a stale state
+    await appendAsZombie(stage, answerWithCall(completionId)); // moves the head: the owner now refuses on a stale state
     const call = stage
       .commits()
       .flatMap((commit) => openCommit(commit).events)

@@ -66,16 +66,16 @@ interface Parts {
 
 /** Counters of one processor: what waits, and whether it takes more. */
 interface Load {
-  /** By the shares of their threads. */
+  /** Counted up to the share of each thread. */
   queued: number;
-  /** All of them. */
+  /** All queued inputs. */
   held: number;
   closing: boolean;
 }
 
-/** How often a stopping processor looks whether it has come to rest. */
+/** How often a stopping processor checks whether it is idle. */
 const drainPollMs = 10;
-/** What the bus may take to let go, once everything here has come to rest. */
+/** How long the bus may take to close, once this processor is idle. */
 const closeMsMax = 2_000;
 
 export function createThreadProcessor(deps: ThreadProcessorDeps): Service {

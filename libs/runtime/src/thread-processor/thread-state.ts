@@ -1,9 +1,9 @@
-// A thread as its lane knows it: the state, the unfolded rest of its transcript, and the chain's last hash. Owns folding
-// commits into it and reading it from snapshot and log; keeps nothing itself.
+// The state of a thread as its lane holds it: the state, the unfolded rest of its transcript, and the chain's last
+// hash. Owns folding commits into it and reading it from snapshot and log; keeps nothing itself.
 //
 // Invariants:
-//   S1. One reading answers both "what is the state" and "which commits may owe": the state is that at the end of exactly
-//       the commits returned. (V5)
+//   S1. One reading answers both "what is the state" and "which commits may owe": the state is that at the end of
+//       exactly the commits returned. (V5)
 //   S2. A snapshot shortens the fold, never the list of debts. (V5)
 //   S3. A read that fails throws: state that cannot be loaded is never "empty". R54
 import type { Commit, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
@@ -45,9 +45,9 @@ export interface Debt {
 
 export interface ReadThread {
   readonly state: ThreadState;
-  /** Of the commits from where they were asked for on, in order; without those that owed nothing. */
+  /** Debts of the commits from `from` on, in order; without commits that owed nothing. */
   readonly debts: readonly Debt[];
-  /** By the inputs they decided, the versions of the commits that were read: not of all there are. */
+  /** Version of the deciding commit by input id: of the commits that were read, not of all. */
   readonly decided: ReadonlyMap<string, number>;
 }
 
@@ -66,7 +66,7 @@ export interface ThreadSources {
 
 /**
  * Reads the head of a thread, and what the commits with `version >= from` owed when they were written. (S1)
- * With null nothing is read that the state does not need, and the debts are those of what was read.
+ * With null only what the state needs is read, and the debts are those of the commits read.
  */
 export async function readThread(sources: ThreadSources, key: ThreadKey, from: number | null): Promise<ReadThread> {
   let state = await startingPoint(sources, key);
@@ -145,7 +145,7 @@ export function foldTranscript(
   return { tail, messages };
 }
 
-/** The state after a commit, whose messages are in the shared window already; one that does not get into the log takes the window with it. */
+/** The state after a commit, whose messages are in the shared window already; a commit that fails drops the window. */
 export function afterCommit(
   before: ThreadState,
   { thread, tail }: Pick<ThreadState, 'thread' | 'tail'>,

@@ -1,5 +1,5 @@
-// The messages of one thread in memory: an append-only window over its transcript, shared by reference between the lane and
-// the prompts of its completions. Owns what is kept; older messages are read from the log by whoever wants them.
+// The messages of one thread in memory: an append-only window over its transcript, shared by reference between the lane
+// and the prompts of its completions. Owns what is kept; a prompt that needs older messages reads them from the log.
 //
 // Invariants:
 //   T1. Message `ordinal` never changes; appending never moves one. A prompt is the first `length` of them. I-15
@@ -50,7 +50,7 @@ export class TranscriptWindow {
     if (this.#bytes > this.#bytesMax) this.#dropOlderHalf();
   }
 
-  /** Messages with ordinals in `[from, to)`, or null when some of them are no longer kept, or all: the window may be further on. */
+  /** Messages with ordinals in `[from, to)`; null when some or all are no longer kept: the window may be further on. */
   slice(from: number, to: number): readonly ModelMessage[] | null {
     if (from < this.#from || to < from) return null;
     return this.#kept.slice(from - this.#from, to - this.#from).map(messageOf);

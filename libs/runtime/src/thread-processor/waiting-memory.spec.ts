@@ -1,5 +1,5 @@
-// What thousands of completions hold that wait for a slot: their names, not their prompts. Judged by the heap that a processor gives
-// back when it stops; what its stores keep stays.
+// What thousands of completions hold that wait for a slot: their names, not their prompts. Judged by the heap that a
+// processor gives back when it stops; what its stores keep stays.
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { expect, it } from 'vitest';

@@ -1,12 +1,12 @@
-// Holds attempts back while a server keeps failing, so that it is asked by one call at a time instead of by all. It delays
-// and never refuses. Time comes from the clock port, so that the simulator can move it.
+// A circuit breaker: while a server keeps failing, attempts are held and one call at a time tests the server. It delays
+// attempts and never refuses one. Time comes from the clock port, so that the simulator can move it.
 //
 // Invariants:
-//   K1. After `failuresMax` failures in a row attempts are held; when a hold is over, one attempt goes through to find out.
-//   K2. Each hold is twice as long as the one before, up to `holdMaxMs`. Failures of attempts that were on their way when
-//       the hold began make nothing longer.
-//   K3. The first success lets everybody go.
-//   K4. A clock that jumps back holds nobody longer than the longest hold.
+//   K1. After `failuresMax` failures in a row attempts are held; after a hold one attempt goes through as a test.
+//   K2. Each hold is twice as long as the one before, up to `holdMaxMs`. Failures of attempts that were already under
+//       way when the hold began prolong nothing.
+//   K3. The first success releases every held attempt.
+//   K4. A clock that jumps back extends no hold beyond the longest hold.
 import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
 import type { BreakerSettings } from './settings.ts';
 
@@ -16,7 +16,7 @@ export type Pass = 'free' | 'probe';
 export interface Breaker {
   /** Null when the signal ended the wait. */
   wait(signal: AbortSignal): Promise<Pass | null>;
-  /** What came of the attempt; null when nothing was sent. */
+  /** Records the outcome of the attempt; null when nothing was sent. */
   learn(pass: Pass, outcome: SendOutcome | null): void;
   /** Whether attempts are held back. */
   readonly isHolding: boolean;
@@ -85,7 +85,7 @@ export function createBreaker(
   };
 }
 
-/** A 4xx is an answer of a server that works. What never left us says nothing about the server. */
+/** A 4xx is an answer of a server that works. A request that was never sent proves nothing about the server. */
 function isWell(outcome: SendOutcome): boolean {
   if (outcome.sent) return outcome.status < 500;
   return outcome.code === 'ABORTED' || isRefusedHere(outcome.code);

@@ -1,8 +1,8 @@
-// So many at a time, the others wait in the order in which they came.
+// A fair semaphore: at most `max` places are taken, and waiting callers get places in the order of their arrival.
 //
 // Invariants:
-//   B1. At most `max` places are taken. A place that becomes free goes to whoever waits for longest, never to a newcomer.
-//   B2. Whoever stops waiting has taken no place.
+//   B1. At most `max` places are taken. A freed place goes to the caller that has waited longest, never to a newcomer.
+//   B2. A caller that stops waiting has taken no place.
 export interface Bulkhead {
   /** True with a place, which must be given back; false when there is none. */
   enterNow(): boolean;

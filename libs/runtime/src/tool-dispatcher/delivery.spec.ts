@@ -4,7 +4,7 @@ import { deliver, type DeliveryDeps, type Errand } from './delivery.ts';
 import { EndablePatience } from './patience.ts';
 import { invoke, key } from './spec/stage.ts';
 
-// Whoever loses a promise that rejects ends the process; this runner fails then.
+// An unhandled promise rejection ends the process; in this runner it fails the run.
 describe('what a delivery asks for together', () => {
   const errand: Errand = {
     call: { ...key, effect: invoke(), at: 1, trace: null },

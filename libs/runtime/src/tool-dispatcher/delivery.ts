@@ -1,18 +1,22 @@
-// Brings one call to its tool server and writes down how that ended: the two delivery classes of design §7 over the ledger
-// of (V7). Not here: what is sent (invocation.ts), whose turn it is (server-gate.ts), publishing a failure.
+// Brings one call to its tool server and writes down how that ended: the two delivery classes of design §7 over the
+// ledger of (V7). Not here: what is sent (invocation.ts), whose turn it is (server-gate.ts), publishing a failure.
 //
 // Invariants:
-//   D1. The ledger is read before the first POST and again before every later one; an outcome in it ends the matter, so a
-//       call that was withdrawn before it was begun never begins.
-//   D2. An outcome is in the ledger before anybody is told of it; the first one stays, and what it says is what counts.
-//   D3. Every attempt is recorded before the call leaves these hands, and before it is repeated; its record and an outcome
-//       go to the store together.
+//   D1. The ledger is read before the first POST and again before every later one; an outcome in it ends the matter, so
+//       a call that was withdrawn before it was begun never begins.
+//   D2. An outcome is in the ledger before it is reported anywhere; the first recorded outcome stays and is the one
+//       that counts.
+//   D3. Every attempt is recorded before `deliver` returns, and before it is repeated; its record and an outcome go to
+//       the store together.
 //   D4. At least once: repeated on 5xx, timeouts and broken connections until the end of the schedule, never after an
-//       answer of another kind. The schedule's length also ends a call that is held at the gate. A call whose result has come is not repeated: it was taken, whatever the server said.
-//   D5. At most once: a durable claim, read back, then one POST. A connection that failed before a byte was sent does not
-//       count. Who finds the claim taken waits longer than a POST may take, and then a grace in which a result wins.
-//   D6. A call that waits (between attempts, at the gate, for another process) holds no place. A server's waiting calls take at most as
-//       much room as they leave free; a call beyond that is refused before it is begun, and the model is told.
+//       answer of another kind. The schedule's length also ends a call that is held at the gate. A call whose result
+//       has come is not repeated: it was taken, whatever the server answered.
+//   D5. At most once: a durable claim, read back, then one POST. A connection that failed before a byte was sent does
+//       not count. A delivery that finds the claim taken waits longer than a POST may take, and then a grace in which a
+//       result wins.
+//   D6. A call that waits (between attempts, at the gate, for another process) holds no place. A server's waiting calls
+//       take at most as much room as they leave free; a call beyond that is refused before it is begun, and the model
+//       gets the reason.
 import {
   Fault,
   type Place,
@@ -49,7 +53,7 @@ import type { DispatcherSettings } from './settings.ts';
 
 export interface DeliveryDeps {
   readonly ledger: DispatchLedger;
-  /** Tells whether a result has come in the meantime. */
+  /** Shows whether a result has come in the meantime. */
   readonly log: Pick<ThreadLog, 'findByInputs'>;
   readonly transport: ToolTransport;
   readonly gates: ServerGates;
@@ -57,18 +61,18 @@ export interface DeliveryDeps {
   readonly entropy: Entropy;
   readonly logger: Logger;
   readonly settings: DispatcherSettings;
-  /** Ends POSTs that are on their way; after that nothing is written any more. */
+  /** Ends POSTs that are under way; after that nothing is written any more. */
   readonly hardStop: AbortSignal;
 }
 
 /** How the call ended, as the ledger has it. */
 export interface Conclusion {
   readonly outcome: DispatchOutcome;
-  /** What the model must be told; null when there is nothing to tell. */
+  /** The failure to report to the model; null when there is nothing to report. */
   readonly failure: Failure | null;
 }
 
-/** A call in the hands of this process. */
+/** A call that this process delivers. */
 export interface Errand {
   readonly call: OwedCall;
   readonly key: ThreadKey;
@@ -83,7 +87,7 @@ export interface Errand {
 /** Thrown when waiting was ended from outside. */
 export class Interrupted extends Error {}
 
-/** Attempts so far, those of an earlier life included: the schedule goes on where it was. */
+/** Attempts so far, those of an earlier process included: the schedule continues from there. */
 interface Progress {
   made: number;
   firstAt: number;
@@ -169,7 +173,7 @@ async function attempt(
     deps.gates.enterNow(tenant, effect.toolServer, patience) ??
     (await errand.place.releasedDuring(() => deps.gates.enter(tenant, effect.toolServer, patience))); // (D6)
   patience.dropAlarm();
-  if (errand.patience.isOver) leave?.(null); // its turn came, and its end while it waited for a place
+  if (errand.patience.isOver) leave?.(null); // admitted by the gate, but ended while it waited for a place
   if (errand.patience.isOver) throw new Interrupted();
   if (leave === null) return conclude(deps, errand, 'exhausted', heldBack(effect.toolServer, progress.made)); // (D4)
   let outcome: SendOutcome | null = null;
@@ -190,7 +194,7 @@ async function attempt(
   return { outcome, made: { toolCallId: effect.toolCallId, number: progress.made, at, status, durationMs } };
 }
 
-/** At least once: the ledger was read a moment ago, unless the turn came late; a repetition looks again. (D1, D4) */
+/** At least once: the ledger was just read, unless the gate held the call; a repetition looks again. (D1, D4) */
 function lookAgain(deps: DeliveryDeps, errand: Errand, progress: Progress, readAt: number): Begin {
   const { toolCallId } = errand.call.effect;
   async function look(first: boolean): Promise<May> {
@@ -221,7 +225,7 @@ function claim(deps: DeliveryDeps, errand: Errand): Begin {
   };
 }
 
-/** Somebody holds the claim: another process, or this one before it died. (D5) */
+/** The claim is taken: by another process, or by this one before it died. (D5) */
 async function waitForOther(deps: DeliveryDeps, errand: Errand): Promise<Conclusion> {
   const { ackTimeoutMs, unknownOutcomeGraceMs } = deps.settings;
   deps.logger.info('claim_lost', { ...errand.key, toolCallId: errand.call.effect.toolCallId });
@@ -264,14 +268,14 @@ const progressOf = (attempts: readonly Attempt[], now: number): Progress => ({
   firstAt: attempts.reduce((first, { at }) => Math.min(first, at), now),
 });
 
-/** What the ledger says about the end of a call, null when it has not ended. */
+/** The end of a call according to the ledger; null when it has not ended. */
 function concluded(entry: LedgerEntry | null): Conclusion | null {
   if (entry === null || entry.outcome === null) return null;
   const { outcome, detail } = entry;
   return { outcome, failure: outcome === 'sent' || outcome === 'cancelled' ? null : fromLedger(detail) };
 }
 
-/** Writes the outcome, and the attempt that led to it; whoever was first is right. (D2, D3) */
+/** Writes the outcome, and the attempt that led to it; the first outcome written stays. (D2, D3) */
 async function conclude(
   deps: DeliveryDeps,
   errand: Errand,
@@ -297,7 +301,7 @@ async function rest(deps: DeliveryDeps, errand: Errand, ms: number): Promise<voi
 
 const stopping = (): Fault => new Fault('UNAVAILABLE', 'the dispatcher is stopping');
 
-/** A store that fails in the middle of a delivery is asked again for a while: what was sent must not be forgotten. */
+/** A store that fails in the middle of a delivery is retried for a while: what was sent must not be forgotten. */
 async function insist<T>(deps: DeliveryDeps, errand: Errand, operation: () => Promise<T>): Promise<T> {
   const { clock, settings, hardStop, logger } = deps;
   const until = clock.now() + settings.retryMaxMs;

@@ -1,5 +1,5 @@
-// Why a call was not delivered: in the words that the model reads, and as the ledger keeps them, so that a failure that was
-// recorded but not yet published is published later with the same code.
+// Why a call was not delivered: in the words that the model reads, and as the ledger keeps them, so that a failure that
+// was recorded but not yet published is published later with the same code.
 import { inputIds, type DispatchFailure } from '@dormouse/thread';
 import type { SendOutcome } from '@dormouse/ports';
 
@@ -33,13 +33,13 @@ export function dispatchFailure(
   return { kind: 'DispatchFailure', id: inputIds.dispatchFailure(toolCallId), toolCallId, outcome, code, detail };
 }
 
-/** A failure of which "again" would make no difference. */
+/** A failure that a retry would not change. */
 export function refusal(toolServer: string, outcome: SendOutcome): Failure {
   if (!outcome.sent) {
     const code = outcome.code === 'OUTBOUND_FORBIDDEN' ? outcome.code : 'DISPATCH_FAILED';
     return { code, detail: `the call was not sent to tool server "${toolServer}": ${outcome.detail}` };
   }
-  // RAP lifecycle, Stale toolset version: refresh, and tell the model. R107
+  // RAP lifecycle, Stale toolset version: refresh, and inform the model. R107
   if (outcome.status === 409)
     return { code: 'TOOLSET_CHANGED', detail: `tool server "${toolServer}" answered 409: its tools have changed` };
   return {

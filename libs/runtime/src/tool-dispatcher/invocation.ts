@@ -101,7 +101,7 @@ function bodyOf(
     });
     return JSON.stringify(wire);
   } catch {
-    return null; // a limit of the strict schema: retrying would not help, the model is told
+    return null; // a limit of the strict schema: retrying would not help, the failure goes to the model
   }
 }
 

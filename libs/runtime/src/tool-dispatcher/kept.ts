@@ -1,11 +1,11 @@
-// A bounded memory: the value that was not used for longest goes first.
+// A bounded LRU memory.
 export interface Kept<Value> {
   get(key: string): Value | undefined;
   set<Kind extends Value>(key: string, value: Kind): Kind;
   drop(key: string): void;
 }
 
-/** Keeps values of this weight together; each weighs 1 unless `weightOf` says more. One that is too heavy alone is not kept. */
+/** Keeps values up to `weightMax` together; each weighs 1 unless `weightOf` says more. A heavier value is not kept. */
 export function createKept<Value>(weightMax: number, weightOf: (value: Value) => number = () => 1): Kept<Value> {
   const values = new Map<string, Value>();
   let weight = 0;

@@ -3,14 +3,14 @@
 //
 // Invariants:
 //   M1. The only source is `{base}/.well-known/rap-toolset`. R16, R17
-//   M2. A manifest is taken whole or not at all, and what it says is data: nothing in it is run. R19, R31
+//   M2. A manifest is taken whole or not at all, and its content is data: nothing in it is run. R19, R31
 //   M3. A manifest that differs from its pin is not used and not remembered. R30
-//   M4. "Last good" is kept by base URL: another address is another server. It moves only after the manifest it names is stored,
-//       and never by a probe: an address that is only looked at may be refused. R25
-//   M5. However many calls a server answers 409 at once, it is asked for its manifest once; the loads that follow use it. R107
-//       Everybody else asks anew: a new family gets what there is now. R24
-//   M6. What a server may send with every discovery holds nobody up and fills no memory: a long manifest is judged in turns, once for
-//       all who meet it at the same time, and those that are kept have a budget of estimated bytes.
+//   M4. "Last good" is kept by base URL: another address is another server. It moves only after the manifest it names
+//       is stored, and never by a probe: an address that is only looked at may be refused. R25
+//   M5. However many calls a server answers 409 at once, its manifest is fetched once, and the loads that follow use
+//       it. R107 All other loads fetch anew: a new family gets the current manifest. R24
+//   M6. A manifest, however long, blocks no other work and cannot fill the memory: it is judged step by step, once for
+//       all loads that meet it at the same time, and the kept manifests have a budget of estimated bytes.
 import { hash } from 'node:crypto';
 import type { Clock, Logger, Toolsets, ToolServer, ToolTransport } from '@dormouse/ports';
 import {
@@ -39,11 +39,11 @@ export type Fetched =
   { readonly ok: true; readonly manifest: Manifest } | { readonly ok: false; readonly rejection: Rejection };
 
 export interface Manifests {
-  /** Asks the server. Never throws for what a server does. @throws Fault when a store fails. */
+  /** Fetches it from the server. Never throws because of a server's answer. @throws Fault when a store fails. */
   fetch(server: ToolServer): Promise<Fetched>;
   /** The same, and nothing is stored. (M4) */
   probe(server: ToolServer): Promise<Fetched>;
-  /** The same after a 409: asks once for all that were refused together. (M5) */
+  /** The same after a 409: one fetch for all calls that were refused together. (M5) */
   fetchChanged(server: ToolServer): Promise<Fetched>;
   /** The stored manifest with this hash, or null. */
   stored(tenant: string, sha256: string): Promise<Manifest | null>;
@@ -61,9 +61,9 @@ export interface ManifestsDeps {
 
 const problemsShownMax = 20;
 const keptMax = 500;
-/** Of the manifests in each of two memories. (M6) */
+/** Of the manifests in each of the two memories. (M6) */
 const keptBytesMax = 48 * 1_048_576;
-/** How long what a 409 made us read is the newest there is. */
+/** How long a manifest that was fetched after a 409 counts as the newest one. */
 const changedFreshMs = 1_000;
 
 export function createManifests({ toolsets, transport, clock, logger, settings }: ManifestsDeps): Manifests {
@@ -71,7 +71,7 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
   const judged = createKept<Judged>(keptBytesMax, ({ bytes }) => bytes);
   const judging = createSharedReads<Judgement>();
   const bySha256 = createKept<Omit<Judged, 'canonical'>>(keptBytesMax, ({ bytes }) => bytes);
-  /** Families that begin together ask the store together. */
+  /** Families that begin together share one read of the store. */
   const lastGoodRead = createSharedReads<string | null>();
   const changed = createKept<{ readonly at: number; readonly fetched: Promise<Fetched> }>(keptMax);
 
@@ -122,7 +122,7 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
     return { ok: true, manifest };
   }
 
-  /** Of the same server at the same place with the same pin. */
+  /** Equal for the same server at the same address with the same pin. */
   const placeOf = ({ tenant, name, baseUrl, pinnedSha256 }: ToolServer): string =>
     JSON.stringify([tenant, name, baseUrl, pinnedSha256]);
 
@@ -141,7 +141,7 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
       const fetched = ask(server);
       changed.set(place, { at: clock.now(), fetched });
       const forget = (): void => changed.drop(place);
-      fetched.then(({ ok }) => (ok ? undefined : forget()), forget); // a failure is nothing to go by
+      fetched.then(({ ok }) => (ok ? undefined : forget()), forget); // a failure is not remembered
       return fetched;
     },
     stored,

@@ -1,13 +1,14 @@
-// Carries a migration out: first every destination must be there with the tools, then the servers that need it are told, one
-// after the other, each once. RAP migration
+// Carries a migration out: first every destination must answer and offer the tools, then each server that needs it gets
+// one `/migrate`, one server after the other. RAP migration
 //
 // Invariants:
 //   M1. `/migrate` goes to the address of before, only to servers whose manifest says `needsMigration`. R101
-//   M2. It is claimed before it is sent, once. Who comes again is given the outcome, or waits for it as long as the request may
-//       take; after that nobody knows what happened, and the migration has failed.
+//   M2. It is claimed before it is sent, once. A repetition gets the recorded outcome, or waits for it as long as the
+//       request may take; after that the outcome is unknown, and the migration has failed.
 //   M3. Any problem ends the migration with all problems named; nothing is moved. R103
-//   M4. Whoever has handed over before another refused is asked back: its destination is told to migrate to where it came from,
-//       which is the protocol's own way. Only who does not come back is named as migrated.
+//   M4. When a server refuses, the servers that have already handed over are asked back: each destination gets a
+//       `/migrate` to the old address, which is the protocol's own way. Only a server that does not come back is named
+//       as migrated.
 import type {
   DispatchLedger,
   SendOutcome,
@@ -34,11 +35,11 @@ export interface MigrationDeps {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly settings: { readonly migrationTimeoutMs: number };
-  /** Given back while another's request is waited for. */
+  /** Given back while the outcome of another process's request is waited for. */
   readonly place: Place;
 }
 
-/** How often, and how long beyond the request's own time, the outcome of another's request is waited for. */
+/** Poll interval for the outcome of another process's request, and how long to wait beyond that request's own time. */
 const askAgainMs = 1_000;
 const claimGraceMs = 10_000;
 
@@ -72,7 +73,7 @@ export async function migrateToolServers(deps: MigrationDeps, owed: OwedMigratio
   return { kind: 'MigrationResult', id, migrationId, migrated: gone.map(({ from }) => from.name), problems };
 }
 
-/** Those that did not come back; why is added to the problems. (M4) */
+/** Servers that did not come back; the reasons are added to the problems. (M4) */
 async function askBack(
   deps: MigrationDeps,
   owed: OwedMigration,
@@ -90,7 +91,7 @@ async function askBack(
   return gone;
 }
 
-/** The destination must offer a toolset before anybody is told to move. R102 */
+/** The destination must offer a toolset before any server gets `/migrate`. R102 */
 async function connect(
   { registrations, manifests }: MigrationDeps,
   tenant: string,

@@ -1,9 +1,9 @@
-// Whether somebody may still wait for something. Nearly nobody does wait: the signal is made for whoever does.
+// A cancellation token for a wait. Most calls never wait, so the abort signal is made only when it is read.
 import type { Clock } from '@dormouse/ports';
 
 export interface Patience {
   readonly isOver: boolean;
-  /** Aborts when it is over. */
+  /** Aborts when the patience is over. */
   readonly signal: AbortSignal;
 }
 
@@ -27,7 +27,7 @@ export class EndablePatience implements Patience {
   }
 }
 
-/** A patience that also ends at a time, for a call that has to wait; the alarm is set when it does. */
+/** A patience that also ends at a time, for a call that has to wait; the alarm is set when `signal` is read. */
 export class LimitedPatience implements Patience {
   readonly #outer: Patience;
   readonly #clock: Clock;

@@ -1,4 +1,4 @@
-// The tool servers that operators registered, each read at most once in a short while: a change counts after that while.
+// The tool servers that operators registered, each cached for a short time: a change takes effect after that time.
 import type { Clock, ToolServer, ToolServers } from '@dormouse/ports';
 import type { Addressed } from '@dormouse/thread';
 import { createSharedReads } from '../shared-reads.ts';

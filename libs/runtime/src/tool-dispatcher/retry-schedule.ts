@@ -1,12 +1,12 @@
-// When to try again: exponential backoff with jitter, the server's own wish, and an end. RAP transport, Delivery. R5
+// When to retry: exponential backoff with jitter, the server's `Retry-After`, and an end. RAP transport, Delivery. R5
 import type { DispatcherSettings } from './settings.ts';
 
 type Timing = Pick<DispatcherSettings, 'retryFirstMs' | 'retryMaxMs' | 'retryTotalMs'>;
 
 /**
- * Milliseconds before the next attempt, or null when it would come after the end.
- * Jitter takes up to half off, so that calls that failed together do not come back together; a `Retry-After` is a minimum.
- * `attempts` counts those made (1, 2, …), `elapsedMs` runs from the first.
+ * Milliseconds before the next attempt, or null when it would come after the end. Jitter takes up to half off, so that
+ * calls that failed together are not retried together; a `Retry-After` is a minimum. `attempts` counts the attempts
+ * made (1, 2, …), `elapsedMs` runs from the first.
  */
 export function retryDelayMs(
   timing: Timing,

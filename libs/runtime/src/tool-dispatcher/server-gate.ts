@@ -1,5 +1,5 @@
-// Between our calls and one tool server: a breaker and a bulkhead for each tenant and server, so that a server that is
-// slow or down costs nobody else anything.
+// The gate between our calls and one tool server: a breaker and a bulkhead for each tenant and server, so that a server
+// that is slow or down affects no other tenant or server.
 //
 // Invariants:
 //   S1. Whoever is told to stop waiting has not begun.
@@ -18,7 +18,7 @@ export interface ServerGates {
   enter(tenant: string, toolServer: string, patience: Patience): Promise<Leave | null>;
 }
 
-/** Ends a turn, with what came of it; null when nothing was sent. */
+/** Ends an admitted call, with its outcome; null when nothing was sent. */
 export type Leave = (outcome: SendOutcome | null) => void;
 
 export interface GateOptions {

@@ -12,9 +12,9 @@ export interface DispatcherSettings {
   readonly manifestBytesMax: number;
   /** How long a tool server may take to move what it keeps for a family. */
   readonly migrationTimeoutMs: number;
-  /** POSTs on their way to one server at a time. */
+  /** Concurrent POSTs to one server. */
   readonly perServerConcurrentMax: number;
-  /** Calls in memory, those that wait included. A server's may be as many as all others leave free. */
+  /** Calls in memory, waiting ones included. One server may use as many as all others leave free. */
   readonly callsHeldMax: number;
   readonly breaker: BreakerSettings;
   /** How long a registration is used before it is read again. */

@@ -1,11 +1,12 @@
-// Pays what threads owe to tool servers: calls to be made, calls to be withdrawn, toolsets to be loaded. A failure comes
-// back as an input of the thread. design §7. Not here: how one call is delivered (delivery.ts), notices (notifier).
+// Pays what threads owe to tool servers: calls to be made, calls to be withdrawn, toolsets to be loaded. A failure
+// comes back as an input of the thread. design §7. Not here: how one call is delivered (delivery.ts), notices
+// (notifier).
 //
 // Invariants:
-//   T1. A handler returns when its debt is paid and everything about it is durable; until then the commit stays owed, and
-//       that is how a retry survives a restart.
-//   T2. One call is delivered once at a time in this process; a second message of it waits for the first, without a place.
-//   T3. A withdrawal is in the ledger before the call's own hands hear of it.
+//   T1. A handler returns when its debt is paid and everything about it is durable; until then the commit stays owed,
+//       and that is how a retry survives a restart.
+//   T2. One call is delivered once at a time in this process; a second message waits for the first, without a place.
+//   T3. A withdrawal is in the ledger before the call's running delivery is cancelled.
 import {
   Fault,
   type Clock,
@@ -61,7 +62,7 @@ interface InHand {
   done: Promise<void>;
 }
 
-/** After the POSTs have been ended. */
+/** How long to wait for handlers after the POSTs have been ended. */
 const abandonMs = 1_000;
 
 type Dispatch = WorkTopics['dispatches'];
@@ -81,13 +82,13 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   });
   const delivery = { ...deps, gates, settings, hardStop: hardStop.signal };
   const inHand = new TransientMap<string, InHand>();
-  /** How many of them go to each tool server of a tenant. */
+  /** How many of the calls in memory go to each tool server of a tenant. */
   const heldOf = new Map<string, number>();
   const others = new Set<Promise<void>>();
   let subscription: Subscription | null = null;
   let isStopping = false;
 
-  /** What the model reads; after a 409 that takes a look at the new manifest. */
+  /** The failure in words for the model; after a 409 that needs the new manifest. */
   async function wordsFor(call: OwedCall, failure: Failure): Promise<Failure> {
     if (failure.code !== 'TOOLSET_CHANGED') return failure;
     const { tenant, effect } = call;
@@ -147,7 +148,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     if (known !== undefined) return place.releasedDuring(() => known.done); // (T2)
     const hand: InHand = { patience: new EndablePatience(), withdrawn: false, done: Promise.resolve() };
     inHand.set(id, hand);
-    hand.done = invoke(call, hand, place); // nobody looks at a hand before this: what runs at once asks for no other call
+    hand.done = invoke(call, hand, place); // `done` is not read before this: what runs at once looks up no other call
     return hand.done;
   }
 
@@ -209,7 +210,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
       for (const { patience } of inHand.values()) patience.end();
       await subscription?.close(withinMs);
       hardStop.abort();
-      // What still waits for a bus that stopped first is not waited for: it touches nothing any more.
+      // What still waits for a bus that stopped first is not waited for: it touches no store any more.
       const waited = new AbortController();
       const quiet = Promise.allSettled([...[...inHand.values()].map(({ done }) => done), ...others]);
       await Promise.race([quiet, clock.sleep(abandonMs, waited.signal)]);

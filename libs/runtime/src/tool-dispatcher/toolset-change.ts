@@ -1,12 +1,12 @@
-// What changed when a tool server answered 409: its manifest is fetched anew and compared with the one that the call was
-// decided on, and the model is told in words. R107
+// What changed when a tool server answered 409: its manifest is fetched anew and compared with the one that the call
+// was decided on, and the difference is described to the model. R107
 import type { ToolServer } from '@dormouse/ports';
 import { canonicalJson, type Tool, type Toolset } from '@dormouse/protocol';
 import type { Manifest, Manifests } from './manifest.ts';
 
 const schemaCharactersMax = 4_000;
 
-/** One paragraph for the model. Never throws for what the server does. */
+/** One paragraph for the model. Never throws because of a server's answer. */
 export async function describeChange(
   manifests: Manifests,
   server: ToolServer,

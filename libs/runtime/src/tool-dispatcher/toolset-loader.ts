@@ -107,11 +107,11 @@ function loaded({ server, manifest, stale }: Offer, withheld: ReadonlySet<string
   };
 }
 
-/** Enough to tell two definitions of one name apart. */
+/** Enough to distinguish two definitions of one name. */
 const definitionCharacters = 16;
 const definitionOf = (tool: Tool): string => hash('sha256', canonicalJson(tool)).slice(0, definitionCharacters);
 
-/** Destructive tools are sent at most once, unless a trusted server says that repeating does no harm. (L4) */
+/** Destructive tools are sent at most once, unless a trusted server declares them repeatable. (L4) */
 function isAtMostOnce({ annotations }: Tool, { trustAnnotations }: ToolServer): boolean {
   return annotations?.destructive === true && !(trustAnnotations && annotations.idempotent === true);
 }

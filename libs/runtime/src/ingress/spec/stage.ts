@@ -1,4 +1,4 @@
-// What the ingress specs stand on: a memory world with a log that specs write by hand, and an ingress over it.
+// A stage for the ingress specs: a memory world with a log that specs write by hand, and an ingress over it.
 import {
   createManualClock,
   createMemoryWorld,
@@ -15,9 +15,9 @@ export interface Stage {
   readonly ports: MemoryPorts;
   readonly clock: ManualClock;
   readonly ingress: Ingress;
-  /** Another one over the same ports, but for these. */
+  /** Another ingress over the same ports, except for these. */
   ingressWith(others: Partial<IngressPorts>): Ingress;
-  /** Appends one commit at the thread's head and gives it; told to watchers unless `silent`; it owes `effects`. */
+  /** Appends one commit at the thread's head and gives it; published to watchers unless `silent`; it owes `effects`. */
   commit(
     key: ThreadKey,
     events: readonly ThreadEvent[],

@@ -1,5 +1,5 @@
-// Judges the arguments of a tool call as the model wrote them. A problem goes into the history and back to the model as the
-// call's error; it never stops the thread.
+// Judges the arguments of a tool call as the model wrote them. A problem goes into the history and back to the model as
+// the call's error; it never stops the thread.
 import type { ToolDefinition } from '@dormouse/ports';
 import { checkJson, fitsBytes, inexactNumber, isJsonObject } from '@dormouse/protocol';
 import { type RequestedCall, threadLimits } from '@dormouse/thread';
@@ -24,7 +24,7 @@ export async function judgeCall(
   return { ...about, arguments: args, problem };
 }
 
-/** A model copies the `kind` of an injected event into a call of its own; a tool that has no such argument never sees it. */
+/** A model copies the `kind` of an injected event into its own calls; a tool without that argument never sees it. */
 function withoutCopiedKind(
   args: Readonly<Record<string, unknown>>,
   definition: ToolDefinition | undefined,
@@ -35,9 +35,9 @@ function withoutCopiedKind(
   return isJsonObject(properties) && Object.hasOwn(properties, 'kind') ? args : rest;
 }
 
-/** Of a number that the model is told of. */
+/** Characters of a number that the error to the model quotes. */
 const numberCharactersMax = 100;
-/** What reads JSON into doubles would hand on another number, perhaps somebody else's id. */
+/** A number that a double cannot hold would reach the tool as another number, perhaps as another valid id. */
 const inexact = 'cannot be passed on exactly; send it as a string if the tool takes one';
 
 /** The arguments, or why they cannot be used. */

@@ -28,7 +28,7 @@ const orderOf = (thread: Thread): CompletionOrder => ({
   ...{ completionId: 'cmp_1', thread, messages: new TranscriptWindow(0, 1_000), promptLength: 0 },
 });
 
-/** An agent and its tools are registered; `reads` are those of manifests, each of which lasts a turn of the event loop. */
+/** An agent and its tools are registered; `reads` are those of manifests, each of which lasts an event-loop tick. */
 async function registered(
   hashes: readonly string[] = ['hash'],
 ): Promise<RequestBuilder & { readonly reads: string[] }> {

@@ -1,5 +1,5 @@
-// What the model is asked: the thread's agent version, its tools, and its prompt. Registrations are immutable by version and
-// by hash, so they are remembered; a warm completion reads nothing.
+// Builds the request to the model: the thread's agent version, its tools, and its prompt. Registrations are immutable
+// by version and by hash, so they are remembered; a warm completion reads nothing.
 import {
   type Agent,
   type Agents,
@@ -44,7 +44,7 @@ export function createRequestBuilder(sources: RequestSources): RequestBuilder {
   const agents = new Map<string, Agent>();
   const manifests = new Map<string, readonly ToolDefinition[]>();
   const histories = new Histories(sources, sources.settings.historyBytesMax);
-  /** By the thread's own list, which is the same object for as long as the state is cached; a child, which is offered more, may
+  /** By the thread's own list, the same object for as long as the state is cached; a child, which is offered more, may
    * have that of its parent. */
   const offered = {
     root: new WeakMap<readonly LoadedToolset[], readonly ToolDefinition[]>(),

@@ -1,4 +1,4 @@
-// What a model has said in full, as the input that its thread decides.
+// A model's complete answer, as the input that its thread decides.
 import type { ToolDefinition } from '@dormouse/ports';
 import type { CompletionResult } from '@dormouse/thread';
 import { judgeCall, type ValidateArguments } from './call-arguments.ts';

@@ -1,7 +1,7 @@
 // One completion that runs in this process: what it has said so far, what it holds, and how it is stopped.
 //
 // Invariants:
-//   K1. `hold` keeps every delivery that led to this completion, until whoever ends it takes the hold over. (V1, V2)
+//   K1. `hold` keeps every delivery that led to this completion, until the input that ends it takes it over. (V1, V2)
 //   K2. After `abort` nothing of it becomes an input. After `expire` a failure does, whatever the model does.
 //   K3. A run that is taken over by another lane holds nothing of the lane before. (V6)
 import type { Retrying, ThreadKey } from '@dormouse/ports';
@@ -27,7 +27,7 @@ export class CompletionRun {
   /** When its first attempt began, or `startedAt`. */
   askedAt: number;
   hold = new Hold();
-  /** Of the attempt that is shown; a new attempt replaces it. */
+  /** The answer of the shown attempt; a new attempt replaces it. */
   answer = new PartialAnswer(0);
   /** Time of the last part of this attempt, or of its start. */
   lastPartAt: number;
@@ -39,7 +39,7 @@ export class CompletionRun {
   /** Its answer, once there is one. */
   #kept: CompletionAnswer | null = null;
   #listener: ((answer: CompletionAnswer) => void) | null = null;
-  /** Made when somebody waits for it: thousands of runs wait for a slot, and hold little. */
+  /** Made when it is first needed: thousands of runs wait for a slot, and hold little. */
   #stop: AbortController | null = null;
   #interrupt: ((reason: Error) => void) | null = null;
   #leaveQueue: (() => void) | null = null;
@@ -64,7 +64,7 @@ export class CompletionRun {
     this.#leaveQueue = leave;
   }
 
-  /** What people have seen of it. */
+  /** What has been shown of it. */
   streamed(): Streamed {
     return { completionId: this.completionId, text: this.answer.text, reasoning: this.answer.reasoning };
   }
@@ -75,7 +75,7 @@ export class CompletionRun {
     this.breakOff(aborted);
   }
 
-  /** Nobody owes it at the moment. */
+  /** Orphaned: no lane owes it at the moment. */
   get isLeft(): boolean {
     return this.#listener === null;
   }
@@ -85,7 +85,7 @@ export class CompletionRun {
     return this.answer.attempt === 0;
   }
 
-  /** From now on its answer goes here; at once, if there is one. Null: to nobody, until somebody takes it over. */
+  /** From now on the answer goes to `listener`; at once, if there is one. With null the run is orphaned. */
   listen(listener: ((answer: CompletionAnswer) => void) | null): void {
     this.#listener = listener;
     if (this.#kept !== null) listener?.(this.#kept);
@@ -97,7 +97,7 @@ export class CompletionRun {
   }
 
   answered(answer: CompletionAnswer): void {
-    if (this.state === 'aborted') return; // nobody waits for one any more
+    if (this.state === 'aborted') return; // an aborted run gives no answer
     this.state = 'answered';
     this.#kept = answer;
     this.#listener?.(answer);
@@ -118,7 +118,7 @@ export class CompletionRun {
     if (this.#stop?.signal.aborted === true && this.state === 'running') this.#stop = null;
   }
 
-  /** The attempt is over; from now on there is nothing to interrupt, and what comes next is not stopped by what stopped it. */
+  /** The attempt is over: there is nothing to interrupt, and what stopped it does not stop what comes next. */
   end(): void {
     this.#interrupt = null;
     if (this.state === 'running' && this.#stop?.signal.aborted === true) this.#stop = null;

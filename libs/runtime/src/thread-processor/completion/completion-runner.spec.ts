@@ -114,7 +114,7 @@ const fails = (retryable: boolean, retryAfterMs: number | null = null): Play =>
     throw new ModelFault({ code: 'MODEL_FAILED', detail: 'overloaded', retryable, status: 503, retryAfterMs });
   };
 
-/** Says nothing and ignores its signal. */
+/** Gives no part and ignores its signal. */
 const hangs = (after: readonly ModelPart[] = []): Play =>
   async function* () {
     yield* after;

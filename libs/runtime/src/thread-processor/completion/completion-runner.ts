@@ -1,13 +1,13 @@
-// Pays `RequestCompletion`: runs the model off the lanes, thousands at a time, and turns what comes of it into an input.
-// Owns attempts, timeouts and slots. What the answer means is decided by the heart, in the thread's own lane.
+// Pays `RequestCompletion`: runs the model off the lanes, thousands at a time, and turns the result into an input. Owns
+// attempts, timeouts and slots. What the answer means is decided by the heart, in the thread's own lane.
 //
 // Invariants:
-//   A1. A run that is not aborted ends in exactly one answer, result or failure, both under the id `m:<completion>`. (V2)
-//   A2. It ends within `completionMsMax`, whatever the model, the stores or the clock of the provider do: it holds deliveries.
-//   A3. No timer per completion: one loop looks at all of them, and only while there are any.
-//   A4. A run that waits for a slot holds what it was asked for by name only: the state and the prompt are read when it has one. It
-//       is shown to people that it waits. No slot is held between attempts.
-//   A5. A run that nobody owes says nothing to people: somebody else may speak for its thread. Taken over, it says all again.
+//   A1. A run that is not aborted ends in exactly one answer, result or failure, under the id `m:<completion>`. (V2)
+//   A2. It ends within `completionMsMax`, whatever model, stores or the provider's clock do: it holds deliveries.
+//   A3. No timer per completion: one loop checks all of them, and only while there are any.
+//   A4. A run that waits for a slot holds only the names of its thread and completion: state and prompt are read when
+//       it has a slot. People see that it waits. No slot is held between attempts.
+//   A5. An orphaned run publishes nothing: another run may publish for its thread. Adopted, it publishes all again.
 import {
   type Clock,
   type Entropy,
@@ -41,7 +41,7 @@ export interface CompletionRunnerDeps extends ResultRules {
   readonly endpointOf: RequestBuilder['endpointOf'];
 }
 
-/** What a completion is asked with. */
+/** Where the order of a completion comes from. */
 export interface OrderSource {
   /** Null once it had to wait. (A4) */
   atHand: CompletionOrder | null;
@@ -52,22 +52,22 @@ export interface OrderSource {
 export interface CompletionRunner {
   /** `answered` is called once, unless the run is aborted. */
   start(run: CompletionRun, source: OrderSource, answered: (answer: CompletionAnswer) => void): void;
-  /** Its lane is gone; it goes on for a while, for the lane that may come. */
+  /** Its lane is gone; the run lingers for a while, for the lane that may come. */
   leave(run: CompletionRun): void;
-  /** The completion that was left here and is owed by this thread again, or null; `answered` is called as by `start`. */
+  /** The orphaned completion that this thread owes again, or null; `answered` is called as by `start`. */
   adopt(
     key: ThreadKey,
     completionId: string,
     answered: (run: CompletionRun, answer: CompletionAnswer) => void,
   ): CompletionRun | null;
-  /** Ends what was left, and stops looking after timeouts: every other run has been aborted. */
+  /** Ends the orphaned runs, and stops checking timeouts: every other run has been aborted. */
   close(): void;
   /** Completions that wait for a slot. */
   readonly waiting: number;
   readonly inFlight: number;
 }
 
-/** A stream that said its last part. */
+/** A stream that gave its last part. */
 interface Ended {
   readonly tools: readonly ToolDefinition[];
 }
@@ -140,7 +140,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     });
   }
 
-  /** It replaces what the attempt before had shown; `since` is empty when it does not wait any more. */
+  /** Replaces what the attempt before had shown; `since` is empty when the run no longer waits. */
   function showWaiting(run: CompletionRun, since: string): void {
     const { completionId, answer, isLeft } = run;
     const delta = {
@@ -154,7 +154,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     if (!isLeft) deps.feed.publish(run.key, { hint: 'delta', delta }); // (A5)
   }
 
-  /** Says why people wait, and for what. */
+  /** Publishes why the completion waits, and for what. */
   function retry(run: CompletionRun, attempt: number, { code, detail }: Failure, waitMs: number): void {
     const { key, completionId, host } = run;
     const reason = detail.slice(0, detailCharactersMax);
@@ -188,7 +188,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     const request = await deps.buildRequest(source.atHand ?? (await source.read()), run.signal);
     run.host = URL.parse(request.model.baseUrl ?? '')?.host ?? null;
     for await (const part of deps.model.complete(request)) {
-      if (run.answer !== answer || run.state !== 'running' || !run.isStreaming) return request; // broken off: nobody listens
+      if (run.answer !== answer || run.state !== 'running' || !run.isStreaming) return request; // broken off: not used
       run.lastPartAt = clock.now();
       const delta = answer.add(run.completionId, part);
       const excess = answer.excess(settings.completionBytesMax);
@@ -284,7 +284,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
       const run = left.take(key, completionId);
       if (run === null) return null;
       run.takeOver();
-      // Not before the lane knows that this is its run.
+      // Not before the lane has set it as its run.
       queueMicrotask(() => {
         run.listen((answer) => answered(run, answer));
         sayAgain(run);
@@ -314,7 +314,7 @@ const tooManyWait: Failure = {
   retryAfterMs: null,
 };
 
-/** Ended from outside, by us: nothing to report, nobody reads it. */
+/** Ended from outside, by us: there is nothing to report. */
 const brokenOff: Failure = { code: 'MODEL_FAILED', detail: 'broken off', retryable: false, retryAfterMs: null };
 
 const stalled = (limitMs: number): ModelFault =>

@@ -3,7 +3,7 @@ import { type CompletionSlots, createCompletionSlots, type SlotGroup } from './c
 
 const group = (tenant: string, endpoint = 'e'): SlotGroup => ({ tenant, endpoint });
 
-/** Asks for so many; those that get one now or later are counted, and never give it back. */
+/** Requests so many slots; those given, now or later, are counted and never given back. */
 function ask(slots: CompletionSlots, of: SlotGroup, count: number): { got: number } {
   const asked = { got: 0 };
   for (let each = 0; each < count; each++) {

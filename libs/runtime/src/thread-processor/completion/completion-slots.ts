@@ -1,11 +1,11 @@
-// How many completions may run in this process at once, and who is next. A slot is held while a model is asked and at no other time.
+// A fair semaphore: how many completions may run in this process at once. A slot is held only while a model is asked.
 //
 // Invariants:
 //   L1. At most `max` slots are out. A free slot is given at once to a completion whose group is within its share.
-//   L2. Waiting tenants are served in rotation, and within a tenant its endpoints, each in order: a burst delays itself.
-//   L3. A share shrinks with what is free: a tenant holds at most `tenantShare` slots for each that is free, an endpoint at most
-//       `endpointShare` for each that its tenant may still take; and some are kept for those that have none. However many completions
-//       of some tenants or endpoints hang, another one's finds a slot.
+//   L2. Waiting tenants are served in rotation, and within a tenant its endpoints, in order: a burst delays itself.
+//   L3. A share shrinks with the free slots: a tenant holds at most `tenantShare` slots for each free one, an endpoint
+//       at most `endpointShare` for each that its tenant may still take; and some are kept for tenants and endpoints
+//       that have none. However many completions of some tenants or endpoints hang, others find a slot.
 //   L4. At most `waitingMax` wait; a waiting completion is its entry here and nothing else.
 
 /** Slots are shared by tenant, and within a tenant by the endpoint of the model. */
@@ -23,9 +23,9 @@ export interface SlotWaiter extends SlotGroup {
 export interface CompletionSlots {
   /** Whether a slot was taken. */
   take(group: SlotGroup): boolean;
-  /** Behind those of its group that wait already; false when too many wait. (L4) */
+  /** Queues the waiter behind the others of its group; false when too many wait. (L4) */
   wait(waiter: SlotWaiter): boolean;
-  /** False when it does not wait any more. */
+  /** False when it no longer waits. */
   leave(waiter: SlotWaiter): boolean;
   give(group: SlotGroup): void;
   readonly waiting: number;
@@ -34,7 +34,7 @@ export interface CompletionSlots {
 
 const tenantShare = 7;
 const endpointShare = 12;
-/** One of so many is for tenants that have none, and of what a tenant may take as many for endpoints that have none. */
+/** One slot in so many is kept for tenants that have none, and of a tenant's room for endpoints that have none. */
 const keptShare = 50;
 
 interface Endpoint {
@@ -44,12 +44,12 @@ interface Endpoint {
 
 interface Tenant {
   taken: number;
-  /** In order of whose turn it is. */
+  /** In the order of service. */
   readonly endpoints: Map<string, Endpoint>;
 }
 
 export function createCompletionSlots(max: number, waitingMax = Number.POSITIVE_INFINITY): CompletionSlots {
-  /** Those that hold a slot or wait for one, in order of whose turn it is. */
+  /** Tenants that hold a slot or wait for one, in the order of service. */
   const tenants = new Map<string, Tenant>();
   const kept = Math.max(1, Math.floor(max / keptShare));
   let taken = 0;
@@ -79,7 +79,7 @@ export function createCompletionSlots(max: number, waitingMax = Number.POSITIVE_
     if (tenant.endpoints.size === 0) tenants.delete(name);
   }
 
-  /** Slots that this tenant may still take, if nobody else takes any. (L3) */
+  /** Slots that this tenant may still take, if no other tenant takes any. (L3) */
   function roomOf(tenant: Tenant): number {
     const free = max - taken;
     return tenant.taken === 0 ? free : (tenantShare * (free - kept) - tenant.taken) / (tenantShare + 1);
@@ -98,7 +98,7 @@ export function createCompletionSlots(max: number, waitingMax = Number.POSITIVE_
     endpoint.taken += change;
   }
 
-  /** Who is next, and at the end of both rotations from now on. (L2) */
+  /** Takes the next waiter, and moves its tenant and endpoint to the end of their rotations. (L2) */
   function next(): SlotWaiter | null {
     for (const [tenantName, tenant] of tenants) {
       for (const [endpointName, endpoint] of tenant.endpoints) {

@@ -216,7 +216,7 @@ describe('the history that a thread begins with', () => {
     const fork: Origin = { at: { threadId: 'parent', position: 20 }, by: 'fork' };
     for (const first of [41, 5]) {
       const { histories } = await keep(family);
-      if (first === 41) await histories.upTo(tenant, childOf('parent', first)); // it was passed: the reading apart is meant
+      if (first === 41) await histories.upTo(tenant, childOf('parent', first)); // it was passed: a separate reading
       const later = async (microtasks: number): Promise<number> => {
         for (let passed = 0; passed < microtasks; passed++) await Promise.resolve();
         return (await histories.upTo(tenant, fork)).length;

@@ -1,8 +1,8 @@
 // The histories that children and forks begin with, of the threads used lately, within a budget of estimated bytes.
 //
 // Invariants:
-//   H1. Losing one costs reading its log again, never correctness. One that is larger than the whole budget is not kept.
-//   H2. Children of one thread share one reading of it, whatever the order in which they ask; a fork may have its own.
+//   H1. Losing one costs reading its log again, never correctness. One larger than the whole budget is not kept.
+//   H2. Children of one thread share one reading of it, whatever their order; a fork may have its own.
 import type { Prompt, ThreadKey } from '@dormouse/ports';
 import { inherit, type ThreadPosition } from '@dormouse/thread';
 import { InheritedTranscript, type Origin, type Place } from './inherited-transcript.ts';
@@ -10,7 +10,7 @@ import { joinedPrompts, promptOf, promptOfMessages, type PromptSources } from '.
 
 interface Entry {
   readonly transcript: InheritedTranscript;
-  /** When it was last weighed. */
+  /** The bytes that it weighed last. */
   bytes: number;
 }
 
@@ -34,12 +34,12 @@ export class Histories {
   }
 
   /**
-   * All that was said before a thread that goes on from there: by that thread up to there, closed for whoever inherits it, and by
-   * those that it goes on from itself.
+   * The history that a thread with this origin inherits: the messages of that thread up to there, closed for the heir,
+   * after those that it inherits itself.
    * @throws Fault when a log cannot be read.
    */
   async upTo(tenant: string, { at, by }: Origin): Promise<Prompt> {
-    // A fork may begin where nobody looked while passing: it has a reading of its own. (N2)
+    // A fork may begin at a place that the shared reading passed unrecorded: it gets a reading of its own. (N2)
     const found = (await this.#ask(tenant, at, '')) ?? (await this.#ask(tenant, at, `:${at.position}`));
     if (found === null) throw new Error(`(N2) ${at.threadId} was read to event ${at.position} and is not known there`);
     const { transcript, tail, origin } = found;

@@ -1,11 +1,11 @@
-// The transcript of one thread as its children and forks begin with it: up to where each of them was spawned or forked. Read from
-// the log, never copied. (M6)
+// The transcript of one thread as its children and forks inherit it: up to where each of them was spawned or forked.
+// Read from the log, never copied. (M6)
 //
 // Invariants:
-//   N1. No event is read twice: who begins later reads on from where the reading before ended.
-//   N2. What was passed is known where children were spawned and where somebody waited for it, the newest such places.
-//   N3. A log that ends before the place asked for throws, and so does one that does not go on where the reading ended: an unknown
-//       history is never an empty one. R54
+//   N1. No event is read twice: a later request reads on from where the reading before ended.
+//   N2. Of the passed places, those of spawned children and the requested ones are recorded, the newest of them.
+//   N3. A log that ends before the requested place throws, and so does one with a gap after the last event read: an
+//       unknown history is never an empty one. R54
 import { Fault, type ThreadKey } from '@dormouse/ports';
 import {
   emptyTail,
@@ -20,7 +20,7 @@ import { commitsFrom } from '../thread-state.ts';
 import { TranscriptWindow } from '../transcript-window.ts';
 import type { PromptSources } from './prompt.ts';
 
-/** Where a thread goes on from another one. */
+/** Where a thread inherits from another one. */
 export interface Origin {
   readonly at: ThreadPosition;
   readonly by: 'child' | 'fork';
@@ -34,16 +34,16 @@ export interface Place {
 
 const placesMax = 1_000;
 const placeBytes = 200;
-/** Of an empty one. */
+/** Of an empty transcript. */
 const baseBytes = 1_000;
 
 export class InheritedTranscript {
-  /** Messages of the thread itself, all that were read; shared by the prompts of those who begin with it. */
+  /** All messages of the thread itself that were read; shared by the prompts that begin with them. */
   readonly messages = new TranscriptWindow(0, Number.POSITIVE_INFINITY);
   readonly key: ThreadKey;
   readonly #sources: PromptSources;
   readonly #places = new Map<number, Place>([[0, { tail: emptyTail, origin: null }]]);
-  /** Waited for by somebody, and not reached yet. */
+  /** Positions that are requested, and not reached yet. */
   readonly #wanted = new Set<number>();
   #placesBytes = 0;
   #tailBytes = 0;
@@ -64,8 +64,8 @@ export class InheritedTranscript {
   }
 
   /**
-   * How it stood there; null when that was passed without a look. (N2)
-   * @throws Fault when the log cannot be read, or ends before. The next one reads on from there.
+   * The transcript at `position`; null when the reading has passed it unrecorded. (N2)
+   * @throws Fault when the log cannot be read, or ends before. The next call reads on from there.
    */
   async at(position: number): Promise<Place | null> {
     for (;;) {
@@ -82,12 +82,12 @@ export class InheritedTranscript {
     }
   }
 
-  /** As far as anybody waits for. */
+  /** As far as any position is requested. */
   async #read(): Promise<void> {
     try {
       await this.#readTo(Math.max(...this.#wanted));
     } catch (error) {
-      this.#wanted.clear(); // whoever waits is told so
+      this.#wanted.clear(); // the waiting requests fail with this error
       throw error;
     } finally {
       this.#reading = null;

@@ -1,10 +1,11 @@
-// Completions whose lane is gone with its assignment: they go on by themselves for a while, because the partition may come
+// Orphaned completions, whose lane is gone with its assignment: they linger for a while, because the partition may come
 // back, and a model that was paid for once need not be asked again. design §5
 //
 // Invariants:
-//   B1. Only the lane that owes the very same completion may take it over; it brings the holds, those of before are gone. (V6)
-//   B2. An answer that comes meanwhile is kept. Whatever nobody takes over within `leftCompletionMsMax` is broken off.
-//   B3. What has not begun is not kept: it would hold back those who wait for a slot, and nothing was paid for it.
+//   B1. Only the lane that owes the very same completion may adopt it; with holds of its own, the old ones are gone.
+//       (V6)
+//   B2. An answer that comes meanwhile is kept. A run that is not adopted within `leftCompletionMsMax` is broken off.
+//   B3. A run that has not begun is not kept: it would delay other runs in the slot queue, and nothing was paid for it.
 import type { ThreadKey } from '@dormouse/ports';
 import type { CompletionRun } from './completion-run.ts';
 
@@ -36,7 +37,7 @@ export class LeftCompletions {
     return found === undefined || found.run.state === 'aborted' ? null : found.run;
   }
 
-  /** Breaks off those that were left before `since`. (B2) */
+  /** Breaks off the runs that were orphaned before `since`. (B2) */
   breakOff(since: number): void {
     for (const [name, left] of this.#left) {
       if (left.since > since) continue;

@@ -1,8 +1,8 @@
-// What one attempt of a completion has said so far, part by part. Owns the sums, their bounds and the places of the deltas.
+// What one attempt of a completion has said so far, part by part. Owns the sums, their bounds and the deltas' places.
 //
 // Invariants:
-//   S1. Everything that is kept of an answer is counted: its words, its arguments, the ids and names of its calls, the calls.
-//   S2. What a provider calls a call, and the name of a tool, are bounded here: what is stored and sent because of them is, too.
+//   S1. Everything kept of an answer is counted: its words, its arguments, the ids and names of its calls, the calls.
+//   S2. A provider's id of a call and the name of a tool are bounded here, and so is what they add to the store.
 import { type Delta, ModelFault, type ModelPart } from '@dormouse/ports';
 import { idCharactersMax, nameCharactersMax } from '@dormouse/protocol';
 import { type FinishReason, threadLimits, type Usage } from '@dormouse/thread';
@@ -21,7 +21,7 @@ export class PartialAnswer {
   reasoning = '';
   readonly calls: RawCall[] = [];
   finish: { readonly reason: FinishReason; readonly usage: Usage } | null = null;
-  /** Characters of everything together. */
+  /** Characters of the whole answer. */
   characters = 0;
   /** Parts received, of any kind. */
   parts = 0;
@@ -63,7 +63,7 @@ export class PartialAnswer {
     }
   }
 
-  /** Why nothing more of it is read, or null. (S1) */
+  /** Why reading stops here, or null. (S1) */
   excess(charactersMax: number): ModelFault | null {
     const { callsPerAnswerMax } = threadLimits;
     if (this.calls.length > callsPerAnswerMax || (this.#toolInputs?.size ?? 0) > callsPerAnswerMax)
@@ -108,7 +108,7 @@ export class PartialAnswer {
 const excess = (code: ModelFault['code'], detail: string): ModelFault =>
   new ModelFault({ code, detail, retryable: false });
 
-/** An id that no invocation carries is left out; a name that no tool can have stays one. (S2) R13 */
+/** An id that no invocation can carry becomes empty; a name that is too long is cut, and stays invalid. (S2) R13 */
 const boundedCall = ({ providerCallId, operation, arguments: text }: RawCall): RawCall => ({
   providerCallId: providerCallId.length <= idCharactersMax && providerCallId.isWellFormed() ? providerCallId : '',
   operation: (operation.length <= nameCharactersMax

@@ -1,4 +1,4 @@
-// The prompt of one completion, by reference over its lane's messages: nothing is copied or read unless the model asks.
+// The prompt of one completion, by reference over its lane's messages: read only when the model reads, never copied.
 //
 // Invariants:
 //   P1. A prompt is the first `length` messages of the transcript, for ever: what is appended later is not in it. I-15
@@ -33,7 +33,7 @@ export function joinedPrompts(before: Prompt, own: Prompt): Prompt {
   return { length, last, all: () => last(length) };
 }
 
-/** Of messages that are at hand. */
+/** Of messages in memory. */
 export function promptOfMessages(sources: PromptSources, tenant: string, messages: readonly ModelMessage[]): Prompt {
   const { length } = messages;
   const last = (count: number): Promise<readonly ModelMessage[]> =>

@@ -3,8 +3,8 @@
 // Invariants:
 //   A1. Nothing is paid before the commit is in the log.
 //   A2. All items of a commit are released together, after its payment. (V8)
-//   A3. Whatever the append answers leads to the right place: a conflict is decided again on a reloaded state, a duplicate is
-//       looked up, an unknown outcome is read back by its nonce, and so is an append that throws. (L5, L8) Both indexes may be
+//   A3. Every outcome of the append is handled: a conflict is decided again on a reloaded state, a duplicate is looked
+//       up, an unknown outcome is read back by its nonce, and so is an append that throws. (L5, L8) Both indexes may be
 //       violated and only one be named.
 //   A4. `too_large` is permanent: the slice throws what is not a Fault, so that the lane parks its thread and does not retry.
 //   A5. The transcript in memory takes the messages of a commit once the commit is in the log.
@@ -19,7 +19,9 @@ import { type InputItem, type SliceItem, tell } from './slice-item.ts';
 
 type KnownOutcome = Exclude<AppendOutcome, 'unknown' | 'too_large'>;
 
-/** A decision as it will be stored, and the thread as it is then. */
+type KnownOutcome = Exclude<AppendOutcome, 'unknown' | 'too_large'>;
+
+/** A decision as it will be stored, and the thread after it. */
 interface SealedSlice {
   readonly slice: DecidedSlice;
   readonly commit: Commit;
@@ -64,8 +66,8 @@ function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: Dec
 }
 
 /**
- * Whether its deliveries have to wait for a payment. What the commit itself has settled is never owed again; an answer came
- * through memory, and what its commit owes is covered by the deliveries that its completion held. (V2)
+ * Whether its deliveries have to wait for a payment. What the commit itself has settled is never owed again; an answer
+ * came through memory, and what its commit owes is covered by the deliveries that its completion held. (V2)
  */
 const owesDeliveries = ({ protocol }: SliceDeps, { effects, items, thread }: DecidedSlice): boolean =>
   items.some((item) => item.deliveries.length > 0) && effects.some((effect) => protocol.isOwed(thread, effect));
@@ -96,14 +98,14 @@ async function decideAgain(
   return [];
 }
 
-/** What became of an append with an unknown outcome. (A3) */
+/** Reads back an append with an unknown outcome. (A3) */
 async function readBack(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice): Promise<KnownOutcome> {
   markUncertain(sealed);
-  // Not there may mean not yet: should it land later, a reload meets it like anybody else's commit. (L5, V1)
+  // Not there may mean not yet: should it land later, a reload meets it like any foreign commit. (L5, V1)
   return (await isStored(deps, lane, sealed)) ? 'appended' : 'conflict';
 }
 
-/** What became of an append that threw. @throws the failure when it is not there, or nobody knows. (A3) */
+/** Reads back an append that threw. @throws the failure when the commit is not there, or cannot be read. (A3) */
 async function foundAfter(
   deps: SliceDeps,
   lane: LaneMemory,
@@ -164,7 +166,7 @@ function holdAll(items: readonly InputItem[]): Hold {
   return all;
 }
 
-/** Which one was it? Each is looked up: those found are paid and finished, the others are decided again. (V8) */
+/** Any of them may be the duplicate: each is looked up; those found are paid, the others are decided again. (V8) */
 async function settleDuplicates(
   deps: SliceDeps,
   lane: LaneMemory,
@@ -182,7 +184,7 @@ async function settleDuplicates(
       found.push(await settleDecided(deps, lane, item, commit));
     } catch (error) {
       if (found.length === 0) throw error;
-      return found; // those are finished and must not be finished again; this one and the rest come again
+      return found; // these are finished, and only once; this item and the rest are retried
     }
   }
   deps.logger.info('commit_duplicate', { ...lane.key, inputs: idsOf(found) });

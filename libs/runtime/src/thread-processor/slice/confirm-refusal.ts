@@ -1,12 +1,12 @@
 // A refusal that leaves no commit becomes final only when the log agrees. (V4)
 //
 // Invariants:
-//   R1. First: the head of the log equals the version that was decided on. Then: the input is not in the log. In this order,
-//       and both anew after every reload; the other order, or one of the two alone, lets a stale state refuse for ever.
+//   R1. First: the head of the log equals the version that was decided on. Then: the input is not in the log. In this
+//       order, both anew after every reload; the other order, or one alone, lets a stale state refuse for ever.
 import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 
 export type Confirmation =
-  /** Nobody can accept this input any more. */
+  /** No state of the thread can accept this input any more. */
   | { readonly refusal: 'final' }
   /** Decided on a state that is not the head: load again, decide again. */
   | { readonly refusal: 'stale' }

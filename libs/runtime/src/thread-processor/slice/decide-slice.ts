@@ -1,11 +1,11 @@
-// The pure part of a slice: several inputs folded into what one commit will say.
+// The pure part of a slice: several inputs folded into the content of one commit.
 //
 // Invariants:
 //   S1. Each input is decided on the state after the ones before it, all at one moment.
-//   S2. A refusal without a commit never rides along: the slice stops before it, and it is decided alone next time, on the
-//       state that is then stored. (V8, V4)
+//   S2. A refusal without a commit is never part of a larger slice: the slice stops before it, and it is decided alone
+//       next time, on the state that is then stored. (V8, V4)
 //   S3. A commit is bounded: above `commitBytesMax` it takes no further input.
-//   S4. An input whose decision throws is isolated the same way: the ones before it are committed, it is met alone.
+//   S4. An input whose decision throws is isolated the same way: the ones before it are committed, it is decided alone.
 import type {
   decide,
   extendTranscript,

@@ -1,7 +1,7 @@
-// Equal ids become one input before anything is decided: an index over arrays does not compare an array with itself. (V8)
+// Merges inputs with equal ids before any decision: an index over arrays does not compare an array with itself. (V8)
 import type { InputItem } from './slice-item.ts';
 
-/** In order of first arrival; the deliveries of equal inputs are told and released together. */
+/** In order of first arrival; the deliveries of equal inputs are answered and released together. */
 export function mergeInputs(items: readonly InputItem[]): readonly InputItem[] {
   if (items.length < 2) return items;
   const merged = new Map<string, InputItem>();

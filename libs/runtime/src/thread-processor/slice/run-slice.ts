@@ -1,10 +1,10 @@
 // The four steps of one slice of one thread: state, decide, append, pay. design §3
 //
 // Invariants:
-//   F1. A crash anywhere is harmless: before the append nothing happened; after it the commit owes what it says, and whoever
-//       is given its input or its recovery next pays it.
+//   F1. A crash anywhere is harmless: before the append nothing happened; after it the commit owes what it says, and
+//       the next process that gets its input or its recovery pays it.
 //   F2. A warm slice reads nothing and writes one commit.
-//   F3. Commits that this lane did not write and finds above its own stretch are paid before anything else is decided. (V1)
+//   F3. Commits above the lane's own stretch that it did not write are paid before anything else is decided. (V1)
 //   F4. A refusal without a commit is final only when the log agrees, after every reload anew. (V4)
 import { unreachable } from '@dormouse/thread';
 import { Hold } from '../held-deliveries.ts';
@@ -17,7 +17,7 @@ import type { LaneMemory, SliceDeps, Stretch } from './slice-deps.ts';
 import { type InputItem, type RecoveryItem, type SliceItem, tell } from './slice-item.ts';
 
 /**
- * Runs one slice over the head of these items. Answers those that are finished; the others come again.
+ * Runs one slice over the head of these items. Answers the finished ones; the others come again.
  * @throws what the decision of the first item throws, at once or later
  */
 export function runSlice(
@@ -64,7 +64,7 @@ function leadingInputs(items: readonly SliceItem[]): readonly InputItem[] {
 
 interface CurrentState {
   readonly state: ThreadState;
-  /** The reading that it comes from, when this lane had read nothing before. */
+  /** The reading of the state, when it is the first of this lane. */
   readonly first: ReadThread | null;
 }
 
@@ -81,7 +81,7 @@ async function currentState(deps: SliceDeps, lane: LaneMemory): Promise<CurrentS
   const read = await deps.protocol.readThread(deps.sources, lane.key, stretch?.to ?? null);
   const { state, debts } = read;
   if (stretch === null) {
-    lane.stretch = emptyStretch(state); // whatever is below was released by whoever paid it, or is delivered again
+    lane.stretch = emptyStretch(state); // what is below was paid and released, or is delivered again
   } else if (state.thread.position > stretch.to) {
     await deps.protocol.payForeign(deps, lane, debts, state); // (F3)
     lane.stretch = { from: stretch.from, to: state.thread.position };

@@ -1,18 +1,19 @@
-// How an item ends: told, paid again where it was decided before, and let go by the slice.
+// How an item ends: it is answered, paid again where it was decided before, and released by the slice.
 //
 // Invariants:
 //   E1. A redelivery drops the cached state; list and judging state come from one reading. (V5)
-//   E2. A redelivery whose commit this lane has paid itself reads nothing; it waits only for what the lane still has in hand.
-//   E3. What a lane that has just begun is given again is settled by its first reading, when that shows the commit: list and state
-//       are those of one reading there too, and nothing more is read. After a takeover that is every thread.
-//   E4. Whoever stored what is paid here may have died before the thread's row said so: it is written again. (J1)
+//   E2. A redelivery whose commit this lane has paid itself reads nothing; it waits only for the lane's open holds.
+//   E3. A redelivery at the start of a lane is settled by the lane's first reading, when that shows the commit: list
+//       and state are those of one reading there too, and nothing more is read. After a takeover that is every thread.
+//   E4. The process that stored what is paid here may have died before it wrote the thread's row: that is repeated.
+//       (J1)
 import type { Commit } from '@dormouse/ports';
 import type { Hold } from '../held-deliveries.ts';
 import type { Debt, ReadThread } from '../thread-state.ts';
 import type { LaneMemory, Repayment, SliceDeps } from './slice-deps.ts';
 import { type InputItem, type LaneItem, tell } from './slice-item.ts';
 
-/** The slice lets go of an item; `version` is that of its commit, or null when it was refused without one. */
+/** The slice drops its hold of an item; `version` is that of its commit, or null when it was refused without one. */
 export function finish(lane: LaneMemory, item: LaneItem, version: number | null): void {
   tell(item, version);
   item.hold.drop();

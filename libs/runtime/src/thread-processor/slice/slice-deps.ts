@@ -48,9 +48,9 @@ export interface Repayment {
 }
 
 export interface LaneMemory extends Debtor {
-  /** What this lane has paid itself; null until it knows. (V1) */
+  /** What this lane has paid itself; null until its first reading. (V1) */
   stretch: Stretch | null;
-  /** Of finished items, those that something still holds. */
+  /** Holds of finished items that are still open. */
   openHolds: Hold[];
 }
 

@@ -1,5 +1,5 @@
-// What waits in a lane: an input with every delivery of it, the answer of a completion, a debt to recover, a view to show, or an
-// operator's wish that the thread go on.
+// What waits in a lane: an input with every delivery of it, the answer of a completion, a debt to recover, a view to
+// show, or the wake for a replay that an operator requested.
 import type { InputDelivery, RecoveryDelivery, ViewUpdate } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import type { CompletionRun } from '../completion/completion-run.ts';
@@ -11,14 +11,14 @@ export interface InputItem {
   readonly trace: string | null;
   /** Empty for an answer: it came through memory, and its run holds what led to it. (V2) */
   readonly deliveries: readonly InputDelivery[];
-  /** Its row, of an input that had been put aside; two where a replay began anew before it was decided. */
+  /** The rows of an input that had been put aside; two where a replay began anew before the input was decided. */
   readonly kept: readonly KeptInput[];
   readonly hold: Hold;
   /** The run whose answer this is; an answer counts only while its run is the lane's. */
   readonly answerOf: CompletionRun | null;
-  /** Set, for good, when a commit of it had an outcome that nobody knows: it may be in the log. */
+  /** Set, for good, when a commit of it had an unknown outcome: it may be in the log. */
   mayBeStored: boolean;
-  /** Set once the deliveries have been told. */
+  /** Set once the deliveries have been answered. */
   told: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface RecoveryItem {
   told: boolean;
 }
 
-/** Kept in the order of the lane, decided by nobody. */
+/** Kept in the order of the lane, but never decided. */
 export interface ViewItem {
   readonly what: 'view';
   readonly update: ViewUpdate;
@@ -95,8 +95,8 @@ export const undelivered = (input: ThreadInput, trace: string | null): InputItem
 });
 
 /**
- * Every sender of it was told that it was not taken, and so it is: what is in the log, or may be, has to be paid, and what the
- * store keeps waits there, whatever became of the delivery that came for it.
+ * Whether the item was reported to every sender as not taken, and that is true: an item that is in the log, or may be,
+ * has to be paid, and one that the store of parked threads keeps waits there, whatever became of its delivery.
  */
 export function isWithdrawn(item: LaneItem): boolean {
   if (item.told || (item.what === 'input' && (item.mayBeStored || item.answerOf !== null || item.kept.length > 0)))
@@ -104,7 +104,7 @@ export function isWithdrawn(item: LaneItem): boolean {
   return item.deliveries.length > 0 && item.deliveries.every((delivery) => delivery.isWithdrawn?.() === true);
 }
 
-/** Tells every delivery, once, what was decided. */
+/** Answers every delivery, once, with the version that was decided. */
 export function tell(item: LaneItem, version: number | null): void {
   if (item.told) return;
   item.told = true;

@@ -1,4 +1,4 @@
-// A stage for specs: one memory world, a model that plays lines, a work bus that is heard, and processors that come and go.
+// A stage for specs: one memory world, a model that plays lines, a recorded work bus, processors that come and go.
 import {
   createManualClock,
   createMemoryWorld,
@@ -68,7 +68,7 @@ export interface Stage {
     options?: {
       readonly protocol?: Partial<ProcessorProtocol>;
       readonly settings?: Partial<ProcessorSettings>;
-      /** What the processor consumes, where it is not the world's own bus. */
+      /** The bus that the processor consumes, where it is not the world's own. */
       readonly inputs?: (bus: InputBus) => InputBus;
     },
   ): Promise<Actor>;
@@ -189,7 +189,7 @@ export const opening = (policies: Partial<Policies> = {}, limits = defaultLimits
   message: null,
 });
 
-/** The answer to the load that the opening asked for. */
+/** The answer to the load that the opening requested. */
 export const toolsLoaded = (dispatched: readonly Dispatch['effect'][]): ThreadInput => {
   const load = dispatched.find((effect) => effect.do === 'LoadToolsets');
   if (load === undefined) throw new Error('no toolsets were asked for');

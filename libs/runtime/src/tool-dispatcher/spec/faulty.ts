@@ -1,4 +1,4 @@
-// A port of which one method fails: before it does its work, or after it (the outcome that nobody hears of).
+// A port of which one method fails: before it does its work, or after it (the outcome is lost).
 
 /** Fails whenever `reason` gives an error for the arguments. */
 export function faulty<Port extends object>(

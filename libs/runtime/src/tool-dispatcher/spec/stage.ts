@@ -1,4 +1,4 @@
-// A stage for specs of what goes out: one memory world, tool servers that answer as told, and the inputs that come back.
+// A stage for specs of what goes out: one memory world, tool servers with scripted answers, and the resulting inputs.
 import {
   createManualClock,
   createMemoryWorld,
@@ -50,7 +50,7 @@ export interface Peer {
   readonly posts: SendRequest[];
   readonly at: number[];
   readonly gets: string[];
-  /** Answers in turn; the last one stays. */
+  /** Answers in order; the last one repeats. */
   answers: Answer[];
   manifest: object | string | FetchOutcome;
 }
