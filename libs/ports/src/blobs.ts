@@ -1,4 +1,4 @@
-// Payloads too large for the log, by SHA-256 of their bytes. Content-addressed: putting twice is putting once.
+// Payloads too large for the log, by SHA-256 of their bytes. Content-addressed: storing twice is storing once.
 export interface Blobs {
   /** Resolves when durable. */
   put(tenant: string, sha256: string, bytes: Uint8Array, mediaType: string): Promise<void>;

@@ -1,11 +1,11 @@
-// What is wrong between two ends of TLS, in words for the person who can mend it. Known by the code that Node gives, never by
-// words; the error may be wrapped by whoever noticed it first.
+// Describes a TLS problem between two ends, for the operator who repairs it. Recognised by Node's error code, never by
+// its text; the error may be wrapped by the library that reported it.
 
-/** The settings that the words name. */
+/** The settings that the description names. */
 export interface TlsSettings {
-  /** Names the authorities whose certificates we believe. */
+  /** Names the setting with the authorities whose certificates this process trusts. */
   readonly authority: string;
-  /** Names the certificate that we show. */
+  /** Names the setting with this process's own certificate. */
   readonly certificate: string;
 }
 
@@ -25,14 +25,14 @@ const unknownAuthorityCodes = new Set([
   'CERT_SIGNATURE_FAILURE',
 ]);
 
-/** Alerts about the certificate that we showed, or did not. Servers differ in which they send for what, OpenSSL in their names. */
+/** Alerts about our certificate, or its absence. Servers differ in which alert they send, OpenSSL in their names. */
 const oursIsMissing = /_ALERT_CERTIFICATE_REQUIRED$/;
 const oursHasExpired = /_ALERT_CERTIFICATE_EXPIRED$/;
 const oursIsRefused =
   /_ALERT_(BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_REVOKED|CERTIFICATE_UNKNOWN|UNKNOWN_CA|ACCESS_DENIED)$/;
 const depthMax = 8;
 
-/** Null when the error, and whatever caused it, is about something else. */
+/** Null when the error, and its causes, are about something else. */
 export function certificateProblem(error: unknown, settings: TlsSettings, depth = 0): string | null {
   if (typeof error !== 'object' || error === null || depth > depthMax) return null;
   const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };

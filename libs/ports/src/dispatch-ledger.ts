@@ -2,7 +2,7 @@
 //
 // Contract (contracts/dispatch-ledger.contract.ts):
 //   D1. `claim` is won by exactly one nonce for ever; a repeat with the winner's nonce wins again.
-//   D2. The first outcome stays: `settle` answers the outcome that is recorded, whoever recorded it.
+//   D2. The first outcome stays: `settle` answers the recorded outcome, even if another caller recorded it.
 //   D3. Claims and outcomes outlive every redelivery.
 import type { ThreadKey } from './thread-key.ts';
 
@@ -11,7 +11,7 @@ export type DispatchOutcome = 'sent' | 'refused' | 'exhausted' | 'unknown' | 'ca
 export interface LedgerEntry {
   readonly nonce: string | null;
   readonly outcome: DispatchOutcome | null;
-  /** HTTP status or a short reason that goes with the outcome. */
+  /** HTTP status or a short reason of the outcome. */
   readonly detail: string | null;
   readonly claimedAt: number | null;
 }
@@ -26,7 +26,7 @@ export interface Attempt {
   readonly durationMs: number;
 }
 
-/** All that is known of one call. */
+/** Everything that is known about one call. */
 export interface CallRecord {
   readonly entry: LedgerEntry | null;
   readonly attempts: readonly Attempt[];
@@ -37,7 +37,7 @@ export interface DispatchLedger {
   read(key: ThreadKey, subject: string): Promise<LedgerEntry | null>;
   /** Resolves when durable: true when this nonce holds the claim. */
   claim(key: ThreadKey, subject: string, nonce: string, at: number): Promise<boolean>;
-  /** Resolves when durable, and so is the subject's attempt that led to it: recorded with the outcome or before, whoever was first. */
+  /** Resolves when the outcome and the attempt behind it are durable; the attempt even if another outcome was first. */
   settle(
     key: ThreadKey,
     subject: string,

@@ -1,10 +1,10 @@
-// Places that are shared: at most `max` are held at once, and who waits for one takes turns by key.
+// A fair semaphore: at most `max` places are held at once, and the waiting keys take turns.
 //
 // Invariants:
-//   F1. At most `max` places are held. A place that is given back goes to a waiting key that may have it, never to a newcomer.
-//   F2. Waiting keys take turns: between two places of one key every other waiting key gets one. Within a key the order is kept.
-//   F3. A key holds at most a quarter of the places, or two: the others are there for other keys also while one key's holders
-//       hang.
+//   F1. At most `max` places are held. A released place goes to a waiting key that may have it, never to a newcomer.
+//   F2. Waiting keys take turns: between two places of one key every other waiting key gets one. A key's order is kept.
+//   F3. A key holds at most a quarter of the places, or two: the rest stays available to other keys, even while one
+//       key's holders hang.
 import { TransientMap } from './transient-map.ts';
 
 export interface FairSemaphore {
@@ -15,7 +15,7 @@ export interface FairSemaphore {
 
 /** The place of a message that is being handled. */
 export interface Place {
-  /** Gives the place back while `wait` runs, and takes one again before it resolves. A wait that rejects leaves no place behind. */
+  /** Releases the place while `wait` runs, and takes one before it resolves; none is held after a rejection. */
   releasedDuring<Result>(wait: () => Promise<Result>): Promise<Result>;
 }
 
@@ -23,7 +23,7 @@ export function createFairSemaphore(max: number): FairSemaphore {
   const perKeyMax = Math.max(2, Math.ceil(max / 4));
   let held = 0;
   const heldOf = new TransientMap<string, number>();
-  /** In the order of their turns. While a place is free, these are keys that hold as many as they may. */
+  /** In the order of their turns. While a place is free, every key here holds as many as it may. */
   const waiting = new Map<string, (() => void)[]>();
 
   const mayHaveMore = (key: string): boolean => (heldOf.get(key) ?? 0) < perKeyMax; // (F3)
@@ -97,5 +97,5 @@ export async function withPlace<Result>(
   }
 }
 
-/** Where places are not counted. */
+/** For work whose places are not counted. */
 export const uncountedPlace: Place = { releasedDuring: (wait) => wait() };

@@ -1,4 +1,4 @@
-// A fault: something outside is broken, and whoever asked may try again. A refusal is a value, never a fault.
+// A fault: something outside is broken, and the caller may retry. A refusal is a value, never a fault.
 export class Fault extends Error {
   override readonly name = 'Fault';
   /** A code with a page in docs/errors. */

@@ -1,4 +1,4 @@
-// First answers by idempotency key. Scope: tenant and route. Only 2xx are kept, at least 24 hours; the log dedups for ever.
+// First answers by idempotency key, per tenant and route. Only 2xx, kept at least 24 hours; the log dedups for ever.
 export interface KeptAnswer {
   readonly status: number;
   readonly body: string;
@@ -11,7 +11,7 @@ export type ClaimAnswer =
   | { readonly claim: 'done'; readonly answer: KeptAnswer };
 
 export interface IdempotencyKeys {
-  /** A claim that is not finished counts as running until `leaseMs` after it was made or last renewed. */
+  /** An unfinished claim counts as running until `leaseMs` after it was made or last renewed. */
   claim(
     tenant: string,
     route: string,
@@ -20,9 +20,9 @@ export interface IdempotencyKeys {
     now: number,
     leaseMs: number,
   ): Promise<ClaimAnswer>;
-  /** The request still runs. Does nothing to a key that is free or finished. */
+  /** The request still runs. Has no effect on a key that is free or finished. */
   renew(tenant: string, route: string, key: string, now: number): Promise<void>;
-  /** Claims from now on answer `done`; may resolve before it is durable, because losing it costs a harmless repetition. */
+  /** Later claims answer `done`; may resolve before it is durable, because losing it costs a harmless repetition. */
   finish(tenant: string, route: string, key: string, answer: KeptAnswer): Promise<void>;
   /** The request failed: the key is free again. */
   abandon(tenant: string, route: string, key: string): Promise<void>;

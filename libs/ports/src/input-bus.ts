@@ -1,17 +1,17 @@
 // The topic `inputs`: the only way to change a thread. Ordered per thread, at least once.
 //
 // Contract (contracts/input-bus.contract.ts):
-//   B1. `publish` resolves when the input is durable and will be delivered until it is released. In a topology without a
-//       durable queue that moment is its commit, so `publish` waits for `decided`.
+//   B1. `publish` resolves when the input is durable and will be delivered until it is released. In a topology without
+//       a durable queue that moment is its commit, so `publish` waits for `decided`.
 //   B2. Deliveries of one thread arrive in publish order; a delivery not released is delivered again to the next owner,
 //       as itself or (after its commit) as a `Recovery` of what its commit may still owe. (V10)
-//   B3. An assignment is (partition, generation). After `revoked` nothing of it is delivered, and releases are ignored.
-//   B4. `deliver` returns at once; the consumer says when it has had enough through `busy`.
+//   B3. An assignment is (partition, generation). After `revoked` no delivery of it follows, and releases are ignored.
+//   B4. `deliver` returns at once; the consumer reports through `busy` when it has enough.
 import type { ThreadInput } from '@dormouse/thread';
 import type { ThreadKey } from './thread-key.ts';
 
 /**
- * Not an input of the heart: it changes no history, and goes through its thread's lane only so that the newest stays.
+ * Not an input of the heart: it changes no history, and passes its thread's lane only so that the newest one stays.
  * RAP view-updates
  */
 export interface ViewUpdate {
@@ -23,7 +23,7 @@ export interface ViewUpdate {
   readonly content: string;
 }
 
-/** An operator wants a parked thread to go on: whoever owns it looks. Changes no history either; twice is once. ADR 20 */
+/** An operator wants a parked thread to continue: its owner checks it. Changes no history; twice is once. ADR 20 */
 export interface ReplayWake {
   readonly kind: 'ReplayWake';
   readonly id: 'w:replay';
@@ -34,7 +34,7 @@ export const replayWake: ReplayWake = { kind: 'ReplayWake', id: 'w:replay' };
 /** What the bus carries. */
 export type BusInput = ThreadInput | ViewUpdate | ReplayWake;
 
-/** Whether it is for the heart. */
+/** True for inputs of the heart. */
 export const isThreadInput = (input: BusInput): input is ThreadInput =>
   input.kind !== 'ViewUpdate' && input.kind !== 'ReplayWake';
 
@@ -48,7 +48,7 @@ interface Delivery extends ThreadKey {
   readonly trace: string | null;
   /** The input is decided for good: by a commit, or refused without one (null). Called once, before `release`. */
   decided(version: number | null): void;
-  /** True once its sender was told that it was not taken: deciding it now would surprise. Absent where senders are never told. */
+  /** True once its sender was refused: deciding it now would contradict that. Absent where senders get no answer. */
   isWithdrawn?(): boolean;
   /** Nothing is owed because of this delivery any more. Called once. */
   release(): void;
@@ -57,11 +57,11 @@ interface Delivery extends ThreadKey {
 export interface InputDelivery extends Delivery {
   readonly what: 'input';
   readonly input: BusInput;
-  /** An owner before was given it, or something younger of its partition. A hint: absent where that is not known. */
+  /** An earlier owner had it, or a later record of its partition. A hint: absent where that is not known. */
   readonly isRedelivery?: boolean;
 }
 
-/** Pay what the commits from `from` on still owe: their inputs are durable, their deliveries are gone. */
+/** Pay what the commits from `from` on still owe: their inputs are durable, their deliveries no longer exist. */
 export interface RecoveryDelivery extends Delivery {
   readonly what: 'recovery';
   readonly from: number;
@@ -71,7 +71,7 @@ export type ThreadDelivery = InputDelivery | RecoveryDelivery;
 
 export interface InputConsumer {
   assigned(assignment: Assignment): void;
-  /** Stops work of this assignment; resolves when nothing of it will touch a store again. */
+  /** Stops work of this assignment; resolves when no part of it will touch a store again. */
   revoked(assignment: Assignment): Promise<void>;
   deliver(assignment: Assignment, delivery: ThreadDelivery): void;
   /** True while no more deliveries are wanted (backpressure). */
@@ -84,7 +84,7 @@ export interface Subscription {
 }
 
 export interface InputBus {
-  /** @throws Fault UNAVAILABLE when it cannot be made durable now: nothing was accepted, or it is a duplicate later. */
+  /** @throws Fault UNAVAILABLE when it cannot be made durable now: it was not accepted, or is a duplicate later. */
   publish(key: ThreadKey, input: BusInput, trace?: string | null): Promise<void>;
   consume(consumer: InputConsumer): Promise<Subscription>;
 }

@@ -1,5 +1,5 @@
-// Hints for people who watch: something was committed, the model says something. Losing one costs time, never correctness:
-// a stream subscribes, reads the log, then forwards what is newer.
+// Hints for users who watch: a commit was stored, the model produced a delta. A lost hint costs time, never
+// correctness: a stream subscribes, reads the log, then forwards what is newer.
 import type { RecordedEvent, Thread } from '@dormouse/thread';
 import type { Commit } from './thread-log.ts';
 import type { View } from './views.ts';
@@ -11,7 +11,7 @@ export interface Delta {
   readonly attempt: number;
   /** Characters of this kind and index before `text`. */
   readonly offset: number;
-  /** `slot`: not said by the model. The attempt waits for its turn since `text` (milliseconds since the epoch); empty: not any more. */
+  /** `slot`: not from the model. The attempt waits for a place since `text` (epoch milliseconds); empty: no longer. */
   readonly kind: 'text' | 'reasoning' | 'tool_input' | 'slot';
   readonly index: number;
   readonly text: string;
@@ -24,7 +24,7 @@ export interface Retrying {
   readonly attempt: number;
   readonly code: string;
   readonly detail: string;
-  /** Of the model's endpoint, with its port if it is not the usual one; null when the model has none or was not asked. */
+  /** Host of the model's endpoint, with its port if not the usual one; null when there is none or it was not asked. */
   readonly host: string | null;
   /** Milliseconds since the epoch: of the next attempt, of this failure, of the first failure of this completion. */
   readonly nextAt: number;
@@ -32,14 +32,14 @@ export interface Retrying {
   readonly since: number;
 }
 
-/** What a commit says, and its thread as it is afterwards. */
+/** The content of a commit, and its thread as it is afterwards. */
 export interface FoldedCommit {
   readonly events: readonly RecordedEvent[];
   readonly thread: Thread;
 }
 
 export type Hint =
-  /** `after`: where both ends are in one process; it spares the listener reading and folding the commit again. */
+  /** `after`: set where both ends are in one process; the listener need not read and fold the commit again. */
   | { readonly hint: 'committed'; readonly commit: Commit; readonly after?: FoldedCommit }
   | { readonly hint: 'delta'; readonly delta: Delta }
   | { readonly hint: 'retrying'; readonly retrying: Retrying }
@@ -51,6 +51,6 @@ export interface LiveFeed {
   subscribe(key: ThreadKey, listener: (hint: Hint) => void): Promise<() => void>;
   /** What the running completion has said so far, for a client that connects late; empty when unknown. */
   soFar(key: ThreadKey): Promise<readonly Delta[]>;
-  /** The last `retrying`, until a later attempt has said something. Whether that completion still runs, the thread knows. */
+  /** The last `retrying`, until a later attempt sends a delta. Only the thread knows whether the completion runs. */
   retrying(key: ThreadKey): Promise<Retrying | null>;
 }

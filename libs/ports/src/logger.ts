@@ -1,5 +1,5 @@
-// What a service says to the people who run it: an event name and fields, never a sentence with values in it. No bodies, no
-// secrets: the caller chooses the fields.
+// Log entries of a service for its operators: an event name and fields, never a sentence with values in it. No bodies,
+// no secrets: the caller chooses the fields.
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 export interface Logger {

@@ -1,7 +1,7 @@
-// Where the URLs of open logins are, sealed and with an expiry: never in the log, gone when their call is settled. R88
+// The URLs of open logins, sealed and with an expiry: never in the log, removed when their call is settled. R88
 //
 // Contract (contracts/logins.contract.ts):
-//   G1. One login per call: a newer one replaces it. After `forget`, or after its expiry, nothing of it is read.
+//   G1. One login per call: a newer one replaces it. After `forget`, or after its expiry, it is never read.
 import type { ThreadKey } from './thread-key.ts';
 
 export interface Login {
@@ -14,7 +14,7 @@ export interface Login {
 export interface Logins {
   /** Resolves when durable. */
   put(key: ThreadKey, login: Login): Promise<void>;
-  /** Those of this thread that have not expired. */
+  /** Logins of this thread that have not expired. */
   list(key: ThreadKey, now: number): Promise<readonly Login[]>;
   forget(key: ThreadKey, toolCallId: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// A language model, asked once per completion. No retries inside: they are durable and ours.
+// A language model, asked once per completion. No retries inside: the runtime's retries are durable.
 import type { FinishReason, ModelMessage, Usage } from '@dormouse/thread';
 import type { ModelConfig } from './registry.ts';
 
@@ -21,7 +21,7 @@ export interface ModelRequest {
   readonly tenant: string;
   readonly thread: string;
   readonly completionId: string;
-  /** How many completions this thread asked for before: 0, 1, 2, … */
+  /** How many completions this thread requested before: 0, 1, 2, … */
   readonly ordinal: number;
   readonly model: ModelConfig;
   readonly instructions: string;
@@ -53,7 +53,7 @@ export interface Model {
 
 type ModelFaultCode = 'MODEL_FAILED' | 'MODEL_REFUSED' | 'TOO_MANY_CALLS';
 
-/** The provider failed. `retryAfterMs` is its own wish, if it said one. */
+/** The provider failed. `retryAfterMs` is the provider's own request, if it sent one. */
 export class ModelFault extends Error {
   override readonly name = 'ModelFault';
   readonly code: ModelFaultCode;

@@ -1,11 +1,11 @@
-// The cursor of a page: the last row's place in the order of its list, opaque to whoever holds it.
+// The cursor of a page: the last row's place in the order of its list, opaque to the client.
 import { Fault } from './fault.ts';
 
 export function encodeCursor(parts: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** @throws Fault CURSOR_INVALID for what `encodeCursor` did not write. */
+/** @throws Fault CURSOR_INVALID for a text that `encodeCursor` did not write. */
 export function decodeCursor(cursor: string): readonly unknown[] {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));

@@ -1,19 +1,19 @@
-// How fast a tenant may go. A limit is a courtesy to the others, never part of an argument: who cannot ask decides alone.
+// How fast a tenant may go. A limit protects other tenants, as no guarantee: without a shared count a process decides.
 //
 // Contract (contracts/rate-limits.contract.ts):
 //   B1. Over any time at most `burst` and then `perSecond` are allowed, per tenant and bucket; tenants share nothing.
 //   B2. A refusal says how long to wait; after that time one is allowed.
-//   B3. It never fails: where the shared count is away, each process counts for itself.
+//   B3. It never fails: where the shared count is away, each process counts alone.
 
 export interface RateLimit {
   readonly perSecond: number;
-  /** Allowed at once after a pause. */
+  /** How many are allowed at once after a pause. */
   readonly burst: number;
 }
 
 export interface RateVerdict {
   readonly allowed: boolean;
-  /** Of the burst, after this one. */
+  /** What is left of the burst after this one. */
   readonly remaining: number;
   /** Milliseconds until one is allowed again; 0 when this one was. */
   readonly retryAfterMs: number;
@@ -24,8 +24,8 @@ export interface RateLimits {
 }
 
 /**
- * One step of the generic cell rate algorithm (ITU-T I.371): `arrival` is the theoretical arrival time that is kept, in
- * milliseconds. `keep` is what to keep now; null when nothing was taken.
+ * One step of the generic cell rate algorithm (ITU-T I.371): `arrival` is the stored theoretical arrival time, in
+ * milliseconds. `keep` is the value to store now; null when nothing was taken.
  */
 export function takeCell(
   arrival: number,

@@ -1,4 +1,4 @@
-// What operators configure: agents (immutable versions), tool servers, secrets; and the manifests that were seen, by hash.
+// What operators configure: agents (immutable versions), tool servers, secrets; and the fetched manifests, by hash.
 import type { Limits, Policies } from '@dormouse/thread';
 
 export interface ModelConfig {
@@ -99,7 +99,7 @@ export interface ToolServers {
 export interface Toolsets {
   put(toolset: StoredToolset): Promise<void>;
   get(tenant: string, sha256: string): Promise<StoredToolset | null>;
-  /** Remembers and recalls the last good manifest of the tool server at a base URL. */
+  /** Stores and reads the last valid manifest of the tool server at a base URL. */
   putLastGood(tenant: string, baseUrl: string, sha256: string): Promise<void>;
   lastGood(tenant: string, baseUrl: string): Promise<string | null>;
 }

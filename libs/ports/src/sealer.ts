@@ -1,4 +1,4 @@
-// Values that may be stored but not read there: sealed for one owner, opened only under the installation's key.
+// Values that a store may hold but not read: sealed for one owner, opened only under the installation's key.
 
 export interface SealOwner {
   readonly tenant: string;
@@ -12,7 +12,7 @@ export interface Sealer {
   open(owner: SealOwner, sealed: string): string;
 }
 
-/** Owner of the URL that a choice's answer goes to, and of a login's. */
+/** Owner of the URL that receives a choice's answer, and of a login's URL. */
 export const answerOwner = (tenant: string, thread: string, toolCallId: string): SealOwner => ({
   tenant,
   name: `answer:${thread}:${toolCallId}`,

@@ -1,5 +1,5 @@
 // Summaries of threads for lists: rebuildable from the log, never the truth. The row of a new thread comes first
-// (`opening`), written by the ingress with everything its opening needs, so that a lost opening can be produced again.
+// (`opening`): the ingress writes it with all that its opening needs, so that a lost opening can be produced again.
 import type { ThreadOpening } from '@dormouse/thread';
 import type { Page, PageRequest } from './registry.ts';
 import type { ThreadKey } from './thread-key.ts';
@@ -24,11 +24,11 @@ export interface ThreadRow extends ThreadKey {
   readonly opening: ThreadOpening | null;
 }
 
-/** What the processor knows and the row shows. */
+/** The part of a row that comes from the processor. */
 export interface ThreadProjection extends ThreadKey {
   readonly status: ThreadStatus;
   readonly title: string | null;
-  /** Position of the event that gave the title: a row that has come as far keeps its own. Absent: the title is news. */
+  /** Position of the event that gave the title: a row at or behind it keeps its own title. Absent: the title is new. */
   readonly titledAt?: number;
   readonly updatedAt: number;
   readonly position: number;

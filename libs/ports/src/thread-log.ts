@@ -1,18 +1,18 @@
-// The event log of every thread: the only thing that is true. One commit is one slice: history, dedup, outbox and fence.
+// The event log of every thread: the only truth. One commit is one slice: history, dedup, outbox and fence.
 //
 // Contract (contracts/thread-log.contract.ts, every adapter; L7 and L8 in their own specs):
 //   L1. `(tenant, thread, version)` is unique; an append whose version is not exactly the head is a `conflict`.
 //   L2. `(tenant, thread, input)` is unique over all commits: an append with a known input is a `duplicate`.
 //       When both are violated either answer may be given.
 //   L3. A read that starts after an append was answered sees the commit; bytes never change.
-//   L4. Each commit of a group has its own outcome; one failing never harms the others. Within one group, commits of
-//       one thread apply in array order. Groups may be on their way at once, and come to an end in any order.
-//   L5. `unknown` means: it may have been stored, now or a little later. Whoever gets it reads back by nonce.
+//   L4. Each commit of a group has its own outcome; one that fails never harms the others. Within one group, commits of
+//       one thread apply in array order. Several groups may be under way at once, and end in any order.
+//   L5. `unknown` means: it may have been stored, now or a little later. The caller that gets it reads back by nonce.
 //   L6. A read that fails throws; it never answers "nothing there".
 //   L7. `too_large` means: not stored, and never will be; no later state of the store takes it.
-//   L8. What fails and is surely not stored, now or later, is answered with its error, each for itself; a store that is
-//       not sure says `unknown`. When nothing of a group has an outcome, `append` throws. Whoever gets a throw reads back
-//       by nonce too: it costs a read.
+//   L8. A commit that fails and is certainly not stored, now or later, is answered with its own error; a store that is
+//       not sure answers `unknown`. When nothing of a group has an outcome, `append` throws. The caller that gets a
+//       throw reads back by nonce too: it costs a read.
 import type { ThreadKey } from './thread-key.ts';
 
 /** The envelope, as stored. Field meanings: design §1. */
@@ -26,7 +26,7 @@ export interface Commit extends ThreadKey {
   readonly inputs: readonly string[];
   /** Time of decision, milliseconds since the epoch; never before the previous commit's. */
   readonly at: number;
-  /** Who wrote it: recognises one's own write after an unknown outcome. */
+  /** The writer's mark: with it a writer recognises its own commit after an unknown outcome. */
   readonly nonce: string;
   readonly trace: string | null;
   /** Key id when `body` is encrypted. */
@@ -43,15 +43,15 @@ export interface Append {
   readonly commit: Commit;
   /**
    * True when the commit owes effects at its own end, and decided a delivery of the bus: a store without a durable bus
-   * keeps it until that delivery is released (V10). The answer of a completion comes through memory; what its commit owes is covered
-   * by the deliveries that its completion holds, which are older and recover everything after them.
+   * keeps it until that delivery is released (V10). The answer of a completion comes through memory; what its commit
+   * owes is covered by the deliveries that its completion holds, which are older and recover everything after them.
    */
   readonly owes: boolean;
 }
 
 export type AppendOutcome = 'appended' | 'conflict' | 'duplicate' | 'unknown' | 'too_large';
 
-/** Of one append of a group: its outcome, or why it failed. (L8) */
+/** Answer to one append of a group: its outcome, or why it failed. (L8) */
 export type AppendAnswer = AppendOutcome | Error;
 
 export interface ThreadLog {

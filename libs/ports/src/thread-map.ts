@@ -1,9 +1,9 @@
-// Values by thread, for whoever looks one up with every commit: a map of maps, because a name joined from tenant and thread
-// would be a new string each time, made and hashed anew.
+// Values by thread, for look-ups with every commit: a map of maps, because a name joined from tenant and thread would
+// be a new string each time, made and hashed anew.
 //
 // Invariants:
-//   M1. A tenant without threads is not held.
-//   M2. Room is made by the tenant that has most: one that is gone holds no place that others need.
+//   M1. A tenant without threads is removed.
+//   M2. Room is made in the tenant with the most threads: an inactive tenant takes no room from others.
 import type { ThreadKey } from './thread-key.ts';
 import { TransientMap } from './transient-map.ts';
 
@@ -45,7 +45,7 @@ export class ThreadMap<Value extends NonNullable<unknown>> {
     this.#size = 0;
   }
 
-  /** Drops one: the oldest of the tenant that has most. Looks at each tenant. (M2) */
+  /** Drops the oldest thread of the tenant with the most threads. Looks at each tenant. (M2) */
   makeRoom(): void {
     let largest: readonly [string, TransientMap<string, Value>] | undefined;
     for (const entry of this.#tenants) if (entry[1].size > (largest?.[1].size ?? 0)) largest = entry;
@@ -54,7 +54,7 @@ export class ThreadMap<Value extends NonNullable<unknown>> {
     for (const thread of threads.keys()) return void this.delete({ tenant, thread });
   }
 
-  /** A tenant's threads in the order in which they came; tenants likewise. */
+  /** A tenant's threads in the order of their insertion; tenants likewise. */
   *entries(): IterableIterator<readonly [ThreadKey, Value]> {
     for (const [tenant, threads] of this.#tenants)
       for (const [thread, value] of threads.entries()) yield [{ tenant, thread }, value];

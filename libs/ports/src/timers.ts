@@ -1,4 +1,4 @@
-// Durable timers. The owner of a partition loads what is due; firing is an input with the timer's id, so it happens once.
+// Durable timers. A partition's owner loads what is due; firing is an input with the timer's id, so it counts once.
 import type { ThreadKey } from './thread-key.ts';
 
 export interface DueTimer extends ThreadKey {

@@ -1,5 +1,5 @@
-// What arrives in one turn of the event loop goes on together at its end, instead of each by itself from its socket to the disk:
-// every step is then taken for all of them, one after the other, while its code is in the processor's caches. ADR 26
+// Work that arrives in one tick of the event loop continues together at its end, instead of separately from each socket
+// to the disk: every step then runs for all of it in succession, while its code is in the processor's caches. ADR 26
 //
 // Invariants:
 //   W1. In the order of arrival, and in the next `setImmediate`: whoever is alone waits for nobody.

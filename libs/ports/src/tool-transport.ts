@@ -25,7 +25,7 @@ export interface SendRequest {
 }
 
 export interface ToolTransport {
-  /** POSTs JSON. Credentials of the registration are added only towards its own origin. Never throws for the network. */
+  /** POSTs JSON. The registration's credentials are sent only to its own origin. Never throws for a network failure. */
   post(request: SendRequest): Promise<SendOutcome>;
   /** GETs JSON text, at most `bytesMax`. */
   get(request: {

@@ -42,8 +42,8 @@ describe('a map for what comes and goes', () => {
   });
 
   it('T1 leaves old collections nothing to keep: what came and went is collected young', () => {
-    // 64 in flight, each with a graph of its own. What a plain set held is promoted, dead or not. When it is collected, and by
-    // which thread, is said here, so that the same is counted every time.
+    // 64 in flight, each with a graph of its own. What a plain set held is promoted, dead or not. The flags fix when it
+    // is collected, and by which thread, so that every run counts the same.
     const alike = ['--single-threaded', '--min-semi-space-size=16', '--max-semi-space-size=16', '--expose-gc'];
     const promoted = (module: string): number => {
       const script = `

@@ -1,13 +1,13 @@
-// Maps and sets for what comes and goes: calls in flight, timers, lanes, whoever waits.
+// Maps and sets for short-lived members: calls in flight, timers, lanes, waiters.
 //
-// A JavaScript map whose members change all the time is copied into a new table again and again. The tables before, which
-// nobody sees any more, still hold whatever was a member when they were left. Once they are old, everything that hangs on it
-// counts as old too, until the next full collection: with a few thousand short-lived members per second, most of the
-// collector's work is that. Here a table holds a cell for each member, and a member that leaves empties its cell.
+// A JavaScript map whose members change all the time is copied into a new table again and again. The old tables, which
+// are no longer used, still refer to the members they had. Once such a table is in the old generation, everything that
+// hangs on it counts as old too, until the next full collection: with a few thousand short-lived members per second,
+// this is most of the collector's work. Here a table holds a cell for each member, and removal empties the cell.
 //
 // Invariants:
-//   T1. No value is reachable from here, nor from a table that was left, once it was deleted. Keys are: keep them small.
-//   T2. Members are visited in the order in which they came, as in a map; deleting and adding meanwhile is allowed.
+//   T1. A deleted value is reachable neither from here nor from an old table. Keys are: keep them small.
+//   T2. Members are visited in the order of insertion, as in a map; deleting and adding meanwhile is allowed.
 
 interface Cell<Value> {
   value: Value | null;
@@ -59,9 +59,9 @@ export class TransientMap<Key, Value extends NonNullable<unknown>> {
   }
 }
 
-/** A member's place in a set: who has it can make the member leave. */
+/** A member's place in a set: its holder can remove the member. */
 export interface Ticket<Member> {
-  /** Null when it has left. */
+  /** Null when it was removed. */
   readonly member: Member | null;
 }
 
@@ -71,12 +71,12 @@ interface Place<Member> extends Ticket<Member> {
   next: Place<Member> | null;
 }
 
-/** Members leave by the ticket that they were given; the same member may be here twice. A chain: nothing is looked up. */
+/** A member is removed by its ticket; the same member may be here twice. A chain: removal needs no look-up. */
 export class TransientSet<Member extends NonNullable<unknown>> {
   #first: Place<Member> | null = null;
   #last: Place<Member> | null = null;
   #size = 0;
-  /** Where each walk goes on. Few at a time, mostly none. (T2) */
+  /** The next place of each walk. Few at a time, mostly none. (T2) */
   #walks: { next: Place<Member> | null }[] = [];
 
   get size(): number {
@@ -93,7 +93,7 @@ export class TransientSet<Member extends NonNullable<unknown>> {
     return place;
   }
 
-  /** False when it had left before. */
+  /** False when it was removed before. */
   delete(ticket: Ticket<Member>): boolean {
     const place = ticket as Place<Member>;
     if (place.member === null) return false;

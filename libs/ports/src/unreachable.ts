@@ -1,4 +1,4 @@
-// Why nobody was reached, by the code of the system: found below whatever was made of it.
+// Finds the system's error code for a server that was not reached, in an error or any of its causes.
 const codes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH']);
 const depthMax = 8;
 

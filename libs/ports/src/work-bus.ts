@@ -1,4 +1,4 @@
-// The topics `dispatches` and `notices`: debts on their way to the workers that pay them. At least once, no order promised.
+// The topics `dispatches` and `notices`: debts on their way to the workers that pay them. At least once, unordered.
 //
 // Contract (contracts/work-bus.contract.ts):
 //   W1. After `publish` answered the message is handled at least once, provided its commit is not released before
@@ -18,7 +18,7 @@ import type { Place } from './fair-semaphore.ts';
 import type { Subscription } from './input-bus.ts';
 import type { ThreadKey } from './thread-key.ts';
 
-/** What an effect becomes on its way out: with the thread it belongs to and the time of its commit. */
+/** An effect on the bus: with the thread it belongs to and the time of its commit. */
 export type Owed<Effect> = ThreadKey & { readonly effect: Effect; readonly at: number; readonly trace: string | null };
 
 export interface WorkTopics {

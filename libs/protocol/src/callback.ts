@@ -1,12 +1,12 @@
 /**
- * Owns: the five messages a tool server may POST to a callback URL, their schemas, and the door that lets them in.
- * Not here: whether a message belongs to anything; the token and `decide` judge that.
+ * Owns: the five messages a tool server may POST to a callback URL, their schemas, and their parser.
+ * Not here: whether a message belongs to a call; the token and `decide` judge that.
  *
  * 1. Inbound is loose: unknown fields are ignored, `null` in an optional field means absent, defaults are filled in.
  * 2. An unknown `type` is refused; so is everything that is not a JSON object.
- * 3. `groupId` may be absent: servers forget it, and the token in the URL names the thread. Whoever reads the token
+ * 3. `groupId` may be absent: servers forget it, and the token in the URL names the thread. The reader of the token
  *    compares the two.
- * 4. A runtime takes ids of its own making only, which are bounded; a tool server repeats the ids of any runtime.
+ * 4. A runtime accepts only ids of its own making, which are bounded; a tool server repeats the ids of any runtime.
  * 5. A refusal names every defect of the message by its pointer on the wire, and the type if it could be read.
  */
 import { z } from 'zod';
@@ -24,7 +24,7 @@ import { resultOf, type Steps } from './steps.ts';
 
 const codec = createCodec(['content', 'display_as']);
 
-/** What a runtime made and a tool server repeats: `group_id`, `id` and `tool_call_id`, and `call_id`. (4) */
+/** Ids that a runtime made and a tool server repeats: `group_id`, `id` and `tool_call_id`, and `call_id`. (4) */
 interface EchoedIds {
   readonly id: z.ZodString;
   readonly callId: z.ZodString;
@@ -53,7 +53,7 @@ const subscriptionEventSchema = ({ id }: EchoedIds) =>
     text: textField(textBytesMax),
     associative: z.boolean().default(false),
     final: z.boolean().default(false),
-    event_id: idField.optional(), // not in RAP: our extension, see SPEC.md
+    event_id: idField.optional(), // not in RAP: an extension of this runtime, see SPEC.md
   });
 
 const oauthSchema = ({ id, callId }: EchoedIds) =>
@@ -112,7 +112,7 @@ export type CallbackType = keyof Schemas;
 
 type OfSchema<Schema extends z.ZodType> = InCode<z.infer<Schema>, 'content' | 'display_as'>;
 
-/** The outcome of a call: `{id, callId?, text?, content?, displayAs?, subscription}`, at least one of text and content. */
+/** The outcome of a call: `{id, callId?, text?, content?, displayAs?, subscription}`, with text or content or both. */
 export type ToolResult = OfSchema<Schemas['tool_result']>;
 /** Something happened that call `toolCallId` subscribed to: `{toolCallId, text, associative, final, eventId?}`. */
 export type SubscriptionEvent = OfSchema<Schemas['subscription_event']>;
@@ -128,16 +128,16 @@ export type Callback = ToolResult | SubscriptionEvent | OAuthRequest | UserChoic
 /** Why a callback was refused. `type` is there if it could be read and is known. */
 export interface CallbackRefusal {
   readonly ok: false;
-  /** `BODY_TOO_LARGE`: some text is over its limit (413). `INVALID_BODY`: anything else in a readable body (422). */
+  /** `BODY_TOO_LARGE`: a text is over its limit (413). `INVALID_BODY`: any other defect of a readable body (422). */
   readonly code: 'INVALID_BODY' | 'BODY_TOO_LARGE';
   readonly type?: CallbackType;
   readonly problems: readonly Problem[];
 }
 
-/** What `parseCallback` says. */
+/** Result of `parseCallback`. */
 export type CallbackParse = { readonly ok: true; readonly callback: Callback } | CallbackRefusal;
 
-/** What `readCallback` says; `rawContent` is the text of a view's content, character for character. */
+/** Result of `readCallback`; `rawContent` is the text of a view's content, character for character. */
 export type CallbackReading =
   | { readonly ok: true; readonly callback: Callback; readonly rawContent?: string }
   | CallbackRefusal
@@ -176,8 +176,8 @@ export function* readingCallback(text: string): Steps<CallbackReading> {
 
 /**
  * A callback as a tool server sends it; `groupId` is required there. Fields of undefined value are left out.
- * @throws RangeError if the result would be refused by `parseCallback` for anything but the length of a runtime's id: the sender's
- *   own mistake.
+ * @throws RangeError if `parseCallback` would refuse the result for anything but the length of a runtime's id: a bug of
+ *   the sender.
  */
 export function encodeCallback(callback: Callback & { readonly groupId: string }): { [name: string]: unknown } {
   const wire = codec.toWire(callback);

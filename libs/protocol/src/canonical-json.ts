@@ -10,12 +10,12 @@ import { resultOf, type Steps } from './steps.ts';
 
 /**
  * The canonical text of `value`. A member whose value is undefined is left out, as `JSON.stringify` does.
- * @throws TypeError for what JSON cannot carry: NaN, infinities, lone surrogates, functions, symbols, bigints, undefined.
- *   A text that `checkJson` accepted can only fail by a number too big for a double (`1e999`).
+ * @throws TypeError for a value that is not JSON: NaN, infinities, lone surrogates, functions, symbols, bigints,
+ *   undefined. A text that `checkJson` accepted can only fail by a number too big for a double (`1e999`).
  */
 export const canonicalJson = (value: unknown): string => resultOf(canonicalizing(value));
 
-/** The same, some thousand values a step. */
+/** The same, in steps of some thousand values. */
 export function* canonicalizing(value: unknown): Steps<string> {
   return yield* textOf(value, { written: 0 });
 }

@@ -1,6 +1,6 @@
 /**
  * Owns: the answer to a `user_choice`, POSTed to its `response_url`.
- * Not here: who chose, the range of the index (only the choice knows it), retries.
+ * Not here: which user chose, the range of the index (only the choice knows it), retries.
  *
  * 1. An answer is sent for one question only and never kept for another. RAP user-choice, Security. R94
  */
@@ -19,18 +19,18 @@ export const choiceAnswerSchema = z.strictObject({
     .max(choicesMax - 1),
 });
 
-/** The id is the runtime's own, whatever its length. */
+/** The id was made by a runtime and may have any length. */
 const inboundSchema = choiceAnswerSchema.extend({ id: foreignIdField }).strip();
 
 /** Option number `selected`, counted from 0, for call `id`. */
 export type ChoiceAnswer = z.infer<typeof choiceAnswerSchema>;
 
-/** The JSON body for `response_url`. @throws z.ZodError if the index cannot be one: a mistake of ours. */
+/** The JSON body for `response_url`. @throws z.ZodError if the index cannot be one: a bug of the runtime. */
 export function encodeChoiceAnswer(answer: ChoiceAnswer): ChoiceAnswer {
   return choiceAnswerSchema.parse(answer);
 }
 
-/** What `parseChoiceAnswer` says. */
+/** Result of `parseChoiceAnswer`. */
 export type ChoiceAnswerParse =
   { readonly ok: true; readonly answer: ChoiceAnswer } | { readonly ok: false; readonly problems: readonly Problem[] };
 

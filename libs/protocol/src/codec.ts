@@ -3,8 +3,8 @@
  * Not here: validation, defaults, the choice of what a message may hold.
  *
  * 1. Mechanical: a name is translated by its spelling alone; there is no table of exceptions.
- * 2. Values below an opaque name are handed over by identity; neither their names nor their contents are looked at.
- * 3. Wire, code and wire again gives an equal value if every name is plain snake_case (`a_b1`, not `aB`, `a__b` or `a_1`).
+ * 2. Values below an opaque name are passed on by identity; neither their names nor their contents are read.
+ * 3. Wire, code and wire again gives an equal value if names are plain snake_case (`a_b1`, not `aB`, `a__b` or `a_1`).
  */
 
 /** `group_id` to `groupId`, at the level of types. */
@@ -41,7 +41,7 @@ export function createCodec<const Opaque extends string>(opaque: readonly Opaque
   };
 }
 
-/** The names of a message are few and always the same. */
+/** Caches names: a message has few, and always the same. */
 function remembering(nameOf: (name: string) => string): (name: string) => string {
   const known = new Map<string, string>();
   return (name) => {
@@ -53,7 +53,7 @@ function remembering(nameOf: (name: string) => string): (name: string) => string
   };
 }
 
-/** More than all messages together have: what is above comes from a stranger. */
+/** More names than all messages together have: any further ones come from a foreign sender and are not cached. */
 const namesMax = 200;
 
 /** `group_id` to `groupId`. */
@@ -78,7 +78,7 @@ function rename(value: unknown, nameOf: (name: string) => string, opaque: Readon
   return renamed;
 }
 
-/** Gives an own member, whatever its name. */
+/** Defines an own member, whatever its name. */
 function give(to: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') to[name] = value;
   else Object.defineProperty(to, name, { value, enumerable: true, configurable: true, writable: true });

@@ -1,5 +1,5 @@
 /**
- * Owns: content items (what the model gets of a result) and display segments (what people get to see instead).
+ * Owns: content items (the part of a result for the model) and display segments (what people see instead).
  * Not here: which one is shown or sent; that is decided where a model or a client is known.
  *
  * 1. An item of an unknown type is skipped, and the message is kept. A known type with wrong fields is a defect.
@@ -31,7 +31,7 @@ const imageItem = z.object({ type: z.literal('image'), data: base64Field, mediaT
 export type TextItem = z.infer<typeof textItem>;
 /** An image for the model: `{type: "image", data, mediaType}`, data in base64. RAP tool-result, Multimodal Content. */
 export type ImageItem = z.infer<typeof imageItem>;
-/** What the model gets of a result. */
+/** An item of a result for the model. */
 export type ContentItem = TextItem | ImageItem;
 
 const textSegment = z.object({ type: z.literal('text'), content: z.string() });
@@ -78,7 +78,7 @@ export const contentField = z
     return known;
   });
 
-/** The `display_as` array of a result; what cannot be read is skipped (2). RAP tool-result, Rendering Behavior. R48 */
+/** The `display_as` array of a result; unreadable segments are skipped (2). RAP tool-result, Rendering Behavior. R48 */
 export const displayField = z
   .array(z.unknown())
   .max(displaySegmentsMax)

@@ -10,16 +10,16 @@ import type { JsonObject } from './json.ts';
 /** An identifier: opaque, 1 to `idCharactersMax` characters. */
 export const idField = z.string().min(1).max(idCharactersMax);
 
-/** An identifier that a runtime made and a tool server repeats: opaque, bounded by the body that it stands in alone. */
+/** An identifier that a runtime made and a tool server repeats: opaque, bounded only by its message body. */
 export const foreignIdField = z.string().min(1);
 
 const httpScheme = /^https?:\/\//i;
-/** The platform's: before Node 24 it misjudges URLs with letters like é, once it is hot. The compiler knows no platform here. */
+/** The platform's: before Node 24 a hot one misjudges URLs with letters like é. The compiler knows no platform here. */
 declare const URL: { canParse(text: string): boolean };
 /** White space and control characters, which a URL parser would silently drop and a terminal would obey. */
 const unprintable = /[\s\p{Cc}]/u;
 
-/** An absolute http or https URL, kept as it was spelled. Whether it may be called is for the outbound guard to say. */
+/** An absolute http or https URL, kept as it was spelled. The outbound guard decides whether it may be called. */
 export const urlField = z
   .string()
   .max(urlCharactersMax)
@@ -28,10 +28,10 @@ export const urlField = z
     'must be an absolute http or https URL',
   );
 
-/** A JSON object that is passed on by identity: neither copied nor looked into. */
+/** A JSON object that is passed on by identity: neither copied nor inspected. */
 export const opaqueObjectField = z.custom<JsonObject>(isJsonObject, 'must be an object');
 
-/** Any text of at most `bytesMax` bytes in UTF-8. Beyond, the issue is marked so that it can be answered with 413. */
+/** Any text of at most `bytesMax` bytes in UTF-8. A longer one gets an issue that can be answered with 413. */
 export function textField(bytesMax: number): z.ZodString {
   return z.string().refine((text) => fitsBytes(text, bytesMax), tooLarge(`allows at most ${bytesMax} bytes`));
 }
@@ -47,15 +47,15 @@ export function isTooLarge(error: z.ZodError): boolean {
 }
 
 /**
- * `object` without the members that are null: itself when it has none, else a copy.
- * Tolerance for servers that write `null` for "absent" in any optional field; a required one is then reported as absent.
+ * `object` without the members that are null: itself when it has none, else a copy. Tolerance for servers that write
+ * `null` for "absent" in any optional field; a required one is then reported as absent.
  */
 export function withoutNulls(object: JsonObject): JsonObject {
   if (!Object.values(object).includes(null)) return object;
   return Object.fromEntries(Object.entries(object).filter(([, member]) => member !== null));
 }
 
-/** The same of some members; what it costs does not depend on how many others there are. */
+/** The same for some members; its cost does not depend on the number of the others. */
 export function membersOf(object: JsonObject, names: readonly string[]): JsonObject {
   const members: Record<string, unknown> = {};
   for (const name of names) {

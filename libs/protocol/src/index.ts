@@ -1,4 +1,4 @@
-/** RAP on the wire: messages, manifests, limits, and safe reading of JSON. `SPEC.md` names the source and our readings. */
+/** RAP on the wire: messages, manifests, limits, safe reading of JSON. `SPEC.md` names the source and its readings. */
 export { encodeCallback, parseCallback, readingCallback } from './callback.ts';
 export type {
   Callback,

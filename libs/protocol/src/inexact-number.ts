@@ -1,10 +1,10 @@
 /**
- * Owns: finding a number in JSON text that whoever reads it into a double would change: an integer beyond 2^53 above all, such as
- * the ids of many services.
+ * Owns: finding a number in JSON text that reading into a double would change: above all an integer beyond 2^53, such
+ * as the ids of many services.
  * Not here: syntax; the text must have been accepted by `checkJson` before.
  *
- * 1. A number counts by its value: `1e20` and `100000000000000000000` are the same, and a double writes it back as that.
- * 2. Below 2^53 nothing is told: there only places behind the point are rounded, as every reader does.
+ * 1. A number counts by its value: `1e20` and `100000000000000000000` are equal, and a double writes it back as that.
+ * 2. Below 2^53 no number is reported: there only digits after the decimal point are rounded, as every reader does.
  * 3. It is linear in the length of the text, whatever the text is; nearly all texts cost one native search.
  */
 import { rawMember } from './raw-member.ts';
@@ -30,7 +30,7 @@ export function inexactNumber(text: string): string | null {
   return null;
 }
 
-/** The same of the value of one top-level member. */
+/** The same for the value of one top-level member. */
 export function inexactNumberOf(text: string, member: string): string | null {
   return inexactNumber(resultOf(rawMember(text, member)) ?? '');
 }

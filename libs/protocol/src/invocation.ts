@@ -2,10 +2,10 @@
  * Owns: the request that asks a tool server to run a tool.
  * Not here: checking arguments against the tool's schema, signing, sending.
  *
- * 1. Outbound is strict: a field that RAP does not know never leaves, a value over its limit never leaves.
+ * 1. Outbound is strict: a field unknown to RAP, or a value over its limit, is never sent.
  * 2. Equal invocations encode to equal JSON text, whatever the order in which their fields were set, so that a
  *    repeated POST has the same bytes.
- * 3. `arguments` are handed over by identity; nothing in them is renamed.
+ * 3. `arguments` are passed on by identity; nothing in them is renamed.
  */
 import { z } from 'zod';
 import { idCharactersMax, threadAncestorsMax } from './limits.ts';
@@ -34,7 +34,7 @@ const shape = {
 
 /** The strict wire form that a runtime sends; its key order is the order on the wire. (2) */
 export const toolInvocationSchema = z.strictObject(shape);
-/** The loose wire form that a tool server accepts: any extra field, any non-empty operation, opaque ids and callback URL. */
+/** The loose wire form for a tool server: any extra field, any non-empty operation, opaque ids and callback URL. */
 const inboundSchema = z.object({
   ...shape,
   operation: z.string().min(1),
@@ -55,12 +55,12 @@ export type WireToolInvocation = z.infer<typeof toolInvocationSchema>;
  */
 export type ToolInvocation = InCode<WireToolInvocation, 'arguments'>;
 
-/** The JSON body of `invocation`. @throws z.ZodError if it breaks (1): a mistake of ours, never of a stranger. */
+/** The JSON body of `invocation`. @throws z.ZodError if it breaks (1): a bug of the runtime, not of the peer. */
 export function encodeInvocation(invocation: ToolInvocation): WireToolInvocation {
   return toolInvocationSchema.parse(codec.toWire(invocation));
 }
 
-/** What `parseInvocation` says. */
+/** Result of `parseInvocation`. */
 export type InvocationParse =
   | { readonly ok: true; readonly invocation: ToolInvocation }
   | { readonly ok: false; readonly problems: readonly Problem[] };

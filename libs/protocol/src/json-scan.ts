@@ -1,14 +1,14 @@
 /**
  * Owns: the pass over JSON text that `JSON.parse` cannot replace, which counts; and where a string ends.
- * Not here: syntax; whoever reads the text judges that. On broken JSON all of it ends, and its answers mean nothing.
+ * Not here: syntax (the reader of the text judges it). On broken JSON every function ends; its answer means nothing.
  *
  * 1. Everything is linear in the length of the text and recursion-free, whatever the text is.
- * 2. What may be asked of megabytes can be done in steps of `stepCharacters`.
+ * 2. Whatever may run over megabytes can run in steps of `stepCharacters`.
  */
 import { pointerCharactersMax } from './limits.ts';
 import { resultOf, type Steps } from './steps.ts';
 
-/** As much as is looked at between two rests. (2) */
+/** The number of characters in one step. (2) */
 export const stepCharacters = 131_072;
 
 const quote = 0x22;
@@ -20,18 +20,18 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** A string longer than this is searched for its end natively, which is faster per character, slower per call. */
+/** The end of a longer string is found by a native search, which is faster per character, slower per call. */
 const shortStringCharacters = 24;
 /** A string with more escapes than this is read character by character to its end. */
 const escapesMax = 16;
-/** A key with more characters than this, however they are spelled, has more than any pointer and any name of ours. */
+/** A key with more characters than this, however spelled, is longer than any pointer and any name of this library. */
 const keyCharactersMax = 6 * pointerCharactersMax;
-/** What is neither a string nor structure, and longer than this, is skipped by a native search. */
+/** Text that is neither a string nor structure, and longer than this, is skipped by a native search. */
 const shortGapCharacters = 32;
 const structure = /["{}[\],:]/;
 const quoteOrBackslash = /["\\]/;
 
-/** What one look at the text tells. */
+/** The result of one scan. */
 export interface JsonScan {
   /** Object members: a colon outside a string separates exactly one, so no key has to be read. */
   readonly members: number;
@@ -39,12 +39,12 @@ export interface JsonScan {
   readonly escapedKeys: boolean;
 }
 
-/** A container that is nested too deep, by the keys and indexes that lead to the one that holds it. */
+/** A container that is nested too deep, by the keys and indexes that lead to the one that contains it. */
 export interface TooDeep {
   readonly tooDeep: readonly string[];
 }
 
-/** A container that is open: where the key of its current member stands, and which item of a list that is. */
+/** An open container: the position of its current member's key, and the index of its current item. */
 interface Level {
   keyStart: number;
   keyEnd: number;
@@ -52,8 +52,8 @@ interface Level {
 }
 
 /**
- * Scans `text` to the first container nested more than `depthMax` deep, or to the first value beyond `valuesMax` (`'too many'`): a
- * few bytes each, and they cost a reader far more than the same bytes of a string.
+ * Scans `text` to the first container nested more than `depthMax` deep, or to the first value beyond `valuesMax`
+ * (`'too many'`): values are a few bytes each, and cost a reader far more than the same bytes of a string.
  */
 export function* scanningJson(
   text: string,
@@ -81,10 +81,10 @@ export function* scanningJson(
         keyEnd = index;
         break;
       case colon:
-        if (++members > valuesMax) return 'too many'; // more than commas only in what is no JSON
+        if (++members > valuesMax) return 'too many'; // more than commas only in broken JSON
         if (!escapedKeys) escapedKeys = text.slice(keyStart, keyEnd).includes('\\');
         if (level !== undefined) [level.keyStart, level.keyEnd] = [keyStart, keyEnd];
-        keyStart = keyEnd; // in what is no JSON many colons may follow one key
+        keyStart = keyEnd; // in broken JSON many colons may follow one key
         break;
       case comma:
         if (++values > valuesMax) return 'too many';
@@ -120,7 +120,7 @@ export function hasEscapedKeys(text: string): boolean {
   return typeof scan === 'object' && 'escapedKeys' in scan && scan.escapedKeys;
 }
 
-/** Where structure goes on, or where the next step begins. */
+/** The position where structure goes on, or where the next step begins. */
 function nextStructure(text: string, from: number): number {
   const step = text.slice(from, from + stepCharacters);
   const found = step.search(structure);
@@ -138,7 +138,7 @@ export function nearEndOfString(text: string, start: number): number | undefined
   return undefined;
 }
 
-/** The same wherever it is, step by step; the length of the text if nothing closes the string. */
+/** The same at any distance, step by step; the length of the text if the string is not closed. */
 export function* findingEndOfString(text: string, start: number): Steps<number> {
   let index = start + 1;
   for (let escapes = 0; ;) {
@@ -162,7 +162,7 @@ export function* findingEndOfString(text: string, start: number): Steps<number> 
   }
 }
 
-/** The key between the quotes at `start` and `end`, unescaped; the raw characters if its escapes are broken, or it is far too long. */
+/** The key between the quotes at `start` and `end`, unescaped; the raw text if an escape is broken or it is long. */
 export function keyBetween(text: string, start: number, end: number): string {
   const raw = text.slice(start + 1, end);
   if (raw.length > keyCharactersMax || !raw.includes('\\')) return raw;

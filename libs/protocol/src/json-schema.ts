@@ -1,9 +1,9 @@
 /**
- * Owns: whether an `inputSchema` is a JSON Schema at all: its known keywords have the kind of value that they have in every
- * draft from 4 to 2020-12, and it refers to nothing outside itself. RAP toolsets, Validation. R18
+ * Owns: whether an `inputSchema` is a JSON Schema at all: its known keywords have the kind of value that they have in
+ * every draft from 4 to 2020-12, and it refers to nothing outside itself. RAP toolsets, Validation. R18
  * Not here: judging arguments by a schema (that takes an interpreter with a budget).
  *
- * 1. Looks at each part once and runs nothing: patterns are not compiled, references are not followed.
+ * 1. Visits each part once and runs nothing: patterns are not compiled, references are not followed.
  * 2. Unknown keywords, and another dialect, are not judged. R26
  * 3. A keyword that is null counts as absent, as everywhere in messages.
  */
@@ -59,7 +59,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map(
 
 const types = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
 
-/** What is wrong with a schema; nothing for one of a dialect that is not known here. */
+/** The defects of a schema; none for a schema of an unknown dialect. */
 export function schemaDefects(schema: JsonObject): readonly SchemaDefect[] {
   const { $schema: dialect } = schema;
   if (dialect !== undefined && dialect !== null && typeof dialect !== 'string')
@@ -112,7 +112,7 @@ function defectOf(kind: Kind, value: unknown, root: JsonObject): string | null {
   switch (kind) {
     case 'schema':
     case 'schema or schemas':
-      return null; // its parts are looked at
+      return null; // its parts are visited
     case 'schemas':
       return unless(Array.isArray(value) && value.length > 0, 'must be an array of JSON Schemas, not empty');
     case 'map of schemas':
@@ -149,7 +149,7 @@ const isTypeName = (value: unknown): boolean => typeof value === 'string' && typ
 const isType = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 && value.every(isTypeName) : isTypeName(value);
 
-/** `#`, `#anchor`, or a JSON Pointer to something that is there. */
+/** `#`, `#anchor`, or a JSON Pointer to an existing part. */
 function isLocal(value: unknown, root: JsonObject): boolean {
   if (typeof value !== 'string' || !value.startsWith('#')) return false;
   if (!value.startsWith('#/')) return true;
@@ -162,7 +162,7 @@ function isLocal(value: unknown, root: JsonObject): boolean {
   return true;
 }
 
-/** A segment of a pointer in a URI fragment; null when it is none. */
+/** A segment of a pointer in a URI fragment; null when it is not one. */
 function keyOf(segment: string): string | null {
   try {
     return decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~');

@@ -6,11 +6,11 @@ import { checkJson, shortJsonCharacters } from './json.ts';
 import { readingJson } from './read-json.ts';
 import type { Steps } from './steps.ts';
 
-/** JSON text with a chosen spelling: spaces between tokens, escapes in strings, members in a list so that keys may repeat. */
+/** JSON text with a chosen spelling: spaces between tokens, escapes in strings, a list of members (keys may repeat). */
 interface Spelled {
   readonly text: string;
   readonly repeats: boolean;
-  /** What the text means; never asked of `JSON.parse` as a whole, which misreads some escaped keys. */
+  /** The meaning of the text; `JSON.parse` never reads it as a whole, because it misreads some escaped keys. */
   readonly value: unknown;
 }
 const space = fc.constantFrom('', ' ', '\n\t', '\r\n  ');
@@ -92,7 +92,7 @@ describe('checkJson', () => {
         const text = JSON.stringify(written);
         const reading = checkJson(text, depth, values);
         verdicts.add(reading.ok ? 'ok' : reading.problem.code);
-        expect(JSON.stringify(checkJson(` ${text}`, depth, values))).toBe(JSON.stringify(reading)); // `constructor` may be a key
+        expect(JSON.stringify(checkJson(` ${text}`, depth, values))).toBe(JSON.stringify(reading)); // a key may be `constructor`
       }),
       { numRuns: 3_000 },
     );

@@ -1,16 +1,17 @@
 /**
- * Owns: reading JSON text from strangers into values that are safe to use.
+ * Owns: reading JSON text from foreign senders into values that are safe to use.
  * Not here: bytes. Decode them first, `new TextDecoder('utf-8', { fatal: true })`, within a limit of your own.
  *
- * 1. Accepted means: RFC 8259 syntax, bounded depth, every key once, no key that reaches a prototype, no lone surrogate.
+ * 1. Accepted means: RFC 8259 syntax, bounded depth, unique keys, no key that reaches a prototype, no lone surrogate.
  * 2. The verdict depends on the text and the two limits alone, so two services that read the same text agree.
- * 3. Depth and number of values are checked before `JSON.parse` allocates anything, but for a few KiB of text: 8 MiB of tiny
- *    values would hold up a process for half a second, 8 MiB of text do not.
- * 4. Numbers are doubles, as `JSON.parse` makes them. Who must hand on a number exactly keeps the text: `rawMember`.
- * 5. A short text as `JSON.stringify` writes it, as most are, costs that, one `JSON.parse` and one walk over the keys. Any other
- *    costs one scan more instead of it; paths are made only for a refusal. `JSON.parse` cannot be interrupted, and megabytes of
- *    escapes or thousands of keys take it long: text longer than `shortJsonCharacters` goes through our own reader, and who
- *    serves others meanwhile takes `checkingJson`, step by step.
+ * 3. Depth and number of values are checked before `JSON.parse` allocates anything, but for a few KiB of text: 8 MiB of
+ *    tiny values would block a process for half a second, 8 MiB of text do not.
+ * 4. Numbers are doubles, as `JSON.parse` makes them. A caller that needs a number exactly keeps the text: `rawMember`.
+ * 5. A short text as `JSON.stringify` writes it, as most are, costs that, one `JSON.parse` and one walk over the keys.
+ *    Any other text costs one more scan instead of it; paths are made only for a refusal. `JSON.parse` cannot be
+ *    interrupted, and takes long for megabytes of escapes or thousands of keys: text longer than `shortJsonCharacters`
+ *    is read by the reader of this library, and a process that serves others meanwhile uses `checkingJson`, step by
+ *    step.
  */
 import { jsonDepthMax, jsonValuesMax } from './limits.ts';
 import { scanningJson } from './json-scan.ts';
@@ -19,7 +20,7 @@ import type { Problem } from './problem.ts';
 import { readingJson, type JsonRead } from './read-json.ts';
 import { resultOf, type Steps } from './steps.ts';
 
-/** A JSON object whose members nobody here looks at. */
+/** A JSON object whose members are not inspected here. */
 export type JsonObject = { readonly [key: string]: unknown };
 
 /** Why a text was refused. */
@@ -27,14 +28,14 @@ export interface JsonProblem extends Problem {
   readonly code: 'INVALID_JSON' | 'BODY_TOO_DEEP' | 'BODY_TOO_LARGE';
 }
 
-/** The value, or the one problem that was met first. */
+/** The value, or the first problem that was found. */
 export type JsonReading =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: JsonProblem };
 
 /**
- * Reads `text` strictly (1). `depthMax` counts nested containers: a scalar has depth 0, `[]` has 1; default `jsonDepthMax`.
- * `valuesMax` counts containers and what is in them, an empty one as if it held something; default `jsonValuesMax`.
- * Never throws.
+ * Reads `text` strictly (1). `depthMax` counts nested containers: a scalar has depth 0, `[]` has 1; default
+ * `jsonDepthMax`. `valuesMax` counts containers and their contents, an empty one as if it contained one value; default
+ * `jsonValuesMax`. Never throws.
  */
 export function checkJson(
   text: string,
@@ -44,10 +45,10 @@ export function checkJson(
   return resultOf(checkingJson(text, depthMax, valuesMax));
 }
 
-/** What is no longer than this is read in one step. (5) */
+/** A text up to this length is read in one step. (5) */
 export const shortJsonCharacters = 65_536;
 
-/** What is no longer than this may be plain. In fewer characters than values are allowed there cannot be more of them. (5) */
+/** A text up to this length may be plain; it has fewer characters than the number of values allowed. (5) */
 const plainJsonCharacters = 4_096;
 
 /** The same, step by step. (5) */
@@ -75,8 +76,8 @@ export function* checkingJson(
 }
 
 /**
- * Text exactly as `JSON.stringify` writes it repeats no key. Undefined for any other text, and for what is not accepted. Without a
- * backslash: what V8 once read with an escaped key, it may read into other text (`read-json.ts`, 1).
+ * Text exactly as `JSON.stringify` writes it repeats no key. Undefined for any other text, and for a text that is not
+ * accepted. Without a backslash: V8 may read an escaped key that it read once into other text (`read-json.ts`, 1).
  */
 function readPlain(text: string, depthMax: number): unknown {
   try {
@@ -88,13 +89,13 @@ function readPlain(text: string, depthMax: number): unknown {
   }
 }
 
-/** As `readingJson` does, faster, and not to be interrupted. @throws SyntaxError */
+/** Like `readingJson`, but faster and not interruptible. @throws SyntaxError */
 function readAtOnce(text: string, members: number, depthMax: number): JsonRead {
   const value: unknown = JSON.parse(text);
   const walk: Walk = { members: 0, surrogatesPossible: mayHoldLoneSurrogate(text) };
   // Fewer members than in the text: `JSON.parse` dropped a repeated key.
   const sound = isSafe(value, walk, depthMax) && walk.members === members;
-  return sound ? { value, fault: null } : resultOf(readingJson(text)); // which tells what is wrong, and where
+  return sound ? { value, fault: null } : resultOf(readingJson(text)); // which finds what is wrong, and where
 }
 
 /** Whether a value is a JSON object: neither null nor an array. */
@@ -106,7 +107,7 @@ function refuse(code: JsonProblem['code'], path: readonly string[], detail: stri
   return { ok: false, problem: { code, pointer: pointerTo(path), detail } };
 }
 
-/** V8 quotes the text in its message; only the position is ours to repeat. */
+/** V8 quotes the text in its message; only the position may be repeated. */
 function syntaxDetail(error: unknown): string {
   const position = /at position (\d+)/.exec(String(error))?.[1];
   return position === undefined ? 'not valid JSON' : `not valid JSON at character ${position}`;
@@ -122,7 +123,7 @@ interface Walk {
   readonly surrogatesPossible: boolean;
 }
 
-/** Whether it may be accepted, and is nested no more than `depth` deep. */
+/** True if it may be accepted, and is nested no more than `depth` deep. */
 function isSafe(value: unknown, walk: Walk, depth: number): boolean {
   if (typeof value === 'string') return !walk.surrogatesPossible || value.isWellFormed();
   if (typeof value !== 'object' || value === null) return true;
@@ -136,7 +137,7 @@ function isSafe(value: unknown, walk: Walk, depth: number): boolean {
   return true;
 }
 
-/** Most members are neither containers nor suspicious; this keeps them off the slow path. */
+/** Most members are neither containers nor suspicious; for these the slow path is skipped. */
 function isSafeMember(member: unknown, walk: Walk, depth: number): boolean {
   return (typeof member !== 'object' && !walk.surrogatesPossible) || isSafe(member, walk, depth);
 }

@@ -62,7 +62,7 @@ export function fitsBytes(text: string, bytesMax: number): boolean {
 
 /** Number of bytes of the UTF-8 encoding of `text`; a lone surrogate counts as U+FFFD, 3 bytes. */
 export function utf8Bytes(text: string): number {
-  const beyondAscii = text.search(/[^\0-\x7f]/); // native, and all that most texts need
+  const beyondAscii = text.search(/[^\0-\x7f]/); // native, and enough for most texts
   if (beyondAscii === -1) return text.length;
   let bytes = text.length;
   for (let index = beyondAscii; index < text.length; index++) {

@@ -1,8 +1,8 @@
 /**
- * Owns: the bodies of the three requests that tell a tool server something instead of asking for a result.
+ * Owns: the bodies of the three requests that notify a tool server instead of asking for a result.
  * Not here: where they go (`tool-server-url.ts`), how often (close and cancel: once, R61 R66), what an answer means.
  *
- * 1. Outbound is strict and validated: a body that breaks its schema is a mistake of ours and throws.
+ * 1. Outbound is strict and validated: a body that breaks its schema is a bug of the runtime and throws.
  * 2. Inbound, for tool servers, is loose: unknown fields are ignored. Ids are opaque, whatever their
  *    length, and stay untrusted; never use one as a path. T39
  */
@@ -31,7 +31,7 @@ const inbound = {
 
 /** Thread `threadId` will not call again. */
 export type CloseThread = InCode<z.infer<typeof closeThreadSchema>>;
-/** Nobody waits for call `toolCallId` of thread `threadId` any more. */
+/** Thread `threadId` no longer waits for call `toolCallId`. */
 export type CancelToolCall = InCode<z.infer<typeof cancelToolCallSchema>>;
 /** Family `sessionId` (its root thread) moves; the server at `destinationUrl` takes over. */
 export type Migrate = InCode<z.infer<typeof migrateSchema>>;
@@ -51,7 +51,7 @@ export function encodeMigrate(notice: Migrate): z.infer<typeof migrateSchema> {
   return migrateSchema.parse(codec.toWire(notice));
 }
 
-/** What parsing a notice says. */
+/** Result of parsing a notice. */
 export type NoticeParse<Notice> =
   { readonly ok: true; readonly notice: Notice } | { readonly ok: false; readonly problems: readonly Problem[] };
 

@@ -1,10 +1,10 @@
 /**
- * Owns: the shape of a complaint about a message (where, and what is wrong) and its derivation from zod's issues.
+ * Owns: the shape of a defect of a message (where, and what is wrong) and its derivation from zod's issues.
  * Not here: HTTP status codes, problem pages.
  *
- * 1. A pointer is an RFC 6901 JSON Pointer into the message as it was sent: wire names, never ours.
+ * 1. A pointer is an RFC 6901 JSON Pointer into the message as it was sent: wire names, never names of the code.
  * 2. A detail never quotes a value of the message: it may be logged and sent back.
- * 3. A refusal is a value. Nothing in this library throws because of what somebody else sent.
+ * 3. A refusal is a value. No function of this library throws because of a foreign message.
  */
 import type { z } from 'zod';
 import { pointerCharactersMax, problemsMax } from './limits.ts';
@@ -19,7 +19,7 @@ export interface Problem {
 export function pointerTo(path: readonly PropertyKey[]): string {
   let pointer = '';
   for (const segment of path.map(String)) {
-    if (segment.length > pointerCharactersMax) break; // whatever it costs to escape it
+    if (segment.length > pointerCharactersMax) break; // without escaping it first
     const escaped = segment.replaceAll('~', '~0').replaceAll('/', '~1');
     if (pointer.length + escaped.length + 1 > pointerCharactersMax) break;
     pointer += `/${escaped}`;
@@ -27,7 +27,7 @@ export function pointerTo(path: readonly PropertyKey[]): string {
   return pointer;
 }
 
-/** Turns the issues of a failed parse into problems, one per defect, with `prefix` before every path; no more than anybody fixes. */
+/** Turns the issues of a failed parse into problems, one per defect, paths behind `prefix`; at most `problemsMax`. */
 export function problemsOf(error: z.ZodError, prefix: readonly PropertyKey[] = []): Problem[] {
   return error.issues.slice(0, problemsMax).flatMap((issue) => {
     const path = [...prefix, ...issue.path];
@@ -41,7 +41,7 @@ export function problemsOf(error: z.ZodError, prefix: readonly PropertyKey[] = [
 }
 
 /**
- * The `error` option of every parse here: says what was expected, and whether the field was absent.
+ * The `error` option of every parse here: names what was expected, and whether the field was absent.
  * Returns undefined for issues that carry a message of their own, so that it is kept.
  */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
@@ -64,7 +64,7 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** What a size counts, by the kind of value. */
+/** The unit of a size, by the kind of value. */
 const units: { readonly [origin: string]: string } = { string: 'characters', array: 'entries' };
 
 function withArticle(type: string): string {

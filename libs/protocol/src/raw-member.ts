@@ -8,7 +8,7 @@ import { findingEndOfString, keyBetween, nearEndOfString, stepCharacters } from 
 import type { Steps } from './steps.ts';
 
 /**
- * The text of the value of top-level member `name`, or undefined if `text` is no object or lacks the member; step by step.
+ * The text of the value of top-level member `name`, step by step; undefined if `text` is no object or lacks the member.
  * RAP view updates: content is stored and forwarded exactly as it was received. R98
  */
 export function* rawMember(text: string, name: string): Steps<string | undefined> {
@@ -37,7 +37,7 @@ function skipSpace(text: string, start: number): number {
   return outsideSpace.exec(text)?.index ?? text.length;
 }
 
-/** Index after the value that starts at `start`: its closing bracket, its closing quote, or its last letter or digit. */
+/** Index after the value that starts at `start`: its closing bracket or quote, or its last letter or digit. */
 function* findingEndOfValue(text: string, start: number): Steps<number> {
   let depth = 0;
   let rest = start + stepCharacters;

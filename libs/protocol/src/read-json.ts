@@ -1,13 +1,14 @@
 /**
- * Owns: turning JSON text into a value, exactly. Use it instead of `JSON.parse` wherever a key may be anybody's.
- * Not here: judging strangers' text; that is `checkJson`, which reads through this file too.
+ * Owns: turning JSON text into a value, exactly. Use it instead of `JSON.parse` wherever a key may come from outside.
+ * Not here: judging foreign text; that is `checkJson`, which reads through this file too.
  *
- * 1. V8 12.8 and later can read an escaped key as another key: after `{"a":1,"\\":2}` was parsed anywhere in the process,
- *    `JSON.parse('{"a":1,"\\u0061":2}')` answers a key `\` (nodejs/node#63785, still open for Node 24). A log that is read
- *    back must say what was written, so text with an escaped key goes through a reader of our own.
+ * 1. V8 12.8 and later can read an escaped key as another key: after `{"a":1,"\\":2}` was parsed anywhere in the
+ *    process, `JSON.parse('{"a":1,"\\u0061":2}')` answers a key `\` (nodejs/node#63785, still open for Node 24). A log
+ *    that is read back must have the keys that were written, so text with an escaped key is read by the reader of this
+ *    library.
  * 2. Text without a backslash, which is nearly all of it, costs one native search more than `JSON.parse`.
- * 3. Our own reader works in steps of some thousand values or `stepCharacters`, whatever the text is, and is recursion-free.
- * 4. It never fails for what a value means, only for syntax; the first thing that a stranger must not send is told beside the value.
+ * 3. That reader works in steps of some thousand values or `stepCharacters`, for any text, and is recursion-free.
+ * 4. It fails only for syntax, never for a meaning; the first fault that `checkJson` refuses is returned, too.
  */
 import { findingEndOfString, hasEscapedKeys, nearEndOfString, stepCharacters } from './json-scan.ts';
 import { resultOf, type Steps } from './steps.ts';
@@ -18,25 +19,25 @@ export function readJson(text: string): unknown {
   return resultOf(readingJson(text)).value;
 }
 
-/** What our own reader tells. (4) */
+/** The result of this library's reader. (4) */
 export interface JsonRead {
   readonly value: unknown;
   readonly fault: JsonFault | null;
 }
 
-/** What is wrong with a value that is JSON, and where: the keys and indexes that lead there, outermost first. */
+/** The fault of a value that is JSON, and where: the keys and indexes that lead there, outermost first. */
 export interface JsonFault {
   readonly detail: string;
   readonly path: readonly string[];
 }
 
-/** Reads by a reader that never uses V8's own for an object. (1, 3) @throws SyntaxError as `JSON.parse` does. */
+/** Reads without V8's reader for any object. (1, 3) @throws SyntaxError as `JSON.parse` does. */
 export function* readingJson(text: string): Steps<JsonRead> {
   const cursor = new Cursor(text);
   const open: Open[] = [];
   let whole: unknown;
   let fault: JsonFault | null = null;
-  /** A repeated key is only told when there is nothing worse. */
+  /** A repeated key is reported only if there is no worse fault. */
   const found = (detail: string): void => {
     if (fault === null || (fault.detail === sameKeyTwice && detail !== sameKeyTwice))
       fault = { detail, path: open.map(segmentOf) };
@@ -115,7 +116,7 @@ function put({ into, key }: Open, value: unknown): void {
 }
 
 const isBlank = (unit: number): boolean => unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
-/** Stands for white space that goes on. */
+/** Returned for white space that goes on. */
 const blank = ' ';
 const outsideScalar = /[^-+.\w]/;
 const quote = 0x22;
@@ -132,7 +133,7 @@ class Cursor {
     this.#text = text;
   }
 
-  /** Whether enough was read since the last time for a rest. */
+  /** True when enough was read since the last step. */
   isDue(): boolean {
     if (++this.#tokens < tokensPerStep && this.#at < this.#rest) return false;
     this.#tokens = 0;
@@ -189,7 +190,7 @@ class Cursor {
     throw new SyntaxError(`Unexpected character in JSON at position ${this.#at}`);
   }
 
-  /** A lone string or scalar is safe to give to `JSON.parse`, which also refuses bad escapes and control characters. (1) */
+  /** A single string or scalar is safe for `JSON.parse`, which also refuses bad escapes and control characters. (1) */
   #parse(lone: string): unknown {
     try {
       return JSON.parse(lone);
@@ -199,9 +200,9 @@ class Cursor {
   }
 }
 
-/** Where a piece of a string may end: at `to`, or where the escape begins that goes on beyond. */
+/** Where a piece of a string may end: at `to`, or at the start of an escape that extends beyond it. */
 function endOfPiece(text: string, from: number, to: number): number {
-  const near = to - 5; // before that even the longest escape, \u0000, is over
+  const near = to - 5; // before this even the longest escape, \u0000, has ended
   const slash = near + text.slice(near, to).lastIndexOf('\\');
   if (slash < near) return to;
   let inRow = 1;

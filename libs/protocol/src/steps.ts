@@ -1,7 +1,7 @@
-/** Long work that can be left alone between two steps. */
+/** Long work that can be paused between two steps. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** Takes all steps at once. */
+/** Runs all steps at once. */
 export function resultOf<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();

@@ -1,5 +1,5 @@
 /**
- * Owns: the names of tools: their form, the ones that are ours, and the one that nobody may take.
+ * Owns: the names of tools: their form, the runtime's own names, and the reserved one that no tool may have.
  * Not here: clashes between toolsets (R21); a manifest alone cannot show them.
  */
 import { z } from 'zod';
@@ -27,10 +27,10 @@ export const builtInToolNames = [
 /** One of the tools that the runtime itself offers. */
 export type BuiltInToolName = (typeof builtInToolNames)[number];
 
-/** Whether `name` is one of ours. */
+/** Whether `name` is one of the runtime's own. */
 export function isBuiltInToolName(name: string): name is BuiltInToolName {
   return (builtInToolNames as readonly string[]).includes(name);
 }
 
-/** The name under which an injected event may be shown to a model; no real tool may have it. RAP subscription-events. R72 */
+/** The name under which a model may see an injected event; no real tool may have it. RAP subscription-events. R72 */
 export const injectedEventToolName = 'receive_event__injected';

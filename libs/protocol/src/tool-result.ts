@@ -1,6 +1,6 @@
 /**
- * Owns: what a tool result means, as far as the protocol says it.
- * Not here: whether the result is expected, and what the model is told.
+ * Owns: the meaning of a tool result, as far as the protocol defines it.
+ * Not here: whether the result is expected, and what the model gets of it.
  */
 import type { ToolResult } from './callback.ts';
 import type { ContentItem } from './content.ts';
@@ -8,12 +8,12 @@ import type { ContentItem } from './content.ts';
 /** RAP has no error message: an error is a result whose text starts like this. */
 export const errorTextPrefix = 'Error: ';
 
-/** Stands in for a result of which nothing can be read, so that the model is not left without an answer. */
+/** Replaces an unreadable result, so that the model gets an answer. */
 export const unreadableResultText = '(The tool answered with nothing that this runtime can read.)';
 
 /**
- * What the model gets of a result, before images are replaced for models that take none; never empty.
- * RAP tool-result: content wins over text. R44 A content of which no item is known gives way to the text.
+ * The part of a result for the model, before images are replaced for models that accept none; never empty.
+ * RAP tool-result: content wins over text. R44 If no item of the content is known, the text is used.
  */
 export function resultContent(result: Pick<ToolResult, 'text' | 'content'>): ContentItem[] {
   if (result.content !== undefined && result.content.length > 0) return result.content;

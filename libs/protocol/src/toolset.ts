@@ -1,11 +1,12 @@
 /**
- * Owns: the manifest that a tool server publishes, and the list of everything that is wrong with one.
+ * Owns: the manifest that a tool server publishes, and the list of all its defects.
  * Not here: what makes an `inputSchema` a JSON Schema (`json-schema.ts`), clashes with other toolsets (R21), fetching,
  * caching, hashing.
  *
- * 1. Valid as a whole or refused as a whole; a refusal lists every defect, `problemsMax` of a kind. RAP toolsets, Validation. R19
+ * 1. Valid as a whole or refused as a whole; a refusal lists every defect, `problemsMax` of a kind. RAP toolsets,
+ *    Validation. R19
  * 2. Unknown fields and annotations are tolerated; a known one of the wrong type is a defect, never a default. R28
- * 3. Descriptions, annotations and scripts are untrusted data: bounded, carried, never interpreted. R31
+ * 3. Descriptions, annotations and scripts are untrusted data: bounded, passed on, never interpreted. R31
  * 4. A manifest that was accepted has a canonical JSON text, so it can be hashed and pinned. R30
  */
 import { z } from 'zod';
@@ -30,11 +31,11 @@ const annotationsSchema = z.looseObject({
 
 /** `"":1,` */
 const shortestMemberBytes = 5;
-/** RAP toolsets, Validation: `inputSchema` is a JSON Schema object; arguments are an object, so it must allow one. R18 */
+/** RAP toolsets, Validation: `inputSchema` is a JSON Schema object; arguments are an object: it must allow one. R18 */
 const inputSchemaField = z
   .custom<JsonObject>(isJsonObject, { error: 'must be a JSON Schema object', abort: true })
   .refine((schema) => Object.keys(schema).length * shortestMemberBytes <= schemaBytesMax, {
-    message: `allows at most ${schemaBytesMax} bytes`, // told before anything looks at each of them
+    message: `allows at most ${schemaBytesMax} bytes`, // reported before each of them is checked
     abort: true,
   })
   .refine(allowsObjects, { path: ['type'], message: 'must be "object": arguments are an object' })
@@ -82,7 +83,7 @@ const toolsetSchema = z.object({
 const toolFields = Object.keys(toolSchema.shape);
 const toolsetFields = Object.keys(toolsetSchema.shape);
 
-/** What a tool server says about a tool: `requiresAuth` (text), `readOnly`, `destructive`, `idempotent`, `longRunning`. */
+/** What a tool server declares: `requiresAuth` (text), `readOnly`, `destructive`, `idempotent`, `longRunning`. */
 export type ToolAnnotations = z.infer<typeof annotationsSchema>;
 /** One tool: `{name, description, inputSchema, annotations?, displayScript?}`. The schema is passed on by identity. */
 export type Tool = z.infer<typeof toolSchema>;
@@ -159,7 +160,7 @@ function depthOf(value: unknown, limit: number): number {
   return deepest + 1;
 }
 
-/** Numbers that no double holds (`1e999`) have no canonical text. (4) Some thousand values a step. */
+/** Numbers beyond every double (`1e999`) have no canonical text. (4) In steps of some thousand values. */
 function* findingHugeNumbers(json: JsonObject): Steps<readonly Problem[] | 'too deep'> {
   const found: Problem[] = [];
   const path: string[] = [];

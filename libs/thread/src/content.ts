@@ -1,10 +1,10 @@
-// Content as the log keeps it: what people, tools and models said. Owns the item shapes and nothing else.
+// Content as the log stores it: texts and images of people, tools and models. Owns the item shapes and nothing else.
 //
 // Invariants:
 //   C1. An item is either inline or a reference: `blob` is the lower-case hex SHA-256 of the payload's bytes.
-//   C2. A reference to text keeps the first characters as `preview`, so that a log reads without the blob store.
+//   C2. A reference to text keeps the first characters as `preview`, so that a log is readable without the blob store.
 
-/** Text said by a person, a tool or the model. */
+/** Text of a person, a tool or the model. */
 export interface TextItem {
   readonly type: 'text';
   readonly text: string;
@@ -30,7 +30,7 @@ export interface ImageItem {
 export type ContentItem = TextItem | TextReference | ImageItem;
 export type Content = readonly ContentItem[];
 
-/** One piece of a tool's display for people; the model never sees it. Unknown kinds were skipped at the door. */
+/** One piece of a tool's display for people; the model never sees it. Unknown kinds are skipped on arrival. */
 export type DisplaySegment =
   | { readonly type: 'text'; readonly content: string }
   | { readonly type: 'diff'; readonly content: { readonly path: string; readonly patch: string } }

@@ -1,11 +1,11 @@
 // Characters that make a text look like another one: a person who approves a call must not be deceived by them.
 
-/** Bidirectional controls, zero-width characters, fillers, tags: what Unicode says nobody sees, but the looks of an emoji. */
+/** Bidirectional controls, zero-width characters, fillers, tags: invisible by Unicode; emoji variants are allowed. */
 const deceptive = /(?![\uFE0E\uFE0F])[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]/u;
 
 const warningsMax = 20;
 
-/** Where in these arguments such characters are: one line each, by JSON Pointer and code point. */
+/** The places of such characters in these arguments: one line each, by JSON Pointer and code point. */
 export function deceptions(args: Readonly<Record<string, unknown>>): readonly string[] {
   const found: string[] = [];
   look(args, '', found);

@@ -1,8 +1,8 @@
 // The one place that decides. Pure, synchronous, total: it never throws on an input, reads no clock and invents no id.
-// Each rule lives in a file of `rules/` named after what happens; this file only finds it.
+// Each rule is in a file of `rules/` named after what happens; this file only selects it.
 //
 // Invariants:
-//   1. What a client sent is always committed, accepted or refused; also in a closed thread. (V3, N2)
+//   1. A client's input is always committed, accepted or refused; also in a closed thread. (V3, N2)
 //   2. Any other input may be refused without a commit, and only for a reason that no later state can lift.
 //   3. The decision depends on thread, input and moment alone; a refusal depends on the thread alone.
 import type { Decision } from './decision.ts';
@@ -30,7 +30,7 @@ export function decide(thread: Thread, input: ThreadInput, moment: Moment): Deci
   const draft = new Draft(thread, causeOf(input), moment);
   const decision = decideByKind(draft, input);
   if (!decision.committed) return decision;
-  closeWhenDone(draft); // whatever happened may have been the last that a child waited for
+  closeWhenDone(draft); // a child may have waited for this only
   return draft.decided();
 }
 
@@ -105,7 +105,7 @@ function decideClosed(draft: Draft, input: ThreadInput): Decision {
 const isRequest = (input: ThreadInput): input is Exclude<ClientInput, { readonly kind: 'UserMessage' }> =>
   'requestId' in input;
 
-/** Under which name the input's events say why they happened. */
+/** The cause that the input's events name. */
 export function causeOf(input: ThreadInput): Cause {
   switch (input.kind) {
     case 'ThreadOpening':

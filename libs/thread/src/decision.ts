@@ -1,4 +1,4 @@
-// What `decide` returns: facts and debts, or a refusal that needs no commit.
+// The result of `decide`: facts and debts, or a refusal that needs no commit.
 import type { ThreadEffect } from './effect.ts';
 import type { RecordedEvent } from './event.ts';
 import type { Thread } from './thread.ts';

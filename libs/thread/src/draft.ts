@@ -1,5 +1,5 @@
-// A decision while it is being made: events are folded as they are emitted, so that every rule sees the thread as it
-// already is. Lives for one call of `decide`; nobody outside the rules touches it.
+// A decision that is being made: events are folded as they are emitted, so that every rule sees the current thread.
+// Lives for one call of `decide`; only the rules use it.
 import type { Decision } from './decision.ts';
 import type { ThreadEffect } from './effect.ts';
 import type { Cause, RecordedEvent, ThreadEvent } from './event.ts';
@@ -37,7 +37,7 @@ export class Draft {
     this.#effects.push(addressed(effect, this.#thread.baseUrls));
   }
 
-  /** From here on another input is the cause: a queued message that gets its turn. */
+  /** From here on another input is the cause: a queued message whose turn begins. */
   because(cause: Cause): void {
     this.#cause = cause;
   }
@@ -56,7 +56,7 @@ export class Draft {
   }
 }
 
-/** What goes to a tool server knows where a migrated one is: an effect is complete. (F2) */
+/** An effect for a tool server contains the address of a migrated one: an effect is complete. (F2) */
 function addressed(effect: ThreadEffect, baseUrls: Thread['baseUrls']): ThreadEffect {
   if (Object.keys(baseUrls).length === 0) return effect;
   switch (effect.do) {

@@ -1,15 +1,15 @@
-// What the world must be asked to do because of a decision: imperative, stored in the commit, paid at least once.
+// What has to be done outside because of a decision: imperative, stored in the commit, paid at least once.
 //
 // Invariants:
-//   F1. `id` is what the receiver dedups on; deciding again or paying again never changes it.
-//   F2. An effect is complete: whoever pays it needs the commit's time and the registrations, never the thread's state.
+//   F1. The receiver dedups on `id`; deciding again or paying again never changes it.
+//   F2. An effect is complete: paying it requires the commit's time and the registrations, never the thread's state.
 
 import type { Content } from './content.ts';
 import type { ThreadOpening } from './input.ts';
 
 export type Delivery = 'at_least_once' | 'at_most_once';
 
-/** Tool servers that were migrated, by name: their base URL is this one, whatever the registration says. */
+/** Tool servers that were migrated, by name: this base URL replaces the one of the registration. */
 export interface Addressed {
   readonly baseUrls?: Readonly<Record<string, string>>;
 }
@@ -19,7 +19,7 @@ export interface LoadToolsets extends Addressed {
   readonly id: string;
   readonly loadId: string;
   readonly toolServers: readonly string[];
-  /** A call was answered 409: what that made the runtime read just now is new enough. */
+  /** A call was answered 409: a manifest that the runtime read because of it is new enough. */
   readonly afterChange?: true;
 }
 
@@ -47,7 +47,7 @@ export interface InvokeTool extends Addressed {
   readonly callbackExpiresAt: number | null;
 }
 
-/** The call was settled before it may have been sent: a dispatch not begun must not begin. (V7) */
+/** The call was settled before it may have been sent: a dispatch that has not begun must not begin. (V7) */
 export interface WithdrawCall {
   readonly do: 'WithdrawCall';
   readonly id: string;
@@ -103,7 +103,7 @@ export interface SendToChild {
   readonly content: Content;
 }
 
-/** One `{id, selected}` to where the tool wants it, at least once. R91 */
+/** One `{id, selected}` to the tool's response URL, at least once. R91 */
 export interface AnswerChoice extends Addressed {
   readonly do: 'AnswerChoice';
   readonly id: string;
@@ -122,7 +122,7 @@ export interface ForgetLogin {
   readonly toolCallId: string;
 }
 
-/** Tells tool servers to move what they keep for a family; the outcome comes back as an input. R101 */
+/** Asks tool servers to move their state of a family; the outcome comes back as an input. R101 */
 export interface MigrateToolServers extends Addressed {
   readonly do: 'MigrateToolServers';
   readonly id: string;

@@ -1,4 +1,4 @@
-// A thread that lives for months: what it waits for comes, what it spends has an end, and what it holds stays small.
+// A thread that lives for months: awaited inputs arrive, its budgets are limited, and its state stays small.
 import { describe, expect, it } from 'vitest';
 import type { RecordedEvent } from './event.ts';
 import type { ThreadInput } from './input.ts';

@@ -1,4 +1,4 @@
-// What has happened to a thread: past tense, stored for ever, never refused, never changed in shape (add a new one).
+// Facts about a thread: past tense, stored for ever, never refused, never changed in shape (add a new event instead).
 //
 // Invariants:
 //   E1. Field names here are the API's, in camelCase; one mechanical codec turns them into the wire's snake_case.
@@ -21,7 +21,7 @@ export type Outcome = 'result' | 'error' | 'interrupted' | 'timed_out' | 'denied
 
 export type CallTimerReason = 'tool_timeout' | 'approval_deadline' | 'choice_deadline' | 'login_deadline';
 
-/** Of a call, or of the thread: it sleeps, a schedule, or what arrived waits for a round or for a calmer minute. */
+/** Of a call, or of the thread: a sleep, a schedule, or arrived events that wait for a round or the end of a minute. */
 export type TimerReason = CallTimerReason | 'sleep' | 'schedule' | 'event_wait' | 'event_rate';
 
 /** Why a subscription ended. */
@@ -37,7 +37,7 @@ export type ThreadEvent =
       readonly limits: Limits;
       readonly userId: string | null;
       readonly title: string | null;
-      /** The three of a child; its history begins with the parent's up to this position. */
+      /** For a child; its history begins with the parent's up to this position. */
       readonly parent?: ThreadPosition;
       readonly ancestors?: readonly string[];
       readonly spawnedBy?: SpawnedBy;
@@ -60,7 +60,7 @@ export type ThreadEvent =
       readonly toolServer: string;
       readonly added: readonly string[];
       readonly removed: readonly string[];
-      /** Tools that are there before and after, with another definition. */
+      /** Tools that exist before and after, with another definition. */
       readonly changed: readonly string[];
     }
   | { readonly type: 'MessageAccepted'; readonly messageId: string; readonly content: Content }
@@ -97,7 +97,7 @@ export type ThreadEvent =
       readonly operation: string;
       readonly toolServer: string | null;
       readonly arguments: Readonly<Record<string, unknown>>;
-      /** SHA-256 of the arguments' JSON: what an approval is bound to and a repetition is recognised by. */
+      /** SHA-256 of the arguments' JSON: an approval is bound to it, and a repetition is recognised by it. */
       readonly argumentsHash: string;
       readonly providerCallId: string;
     }
@@ -107,14 +107,14 @@ export type ThreadEvent =
       readonly outcome: Outcome;
       readonly content: Content;
       readonly displayAs?: readonly DisplaySegment[];
-      /** The failure's code page, for outcomes other than `result`. */
+      /** The code of the failure's page, for outcomes other than `result`. */
       readonly code?: string;
     }
   | { readonly type: 'ToolCallDetached'; readonly toolCallId: string }
   /** A result for a call that was settled before: it changes nothing. */
   | { readonly type: 'ToolCallLateResult'; readonly toolCallId: string; readonly used: boolean }
   | { readonly type: 'SubscriptionOpened'; readonly toolCallId: string }
-  /** It overtook the confirmation of its subscription. */
+  /** It came before the confirmation of its subscription. */
   | ({ readonly type: 'SubscriptionEventHeld' } & ReceivedEvent)
   /** `childId` names the child that was opened for it, if one was. */
   | ({
@@ -144,7 +144,7 @@ export type ThreadEvent =
   | {
       readonly type: 'OauthRequested';
       readonly toolCallId: string;
-      /** What is asked, as a hash; absent when the tool's message had an id. */
+      /** Hash of the question; absent when the tool's message had an id. */
       readonly question?: string;
       readonly expiresAt: number;
     }
@@ -157,23 +157,23 @@ export type ThreadEvent =
       readonly prompt: string;
       readonly choices: readonly string[];
       readonly default: number;
-      /** Of an approval: the exact arguments that are shown and that the answer is bound to. */
+      /** For an approval: the exact arguments that are shown and that the answer is bound to. */
       readonly arguments?: Readonly<Record<string, unknown>>;
       readonly argumentsHash?: string;
-      /** Of a tool's choice: where the answer goes, sealed. */
+      /** For a tool's choice: the sealed URL that receives the answer. */
       readonly answerTo?: string;
-      /** Of a tool's choice: what is asked, as a hash; absent when the tool's message had an id. */
+      /** For a tool's choice: hash of the question; absent when the tool's message had an id. */
       readonly question?: string;
-      /** Of an approval: characters in the arguments that can deceive a reader, by name and place. */
+      /** For an approval: characters in the arguments that can deceive a reader, by name and place. */
       readonly warnings?: readonly string[];
       readonly expiresAt: number;
     }
   | {
       readonly type: 'ChoiceSettled';
       readonly choiceId: string;
-      /** Of an approval. */
+      /** For an approval. */
       readonly decision?: ApprovalDecision | 'expired' | 'withdrawn';
-      /** Of a tool's choice. */
+      /** For a tool's choice. */
       readonly selected?: number;
       readonly by: string;
       readonly reason?: string;
@@ -203,7 +203,7 @@ export type ThreadEvent =
     }
   | { readonly type: 'ScheduleSet'; readonly scheduleId: string; readonly schedule: Schedule }
   | { readonly type: 'ScheduleRemoved'; readonly scheduleId: string }
-  /** A time of the schedule came; `missed` counts those before it that nobody could act on. */
+  /** A time of the schedule came; `missed` counts the earlier times that were missed. */
   | {
       readonly type: 'ScheduleCame';
       readonly scheduleId: string;
@@ -212,7 +212,7 @@ export type ThreadEvent =
       readonly skipped: boolean;
       readonly content: Content;
     }
-  /** A client stopped the turn; what was settled by it is shown to the model with whatever comes next. */
+  /** A client stopped the turn; the calls that this settled are shown to the model in the next completion. */
   | { readonly type: 'TurnInterrupted'; readonly requestId: string }
   | { readonly type: 'BudgetExceeded'; readonly budget: string; readonly used: number; readonly limit: number }
   /** The history up to this position of another thread goes before this log, by reference. */
@@ -247,7 +247,7 @@ export interface Cause {
   readonly id: string;
 }
 
-/** An event as it is stored: with the wake it belongs to and the input that caused it. */
+/** A stored event: with its turn and the input that caused it. */
 export type RecordedEvent = ThreadEvent & { readonly turnId: string; readonly cause: Cause };
 
 /** The recorded event of this type. */

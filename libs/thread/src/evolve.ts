@@ -98,7 +98,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         merged: 0,
         lastAnswer: null,
         stalled: false,
-        turnId: thread.turnId ?? event.turnId, // nothing woke it but its own opening: a fork that asks again
+        turnId: thread.turnId ?? event.turnId, // a fork that requests again: only its opening woke it
         // Events that wait for a child still wait for the end of their minute.
         timers: withoutReasons(
           thread.timers,
@@ -234,7 +234,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
     }
     case 'ScheduleCame':
       return event.skipped ? thread : arrived(thread, event.turnId, at);
-    case 'TurnInterrupted': // what arrived meanwhile is not of the turn that was stopped
+    case 'TurnInterrupted': // what arrived meanwhile is not part of the stopped turn
       return { ...thread, unseen: thread.arrivals };
     case 'BudgetExceeded':
       return {

@@ -1,4 +1,4 @@
-// The fine print of the protocol: what is easily broken without anybody noticing, one sentence each.
+// The fine print of the protocol: rules that are easily broken unnoticed, one sentence each.
 import { describe, expect, it } from 'vitest';
 import type { ThreadInput } from './input.ts';
 import {

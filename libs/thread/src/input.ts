@@ -1,9 +1,9 @@
-// Everything that may happen to a thread. An input is a noun: a request that can be refused, never yet a fact.
+// Everything that may happen to a thread. An input is a noun: a request that can be refused, not yet a fact.
 //
 // Invariants:
 //   N1. `id` is unique inside a thread and is the dedup key: two inputs with one id are one input. design §2.
-//   N2. Client inputs (`UserMessage`, every `…Request`, `ChoiceAnswer`) are always decided by a commit, if need be a
-//       refusal that is recorded; the others may be refused without one, but only for a stable reason. (V3)
+//   N2. Client inputs (`UserMessage`, every `…Request`, `ChoiceAnswer`) are always decided by a commit, if need be with
+//       a recorded refusal; the others may be refused without one, but only for a stable reason. (V3)
 import type { Content, DisplaySegment } from './content.ts';
 import type { Limits, Policies } from './policy.ts';
 import type { LoadedToolset, RejectedToolset, WithheldTool } from './toolset.ts';
@@ -13,7 +13,7 @@ export interface AgentReference {
   readonly version: number;
 }
 
-/** The agent version as the thread will live with it. */
+/** The agent version as the thread uses it. */
 export interface OpeningAgent extends AgentReference {
   /** The model's name for people, as in `completion_requested`. */
   readonly model: string;
@@ -32,7 +32,7 @@ export type SpawnedBy =
     }
   | { readonly kind: 'call'; readonly toolCallId: string };
 
-/** What a child begins with: its place in the family, the family's tools, and what it was spawned for. */
+/** What a child begins with: its place in the family, the family's tools, and why it was spawned. */
 export interface Childhood {
   /** Its history begins with the parent's events 1..position, by reference. */
   readonly parent: ThreadPosition;
@@ -40,7 +40,7 @@ export interface Childhood {
   readonly ancestors: readonly string[];
   readonly spawnedBy: SpawnedBy;
   readonly toolsets: readonly LoadedToolset[];
-  /** Where the family’s tool servers are, if they were migrated. */
+  /** Base URLs of the family’s tool servers, if they were migrated. */
   readonly baseUrls?: Readonly<Record<string, string>>;
   readonly events: readonly ArrivedEvent[];
   readonly instructions: string | null;
@@ -105,7 +105,7 @@ export interface CancelCallRequest {
   readonly toolCallId: string;
 }
 
-/** Fetch the manifests of the thread's tool servers anew. */
+/** Fetch the manifests of the thread's tool servers again. */
 export interface RefreshToolsetsRequest {
   readonly kind: 'RefreshToolsetsRequest';
   readonly id: string;
@@ -143,14 +143,14 @@ export interface UnscheduleRequest {
   readonly scheduleId: string;
 }
 
-/** A message that a clock sends, again and again. */
+/** A message that a clock sends repeatedly. */
 export interface Schedule {
-  /** Five or six fields, as cron has them. */
+  /** Five or six fields, as in cron. */
   readonly cron: string;
   /** IANA name, for example `Europe/Vienna`. */
   readonly timeZone: string;
   readonly message: string;
-  /** What happens to the times that passed while nobody could look: nothing, or one late message. */
+  /** What happens to missed times of the schedule: nothing, or one late message. */
   readonly missed: 'skip' | 'once';
 }
 
@@ -172,7 +172,7 @@ export interface ChoiceAnswer {
   readonly decidedBy: string | null;
 }
 
-/** What the dispatcher found when it fetched the manifests of the thread's tool servers. */
+/** The dispatcher's result of fetching the manifests of the thread's tool servers. */
 export interface ToolsetsResult {
   readonly kind: 'ToolsetsResult';
   readonly id: string;
@@ -182,7 +182,7 @@ export interface ToolsetsResult {
   readonly rejected: readonly RejectedToolset[];
 }
 
-/** What the dispatcher found and did; no problems means that every server is ready at its destination. */
+/** The dispatcher's result of a migration; no problems means that every server is ready at its destination. */
 export interface MigrationResult {
   readonly kind: 'MigrationResult';
   readonly id: string;
@@ -199,7 +199,7 @@ export interface Usage {
   readonly outputTokens: number;
 }
 
-/** One tool call as the model asked for it. `providerCallId` is the provider's id and means nothing to us. */
+/** One tool call as the model requested it. `providerCallId` is the provider's id and has no meaning here. */
 export interface RequestedCall {
   readonly providerCallId: string;
   readonly operation: string;
@@ -233,7 +233,7 @@ export interface ToolResult {
   readonly kind: 'ToolResult';
   readonly id: string;
   readonly toolCallId: string;
-  /** From the callback token; a call of another server is not settled by it. */
+  /** From the callback token; a result cannot settle another server's call. */
   readonly toolServer: string;
   readonly content: Content;
   readonly displayAs: readonly DisplaySegment[] | null;
@@ -255,7 +255,7 @@ export interface LoginPrompt {
   readonly id: string;
   readonly toolCallId: string;
   readonly toolServer: string;
-  /** What is asked, as a hash; null when the sender's message id tells repetitions apart. (Q3) */
+  /** Hash of the question; null when the sender's message id distinguishes repetitions. (Q3) */
   readonly question: string | null;
   /** Milliseconds since the epoch; the sealed URL is kept no longer. */
   readonly expiresAt: number;
@@ -267,12 +267,12 @@ export interface ChoicePrompt {
   readonly id: string;
   readonly toolCallId: string;
   readonly toolServer: string;
-  /** What is asked, as a hash; null when the sender's message id tells repetitions apart. (Q3) */
+  /** Hash of the question; null when the sender's message id distinguishes repetitions. (Q3) */
   readonly question: string | null;
   readonly prompt: string;
   readonly choices: readonly string[];
   readonly default: number;
-  /** Where the answer goes: the tool's URL, sealed. */
+  /** The tool's URL that receives the answer, sealed. */
   readonly answerTo: string;
   /** Milliseconds since the epoch; then the default is taken. */
   readonly expiresAt: number;
@@ -286,7 +286,7 @@ export interface ChoiceAnswerFailure {
   readonly detail: string;
 }
 
-/** A child says something, or its last word. */
+/** A child reports, or sends its final report. */
 export interface ChildReport {
   readonly kind: 'ChildReport';
   readonly id: string;
@@ -312,7 +312,7 @@ export interface DispatchFailure {
   readonly detail: string;
 }
 
-/** A callback with a valid token and a body that we cannot accept. `settles` carries the error for the model. */
+/** A callback with a valid token and an unacceptable body. `settles` carries the error for the model. */
 export interface CallbackRejection {
   readonly kind: 'CallbackRejection';
   readonly id: string;
@@ -362,12 +362,12 @@ export type ThreadInput =
   | ParentMessage
   | TimerFiring;
 
-/** Ids of inputs that the protocol itself names. The others are given by the client's request. */
+/** Ids of inputs that the protocol itself names. The others come with the client's request. */
 export const inputIds = {
   opening: (thread: string): string => `open:${thread}`,
   completion: (completionId: string): string => `m:${completionId}`,
   result: (toolCallId: string): string => `r:${toolCallId}`,
-  /** Of a result that subscribes. It is not judged like any other when it comes late, so it has a name of its own. (V3) */
+  /** For a result that subscribes. When it comes late it is judged by other rules, so it has its own name. (V3) */
   confirmation: (toolCallId: string): string => `rs:${toolCallId}`,
   dispatchFailure: (toolCallId: string): string => `d:${toolCallId}`,
   callbackRejection: (toolCallId: string, bodyHash: string): string => `x:${toolCallId}:${bodyHash}`,
@@ -380,7 +380,7 @@ export const inputIds = {
   login: (toolCallId: string, message: string): string => `o:${toolCallId}:${message}`,
   userChoice: (toolCallId: string, message: string): string => `q:${toolCallId}:${message}`,
   choiceAnswerFailure: (choiceId: string): string => `qf:${choiceId}`,
-  /** `occasion` is the reporting call, or `closed` for the last word. I-18 */
+  /** `occasion` is the reporting call, or `closed` for the final report. I-18 */
   childReport: (childId: string, occasion: string): string => `k:${childId}:${occasion}`,
   parentMessage: (toolCallId: string): string => `p:${toolCallId}`,
 } as const;

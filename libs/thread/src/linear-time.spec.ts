@@ -1,4 +1,4 @@
-// Deciding and folding cost what they are given: time grows with the number of calls, not with its square. Judged by the processor
+// Deciding and folding are linear: time grows with the number of calls, not with its square. Measured as the processor
 // time of this process, the least of several runs, so that a busy machine does not matter.
 import { describe, expect, it } from 'vitest';
 import { decide } from './decide.ts';
@@ -36,7 +36,7 @@ function answerWith(count: number, operation = 'weather'): ThreadInput {
   };
 }
 
-/** A round of so many calls as an older log may hold it, each settled where it was asked for, and the completion after it. */
+/** A round of this many calls as an older log may hold it, each settled where it was requested; then a completion. */
 function roundOf(count: number): readonly RecordedEvent[] {
   const events: RecordedEvent[] = [...asked.events];
   const usage = { inputTokens: 1, outputTokens: 1 };
@@ -58,7 +58,7 @@ function roundOf(count: number): readonly RecordedEvent[] {
   return events;
 }
 
-/** Microseconds of this process's processor time that the work takes at best. */
+/** The least processor time of this process that the work takes, in microseconds. */
 function processorTime(work: () => unknown): number {
   let least = Number.POSITIVE_INFINITY;
   for (let run = 0; run < 5; run++) {

@@ -3,7 +3,7 @@ import type { Content, ContentItem } from './content.ts';
 import type { Outcome } from './event.ts';
 
 export interface ModelToolCall {
-  /** Our call id; the provider's own id never comes back. */
+  /** The runtime's call id; the provider's own id is never sent back. */
   readonly toolCallId: string;
   readonly operation: string;
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export type ModelMessage =
 
 const isReference = (item: ContentItem): boolean => 'blob' in item && item.blob !== undefined;
 
-/** Whether some of its content is a payload that is kept elsewhere. */
+/** Whether some of its content is a payload in the blob store. */
 export function hasReference(message: ModelMessage): boolean {
   switch (message.role) {
     case 'user':

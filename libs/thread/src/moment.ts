@@ -1,4 +1,4 @@
-// What a decision may know besides the thread and the input: the time, fresh ids, and what the model has said so far.
+// What a decision may know besides the thread and the input: the time, fresh ids, and the model's output so far.
 
 export type IdPrefix = 'call' | 'cmp' | 'chc' | 'tmr' | 'tsl' | 'thr' | 'mig';
 
@@ -16,7 +16,7 @@ export interface Moment {
   mint(prefix: IdPrefix, position: number): string;
   /** SHA-256 in lower-case hex, so that this library needs no platform. */
   sha256(text: string): string;
-  /** The first time of this cron line after `after`, milliseconds since the epoch; null when there is none. Deterministic. */
+  /** The first time of this cron line after `after`, epoch milliseconds; null when there is none. Deterministic. */
   nextTime(cron: string, timeZone: string, after: number): number | null;
   /** What the current completion has streamed, when it runs in the process that decides; null after a crash. */
   readonly streamed: Streamed | null;

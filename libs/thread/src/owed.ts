@@ -1,4 +1,4 @@
-// Is a stored effect still worth paying? Always asked with the thread at the end of the list of commits being paid. (V5)
+// Is a stored effect still worth paying? Always evaluated with the thread at the end of the commits being paid. (V5)
 import type { ThreadEffect } from './effect.ts';
 import { callOf, own, type Thread } from './thread.ts';
 import { unknownKind } from './unreachable.ts';
@@ -13,7 +13,7 @@ export function isOwed(thread: Thread, effect: ThreadEffect): boolean {
       return own(thread.timers, effect.timerId) !== undefined;
     case 'LoadToolsets':
       return thread.loading === effect.loadId;
-    case 'SpawnChild': // also of a closed thread: its children are left alone (V9)
+    case 'SpawnChild': // also for a closed thread: its children live on (V9)
       return own(thread.children, effect.childId) !== undefined;
     case 'MigrateToolServers':
       return thread.migrating?.migrationId === effect.migrationId;

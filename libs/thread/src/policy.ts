@@ -1,5 +1,5 @@
-// What an agent version decides about the behaviour of its threads. Copied into `ThreadOpened`, so that a log explains
-// itself for ever, whatever happens to the agent later.
+// The behaviour that an agent version fixes for its threads. Copied into `ThreadOpened`, so that a log explains itself
+// for ever, whatever happens to the agent later.
 
 export type InterruptPolicy = 'cancel' | 'keep' | 'queue' | 'reject';
 export type ApprovalMode = 'none' | 'destructive' | 'all';
@@ -45,7 +45,7 @@ export const defaultLimits: Limits = {
 /** Limits of the runtime itself, the same for every agent. guarantees §3. */
 export const threadLimits = {
   pendingCallsMax: 128,
-  /** Calls of one answer of the model; an answer with more is taken as failed. */
+  /** Calls in one answer of the model; an answer with more counts as failed. */
   callsPerAnswerMax: 128,
   queuedMessagesMax: 1_000,
   sameCallRepeatsMax: 5,
@@ -53,11 +53,11 @@ export const threadLimits = {
   rejectedCallbacksMax: 5,
   approvalDeadlineMs: 86_400_000,
   subscriptionsMax: 50,
-  /** Events of one call that overtook the confirmation of its subscription. */
+  /** Events of one call that came before the confirmation of its subscription. */
   heldEventsMax: 100,
   /** Above this, an event is recorded and wakes the thread together with the others of its minute. */
   eventsPerMinuteMax: 60,
-  /** Of a root; a tenth of it one generation down, and at least one: a family stays bounded, whatever its models want. */
+  /** For a root; a tenth of it one generation down, and at least one: this bounds a family, whatever its models do. */
   openChildrenMax: 100,
   /** Events that wait for a child; above this they are taken inline, because none is dropped. */
   queuedEventsMax: 1_000,
@@ -68,13 +68,13 @@ export const threadLimits = {
   charactersPerChildMax: 262_144,
   /** Children that one commit opens for queued events; the others follow a second later. */
   childrenPerCommitMax: 8,
-  /** Characters of what a thread tells a child or its parent. */
+  /** Characters of what a thread sends to a child or its parent. */
   familyCharactersMax: 262_144,
-  /** The same of events that overtook their confirmations, as JSON and all together. */
+  /** Characters of JSON of all events together that came before their confirmations. */
   heldCharactersMax: 1_048_576,
   /** Generations below a root. */
   depthMax: 5,
-  /** Turns that the family or the thread itself begins (reports, messages, sleeps) share one count of completions so long. */
+  /** For this long, turns that the family or the thread itself begins (reports, messages, sleeps) share one count. */
   ownTurnsWindowMs: 600_000,
   /** Longest sleep, and how far a schedule looks ahead. */
   sleepMsMax: 5 * 366 * 86_400_000,
@@ -82,6 +82,6 @@ export const threadLimits = {
   titleCharactersMax: 200,
 } as const;
 
-/** Children that may be open at once, so many generations below the root. */
+/** Children that may be open at once, this many generations below the root. */
 export const openChildrenMaxAt = (depth: number): number =>
   Math.max(1, Math.floor(threadLimits.openChildrenMax / 10 ** depth));

@@ -1,5 +1,6 @@
-// Everything that may happen to one call and its thread, in every order: result, duplicate, late confirmation, cancel, event,
-// approval, timeout, interruption, close; between any two of them the process dies and the state comes back from its JSON.
+// Everything that may happen to one call and its thread, in every order: result, duplicate, late confirmation, cancel,
+// event, approval, timeout, interruption, close; between any two of them the process dies and the state is read back
+// from its JSON.
 import { describe, expect, it } from 'vitest';
 import { decide } from './decide.ts';
 import type { RecordedEvent } from './event.ts';
@@ -25,7 +26,7 @@ import {
 import type { Thread } from './thread.ts';
 import { transcript } from './transcript.ts';
 
-/** A thread with one call that waits for a person's word and has a timeout once it is sent. */
+/** A thread with one call that waits for a person's approval and has a timeout once it is sent. */
 const before = play(
   opening({ limits: { toolTimeoutMs: { default: 60_000 } } }),
   toolsLoaded,
@@ -39,7 +40,7 @@ const timeout = (thread: Thread): ThreadInput => {
   return { kind: 'TimerFiring', id: `t:${timer?.timerId}`, timerId: timer?.timerId ?? 'tmr_none', scheduledFor: 0 };
 };
 
-/** Each by name; those that need the state are made when their turn has come. */
+/** Inputs by name; those that need the state are made when they are played. */
 const happenings: Readonly<Record<string, ThreadInput | ((thread: Thread) => ThreadInput)>> = {
   result: fromTheBeginning(result()),
   duplicate: { ...fromTheBeginning(result(0, 'another')), id: fromTheBeginning(result()).id },
@@ -62,8 +63,8 @@ interface Happened {
 }
 
 /**
- * One thing more happens, as the processor does it: an input that is in the log is not decided again; a call that was not sent
- * has no callback. The process dies before it.
+ * One more input, as the processor handles it: an input that is in the log is not decided again; a call that was not
+ * sent has no callback. The process dies before it.
  */
 function then(happened: Happened, name: string): Happened {
   const { thread, inputs } = happened;
@@ -86,7 +87,7 @@ function then(happened: Happened, name: string): Happened {
 
 const cannotHappenUnsent = new Set(['result', 'duplicate', 'confirmation', 'event', 'login']);
 
-/** Looks at every order of this many of these, and at each of its beginnings; gives how many it has seen to their end. */
+/** Plays every order of this many of these inputs, with all its prefixes; returns how many orders were completed. */
 function explore(names: readonly string[], length: number, happened: Happened): number {
   const bad = faultsOf(happened.thread, happened.events);
   if (bad.length > 0) expect({ order: happened.order, bad }).toEqual({ order: happened.order, bad: [] });

@@ -12,7 +12,7 @@ export interface WaitingOn {
 
 export type OpenStatus = 'opening' | 'closed' | 'thinking' | 'waiting' | 'idle';
 
-/** In the API's order of precedence (`parked` is not the thread's own business). */
+/** In the API's order of precedence (`parked` is not decided here). */
 export function statusOf(thread: Thread): OpenStatus {
   if (thread.status === 'unopened') return 'opening';
   if (thread.status === 'closed') return 'closed';
@@ -21,14 +21,14 @@ export function statusOf(thread: Thread): OpenStatus {
   return waitingOn(thread).length > 0 ? 'waiting' : 'idle';
 }
 
-/** A completion that is not asked for yet, because as many run as may. */
+/** A completion that is not requested yet, because the limit of running ones is reached. */
 export interface SlotWait {
   readonly completionId: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
-/** `slot`: what is known of a wait for a slot; the log does not know it. */
+/** `slot`: what is known of a wait for a slot; the log does not contain it. */
 export function waitingOn(thread: Thread, slot: SlotWait | null = null): readonly WaitingOn[] {
   const calls = thread.calls.map((call) => waitingCall(thread, call));
   return [...waitingSlot(thread, slot), ...calls, ...sleepTimers(thread)];

@@ -1,15 +1,15 @@
-// The state of one thread: what its events amount to, and all that `decide` may look at. Plain JSON, so that a snapshot is
+// The state of one thread: the fold of its events, and all that `decide` may read. Plain JSON, so that a snapshot is
 // the state itself; its size does not grow with history.
 //
 // Invariants:
 //   T1. At most one completion is outstanding; `completion` names it.
 //   T2. A call is in `calls` from `ToolCallRequested` to `ToolCallSettled`, once.
 //   T3. `unseen` counts what the next completion will show the model for the first time.
-//   T4. A closed thread has no completion, calls, choices, subscriptions, timers or queue, and only refusals are added to
-//       its log. Its children live on.
+//   T4. A closed thread has no completion, calls, choices, subscriptions, timers or queue, and only refusals are added
+//       to its log. Its children live on.
 //   T5. `position` counts the events folded; the next commit's version is exactly this number.
-//   T6. `arrivals` counts what `unseen` counts and nobody waits for: events, reports, messages of the parent.
-//   T7. Whatever is named by an id from outside is looked up with `own`: an id may be spelt `constructor`.
+//   T6. `arrivals` counts the part of `unseen` that no call waited for: events, reports, messages of the parent.
+//   T7. A value with an id from outside is looked up with `own`: an id may be spelt `constructor`.
 import type { Content } from './content.ts';
 import type { Delivery } from './effect.ts';
 import type { TimerReason } from './event.ts';
@@ -18,8 +18,8 @@ import { defaultLimits, defaultPolicies, type Limits, type Policies } from './po
 import type { LoadedToolset } from './toolset.ts';
 
 /**
- * A call waits for its result (it is sent, or on its way); for a person's approval (it is not sent); or for a person whom its
- * tool asks to choose or to log in (it is sent, and its result may come at any time).
+ * A call waits for its result (it is sent, or on its way); for a person's approval (it is not sent); or for a person
+ * whom its tool asks to choose or to log in (it is sent, and its result may come at any time).
  */
 export type WaitingFor =
   | { readonly for: 'result' }
@@ -27,13 +27,13 @@ export type WaitingFor =
   | { readonly for: 'choice'; readonly choiceId: string; readonly question: string | null }
   | { readonly for: 'login'; readonly question: string | null };
 
-/** An open call. `waiting` says for what; a detached call no longer holds up the model but still owes one outcome. */
+/** An open call. `waiting` says for what; a detached call no longer blocks the model but still owes one outcome. */
 export interface Call {
   readonly toolCallId: string;
   readonly operation: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly providerCallId: string;
-  /** Null for a tool nobody offers, or our own; such a call is settled in the commit that requests it. */
+  /** Null for an unknown or a built-in tool; such a call is settled in the commit that requests it. */
   readonly toolServer: string | null;
   readonly toolsetSha256: string;
   readonly delivery: Delivery;
@@ -55,7 +55,7 @@ export interface Choice {
   readonly toolCallId: string;
   readonly choices: number;
   readonly default: number;
-  /** Of a tool's choice: where the answer goes, sealed. */
+  /** For a tool's choice: the sealed URL that receives the answer. */
   readonly answerTo: string | null;
   readonly expiresAt: number;
   readonly since: number;
@@ -80,7 +80,7 @@ export interface Subscription {
   readonly since: number;
   readonly events: number;
   readonly lastEventAt: number | null;
-  /** The running minute: when it began, and how many events came in it. */
+  /** The running minute: when it began, and the number of its events. */
   readonly minute: { readonly since: number; readonly events: number };
 }
 
@@ -92,13 +92,13 @@ export interface HeldEvent extends ArrivedEvent {
 export interface QueuedEvent extends ArrivedEvent {
   readonly operation: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** It came too fast: it shares a child with the others of its minute. */
+  /** True when it came too fast: it shares a child with the others of its minute. */
   readonly merged: boolean;
   /** Length of the content as JSON. */
   readonly size: number;
 }
 
-/** A child that has not said its last word. */
+/** A child that has not sent its final report. */
 export interface Child {
   readonly childId: string;
   readonly reason: 'event' | 'call';
@@ -125,7 +125,7 @@ export interface ThreadProblem {
   readonly code: string;
   readonly detail: string;
   readonly since: number;
-  /** Of a call that is open: the problem goes with it. */
+  /** For an open call: the problem is removed with the call. */
   readonly toolCallId?: string;
 }
 
@@ -165,18 +165,18 @@ export interface Thread {
   readonly ancestors: readonly string[];
   readonly spawnedBy: SpawnedBy | null;
   readonly forkedFrom: ThreadPosition | null;
-  /** The migration that runs; nothing is asked of the model meanwhile. */
+  /** The running migration; no completion is requested meanwhile. */
   readonly migrating: { readonly migrationId: string; readonly toolServers: Readonly<Record<string, string>> } | null;
   /** Addresses of tool servers that were migrated, by name. */
   readonly baseUrls: Readonly<Record<string, string>>;
-  /** The load of toolsets that is outstanding; no completion is asked for meanwhile. */
+  /** The outstanding load of toolsets; no completion is requested meanwhile. */
   readonly loading: string | null;
   readonly toolsets: readonly LoadedToolset[];
   readonly problems: readonly ThreadProblem[];
   readonly completion: Completion | null;
   /** Completions that have been requested so far; the next one's ordinal. */
   readonly completions: number;
-  /** Completions since something outside the family last began a turn, see `countSince`. */
+  /** Completions since an input from outside the family last began a turn, see `countSince`. */
   readonly completionsInWake: number;
   /** When the count of `completionsInWake` began, milliseconds since the epoch. */
   readonly countSince: number;
@@ -184,11 +184,11 @@ export interface Thread {
   readonly arrivals: number;
   /** Those of `arrivals` that came too fast and wait for the end of their minute. */
   readonly merged: number;
-  /** Of an event's child: its last answer that ended a turn, until it goes on. */
+  /** For an event's child: its last answer that ended a turn, until it goes on. */
   readonly lastAnswer: string | null;
   /** Set by a model failure or an exceeded budget; cleared by the next message or a retry. */
   readonly stalled: boolean;
-  /** Open calls, in the order in which the model asked. A list: an object whose names are new ids makes the engine learn a shape each time. */
+  /** Open calls, in the model's order. A list: an object with ever new ids makes the engine learn a shape each time. */
   readonly calls: readonly Call[];
   readonly choices: Readonly<Record<string, Choice>>;
   readonly timers: Readonly<Record<string, Timer>>;
@@ -200,7 +200,7 @@ export interface Thread {
   readonly queue: readonly QueuedMessage[];
   /** Tools that a person allowed for this thread, see `allowanceKey`. */
   readonly allowed: readonly string[];
-  /** The last call's operation and arguments (hashed) and how often it was asked for in a row. */
+  /** The last call's operation and arguments (hashed) and how often it was requested in a row. */
   readonly repeated: { readonly key: string; readonly times: number };
   readonly turnId: string | null;
   readonly usage: UsageTotals;
@@ -262,15 +262,15 @@ export function unopenedThread(tenant: string, id: string): Thread {
   };
 }
 
-/** What has this id, and nothing that every object has. (T7) Where nothing has it, as mostly, it is faster than reading. */
+/** The own value of this id, never an inherited one. (T7) Mostly there is none; then this is faster than reading. */
 export const own = <Value>(named: Readonly<Record<string, Value>>, id: string): Value | undefined =>
   Object.hasOwn(named, id) ? named[id] : undefined;
 
-/** While it is open. */
+/** The call while it is open. */
 export const callOf = ({ calls }: Pick<Thread, 'calls'>, toolCallId: string): Call | undefined =>
   calls.find((call) => call.toolCallId === toolCallId);
 
-/** Whose history goes before the thread's own, and up to where. */
+/** The thread whose history goes before this one's own, and up to which position. */
 export const inheritsFrom = (thread: Pick<Thread, 'parent' | 'forkedFrom'>): ThreadPosition | null =>
   thread.parent ?? thread.forkedFrom;
 
@@ -280,7 +280,7 @@ export const blockingCalls = (thread: Thread): readonly Call[] => thread.calls.f
 /** Calls that no machine will settle: an approval, a choice, a login. */
 export const waitsForPerson = (call: Call): boolean => call.waiting.for !== 'result';
 
-/** Calls that no tool server has heard of. */
+/** Calls that were sent to no tool server. */
 export const isUnsent = (call: Call): boolean => call.waiting.for === 'approval';
 
 /** Whether something may still wake the thread: open calls, subscriptions, timers, children, a load, a queue. */

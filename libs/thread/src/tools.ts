@@ -1,4 +1,4 @@
-// Questions about the tools a thread has loaded.
+// Queries about the tools a thread has loaded.
 import type { Thread } from './thread.ts';
 import type { LoadedToolset } from './toolset.ts';
 
@@ -7,7 +7,7 @@ export function toolsetOf(thread: Thread, operation: string): LoadedToolset | un
   return thread.toolsets.find((toolset) => toolset.tools.includes(operation));
 }
 
-/** Whether policy wants a person to allow this call. Annotations can only make it stricter. R27, R104 */
+/** Whether policy requires a person to allow this call. Annotations can only make it stricter. R27, R104 */
 export function needsApproval(thread: Thread, toolset: LoadedToolset, operation: string): boolean {
   const { mode, tools } = thread.policies.approve;
   const own = Object.hasOwn(tools, operation) ? tools[operation] : undefined;

@@ -10,11 +10,11 @@ export interface LoadedToolset {
   readonly tools: readonly string[];
   /** Of each of `tools`, the beginning of the hash of its definition's canonical JSON. Absent in older logs. */
   readonly definitions?: readonly string[];
-  /** Annotations, believed only where they make us stricter. */
+  /** Annotations, which are used only where they are stricter. */
   readonly destructive: readonly string[];
   /** Delivery: tools that may be sent at most once. */
   readonly atMostOnce: readonly string[];
-  /** True when the server did not answer and this is the last good copy. */
+  /** True when the server did not answer and this is the last valid copy. */
   readonly stale: boolean;
 }
 

@@ -1,8 +1,8 @@
 // What the model sees, as an incremental fold over the events.
 //
 // Invariants:
-//   M1. Messages are only ever appended, and only when a completion is requested: a prompt is the first `length` of them,
-//       and a longer log never reorders what a model has already seen. I-15
+//   M1. Messages are only ever appended, and only when a completion is requested: a prompt is the first `length` of
+//       them, and a longer log never reorders what a model has already seen. I-15
 //   M2. An assistant message with calls is followed at once by one tool message with exactly one result for each, in
 //       order; legal for every provider, whatever arrived in between. R70
 //   M3. What arrives during a round stands behind it, in the order of arrival: log order is not prompt order.
@@ -28,11 +28,11 @@ interface Round {
   readonly calls: readonly ModelToolCall[];
   /** At most one for each call, in the order in which they came. */
   readonly results: readonly ModelToolResult[];
-  /** Calls that wait for a person, and for what; it is what the model reads of them while they are kept. */
+  /** Calls that wait for a person, and for what; the model reads it as their placeholder while they are kept. */
   readonly waiting?: Readonly<Record<string, keyof typeof placeholders>>;
 }
 
-/** What has been folded and not yet shown: plain JSON, part of a snapshot, bounded by one round and what stands behind it. */
+/** What has been folded and not yet shown: plain JSON, part of a snapshot, bounded by one round and what follows it. */
 export interface TranscriptTail {
   /** Messages shown so far. */
   readonly length: number;
@@ -41,9 +41,9 @@ export interface TranscriptTail {
   readonly behind: readonly ModelMessage[];
   /** Detached calls whose outcome is still to come. */
   readonly detached: Readonly<Record<string, ModelToolCall>>;
-  /** Calls whose subscriptions are live, or brought this child about. */
+  /** Calls whose subscriptions are open, or for which this child was opened. */
   readonly subscribed: Readonly<Record<string, ModelToolCall>>;
-  /** Generations below the root, and pairs injected so far: together they make an injected call's id unique in a prompt. */
+  /** Generations below the root, and pairs injected so far: together they make an injected call's id unique. */
   readonly depth: number;
   readonly injected: number;
   /** Timers of `sleep` that run. */
@@ -69,7 +69,7 @@ export const emptyTail: TranscriptTail = {
 
 const none: readonly ModelMessage[] = [];
 
-/** Folds one event. Who folds many and keeps the last tail alone gives the same `lists` to all of them. */
+/** Folds one event. A caller that folds many and keeps only the last tail passes the same `lists` to all of them. */
 export function extendTranscript(
   tail: TranscriptTail,
   event: RecordedEvent,
@@ -114,7 +114,7 @@ export function extendTranscript(
       return { tail: waitFor(tail, event.toolCallId, 'login'), messages: none };
     case 'ChoiceRequested':
       return { tail: waitFor(tail, event.toolCallId, event.kind), messages: none };
-    case 'ToolsetsRequested': // these are for people
+    case 'ToolsetsRequested': // shown only to people
     case 'ToolsetsLoaded':
     case 'ToolsetRejected':
     case 'ToolsetChanged':
@@ -163,7 +163,7 @@ function show(tail: TranscriptTail): TranscriptStep {
 
 function roundMessages(round: Round): readonly ModelMessage[] {
   const { calls, results } = round;
-  if (round.text === '' && calls.length === 0) return none; // interrupted before a word was said
+  if (round.text === '' && calls.length === 0) return none; // interrupted before any output
   const said = { role: 'assistant', text: round.text, toolCalls: calls } as const;
   const assistant: ModelMessage = round.reasoning === undefined ? said : { ...said, reasoning: round.reasoning };
   if (calls.length === 0) return [assistant];
@@ -188,7 +188,7 @@ function callInRound(
   tail: TranscriptTail,
   toolCallId: string,
 ): { readonly round: Round; readonly call: ModelToolCall } | null {
-  // From the end: a call that is settled where it was asked for is the last one.
+  // From the end: a call that is settled where it was requested is the last one.
   const call = tail.round?.calls.findLast((candidate) => candidate.toolCallId === toolCallId);
   return tail.round === null || call === undefined ? null : { round: tail.round, call };
 }
@@ -247,7 +247,7 @@ function confirmation(content: Content, toolCallId: string): Content {
   return [...content, text(`[Subscription ID: ${toolCallId}]`)];
 }
 
-/** A child's own transcript begins: what it was spawned for is known from its opening. (M6) */
+/** A child's own transcript begins: its opening contains what it was spawned for. (M6) */
 function begin(tail: TranscriptTail, event: Event<'ThreadOpened'>): TranscriptTail {
   const { spawnedBy, ancestors = [], policies } = event;
   const opened = { ...tail, eventStyle: policies.eventStyle, depth: ancestors.length };
@@ -267,11 +267,11 @@ const openCallsOf = {
   },
 } as const;
 
-/** Without placeholders: a thread that inherits a call is told what became of it there. */
+/** Without placeholders: an inheriting thread gets the text of `openCallsOf` for each call that is open here. */
 const settledResults = ({ results }: Round): ReadonlyMap<string, ModelToolResult> =>
   new Map(results.filter(({ outcome }) => outcome !== 'still_running').map((result) => [result.toolCallId, result]));
 
-/** How a transcript ends for a thread that inherits it: what is open stays open where it was made. (M2, M6) */
+/** How a transcript ends for a thread that inherits it: open calls stay open in their own thread. (M2, M6) */
 export function inherit(tail: TranscriptTail, by: keyof typeof openCallsOf): readonly ModelMessage[] {
   if (tail.round === null) return tail.behind;
   const settled = settledResults(tail.round);
@@ -281,7 +281,7 @@ export function inherit(tail: TranscriptTail, by: keyof typeof openCallsOf): rea
   return [...roundMessages({ ...tail.round, results }), ...tail.behind];
 }
 
-/** Words that are nobody's answer to a call: they stand behind the round as a user message. (M3) */
+/** A text that answers no call: it stands behind the round as a user message. (M3) */
 const say = (tail: TranscriptTail, content: Content, lists: GrowingLists): TranscriptTail => ({
   ...tail,
   behind: lists.append<ModelMessage>(tail.behind, [{ role: 'user', content }]),
@@ -330,7 +330,7 @@ function injectEvent(
   return { ...tail, injected, behind: lists.append(tail.behind, pair) };
 }
 
-/** The model is told when a sleep ends, and how. The due time is in the log and in the call's result already. */
+/** The model sees when a sleep ends, and how. The due time is in the log and in the call's result already. */
 function sleep(tail: TranscriptTail, { timerId }: Event<'TimerSet'>): TranscriptTail {
   return { ...tail, sleeping: [...(tail.sleeping ?? []), timerId] };
 }
@@ -349,7 +349,7 @@ function wakeUp(
   return say(awake, [text(note)], lists);
 }
 
-/** What an injected pair says. */
+/** The content of an injected pair. */
 interface Injected {
   readonly toolCallId: string;
   readonly note: string;
@@ -357,7 +357,7 @@ interface Injected {
   readonly content: Content;
 }
 
-/** Something as a call and its result, so that no call ever has two results. R70, R71, messages §5 */
+/** An injected pair of call and result, so that no call ever has two results. R70, R71, messages §5 */
 function injectedPair(
   style: Policies['eventStyle'],
   call: ModelToolCall,

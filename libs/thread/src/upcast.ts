@@ -1,5 +1,5 @@
-// Inputs that an earlier release published, in today's shape: while releases run beside each other, records of both are on
-// the bus. A shape stays here for as long as records are kept (14 days), and one release longer.
+// Converts inputs that an earlier release published into today's shape: while releases run beside each other, records
+// of both are on the bus. A shape stays here for as long as records are kept (14 days), and one release longer.
 import type { Answer, ChoiceAnswer, ThreadInput } from './input.ts';
 
 /** Until 0.1 an approval was answered with `decision`, without `answer`. */

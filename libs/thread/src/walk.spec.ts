@@ -100,13 +100,13 @@ const someSubscribed =
     return places.length === 0 ? some(n, happening)(scene) : happening(places[n % places.length] ?? 0)(scene);
   };
 
-/** The answer of a completion that was asked for earlier; superseded, or perhaps still current. */
+/** The answer of a completion that was requested earlier; superseded, or perhaps still current. */
 const staleAnswer = (scene: Scene, n: number): ThreadInput => {
   const completionId = ofType(scene, 'CompletionRequested').at(-1 - (n % 3))?.completionId ?? 'cmp_none';
   return { ...answered('stale')(scene), id: inputIds.completion(completionId), completionId };
 };
 
-/** Names are fresh by their place in the walk, so that no client request is sent twice under one id by accident. */
+/** Names are unique by their place in the walk, so that no client request is sent twice under one id by accident. */
 const happenings: fc.Arbitrary<(place: number) => Happening> = fc.oneof(
   { weight: 6, arbitrary: fc.constant((place: number) => said(`msg_${place}`)) },
   {

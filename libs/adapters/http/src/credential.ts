@@ -1,15 +1,15 @@
-// What proves to a tool server that it is us who call: headers made from the registration's secret. R42
-// Not here: keeping secrets; where a credential may go is decided by origin in tool-transport.ts.
+// Credentials towards tool servers: request headers made from the secret of the registration. R42
+// Not here: storing secrets. Which origin may receive a credential is decided in tool-transport.ts.
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { Fault, type ToolServerAuth } from '@dormouse/ports';
 import aws4 from 'aws4';
 
-/** Secrets by value, for as long as the caller keeps them. */
+/** The values of the secrets; kept only as long as the caller keeps them. */
 export type Credential =
   | { readonly type: 'none' }
   | { readonly type: 'bearer'; readonly token: string }
   | { readonly type: 'hmac'; readonly key: KeyObject }
-  /** Presented by the connection, not by a header; `id` is of the certificate. */
+  /** Presented by the connection, not by a header; `id` identifies the certificate. */
   | { readonly type: 'mtls'; readonly certificate: string; readonly key: string; readonly id: string }
   | { readonly type: 'sigv4'; readonly region: string; readonly service: string; readonly keys: AccessKeys };
 
@@ -21,7 +21,7 @@ interface AccessKeys {
 
 export const noCredential: Credential = { type: 'none' };
 
-/** The names of the secrets that a registration's credential is made of, in the order of `toCredential`'s values. */
+/** Names of the secrets that a registration's credential needs, in the order that `toCredential` takes their values. */
 export function secretNamesOf(auth: ToolServerAuth): readonly string[] {
   switch (auth.type) {
     case 'bearer':
@@ -34,7 +34,7 @@ export function secretNamesOf(auth: ToolServerAuth): readonly string[] {
   }
 }
 
-/** @throws Fault SECRET_UNUSABLE when a value has not the form that this kind needs. */
+/** @throws Fault SECRET_UNUSABLE when a value does not have the form that this kind of credential needs. */
 export function toCredential(auth: ToolServerAuth, [secret = '', second = '']: readonly string[]): Credential {
   switch (auth.type) {
     case 'bearer':
@@ -48,7 +48,7 @@ export function toCredential(auth: ToolServerAuth, [secret = '', second = '']: r
   }
 }
 
-/** `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, and a session token behind another colon. */
+/** `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, optionally followed by another colon and a session token. */
 function toAccessKeys(secret: string): AccessKeys {
   const [accessKeyId = '', secretAccessKey = '', ...token] = secret.split(':');
   if (accessKeyId === '' || secretAccessKey === '')
@@ -57,22 +57,22 @@ function toAccessKeys(secret: string): AccessKeys {
 }
 
 function toHmac(secret: string): Credential {
-  // Standard Webhooks: `whsec_` and base64; anything else is taken as the key itself.
+  // Standard Webhooks: `whsec_` and base64; any other text is used as the key itself.
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
   return { type: 'hmac', key: createSecretKey(encoded ?? secret, encoded === undefined ? 'utf8' : 'base64') };
 }
 
-/** Of every body that goes to a tool server; signatures cover it. */
+/** Content type of every body that is sent to a tool server; signatures cover it. */
 export const bodyType = 'application/json';
 
-/** What is about to be sent, as far as a signature covers it. */
+/** The parts of a request that a signature covers. */
 export interface SignedRequest {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
   readonly body: string;
 }
 
-/** Adds the headers (names and values in turn) that present the credential with this request. */
+/** Adds the headers (alternating names and values) that present the credential with this request. */
 export function present(
   credential: Credential,
   headers: string[],
@@ -118,7 +118,7 @@ function signed(
   const request = aws4.sign(
     {
       ...{ method, service, region, body, host: url.host, path: `${url.pathname}${url.search}` },
-      // Exactly what is sent; the signer would name a type of its own for a body without one.
+      // Exactly what is sent; for a body without a type the signer would add a type of its own.
       headers: { Host: url.host, 'X-Amz-Date': date, ...(body === '' ? {} : { 'Content-Type': bodyType }) },
     },
     keys,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Dispatcher, Pool } from 'undici';
 import { exchange } from './exchange.ts';
 
-/** A pool that waits to be told what comes of a request. */
+/** A pool that records the handlers; the spec calls them to answer a request. */
 function begun(): { readonly handlers: Dispatcher.DispatchHandler[]; readonly pool: Pool } {
   const handlers: Dispatcher.DispatchHandler[] = [];
   const dispatch = (_: unknown, handler: Dispatcher.DispatchHandler): boolean => handlers.push(handler) > 0;

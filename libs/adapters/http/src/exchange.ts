@@ -1,11 +1,11 @@
-// One request and its answer on a pool, with one deadline over everything: queue, connection, headers and body.
-// Speaks undici's dispatch interface directly, because only that says whether a byte was sent.
+// One request and its answer on a pool, with one deadline for all of it: queue, connection, headers and body.
+// Uses undici's dispatch interface directly, because only that interface reports whether a byte was sent.
 //
 // Invariants:
-//   X1. `reached` is true from the moment the request was given to a connected socket; before that nothing was sent.
-//   X2. With `keepBytesMax` 0 the answer is its status: the body is thrown away unread and may not keep a socket busy.
-//   X3. Never throws for the network; settles exactly once, at the latest at the deadline.
-//   X4. Answers that come in the same turn of the event loop go on together.
+//   X1. `reached` is true as soon as the request was given to a connected socket; before that nothing was sent.
+//   X2. With `keepBytesMax` 0 the answer is its status: the body is discarded unread and may not keep a socket busy.
+//   X3. Never throws for a network failure; settles exactly once, at the latest at the deadline.
+//   X4. Answers that arrive in the same tick of the event loop resolve together.
 import { onAbort, together } from '@dormouse/ports';
 import type { Dispatcher, Pool } from 'undici';
 import { errorCode } from './outbound-guard.ts';
@@ -13,11 +13,11 @@ import { errorCode } from './outbound-guard.ts';
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: string[];
   readonly body: string | null;
   readonly timeoutMs: number;
-  /** Bytes of the answer's body to keep; 0 for none. */
+  /** How many bytes of the answer's body to keep; 0 for none. */
   readonly keepBytesMax: number;
   readonly signal?: AbortSignal;
 }
@@ -31,7 +31,7 @@ export type ExchangeOutcome =
     }
   | { readonly answered: false; readonly reached: boolean; readonly code: string; readonly detail: string };
 
-/** An acknowledgement's body beyond this ends the connection. */
+/** An acknowledgement whose body is larger than this ends the connection. */
 const discardedBytesMax = 65_536;
 
 class Ended extends Error {
@@ -55,7 +55,7 @@ export function exchange(pool: Pool, request: ExchangeRequest): Promise<Exchange
     const timer = setTimeout(() => end(new Ended('TIMEOUT', `no answer within ${timeoutMs} ms`)), timeoutMs);
     const giveUp = (): void => end(new Ended('ABORTED', 'the request was given up'));
     const stay = signal === undefined ? null : onAbort(signal, giveUp);
-    /** The first that is said counts. (X3, X4) */
+    /** Only the first outcome counts. (X3, X4) */
     const settle = (outcome: ExchangeOutcome): void => together(() => resolve(outcome));
 
     function finish(): void {
@@ -107,7 +107,7 @@ function failed(reached: boolean, error: Error): ExchangeOutcome {
   return { answered: false, reached, code, detail: error instanceof Ended ? error.message : describe(code) };
 }
 
-/** Words for the model and the operator; a system error's own message may hold addresses. */
+/** A description for the model and the operator; the message of a system error may contain addresses. */
 function describe(code: string): string {
   switch (code) {
     case 'ECONNREFUSED':

@@ -1,9 +1,9 @@
-// `fetch` for everything that is not a tool server (model providers first): the same guard, the same pinned addresses, no
-// redirects, bodies may stream. guarantees §4: one guarded client for every outbound request.
+// `fetch` for every request that does not go to a tool server (model providers above all): the same guard, the same
+// pinned addresses, no redirects; bodies may stream. guarantees §4: one guarded client for every outbound request.
 //
 // Invariants:
 //   W1. A refused URL rejects before a socket is opened; the error has code OUTBOUND_FORBIDDEN.
-//   W2. Pools are kept apart by origin and by the credential that the request carries.
+//   W2. Each pair of origin and credential (as carried by the request) has a pool of its own.
 import { createHash } from 'node:crypto';
 import { Fault } from '@dormouse/ports';
 import { fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'undici';
@@ -14,12 +14,12 @@ import type { OutboundRule } from './outbound-allow.ts';
 export interface GuardedFetchOptions {
   readonly outboundAllow: readonly OutboundRule[];
   readonly resolver?: Resolver;
-  /** Default 2 048: as many completions as a processor runs at once may be asked of one provider. */
+  /** Default 2 048: the number of completions that a processor runs at once may all go to one provider. */
   readonly connectionsPerOriginMax?: number;
   readonly connectTimeoutMs?: number;
-  /** Until the first byte of the answer. Default 5 minutes. */
+  /** Time until the first byte of the answer. Default 5 minutes. */
   readonly headersTimeoutMs?: number;
-  /** Silence in the middle of an answer. Default 2 minutes. */
+  /** Time without a byte in the middle of an answer. Default 2 minutes. */
   readonly bodyTimeoutMs?: number;
   /** Default 64 MiB. */
   readonly responseBytesMax?: number;
@@ -57,13 +57,13 @@ export function createGuardedFetch(options: GuardedFetchOptions): {
       redirect: 'error',
       dispatcher: answer.pool,
     };
-    // undici's Response and the platform's are the same interface from two builds of one library.
+    // undici's Response and the platform's Response are the same interface from two builds of one library.
     return (await undiciFetch(url.href, sent)) as unknown as Response;
   };
   return { fetch, close: () => pools.close() };
 }
 
-/** Credentials by hash, so that no key of a map holds one. (W2) */
+/** Credentials are hashed, so that no key of a map contains one. (W2) */
 function scopeOf(headers: Headers): string {
   const credential = `${headers.get('authorization') ?? ''} ${headers.get('x-api-key') ?? ''} ${headers.get('api-key') ?? ''}`;
   return createHash('sha256').update(credential).digest('base64');

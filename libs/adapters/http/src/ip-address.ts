@@ -1,10 +1,10 @@
-// What an IP address is good for: who may never be called, who only with permission, who is the public internet.
+// Classifies IP addresses: `never` callable, `private` (callable only by a rule), or `public` internet.
 // Not here: names, rules, connections.
 //
 // Invariants:
-//   A1. Metadata services and all of link-local are `never`, whatever an allow-list says, and so is every IPv6 form that
-//       carries such an IPv4 address inside.
-//   A2. An address is `public` only when it is known to be: everything else needs a rule.
+//   A1. Metadata services and all link-local addresses are `never`, whatever an allow-list says, and so is every IPv6
+//       form that contains such an IPv4 address.
+//   A2. An address is `public` only when it is known to be; every other address needs a rule.
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
@@ -14,7 +14,7 @@ export interface JudgedAddress {
   readonly address: string;
   readonly family: 4 | 6;
   readonly is: AddressClass;
-  /** The IPv4 address inside an IPv6 form that some router would unpack (NAT64, 6to4, Teredo, compatible, ISATAP). */
+  /** The IPv4 address inside an IPv6 form that a router may unpack (NAT64, 6to4, Teredo, compatible, ISATAP). */
   readonly inner: JudgedAddress | null;
 }
 
@@ -24,7 +24,7 @@ export type AddressRange = readonly [Address, number];
 
 const range = (text: string): AddressRange => ipaddr.parseCIDR(text);
 
-/** Services that hand out a machine's own credentials, and ranges where nothing that answers HTTP has business with us. */
+/** Services that return a machine's own credentials, and ranges in which no HTTP server is of use to the runtime. */
 const neverRanges: readonly AddressRange[] = [
   range('0.0.0.0/8'), // "this host": Linux connects to loopback
   range('169.254.0.0/16'), // link-local: metadata of AWS, GCP, Azure, Oracle, DigitalOcean, Tencent
@@ -47,7 +47,7 @@ const nat64Local = range('64:ff9b:1::/48');
 const sixToFour = range('2002::/16');
 const teredo = range('2001::/32');
 
-/** Judges a literal in its usual notation; null when the text is not an IP address, or has a zone. */
+/** Judges a literal in its usual notation; null when the text is not an IP address, or contains a zone. */
 export function judgeAddress(text: string): JudgedAddress | null {
   if (isIPv4(text)) return judge(ipaddr.IPv4.parse(text));
   // ipaddr.js reads `::1.2.3.4` as a mapped address, which it is not; the URL parser writes it in groups.
@@ -55,7 +55,7 @@ export function judgeAddress(text: string): JudgedAddress | null {
   return judge(ipaddr.IPv6.parse(new URL(`http://[${text}]`).hostname.slice(1, -1)));
 }
 
-/** True when the block covers the address; families never mix. */
+/** True when the block covers the address; an IPv4 block never covers an IPv6 address, nor the reverse. */
 export function contains([network, bits]: AddressRange, address: string): boolean {
   const parsed = ipaddr.parse(address);
   return inRange(parsed, [network, bits]);
@@ -76,7 +76,7 @@ function judge(parsed: Address): JudgedAddress {
     const is = isNever(parsed) ? 'never' : parsed.range() === 'unicast' ? 'public' : 'private';
     return { address: parsed.toString(), family: 4, is, inner: null };
   }
-  // The socket layer treats ::ffff:a.b.c.d as a.b.c.d, and so do we.
+  // The socket layer treats ::ffff:a.b.c.d as a.b.c.d; so does this module.
   if (parsed.isIPv4MappedAddress()) return judge(parsed.toIPv4Address());
   const carried = embedded(parsed);
   const inner = carried === null ? null : judge(carried);
@@ -93,7 +93,7 @@ function embedded(address: ipaddr.IPv6): ipaddr.IPv4 | null {
   if (inRange(address, nat64) || inRange(address, nat64Local)) return at(12);
   if (inRange(address, sixToFour)) return at(2);
   if (inRange(address, teredo)) return new ipaddr.IPv4(bytes.slice(12, 16).map((byte) => byte ^ 0xff));
-  // ISATAP: the interface identifier is 0000:5efe or 0200:5efe and then the IPv4 address.
+  // ISATAP: the interface identifier is 0000:5efe or 0200:5efe, followed by the IPv4 address.
   if ((bytes[8] === 0 || bytes[8] === 2) && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe) return at(12);
   return null;
 }

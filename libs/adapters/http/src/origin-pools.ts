@@ -1,11 +1,11 @@
-// Connections by who speaks to whom: one undici pool per (scope, origin), connected to the addresses that the guard
-// checked, and to nothing else. A scope is a tenant with one of its credentials. Not here: what is said.
+// One undici pool per (scope, origin), connected only to the addresses that the guard has checked. A scope is a tenant
+// with one of its credentials. Not here: the requests themselves.
 //
 // Invariants:
-//   P1. A socket is only opened to an address of the verdict: a second look-up never happens on the way. (rebinding)
-//   P2. A verdict about a name is asked anew after `verdictTtlMs`; other addresses mean another pool, a refusal none.
+//   P1. A socket is only opened to an address of the verdict: no second look-up happens while connecting. (rebinding)
+//   P2. A verdict about a name is renewed after `verdictTtlMs`; other addresses open another pool, a refusal none.
 //   P3. Pools of different tenants or credentials share nothing.
-//   P4. At most `poolsMax` pools; the one that was not used for longest goes first.
+//   P4. At most `poolsMax` pools; the least recently used one is closed first (LRU).
 import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
 import type { GuardVerdict, OutboundGuard, PinnedAddress } from './outbound-guard.ts';
@@ -17,7 +17,7 @@ export interface OriginPoolsOptions {
   readonly connectTimeoutMs: number;
   /** Bytes of one response's body, -1 for no limit of the pool's own. */
   readonly responseBytesMax: number;
-  /** Milliseconds of silence in a body. */
+  /** Milliseconds without a byte of the body. */
   readonly bodyTimeoutMs: number;
   readonly headersTimeoutMs: number;
   readonly verdictTtlMs?: number;
@@ -26,7 +26,7 @@ export interface OriginPoolsOptions {
 
 export type PoolAnswer = { readonly ok: true; readonly pool: Pool } | Extract<GuardVerdict, { ok: false }>;
 
-/** PEM of what proves to a server who connects. The scope names it: another certificate is another scope. */
+/** PEM of the client's certificate and key. The scope names it: another certificate is another scope. */
 export interface ClientCertificate {
   readonly certificate: string;
   readonly key: string;
@@ -56,7 +56,7 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
     const entry = entries.get(key);
     if (entry === undefined) return;
     entries.delete(key);
-    // What is on its way is finished; errors of a pool that is going away have been told to their requests.
+    // Running requests are finished; errors of a pool that is being closed have already rejected their requests.
     const done = entry.pool
       .close()
       .catch(() => undefined)
@@ -113,7 +113,7 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
   };
 }
 
-/** Insertion order is the order of use. */
+/** The map's insertion order is the order of use. */
 function touch(entries: Map<string, Entry>, key: string, entry: Entry): void {
   entries.delete(key);
   entries.set(key, entry);
@@ -142,7 +142,7 @@ function openPool(
   });
 }
 
-/** Answers with what the guard has checked, whatever the name says by now. (P1) */
+/** Answers with the addresses that the guard has checked, whatever the name resolves to by now. (P1) */
 function pinned(addresses: readonly PinnedAddress[]): LookupFunction {
   const [first] = addresses;
   return (hostname, { all }, answer) => {

@@ -1,6 +1,6 @@
-// The installation's allow-list: which plain-http and private destinations may be called. Syntax of DORMOUSE_OUTBOUND_ALLOW:
-// comma-separated entries `[http://](host-suffix | CIDR | address)[:port]`; IPv6 with a port goes in brackets.
-// Not here: what is never allowed (ip-address.ts).
+// The installation's allow-list: which plain-http and private destinations may be called. DORMOUSE_OUTBOUND_ALLOW holds
+// comma-separated entries `[http://](host-suffix | CIDR | address)[:port]`; IPv6 with a port is written in brackets.
+// Not here: addresses that are never allowed (ip-address.ts).
 //
 // Invariants:
 //   O1. A host suffix ends at a label: `corp.example` covers itself and `a.corp.example`, never `evilcorp.example`.
@@ -18,7 +18,7 @@ export interface OutboundRule {
 
 export interface OutboundAllow {
   readonly rules: readonly OutboundRule[];
-  /** One sentence per entry that could not be read. */
+  /** One sentence for each entry that cannot be read. */
   readonly problems: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface Destination {
   readonly port: number;
 }
 
-/** Reads the variable; an empty text allows nothing beyond https to public addresses. */
+/** Reads the variable; an empty text allows only https to public addresses. */
 export function parseOutboundAllow(text: string): OutboundAllow {
   const rules: OutboundRule[] = [];
   const problems: string[] = [];
@@ -44,13 +44,13 @@ export function parseOutboundAllow(text: string): OutboundAllow {
   return { rules, problems };
 }
 
-/** Whether this address of the destination may be connected to. */
+/** Whether the client may connect to this address of the destination. */
 export function isAllowed(rules: readonly OutboundRule[], to: Destination, address: JudgedAddress): boolean {
   if (address.is === 'never') return false;
   if (address.is === 'public' && to.scheme === 'https:') return true;
   const rule = rules.find((candidate) => matches(candidate, to, address));
   if (rule === undefined) return false;
-  // A form that a router unpacks needs a rule of its own, and what is inside is judged as well.
+  // A form that a router unpacks needs a rule of its own, and the inner address is judged as well.
   return (
     address.inner === null ||
     (rule.range !== null && (address.inner.is === 'public' || rules.some((other) => matches(other, to, address.inner))))

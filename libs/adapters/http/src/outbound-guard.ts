@@ -1,11 +1,11 @@
-// The one door for everything that goes out: tool servers, manifests, model providers. Judges a URL and says which
-// addresses may be connected to; whoever connects uses exactly these (origin-pools.ts). guarantees §4, I-22.
+// The guard of every outbound request: tool servers, manifests, model providers. Judges a URL and returns the addresses
+// that may be connected to; the connection uses exactly these (origin-pools.ts). guarantees §4, I-22.
 //
 // Invariants:
-//   G1. A name is resolved once and EVERY address it has must be allowed: one bad address refuses the name.
+//   G1. A name is resolved once, and EVERY address it has must be allowed: one forbidden address refuses the name.
 //   G2. A literal in the URL is judged like a resolved address, in every notation that a URL parser accepts.
-//   G3. The reason never says what a name resolved to: it may be shown to a tenant.
-//   G4. A name that cannot be resolved is a failure to retry, not a verdict.
+//   G3. The reason never contains what a name resolved to: it may be shown to a tenant.
+//   G4. A name that cannot be resolved is a failure that is worth a retry, not a verdict.
 import { lookup } from 'node:dns/promises';
 import { judgeAddress, type JudgedAddress } from './ip-address.ts';
 import { isAllowed, type Destination, type OutboundRule } from './outbound-allow.ts';
@@ -23,7 +23,7 @@ export type GuardVerdict =
     }
   | { readonly ok: false; readonly code: 'OUTBOUND_FORBIDDEN' | 'NAME_NOT_RESOLVED'; readonly detail: string };
 
-/** All addresses of a name, as texts. Rejects when it has none. */
+/** Resolves a name to all its addresses, as texts. Rejects when it has none. */
 export type Resolver = (host: string) => Promise<readonly string[]>;
 
 export interface OutboundGuard {
@@ -39,7 +39,7 @@ export interface GuardOptions {
 
 const urlCharactersMax = 8_192;
 
-/** Ports that no web client calls: other protocols listen there and can be talked into something. Fetch §2.9, and 0. */
+/** Ports that no web client calls: servers of other protocols there may obey an HTTP request. Fetch §2.9, and 0. */
 // prettier-ignore
 const blockedPorts = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119,
@@ -47,7 +47,7 @@ const blockedPorts = new Set([
   993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]);
 
-/** The URL when its spelling is one we call at all, else the reason. No name is resolved here. */
+/** The URL when its form may be called at all, else the reason. No name is resolved here. */
 export function readUrl(text: string): URL | string {
   if (text.length > urlCharactersMax) return `the URL is longer than ${urlCharactersMax} characters`;
   if (/[\s\p{Cc}\\]/u.test(text)) return 'the URL has white space, control characters or backslashes';

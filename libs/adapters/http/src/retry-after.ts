@@ -1,4 +1,4 @@
-// The `Retry-After` header: seconds, or a date. Anything else says nothing.
+// The `Retry-After` header: seconds or a date; any other value is ignored.
 const longestMs = 24 * 3_600_000;
 
 /** Milliseconds to wait, at most a day; null when the header is absent or unreadable. */

@@ -1,11 +1,11 @@
 // HTTP to tool servers: invocations, notices, manifests. Implements the port over the outbound guard and its pools.
-// Not here: retries, breakers, bulkheads (the dispatcher's), and what a status means.
+// Not here: retries, breakers, bulkheads (the dispatcher's), and the meaning of a status.
 //
 // Invariants:
-//   H1. A credential is presented to the origin of the registration's base URL and to no other: not to a manifest's
-//       endpoint elsewhere, not after a redirect (there are none). guarantees §4, stolen secrets
-//   H2. Redirects are answers like others; they are never followed.
-//   H3. The hot path resolves no name, reads no secret and parses no URL again: all three are kept for seconds.
+//   H1. A credential is presented only to the origin of the registration's base URL: not to an endpoint elsewhere that
+//       a manifest names, not after a redirect (none is followed). guarantees §4, stolen secrets
+//   H2. A redirect is an answer like any other; it is never followed.
+//   H3. The hot path resolves no name, reads no secret and parses no URL again: all three are cached for seconds.
 import { Fault, type FetchOutcome, type SendOutcome, type ToolServer, type ToolTransport } from '@dormouse/ports';
 import { bodyType, noCredential, present, secretNamesOf, toCredential, type Credential } from './credential.ts';
 import { exchange } from './exchange.ts';
@@ -19,14 +19,14 @@ export interface ToolTransportOptions {
   readonly outboundAllow: readonly OutboundRule[];
   readonly resolver?: Resolver;
   /**
-   * The secret's value, if it may be used towards this origin.
+   * The secret's value, if it may be used for this origin.
    * @throws Fault SECRET_UNUSABLE when it does not exist or names other origins; any other fault is worth a retry.
    */
   readonly secrets: (tenant: string, name: string, origin: string) => Promise<string>;
   readonly connectionsPerOriginMax?: number;
   readonly connectTimeoutMs?: number;
   readonly secretTtlMs?: number;
-  /** How long what a name resolved to is used. */
+  /** How long the resolved addresses of a name are used. */
   readonly verdictTtlMs?: number;
 }
 
@@ -184,7 +184,7 @@ function decode(status: number, encoding: string | string[] | undefined, body: B
 
 const failure = (code: string, detail: string): Failure => ({ sent: false, reached: false, code, detail });
 
-/** Keeps at most `keptMax` values; the oldest goes. */
+/** Keeps at most `keptMax` values; the oldest is dropped. */
 function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.set(key, value);
   if (map.size > keptMax) for (const oldest of map.keys()) return void map.delete(oldest);

@@ -1,14 +1,14 @@
-// Whether the brokers answer, for a process that is asked whether it can do its work: one that only publishes has no consumer whose
-// silence would say so.
+// Whether the brokers answer, for the readiness of a process: a process that only publishes has no consumer whose
+// missing fetches would show it.
 //
 // Invariants:
-//   P1. An answer comes within `withinMs`. Brokers that have not answered by then are asked no second time beside the first.
-//   P2. Nothing is remembered: once a question has been answered, the next one is asked anew.
+//   P1. An answer comes within `withinMs`. While a question is open, no second one is sent to the brokers.
+//   P2. Nothing is cached: once a question has been answered, the next call asks the brokers again.
 import type { Admin, Kafka } from 'kafkajs';
 import { faultOf } from './kafka-client.ts';
 
 export interface BrokerProbe {
-  /** Null when a broker knows the topic, or why not. */
+  /** Null when a broker knows the topic, else the reason. */
   problem(): Promise<string | null>;
   close(): Promise<void>;
 }

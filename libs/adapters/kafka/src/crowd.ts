@@ -1,17 +1,17 @@
-// When a moment's wait pays: a request costs broker and client more than the records in it, and where many have just come
-// together, more are on their way. Whoever comes alone, or some time after a crowd, does not wait.
+// Decides when a short wait pays: a request costs broker and client more than the records in it, and after many records
+// came together, more follow. A single record, or one that comes some time after a crowd, does not wait.
 
-/** Records in one request from which on they are a crowd. */
+/** From this many records in one request on, they are a crowd. */
 const crowdMin = 6;
-/** Kafka's own producers wait five. */
+/** Kafka's own producers wait five milliseconds. */
 const gatherMs = 6;
-/** A crowd that is longer gone has no rest. */
+/** After a crowd that is older than this, no rest is expected. */
 const freshMs = 50;
 
 export class Crowd {
   #cameAt = -Infinity;
 
-  /** So many records came, or left, together. */
+  /** This many records came, or were sent, together. */
   came(records: number): void {
     this.#cameAt = records < crowdMin ? -Infinity : performance.now();
   }

@@ -159,7 +159,7 @@ describe('C9 offsets that are missing between two records', () => {
     expect(consumer.problem()).toContain('partition 0');
     taken[0]?.finish();
     await until(() => expect(brokers.committed.get(0)?.offset).toBe('1'));
-    await sleep(600); // it is read again, and is not there again
+    await sleep(600); // the fetch is repeated, and the record is missing again
     expect(valuesOf(taken)).toEqual(['a']);
     expect(brokers.committed.get(0)?.offset).toBe('1');
     brokers.putBack(0, 1, 'b', 'c');
@@ -175,7 +175,7 @@ describe('C9 offsets that are missing between two records', () => {
     const { taken, errors } = await startProcess(brokers);
     brokers.append(0, 'a');
     await until(() => expect(taken).toHaveLength(1));
-    brokers.appendMark(0); // kafkajs passes it by itself
+    brokers.appendMark(0); // kafkajs skips it without the consumer
     await sleep(50);
     brokers.append(0, 'b');
     await until(() => expect(errors).toHaveLength(1));
@@ -208,7 +208,7 @@ describe('C10 no two claims of a process have one name', () => {
     brokers.cutTail(0, 1);
     await until(() => expect(errors).toHaveLength(1));
     await until(() => expect(assigned).toHaveLength(2));
-    await until(() => expect(valuesOf(taken.slice(2))).toEqual(['a'])); // or the next claim is the first that is given it
+    await until(() => expect(valuesOf(taken.slice(2))).toEqual(['a'])); // the next claim must not be the first
     brokers.generation = 0;
     brokers.failing.set(1, notLeader());
     brokers.wake();

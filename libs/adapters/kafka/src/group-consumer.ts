@@ -1,24 +1,25 @@
-// One consumer of one topic in one process: hands every record over at once, keeps the watermark of what is finished, and
-// commits it. What a record means is not its business.
+// One consumer of one topic in one process: delivers every record at once, keeps the watermark of the finished records,
+// and commits it. It does not know what a record means.
 //
 // Invariants:
-//   C1. A claim is one assignment of one partition. When the group rebalances everything begins anew, also for a partition that
-//       comes back; nothing of the old claim is delivered or committed any more. (input-bus B3, simulator V6)
+//   C1. A claim is one assignment of one partition. A rebalance of the group ends every claim, also of a partition that
+//       stays here; nothing of the old claim is delivered or committed any more. (input-bus B3, simulator V6)
 //   C2. A commit carries the generation it belongs to: the coordinator refuses a zombie's.
-//   C3. The handler of kafkajs returns at once: nothing a record needs holds up another partition, or a heartbeat.
-//   C4. A consumer that kafkajs has given up, or whose join has failed, is built again, with patience, until it is closed. One consumer of
-//       kafkajs at a time: the next one is built when the last one is disconnected, or it would stay a member of the group that hands
-//       nothing over.
-//   C5. A record that was read and not finished is read again by the next owner: the watermark is committed, not the position.
-//   C6. A consumer that has joined and does not fetch any more stands still, and says so.
+//   C3. The handler of kafkajs returns at once: no record delays another partition, or a heartbeat.
+//   C4. A consumer that kafkajs has given up, or whose join has failed, is built again, with backoff, until it is
+//       closed. One consumer of kafkajs at a time: the next one is built when the last one is disconnected; otherwise
+//       the last one would stay a member of the group that delivers nothing.
+//   C5. The commit holds the watermark, not the position: the next owner reads again what was read and not finished.
+//   C6. A consumer that has joined and does not fetch any more is stalled, and reports it.
 //   C7. A batch belongs to the positions that it was fetched with: a claim takes only batches of its own.
-//       A fetch that another broker answers late is dropped, and its records are fetched again.
-//   C8. Where the log ends before the next offset (its tail is lost), or begins behind it (retention), the claim ends, an error names
-//       partition and offsets, and a new claim begins at what is there.
-//   C9. Before offsets that are missing between two records a claim stands: it says so, never commits over them, and reads again from
-//       there. Only a newer leader epoch behind them says that they are lost; what is unfinished before them stays so.
-//   C10. No two claims of a process have the same partition and generation: a group may count anew, and one generation may see two
-//       claims of a partition. (C8)
+//       An answer of the previous broker that comes late is dropped, and its records are fetched again.
+//   C8. Where the log ends before the next offset (its tail is lost), or begins behind it (retention), the claim ends,
+//       an error names partition and offsets, and a new claim begins at what is there.
+//   C9. Where offsets are missing between two records, the claim stops before them: it reports the gap, never commits
+//       over it, and reads again from there. Only a newer leader epoch behind the gap proves that the offsets are lost;
+//       what is unfinished before them stays unfinished.
+//   C10. No two claims of a process have the same partition and generation: a group may restart its count, and one
+//       generation may see two claims of a partition. (C8)
 import { Fault, type Assignment, type Logger, type Subscription } from '@dormouse/ports';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,9 +39,9 @@ import { Watermark } from './watermark.ts';
 export interface GroupHandlers {
   assigned(assignment: Assignment): void;
   revoked(assignment: Assignment): Promise<void>;
-  /** Returns at once; `finish` is called when nothing depends on the record any more. `isAgain`: an owner before was given it. */
+  /** Returns at once; `finish` is called when nothing depends on the record. `isAgain`: an earlier owner had it. */
   record(assignment: Assignment, record: KafkaMessage, finish: () => void, isAgain: boolean): void;
-  /** True while no more is wanted. */
+  /** True while no more records are wanted. */
   busy(): boolean;
 }
 
@@ -55,42 +56,42 @@ export interface GroupOptions {
 export interface GroupConsumer extends Subscription {
   /** Partitions of the present assignment. */
   owned(): ReadonlySet<number>;
-  /** Null, or why it is not working. */
+  /** Null, or why the consumer does not work now. */
   problem(): string | null;
-  /** Null, or what says that it never will again by itself: whoever can should start this process anew. (C6) */
+  /** Null, or why the consumer will never work again by itself: this process has to be restarted. (C6) */
   stalled(): string | null;
 }
 
 interface Claim extends Assignment {
-  /** As the coordinator counts them. (C2) */
+  /** The generation as the coordinator counts it. (C2) */
   readonly groupGeneration: number;
   watermark: Watermark;
   /** (C7) */
   readonly positions: Positions | null;
-  /** False until the first batch of a partition without a committed offset says where its log begins. */
+  /** False until the first batch of a partition without a committed offset shows where its log begins. */
   isPlaced: boolean;
   /** Leader epoch of the newest record that was taken, null before the first. (C9) */
   epoch: number | null;
-  /** Null, or what it stands before. (C9) */
+  /** Null, or the gap that the claim stops before. (C9) */
   missing: string | null;
   revoked: boolean;
-  /** Something was finished since the last commit. */
+  /** A record was finished since the last commit. */
   dirty: boolean;
 }
 
 const commitEveryMs = 250;
-/** Every fetch ends within a moment, also one that brings nothing or is paused. Of several brokers all must be silent. */
+/** Every fetch ends soon, also an empty or paused one. With several brokers, all of them must be silent. */
 const sessionsWithoutFetchMax = 3;
 const busyPollMs = 10;
 const drainPollMs = 5;
 const rebuildMsFirst = 250;
 const rebuildMsMax = 5_000;
-/** Between two looks at a log that the brokers do not answer for. */
+/** Time between two checks of a log whose brokers do not answer. */
 const lookAgainMs = 250;
-/** What a rebalance waits for work to stop; the group waits longer than this for its members. */
+/** How long a rebalance waits for work to stop; the group waits longer than this for its members. */
 const leavingMsMax = 3_000;
 
-/** A broker that has just started, or a group that is being rearranged: whoever waits to join goes on waiting. */
+/** The broker has just started, or the group is being rebalanced: a join that waits goes on waiting. */
 const isPassing = (error: Error): boolean =>
   /GROUP_LOAD_IN_PROGRESS|COORDINATOR_NOT_AVAILABLE|NOT_COORDINATOR_FOR_GROUP|REBALANCE_IN_PROGRESS/.test(
     String((error as { readonly type?: string }).type),
@@ -109,16 +110,16 @@ class TopicConsumer implements GroupConsumer {
   #consumer: Consumer | null = null;
   #membership: GroupMembership | null = null;
   #claims = new Map<number, Claim>();
-  /** Of the newest claims. (C10) */
+  /** Generation of the newest claims. (C10) */
   #generation = -1;
   readonly #joined = Promise.withResolvers<void>();
   #problem: string | null = 'joining';
   #fetchedAt = 0;
   #committing: Promise<void> | null = null;
   #paused: NodeJS.Timeout | null = null;
-  /** True once nothing more is taken. */
+  /** True once no more records are taken. */
   #isClosed = false;
-  /** Aborted when the consumer is to leave its group. */
+  /** Aborted when the consumer has to leave its group. */
   readonly #closing = new AbortController();
   #ended: Promise<void> = Promise.resolve();
 
@@ -187,7 +188,7 @@ class TopicConsumer implements GroupConsumer {
     }
   }
 
-  /** Resolves with the reason when the consumer is lost, or closed; it is disconnected then. */
+  /** Resolves with the reason when the consumer is lost, or closed; by then it is disconnected. */
   async #consumeUntilLost(): Promise<Error> {
     const { kafka, groupId, topic, sessionTimeoutMs } = this.#options;
     const { signal } = this.#closing;
@@ -241,11 +242,11 @@ class TopicConsumer implements GroupConsumer {
     try {
       await consumer.disconnect();
     } catch (error) {
-      // It was lost anyway; the coordinator finds out by its silence.
+      // The consumer was lost anyway; its session at the coordinator expires.
       this.#options.logger.warn('consumer_not_disconnected', { reason: (error as Error).message });
     }
     this.#membership = null;
-    this.#claims.clear(); // of a join that ended meanwhile
+    this.#claims.clear(); // claims of a join that ended meanwhile
   }
 
   /** (C1) */
@@ -330,7 +331,7 @@ class TopicConsumer implements GroupConsumer {
     try {
       const { low, high } = await this.#extent(membership, partition);
       const { next } = claim.watermark;
-      if (next >= low && next <= high) return await sleep(lookAgainMs); // the broker that said so does not lead it any more
+      if (next >= low && next <= high) return await sleep(lookAgainMs); // the leader has changed since
       const meaning =
         next > high
           ? `The log ends at ${high}, before the next offset ${next}: its tail is lost. Everything that the log still has is read again.`
@@ -354,7 +355,7 @@ class TopicConsumer implements GroupConsumer {
     logger.error('records_missing', fields);
     await this.#revoke([old]);
     const membership = this.#membership;
-    if (membership === null || this.#claims.get(partition) !== old || this.#isClosed) return; // another generation, meanwhile
+    if (membership === null || this.#claims.get(partition) !== old || this.#isClosed) return; // a newer generation
     this.#generation += 1; // (C10)
     const claim = this.#begin(membership, partition, { from, metadata: null, isPlaced: true });
     claim.dirty = true; // the committed offset belongs to the log that was lost
@@ -399,13 +400,13 @@ class TopicConsumer implements GroupConsumer {
     claim.missing = isLost ? null : meaning;
   }
 
-  /** Reads again from where the claim stands, after a moment. (C9) */
+  /** Reads again from where the claim stops, after a short wait. (C9) */
   async #standStill({ partition, positions, watermark }: Claim): Promise<void> {
     positions?.resolveOffset({ topic: this.#options.topic, partition, offset: String(watermark.next - 1) });
     await sleep(lookAgainMs);
   }
 
-  /** Until more is wanted: nothing is fetched, heartbeats go on. */
+  /** Pauses until more records are wanted: nothing is fetched, heartbeats go on. */
   #pause(): void {
     if (this.#paused !== null) return;
     const consumer = this.#consumer;
@@ -441,7 +442,7 @@ class TopicConsumer implements GroupConsumer {
     this.#committing = null;
   }
 
-  /** One request for all of them; what fails is committed with the next, or read again by the next owner. (C2, C5) */
+  /** One request for all claims; what fails is committed with the next, or read again by the next owner. (C2, C5) */
   async #commitNow(claims: readonly Claim[]): Promise<void> {
     const membership = this.#membership;
     const [first] = claims;
@@ -471,12 +472,12 @@ class TopicConsumer implements GroupConsumer {
       membership.coordinator = await membership.cluster.findGroupCoordinator({ groupId: membership.groupId });
     } catch (error) {
       if (error instanceof Fault) throw error;
-      // The broker is away: the fetch loop of kafkajs notices too, and the group is joined again.
+      // The broker is away: the fetch loop of kafkajs fails as well, and the group is joined again.
     }
   }
 }
 
-/** Whether a batch was fetched with the positions of a claim; the first one of a claim without a committed offset places it. (C7) */
+/** Whether a batch has a claim's positions; the first batch of a claim without a committed offset places it. (C7) */
 function isFetchOf(claim: Claim, fetch: FetchOfBatch | null): boolean {
   if (fetch === null || fetch.positions !== claim.positions) return false;
   if (!claim.isPlaced) {

@@ -1,8 +1,8 @@
-// Whose topics these are: the mark of an installation is a topic without records under the same prefix, named after it. A name is
-// listed in one request, never expires, and needs no consumer.
+// Which installation the topics belong to: its mark is a topic without records under the same prefix, named after the
+// installation. Topic names are listed in one request, never expire, and need no consumer.
 //
 // Invariants:
-//   M1. Marks are only added; one prefix with two of them belongs to nobody for certain, and nobody may use it.
+//   M1. Marks are only added; the owner of a prefix with two marks is unknown, so no installation may use the prefix.
 import type { Logger } from '@dormouse/ports';
 import type { Admin } from 'kafkajs';
 import { makeTopics } from './topic-making.ts';

@@ -5,7 +5,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
 export interface ClientOptions {
-  /** `host:port` of any of them. */
+  /** `host:port` of at least one broker. */
   readonly brokers: readonly string[];
   readonly clientId: string;
   readonly ssl?: ConnectionOptions | undefined;
@@ -32,7 +32,7 @@ export function createClient(options: ClientOptions): Kafka {
 
 const repeatedAfterMs = 60_000;
 
-/** Every client that tries again says the same again: once a minute is enough. */
+/** Every client that retries logs the same entry again: once a minute is enough. */
 function saidOnce(logger: Logger): (entry: LogEntry) => void {
   const saidAt = new Map<string, number>();
   return ({ namespace, log: { message, error } }) => {
@@ -45,7 +45,7 @@ function saidOnce(logger: Logger): (entry: LogEntry) => void {
   };
 }
 
-/** A request of a few bytes leaves at once. */
+/** A request of a few bytes is sent without delay. */
 const undelayedSocket: NonNullable<KafkaConfig['socketFactory']> = ({ host, port, ssl, onConnect }): Socket => {
   const socket =
     ssl instanceof Object
@@ -67,7 +67,7 @@ const tlsSettings = {
   certificate: 'DORMOUSE_KAFKA_TLS_CERT_FILE and _KEY_FILE',
 };
 
-/** What somebody can do about an error of a broker. */
+/** The fault of a broker's error; its text says what an operator can do. */
 export function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const { type, name, message } = error as {

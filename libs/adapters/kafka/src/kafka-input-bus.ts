@@ -1,8 +1,8 @@
 // The topic `inputs` over Kafka. Contract: ports/input-bus.ts (B1..B4).
 //
 // Invariants:
-//   I1. A record's key is its thread's, so one partition has all of a thread, in order. (B2)
-//   I2. A record that no thread can be found in is said aloud and passed over: it can be nobody's, and must block nobody.
+//   I1. A record's key is that of its thread, so all records of a thread are in one partition, in order. (B2)
+//   I2. A record that names no thread is logged and skipped: it belongs to no thread, and must block none.
 import {
   type Assignment,
   type BusInput,
@@ -60,7 +60,7 @@ function handlersOf(consumer: InputConsumer, logger: Logger): GroupHandlers {
           ...{ tenant, thread, input },
           trace: traceOf(record),
           isRedelivery: isAgain,
-          decided: () => {}, // the record itself is what endures until `release`
+          decided: () => {}, // the record itself is durable until `release`
           release: finish,
         },
       );
@@ -72,7 +72,7 @@ interface InputRecord extends ThreadKey {
   readonly input: BusInput;
 }
 
-/** What `publish` wrote; null for anything else. */
+/** The value that `publish` wrote; null for any other value. */
 function recordOf({ value }: KafkaMessage): InputRecord | null {
   if (value === null) return null;
   try {

@@ -1,9 +1,9 @@
 // The topics `dispatches` and `notices` over Kafka. Contract: ports/work-bus.ts (W1, W2, W4).
 //
 // Invariants:
-//   W1. The record endures by itself: what owes it may be released as soon as it is published.
-//   W2. A message that fails is tried again here, and stays unfinished meanwhile; the ones after it go on. One that waits holds no
-//       place (work-bus W4); after a crash it is delivered again, because the watermark has not passed it.
+//   W1. The record is durable by itself: the commit that owes it may be released as soon as the record is published.
+//   W2. A message that fails is retried here, and stays unfinished meanwhile; later messages go on. A message that
+//       waits holds no place (work-bus W4); after a crash it is delivered again: the watermark has not passed it.
 import {
   type Assignment,
   createFairSemaphore,
@@ -27,9 +27,9 @@ export interface WorkBusDeps {
   readonly sender: RecordSender;
   readonly partitionOf: (key: ThreadKey) => number;
   readonly join: (name: keyof WorkTopics, handlers: GroupHandlers) => Promise<GroupConsumer>;
-  /** Messages that hold a place at once. */
+  /** How many messages hold a place at once. */
   readonly inFlightMax: number;
-  /** Messages in memory, those that wait included: with so many no more are consumed. */
+  /** Messages in memory, waiting ones included: with this many no more are consumed. */
   readonly heldMax: number;
   readonly logger: Logger;
 }
@@ -59,7 +59,7 @@ function handlersOf<Name extends keyof WorkTopics>(
   const places = createFairSemaphore(inFlightMax);
   let held = 0;
 
-  /** (W2) True when it was handled, false when this process does not own it any more. */
+  /** (W2) True when the message was handled, false when this process does not own it any more. */
   async function untilHandled(message: WorkTopics[Name], isOver: () => boolean, place: Place): Promise<boolean> {
     for (let delayMs = retryMsFirst; !isOver(); delayMs = Math.min(delayMs * 2, retryMsMax)) {
       try {
@@ -97,7 +97,7 @@ function handlersOf<Name extends keyof WorkTopics>(
   };
 }
 
-/** What `publish` wrote; null for anything else. */
+/** The message that `publish` wrote; null for any other value. */
 function messageOf<Name extends keyof WorkTopics>(value: Buffer | null): WorkTopics[Name] | null {
   if (value === null) return null;
   try {

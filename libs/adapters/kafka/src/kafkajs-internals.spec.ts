@@ -1,4 +1,4 @@
-// The patches, on the classes of the kafkajs that is installed.
+// The patches, on the classes of the installed kafkajs.
 import { createRequire } from 'node:module';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { methodOf } from './kafkajs-internals.ts';

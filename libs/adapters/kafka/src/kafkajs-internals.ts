@@ -1,24 +1,25 @@
-// What this adapter changes inside kafkajs 2.2.4, which is not maintained any more: six methods, and hooks between leaving one
-// generation of a group and working in the next. Applied once, when this module is loaded; kafkajs is pinned exactly.
+// The patches of kafkajs 2.2.4, which is not maintained any more: six methods, and hooks between leaving one generation
+// of a group and working in the next. Applied once, when this module is loaded; kafkajs is pinned exactly.
 //
 // Invariants:
-//   P1. Nothing is patched that does not look as it did when this was written: another kafkajs fails loudly at load.
-//   P2. The request queue keeps no timer while nothing is pending and nothing is throttled. (Unpatched: one per millisecond
-//       and connection, 5 % of a core.)
-//   P3. A coordinator that moved or died is looked up again, and the membership goes on. (Unpatched: the consumer crashes.)
-//   P4. A consumer with hooks hears `leaving` before each join and `joined` after it, before anything is fetched.
-//   P5. A partition that brought nothing is passed over. (Unpatched: each of them goes through the work of a batch.)
-//   P6. After a fetch that brought a crowd, the next one of the same broker waits a moment for the rest of it. (Unpatched: it
-//       brings two or three.)
-//   P7. A fetched batch names the positions that it was asked with (`fetchOf`): the offset manager, which kafkajs makes anew with
-//       every SyncGroup. The generation's number does not: it is set by JoinGroup, before the positions are made. (Unpatched: kafkajs
-//       has a fetcher per broker, and one that waited while another joined again hands its batch to the new assignment.)
-//   P8. One join at a time: a fetcher that asks for one while another fetcher joins gets that one. (Unpatched: two generations follow
-//       each other, and the first is never left.)
-//   P9. Where an offset is out of range the consumer says where the partition goes on. (Unpatched: kafkajs commits "the beginning"
-//       to the group and goes on there, and the consumer takes what follows for records it has had.)
-//   P10. A join that fails in any of its steps is told to the consumer. (Unpatched: kafkajs tries the fetch again, without a join, with the
-//       positions of a generation whose claims have been left, and the coordinator may see nothing wrong with it.)
+//   P1. A method is patched only if it looks as it did when this was written: another kafkajs fails loudly at load.
+//   P2. The request queue keeps no timer while nothing is pending and nothing is throttled. (Unpatched: one per
+//       millisecond and connection, 5 % of a core.)
+//   P3. A coordinator that moved or died is looked up again, and the membership goes on. (Unpatched: a crash.)
+//   P4. The hooks of a consumer get `leaving` before each join and `joined` after it, before anything is fetched.
+//   P5. A partition that returned no record is skipped. (Unpatched: each of them goes through the work of a batch.)
+//   P6. After a fetch that returned a crowd, the next fetch of the same broker waits a moment for the rest of it.
+//       (Unpatched: it returns two or three.)
+//   P7. A fetched batch names the positions that it was asked with (`fetchOf`): the offset manager, which kafkajs makes
+//       anew with every SyncGroup. The generation's number does not serve: JoinGroup sets it, before the positions are
+//       made. (Unpatched: kafkajs has a fetcher per broker; one that waited while another joined again puts its batch
+//       into the new assignment.)
+//   P8. One join at a time: a fetcher that asks for a join while another fetcher joins shares that join. (Unpatched:
+//       two generations follow each other, and the first is never left.)
+//   P9. Where an offset is out of range the consumer decides where the partition goes on. (Unpatched: kafkajs commits
+//       "the beginning" to the group and goes on there, and the consumer takes what follows for records it has had.)
+//   P10. The consumer learns of a join that fails in any of its steps. (Unpatched: kafkajs tries the fetch again,
+//       without a join, with positions of a generation whose claims have been left, and the coordinator may accept it.)
 import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { Crowd } from './crowd.ts';
@@ -31,7 +32,7 @@ export interface OffsetOfPartition {
   readonly metadata?: string | null;
 }
 
-/** The coordinator of a group, as kafkajs speaks to it. */
+/** The coordinator of a group, as kafkajs calls it. */
 export interface Coordinator {
   isConnected(): boolean;
   offsetCommit(request: {
@@ -59,7 +60,7 @@ export interface GroupMembership {
   readonly offsetManager: Positions | null;
   readonly cluster: {
     findGroupCoordinator(of: { readonly groupId: string }): Promise<Coordinator>;
-    /** First or next offset of partitions, as their leaders say. */
+    /** First or next offset of partitions, as their leaders report it. */
     fetchTopicsOffset(
       topics: readonly {
         readonly topic: string;
@@ -74,25 +75,25 @@ export interface GroupMembership {
 }
 
 export interface MembershipHooks {
-  /** Before a join: nothing of the generation before may be worked on after this. */
+  /** Before a join: after this no record of the previous generation may be worked on. */
   leaving(): Promise<void>;
   joined(membership: GroupMembership): Promise<void>;
-  /** The consumer hands nothing over until it has joined again. (P10) */
+  /** The consumer delivers nothing until it has joined again. (P10) */
   joinFailed(error: Error): void;
-  /** The broker's log does not have the next offset of this partition; resolves when the partition may be fetched again. (P9) */
+  /** The broker's log does not have the next offset of this partition; resolves when it may be fetched again. (P9) */
   outOfRange(partition: number): Promise<void>;
 }
 
-/** What a fetch was asked with: where each partition of one assignment goes on. Compared by identity. (P7) */
+/** The positions of a fetch: where each partition of one assignment goes on. Compared by identity. (P7) */
 export interface Positions {
   /** The next fetch of the partition begins after this offset. */
   resolveOffset(after: { readonly topic: string; readonly partition: number; readonly offset: string }): void;
 }
 
-/** What a batch was asked for with. (P7) */
+/** What a batch was requested with. (P7) */
 export interface FetchOfBatch {
   readonly positions: Positions | null;
-  /** The offset that was asked for. */
+  /** The requested offset. */
   readonly from: number;
 }
 
@@ -105,13 +106,13 @@ export const epochOf = (record: object): number | null =>
   (record as { readonly batchContext?: { readonly partitionLeaderEpoch?: number } }).batchContext
     ?.partitionLeaderEpoch ?? null;
 
-/** Under this name an assigner carries the hooks of its consumer. */
+/** The property of an assigner that holds the hooks of its consumer. */
 export const hooksName = Symbol('dormouse membership hooks');
 const crowdsName = Symbol('dormouse crowds');
 const joiningName = Symbol('dormouse join');
 
 interface PatchedGroup extends GroupMembership {
-  /** What each broker brought last. */
+  /** What each broker returned last. */
   [crowdsName]?: Map<unknown, Crowd>;
   /** The join that is under way. (P8) */
   [joiningName]?: Promise<void> | undefined;
@@ -141,7 +142,7 @@ type Prototype = Record<string, unknown>;
 
 const pendingCheckMs = 10;
 
-/** SHA-256 of the methods as they were when this was written, its first 16 digits. (P1) */
+/** The first 16 digits of SHA-256 of each method as it was when this was written. (P1) */
 const known: Readonly<Record<string, string>> = {
   scheduleCheckPendingRequests: '04347ea969c6f2e3',
   heartbeat: 'ba6c66c6bb8ab3ea',

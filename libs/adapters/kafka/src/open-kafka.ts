@@ -14,16 +14,16 @@ import { type CheckedTopics, checkTopics, copiesOf, ensureTopics, type TopicName
 
 export interface KafkaOptions {
   readonly brokers: readonly string[];
-  /** Of topics and groups: one installation, one prefix. */
+  /** Prefix of topics and groups: one installation, one prefix. */
   readonly prefix: string;
   readonly clientId: string;
   readonly ssl?: ConnectionOptions | undefined;
   readonly sasl?: SASLOptions | undefined;
-  /** After this long a process that says nothing is held for dead, and its partitions go to others. */
+  /** A process that is silent for this long counts as dead, and its partitions go to others. */
   readonly sessionTimeoutMs?: number | undefined;
   readonly workInFlightMax?: number | undefined;
   readonly workHeldMax?: number | undefined;
-  /** Makes the topics when they are missing; without it their absence is a fault. */
+  /** Creates missing topics; without it a missing topic is a fault. */
   readonly makeTopics?: TopicPlan | undefined;
   readonly logger: Logger;
 }
@@ -38,15 +38,15 @@ export interface KafkaBus {
     owned(): ReadonlySet<number>;
   };
   readonly identity: BusIdentity;
-  /** Installations whose topics these are; one, once they are set up. @throws Fault UNAVAILABLE. */
+  /** Installations that have marked these topics; exactly one, once they are set up. @throws Fault UNAVAILABLE. */
   marks(): Promise<readonly string[]>;
-  /** Says that the topics are this installation's. @throws Fault UNAVAILABLE. */
+  /** Marks the topics as this installation's. @throws Fault UNAVAILABLE. */
   mark(installation: string): Promise<void>;
-  /** Null, or why something that was consumed is not being consumed now. */
+  /** Null, or why a topic that has a consumer is not being consumed now. */
   problem(): string | null;
   /** Null, or why no broker answers now. */
   unreachable(): Promise<string | null>;
-  /** Null, or why it will not be by itself: the consumer stands still. */
+  /** Null, or why a consumer will never work again by itself: it is stalled. */
   stalled(): string | null;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ const groupNames: Readonly<Record<TopicName, string>> = {
   notices: 'notifier',
 };
 
-/** Every record says its partition: kafkajs is never to choose one. */
+/** Every record names its partition: kafkajs never chooses one. */
 function partitionGiven({ message }: PartitionerArgs): number {
   if (message.partition === undefined) throw new Error('a record without its partition');
   return message.partition;

@@ -1,4 +1,4 @@
-// Which partition a thread belongs to: Kafka's own way to spread keys, so that any other tool of Kafka agrees.
+// Which partition a thread belongs to: Kafka's own hash of keys, so that every other Kafka tool agrees.
 import type { ThreadKey } from '@dormouse/ports';
 
 export const recordKeyOf = ({ tenant, thread }: ThreadKey): string => `${tenant}:${thread}`;
@@ -11,7 +11,7 @@ export function createPartitioner(count: number): (key: ThreadKey) => number {
 const seed = 0x9747_b28c;
 const multiplier = 0x5bd1_e995;
 
-/** As Kafka's clients compute it, 32 bits, signed. (kafkajs computes it in BigInt: 30 µs per turn in the thread-processor.) */
+/** As Kafka's clients compute it, 32 bits, signed. (kafkajs uses BigInt: 30 µs per turn in the thread-processor.) */
 function murmur2(bytes: Buffer): number {
   const whole = bytes.length & ~3;
   let hash = seed ^ bytes.length;

@@ -8,7 +8,7 @@ const record = (value: string, partition = 0): OutgoingRecord => ({
   ...{ topic: 'inputs', partition, key: 'acme:thr_1', value, headers: {} },
 });
 
-/** A producer that takes everything, and what it was given, request by request. */
+/** A producer that accepts every record and keeps what each request held. */
 function producer(): { readonly sent: readonly (readonly string[])[]; readonly of: Producer } {
   const sent: string[][] = [];
   const sendBatch = async ({ topicMessages = [] }: ProducerBatch): Promise<RecordMetadata[]> => {

@@ -1,13 +1,14 @@
-// Everything that is published leaves through here: what is ready together goes to the brokers in one request.
+// The sender of every published record: records that are ready together go to the brokers in one request.
 //
 // Invariants:
-//   S1. While one request is under way, collect; then send all that is there. Order is kept. What comes alone leaves at once;
-//       after a crowd the next request waits a moment for the rest of it.
-//   S2. `send` resolves when every in-sync replica has the record; when it rejects, the record may be there all the same. A record
-//       is sent when an answer names its partition. What no answer names is sent again, in order: kafkajs passes over a partition whose
-//       leader moves between two attempts to a broker that has answered the first, and resolves.
-//   S3. A record above the limit is refused alone, before it is sent, and what travels together stays below the brokers' limit:
-//       it fails nobody it travels with.
+//   S1. While one request is under way, collect; then send all that is there. Order is kept. A single record is sent at
+//       once; after a crowd the next request waits a moment for the rest of it.
+//   S2. `send` resolves when every in-sync replica has the record; when it rejects, the record may be stored all the
+//       same. A record is sent when an answer names its partition. A record that no answer names is sent again, in
+//       order: when a leader moves, between two attempts, to a broker that has answered the first one, kafkajs skips
+//       the partition and resolves.
+//   S3. A record above the limit is refused alone, before it is sent, and a request stays below the brokers' limit: the
+//       record fails no other record of its request.
 import { Fault } from '@dormouse/ports';
 import type { Message, Producer } from 'kafkajs';
 import { Crowd } from './crowd.ts';
@@ -29,7 +30,7 @@ export interface RecordSender {
 
 interface Waiting {
   readonly record: OutgoingRecord;
-  /** Of its value, in UTF-8: the brokers' limit is one of bytes. */
+  /** Size of its value in UTF-8: the brokers' limit is one of bytes. */
   readonly bytes: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
@@ -39,7 +40,7 @@ const recordsPerRequestMax = 1_000;
 const bytesPerRequestMax = 800_000;
 const queuedMax = 100_000;
 const acksOfAll = -1;
-/** Of the records that no answer named. */
+/** Rounds for the records that no answer named. */
 const roundsMax = 10;
 
 export function createRecordSender(producer: Producer, recordBytesMax: number): RecordSender {
@@ -49,7 +50,7 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
   const crowd = new Crowd();
 
   async function sendAll(): Promise<void> {
-    await Promise.resolve(); // what is published in this turn of the event loop leaves together
+    await Promise.resolve(); // records published in this tick of the event loop are sent together
     while (queue.length > 0) {
       if (!closed) await crowd.rest(); // (S1)
       const lot = takeLot();

@@ -1,10 +1,10 @@
-// Who gets which partitions: each member keeps what it has, as far as shares stay even. Completions that run in a process
-// belong to threads of its partitions; a partition that moves may buy them again.
+// Assigns partitions to members: each member keeps what it has, as far as shares stay even. Completions that run in a
+// process belong to threads of its partitions; when a partition moves, they may be paid for again.
 //
 // Invariants:
 //   S1. Every partition has exactly one owner; shares differ by at most one.
 //   S2. A partition moves only when its owner is gone or has more than its share.
-//   S3. Of two members that say they own a partition, the one of the later generation does.
+//   S3. Of two members that claim a partition, the one of the later generation owns it.
 import { AssignerProtocol, type PartitionAssigner } from 'kafkajs';
 import { hooksName, type MembershipHooks } from './kafkajs-internals.ts';
 
@@ -33,7 +33,7 @@ export function assignSticky(
     wanted.set(member, mine);
   }
   taken.clear();
-  // Who has most gets the shares that are one larger.
+  // Members with the most partitions get the shares that are one larger.
   const mostFirst = byName.toSorted(
     (left, right) => (wanted.get(right.member)?.length ?? 0) - (wanted.get(left.member)?.length ?? 0),
   );
@@ -65,7 +65,7 @@ function leastLoaded(shares: ReadonlyMap<string, number[]>): number[] {
 const assignerName = 'dormouse-sticky';
 const assignerVersion = 1;
 
-/** For one consumer of one topic. `owned` says what it holds now, and since which generation. */
+/** For one consumer of one topic. `owned` returns what it holds now, and since which generation. */
 export function stickyAssigner(owned: () => Omit<MemberClaims, 'member'>, hooks: MembershipHooks): PartitionAssigner {
   return ({ cluster }) => ({
     name: assignerName,
@@ -95,7 +95,7 @@ export function stickyAssigner(owned: () => Omit<MemberClaims, 'member'>, hooks:
   });
 }
 
-/** A member that says nothing readable owns nothing. */
+/** A member without readable claims owns nothing. */
 function claimsOf(member: string, metadata: Buffer): MemberClaims {
   const { userData } = AssignerProtocol.MemberMetadata.decode(metadata) ?? { userData: Buffer.alloc(0) };
   try {

@@ -16,7 +16,7 @@ const refusal = (type: string, retriable: boolean, topic?: string): Error =>
   Object.assign(new Error(`refused with ${type}`), { type, retriable, topic });
 const each = (...errors: readonly Error[]): Error => Object.assign(new Error('Topic creation errors'), { errors });
 
-/** Brokers that have `there`, refuse what is made with `refusals` in turn, and then lead it `lag` questions later. */
+/** Brokers that have `there`, refuse to create topics with `refusals` in order, and lead them `lag` questions later. */
 function brokers({ there = ['b'], refusals = [] as Error[], lag = 0 }) {
   const made: (readonly string[])[] = [];
   const known = new Set(there);

@@ -1,10 +1,10 @@
-// Makes topics, and is patient: a broker says that a topic is made before it and the others know it, and one that is busy or
-// has just begun refuses what it takes a moment later.
+// Creates topics and retries: a broker confirms a topic before it and the other brokers know it, and a broker that is
+// busy or has just started refuses what it accepts a moment later.
 //
 // Invariants:
-//   I1. Idempotent: what is there, or was made by somebody else in the meantime, is left as it is.
-//   I2. When this returns, every broker that leads one of their partitions answers for it: the first records find their place.
-//   I3. Patience has an end, and then the topics are named with what the brokers said.
+//   I1. Idempotent: a topic that exists, or was created by another process meanwhile, is left as it is.
+//   I2. When this returns, every broker that leads one of their partitions answers for it: records can be sent.
+//   I3. The retries are limited; then the error names the topics and what the brokers answered.
 import { Fault, type Logger } from '@dormouse/ports';
 import type { Admin, ITopicConfig } from 'kafkajs';
 
@@ -12,7 +12,7 @@ const patienceMs = 30_000;
 const pauseMs = 100;
 const saidAfterMs = 2_000;
 
-/** What kafkajs throws for topics that could not be made, for each of them or for all. */
+/** What kafkajs throws for topics that could not be created, for each of them or for all. */
 interface Refusal {
   readonly type?: string | undefined;
   readonly topic?: string | undefined;
@@ -29,7 +29,7 @@ export async function makeTopics(admin: Admin, topics: readonly ITopicConfig[], 
     const missing = topics.filter(({ topic }) => !there.has(topic));
     if (missing.length > 0) {
       await admin.createTopics({ topics: missing, timeout: 10_000, waitForLeaders: false }); // (I1)
-      await pause(); // it is seldom sooner
+      await pause(); // seldom sooner
     }
     for (const name of names) await fetchOffsets(admin, name); // (I2) by then they are listed, too
   });
@@ -46,7 +46,7 @@ async function fetchOffsets(admin: Admin, topic: string): Promise<void> {
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pauseMs));
 
-/** Does it again for as long as it fails with what passes. (I3) */
+/** Retries as long as the work fails with a passing error. (I3) */
 export async function patiently<Result>(logger: Logger, work: () => Promise<Result>): Promise<Result> {
   const begun = performance.now();
   for (let said = false; ;) {
@@ -69,16 +69,16 @@ const refusalsIn = (error: unknown): readonly Refusal[] => {
   return refusal.errors ?? [refusal];
 };
 
-/** What a broker said, in a Fault, or in a request that kafkajs gave up. */
+/** A broker's answer, inside a Fault or inside a request that kafkajs gave up. */
 function innermost(error: unknown): Refusal {
   const { type, errors, cause } = error as Refusal & { readonly cause?: unknown };
   return type === undefined && errors === undefined && cause instanceof Error ? innermost(cause) : (error as Refusal);
 }
 
-/** Too few brokers is what a cluster says whose brokers are still starting; a topic that is there was made by somebody else. */
+/** A cluster that is still starting reports too few brokers; an existing topic was created by another process. */
 const passing = new Set(['INVALID_REPLICATION_FACTOR', 'TOPIC_ALREADY_EXISTS']);
 
-/** Where a broker gave no answer, kafkajs reads one all the same, and trips over it. */
+/** When a broker gives no answer, kafkajs still reads one, and throws a TypeError. */
 const passes = (refusal: Refusal): boolean =>
   refusal instanceof TypeError || refusal.retriable === true || passing.has(refusal.type ?? '');
 

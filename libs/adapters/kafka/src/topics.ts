@@ -1,11 +1,11 @@
-// The topics: made by an idempotent command, checked by every process that opens the bus.
+// The topics: created by an idempotent command, checked by every process that opens the bus.
 //
 // Invariants:
-//   T1. A partition count is never changed: a thread's partition is a function of it, and its order would be lost.
+//   T1. A partition count never changes: a thread's partition depends on it, and the order of a thread would be lost.
 //   T2. Nothing that may still be owed expires: a topic keeps its records for 14 days at least.
-//   T3. What a group has finished is remembered for as long as the records are there: an older memory would make a group that
-//       was away begin at the beginning. A broker that does not tell us its settings is believed, and that is said.
-//   T4. Every record that may be published fits: tool arguments of 1 MiB and what goes with them.
+//   T3. Committed offsets are kept for as long as the records are: if they expired earlier, a group that was away would
+//       begin at the beginning. A broker that does not show its settings passes the check, and that is logged.
+//   T4. Every record that may be published fits: tool arguments of 1 MiB and what is sent with them.
 import { Fault, type Logger } from '@dormouse/ports';
 import kafkajs, { type Admin, type ITopicMetadata } from 'kafkajs';
 import { faultOf } from './kafka-client.ts';
@@ -24,17 +24,17 @@ export interface TopicPlan {
 /** With three copies, of which two must be in sync, an acknowledged record survives the loss of any one broker. */
 const copiesMax = 3;
 const messageBytesMin = 2_097_152;
-/** What goes with a record's value: its key, its headers, the batch around it. */
+/** Bytes around a record's value: its key, its headers, the batch. */
 const aroundValueBytes = 65_536;
 const retentionMsMin = 14 * 86_400_000;
 
 export interface CheckedTopics {
   readonly partitions: number;
-  /** The largest value that all of them take. */
+  /** The largest value that all of the topics take. */
   readonly recordBytesMax: number;
 }
 
-/** How many copies topics get that are made now. */
+/** How many copies new topics get. */
 export async function copiesOf(admin: Admin, { replication }: TopicPlan, logger: Logger): Promise<number> {
   const copies = replication ?? Math.min(copiesMax, (await admin.describeCluster()).brokers.length);
   if (copies === 1)
@@ -44,7 +44,7 @@ export async function copiesOf(admin: Admin, { replication }: TopicPlan, logger:
   return copies;
 }
 
-/** Makes what is missing, then checks all. @throws Fault TOPICS_UNFIT, UNAVAILABLE. */
+/** Creates what is missing, then checks all. @throws Fault TOPICS_UNFIT, UNAVAILABLE. */
 export async function ensureTopics(
   admin: Admin,
   prefix: string,
@@ -64,7 +64,7 @@ export async function ensureTopics(
     configEntries,
   }));
   await makeTopics(admin, topics, logger);
-  const checked = await patiently(logger, () => checkTopics(admin, prefix, logger)); // another broker may know them later
+  const checked = await patiently(logger, () => checkTopics(admin, prefix, logger)); // another broker may know them
   if (checked.partitions !== plan.partitions)
     throw unfit(
       `The topics have ${checked.partitions} partitions, and ${plan.partitions} are wanted. A count is never changed: use ${checked.partitions}, or another prefix.`,
@@ -72,7 +72,7 @@ export async function ensureTopics(
   return checked;
 }
 
-/** @throws Fault TOPICS_UNFIT with what mends it, UNAVAILABLE. */
+/** @throws Fault TOPICS_UNFIT with the remedy, UNAVAILABLE. */
 export async function checkTopics(admin: Admin, prefix: string, logger: Logger): Promise<CheckedTopics> {
   const topics = topicNames.map((name) => prefix + name);
   try {
@@ -105,7 +105,7 @@ async function describedTopics(admin: Admin, names: readonly string[]): Promise<
   }
 }
 
-/** The longest time that records are kept, as far as it has an end. (T2) */
+/** The longest time that records are kept, as far as it is limited. (T2) */
 async function checkRetention(admin: Admin, topics: readonly string[]): Promise<number> {
   const { TOPIC: type } = kafkajs.ConfigResourceTypes;
   const described = await admin.describeConfigs({
@@ -154,7 +154,7 @@ async function checkOffsetRetention(admin: Admin, keptMs: number, logger: Logger
     );
 }
 
-/** Of any broker; null when we may not ask. */
+/** The setting of any broker; null when the client may not read it. */
 async function brokerSetting(admin: Admin, setting: string): Promise<string | null> {
   const { brokers } = await admin.describeCluster();
   const [first] = brokers;

@@ -1,10 +1,10 @@
-// What of one partition is finished: the low watermark that may be committed, and the finished offsets above it, which travel
-// in the metadata of the commit. Pure.
+// Which offsets of one partition are finished: the low watermark that may be committed, and the finished offsets above
+// it, which are stored in the metadata of the commit. Pure.
 //
 // Invariants:
 //   W1. The watermark never passes an offset that was delivered and is not finished. (K7 of the memory bus)
-//   W2. What the metadata says is finished was finished; what does not fit in it is delivered again, which is harmless.
-//   W3. Metadata of another writer, or damaged, says nothing.
+//   W2. An offset that the metadata marks as finished is finished; what does not fit is delivered again: no harm.
+//   W3. Metadata of another writer, or damaged metadata, is ignored.
 
 /** Bytes of the bitmap; in base64 and with its mark it stays below Kafka's usual 4 KiB of metadata. */
 const bitmapBytesMax = 2_950;
@@ -13,9 +13,9 @@ const mark = 'd1:';
 export class Watermark {
   /** Delivered and not finished, oldest first. */
   readonly #open = new Set<number>();
-  /** Finished in an earlier assignment, above where this one began. */
+  /** Finished in an earlier assignment, above the offset where this one began. */
   readonly #before: Set<number>;
-  /** The highest offset that is known to have been delivered in an earlier assignment; below it everything was. */
+  /** The highest offset known to have been delivered in an earlier assignment; every lower offset was delivered too. */
   readonly deliveredBefore: number;
   #next: number;
   /** Finished above the watermark in this assignment. */
@@ -29,7 +29,7 @@ export class Watermark {
     this.deliveredBefore = finished.at(-1) ?? from - 1;
   }
 
-  /** False when this offset was delivered before, or is known to be finished: then it is not to be delivered. */
+  /** False when this offset was delivered before, or is known to be finished: then it is not delivered. */
   deliver(offset: number): boolean {
     if (offset < this.#next) return false;
     this.#next = offset + 1;
@@ -41,7 +41,7 @@ export class Watermark {
     return true;
   }
 
-  /** False when it was not open. */
+  /** False when the offset was not open. */
   finish(offset: number): boolean {
     if (!this.#open.delete(offset)) return false;
     this.#note(offset);

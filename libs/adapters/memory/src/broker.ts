@@ -1,19 +1,18 @@
-// The brokers of a durable world, as one: topics in partitions that one of two brokers leads, consumer groups with
-// generations, committed offsets. It is the durable part and the coordinator; what a process believes about it lives in
-// `group-member.ts`.
+// The brokers of a durable world, as one: topics with partitions, each led by one of two brokers; consumer groups with
+// generations; committed offsets. It is the durable part and the coordinator; a process's view is in `group-member.ts`.
 //
 // Invariants:
 //   K1. A record's partition is a function of tenant and thread; within it order is the order of appending.
-//   K2. A rebalance gives every partition of the group to a live member under a new generation. An offset commit of another
-//       generation is ignored: that is the fence against zombies.
-//   K3. A member that is cut off hears of no rebalance, may not commit, and goes on fetching where it was: the zombie.
+//   K2. A rebalance gives every partition of the group to a live member under a new generation. An offset commit of
+//       another generation is ignored: that is the fence against zombies.
+//   K3. A member that is cut off learns of no rebalance, may not commit, and goes on fetching where it was: the zombie.
 //   K4. A commit never moves the committed offset back.
-//   K8. A broker answers a fetch with the positions that it was sent with, however late. A member that finds a partition led
-//       by another broker rejoins: a new generation, in which every partition stays where it was.
-//       A group that has lost its state counts its generations anew, and its members join again.
-//   K9. The first record for a partition that has just moved is answered by no broker and is not there: it is sent again.
-//   K11. A broker that loses the tail of a partition moves the committed offset to what is left, under a new generation: a
-//       claim never begins behind the end. Here only what is released is lost.
+//   K8. A broker answers a fetch with the positions that it was sent with, however late. A member that finds a
+//       partition led by another broker rejoins: a new generation, in which every partition stays where it was. A group
+//       that has lost its state restarts its count of generations, and its members join again.
+//   K9. The first record for a partition that has just moved is neither answered nor stored: it is sent again.
+//   K11. A broker that loses the tail of a partition moves the committed offset to what is left, under a new
+//       generation: a claim never begins behind the end. Only released records are lost here.
 import { Fault, type ThreadKey } from '@dormouse/ports';
 
 export type TopicName = 'inputs' | 'dispatches' | 'notices';
@@ -27,20 +26,20 @@ export interface BusRecord extends ThreadKey {
 /** One consumer in one process. */
 export interface Member {
   readonly node: string;
-  /** The generation it has heard of; -1 before the first. */
+  /** The generation it knows of; -1 before the first. */
   generation: number;
-  /** Partition to next offset, as the process believes; another map for every assignment. */
+  /** Partition to next offset, as the process believes; a new map for every assignment. */
   positions: Map<number, number>;
   /** Partition to the broker that led it when the member joined. */
   leaders: readonly number[];
-  /** Something may have changed for it. */
+  /** Called when something may have changed for the member. */
   wake(): void;
 }
 
 /** What one loop of a member asks its broker for. */
 export interface Fetch {
   readonly broker: number;
-  /** The member's when the fetch was sent. */
+  /** The member's positions when the fetch was sent. */
   readonly positions: Member['positions'];
   readonly from: ReadonlyMap<number, number>;
 }
@@ -72,16 +71,16 @@ export type Polled =
 export interface Broker {
   readonly topics: Readonly<Record<TopicName, readonly BusRecord[][]>>;
   readonly groups: Readonly<Record<TopicName, Group>>;
-  /** Whether an answer names the record's partition: it is there. (K9) */
+  /** True when an answer names the record's partition: the record is stored. (K9) */
   append(topic: TopicName, record: BusRecord): boolean;
   poll(topic: TopicName, member: Member, fetch: Fetch): Polled;
-  /** False when the generation is not the group's any more. */
+  /** False when the generation is no longer the group's. */
   commit(topic: TopicName, member: Member, generation: number, partition: number, offset: number): boolean;
   leave(topic: TopicName, member: Member): void;
   rebalance(topic: TopicName): void;
-  /** The group forgets its members and counts its generations anew. */
+  /** The group forgets its members and restarts its count of generations. */
   countAnew(topic: TopicName): void;
-  /** Up to so many records at the end are lost, if all of the partition is released. (K11) */
+  /** Up to `records` records at the end are lost, if the whole partition is released. (K11) */
   loseTail(topic: TopicName, partition: number, records: number): void;
   /** Another broker leads the partition from now on. */
   move(topic: TopicName, partition: number): void;
@@ -89,7 +88,7 @@ export interface Broker {
   expire(node: string): void;
   /** The process is dead: it fetches no more. */
   forget(node: string): void;
-  /** The process neither hears nor is heard by the coordinator until `reconnect`. (K3) */
+  /** The coordinator and the process do not reach each other until `reconnect`. (K3) */
   cutOff(node: string): void;
   reconnect(node: string): void;
   /** Records that are not below a committed offset. */

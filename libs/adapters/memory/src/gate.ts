@@ -1,10 +1,10 @@
-// The one seam between a process and the world: everything that a port awaits passes the gate. It owns the moment and the
-// fate of an operation; it does not know what the operation does.
+// The one seam between a process and the world: every operation that a port awaits passes the gate. The gate decides
+// when an operation runs and how it ends; it does not know what the operation does.
 //
 // Invariants:
 //   G1. `apply` is the whole effect of the operation, atomic and synchronous. Until it runs, nothing has happened.
 //   G2. A gate may run `apply` at once, later, twice (a producer's duplicate), after it has rejected (a ghost) or never
-//       (a crash): every adapter in this library is written so that each of these is a behaviour of a real store.
+//       (a crash): every adapter in this library makes each of these a behaviour of a real store.
 
 export interface Operation {
   /** Port and method, e.g. `log.append`. */
@@ -15,7 +15,7 @@ export interface Operation {
 }
 
 export interface Gate {
-  /** `node` is one process in one life: after a crash the process comes back under another name. */
+  /** `node` is one process in one life: after a crash the process restarts under another name. */
   pass<T>(node: string, operation: Operation, apply: () => T): Promise<T>;
 }
 

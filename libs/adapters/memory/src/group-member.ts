@@ -1,12 +1,12 @@
-// One consumer in one process: fetches what its partitions hold, keeps the low watermark of what is released, commits it.
+// One consumer in one process: fetches the records of its partitions, commits the low watermark of the released ones.
 //
 // Invariants:
-//   K5. A position moves only when the records have arrived: a fetch that fails is made again.
-//   K6. Watermark and open offsets belong to one assignment (partition, generation); the next one starts from the committed
-//       offset with nothing. (V6)
+//   K5. A position moves only when the records have arrived: a fetch that fails is repeated.
+//   K6. Watermark and open offsets belong to one assignment (partition, generation); the next one starts empty from the
+//       committed offset. (V6)
 //   K7. The committed offset never passes a record that is not released.
-//   K10. One loop fetches from each broker. A fetch belongs to the positions that it was sent with: an answer that comes after
-//       the member has joined anew is dropped. (kafka C7)
+//   K10. One loop fetches from each broker. A fetch belongs to the positions that it was sent with: an answer that
+//       comes after the member has joined again is dropped. (kafka C7)
 import { Fault, type Clock } from '@dormouse/ports';
 import {
   type Broker,
@@ -54,7 +54,7 @@ export interface GroupMember {
 const retryDelayMs = 50;
 const busyDelayMs = 10;
 
-/** Resolves when the first assignment has been given. */
+/** Resolves when the first assignment has been made. */
 export async function joinGroup(deps: MemberDeps, handlers: MemberHandlers): Promise<GroupMember> {
   const member = createMember(deps, handlers);
   await member.joined;
@@ -97,7 +97,7 @@ function createMember(
     }
   }
 
-  /** Once at a time, whichever loop hears of it. */
+  /** One join at a time, whichever loop is the first to need it. */
   function join(polled: Extract<Polled, { polled: 'assignment' }>): Promise<void> {
     joining ??= assign(polled).finally(() => {
       joining = null;
@@ -139,7 +139,7 @@ function createMember(
   function deliver({ positions, partition, offset, records }: Extract<Polled, { polled: 'records' }>): void {
     const claim = claims.get(partition);
     if (claim === undefined || positions !== member.positions) return; // (K10)
-    if (offset < claim.next) return; // two brokers have answered: a zombie hears of no move
+    if (offset < claim.next) return; // two brokers have answered: a zombie learns of no move
     // The partition that has just been read goes to the end, so that none starves the others.
     member.positions.delete(partition);
     member.positions.set(partition, offset + records.length); // (K5)
@@ -193,7 +193,7 @@ export function lowWatermark(claim: Claim): number {
   return low;
 }
 
-/** A broker that cannot be reached is asked again; anything else is a bug and must be heard. */
+/** A broker that cannot be reached is asked again; any other error is a bug and is thrown. */
 function failed(reason: unknown): null {
   if (reason instanceof Fault) return null;
   throw reason;

@@ -1,4 +1,4 @@
-// Hints for people who watch, in memory: losing one costs time, so a hint that the gate drops is simply lost.
+// Hints for people who watch, in memory: a lost hint costs only time, so a hint that the gate drops is lost.
 import type { Delta, Hint, LiveFeed, Retrying } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 import { nameOf } from './thread-log.ts';
@@ -31,7 +31,7 @@ export function createLiveFeed({ listeners, said, retrying }: FeedStore, passage
   };
 }
 
-/** A new completion or attempt replaces what was said; a commit that records one ends it. */
+/** A new completion or attempt replaces the deltas kept so far; a commit that records a completion drops them. */
 function remember({ said, retrying }: Omit<FeedStore, 'listeners'>, name: string, hint: Hint): void {
   if (hint.hint === 'committed') {
     const ended = said.get(name)?.[0];

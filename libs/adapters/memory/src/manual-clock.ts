@@ -1,8 +1,8 @@
-// A clock that stands still until it is moved: for specs. Sleepers wake in the order of their due times.
+// A clock that moves only when a spec advances it. Sleepers wake in the order of their due times.
 import type { Clock } from '@dormouse/ports';
 
 export interface ManualClock extends Clock {
-  /** Moves time, waking sleepers on the way, and lets everything that follows from it settle. */
+  /** Moves time, wakes the sleepers that are due, and lets everything that follows settle. */
   advance(ms: number): Promise<void>;
 }
 
@@ -58,5 +58,5 @@ function earliest(sleepers: ReadonlySet<Sleeper>): Sleeper | null {
   return first;
 }
 
-/** Everything that is only microtasks away has happened. */
+/** Resolves when every pending microtask has run. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

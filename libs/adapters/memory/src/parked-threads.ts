@@ -1,5 +1,5 @@
-// Parked threads in memory. Contract: ports/parked-threads.ts. A thread and its inputs are two steps, as in a store without
-// transactions: what comes between them is found by counting.
+// Parked threads in memory. Contract: ports/parked-threads.ts. A thread and its inputs are written in two steps, as in
+// a store without transactions: counting detects what came between them.
 import {
   decodeCursor,
   encodeCursor,
@@ -12,7 +12,7 @@ import type { Passage } from './gate.ts';
 import { nameOf } from './thread-log.ts';
 
 interface MarkedThread extends ParkedThread {
-  /** How often an input was put aside since it is marked. */
+  /** How many inputs were put aside since the thread is marked. */
   readonly adds: number;
 }
 

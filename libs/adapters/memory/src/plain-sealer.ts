@@ -1,4 +1,4 @@
-// A sealer that hides nothing and still refuses the wrong owner: for specs and the simulator.
+// A sealer that encrypts nothing but still refuses the wrong owner: for specs and the simulator.
 import type { Sealer } from '@dormouse/ports';
 
 export const plainSealer: Sealer = {

@@ -1,4 +1,4 @@
-// Randomness that repeats: the same seed gives the same nonces and fractions.
+// Repeatable randomness: the same seed gives the same nonces and fractions.
 import type { Entropy } from '@dormouse/ports';
 
 /** Uniform in [0, 1): mulberry32. */

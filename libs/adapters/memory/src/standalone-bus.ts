@@ -1,12 +1,13 @@
-// The buses of a standalone world: queues in the memory of the one process. What makes an input durable is its commit, and
-// what makes a debt durable is the owed row beside that commit. (V10)
+// The buses of a standalone world: queues in the memory of the one process. An input is made durable by its commit, a
+// debt by the owed row beside that commit. (V10)
 //
 // Invariants:
 //   S1. `publish` of an input resolves when the input is decided for good. (B1)
 //   S2. A start delivers one `recovery` per thread that has owed rows, before any input of it. (B2)
-//   S3. An owed row is deleted only when nobody can depend on it: no unreleased delivery of the thread was decided at or
-//       below its version, and the row is not above everything decided while a delivery is still undecided (that row may be
-//       its commit, stored a moment ago). The answer of a completion lies above the delivery that holds the completion.
+//   S3. An owed row is deleted only when nothing can depend on it: no unreleased delivery of the thread was decided at
+//       or below its version, and the row is not above everything decided while a delivery is still undecided (that row
+//       may be its commit, stored a moment ago). The answer of a completion lies above the delivery that holds the
+//       completion.
 //   S4. `handled` of a work message resolves after its handler did; until then its commit stays owed. (W1)
 import {
   type BusInput,
@@ -164,7 +165,7 @@ export function createStandaloneInputBus({ node, log, passage, clock, observer }
   };
 }
 
-/** Rows that nobody can depend on any more. (S3) */
+/** Rows that no delivery can depend on any more. (S3) */
 function freeVersions(log: LogStore, { key, unreleased, decidedMax }: Holders): readonly number[] {
   const versions = [...(log.owed.get(nameOf(key))?.versions ?? [])];
   const held = [...unreleased.values()];

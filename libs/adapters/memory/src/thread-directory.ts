@@ -55,7 +55,7 @@ function byExternalId(rows: DirectoryStore, row: ThreadRow): ThreadRow | undefin
   return [...rows.values()].find((other) => other.tenant === row.tenant && other.externalId === row.externalId);
 }
 
-/** An older position never overwrites a newer one; a thread that has commits needs its opening no more. */
+/** An older position never overwrites a newer one; a thread that has commits no longer needs its opening. */
 function project(
   rows: DirectoryStore,
   { status, title, titledAt = Infinity, updatedAt, position, ...key }: ThreadProjection,

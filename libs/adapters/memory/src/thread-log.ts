@@ -3,8 +3,8 @@
 // Invariants:
 //   M1. Version and inputs are checked and the commit stored in one step (L1, L2). When both are violated the answer
 //       alternates, because a real server names only one of them.
-//   M2. Every commit of a group passes the gate for itself, those of one thread one after the other (L4). A failure whose
-//       outcome nobody knows is `unknown`; when surely nothing of the whole group was stored, `append` throws. (L8)
+//   M2. Every commit of a group passes the gate separately, those of one thread in order (L4). A failure whose outcome
+//       is not known is `unknown`; when certainly nothing of the whole group was stored, `append` throws. (L8)
 import { Fault, type Append, type AppendOutcome, type Commit, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 
@@ -22,7 +22,7 @@ export interface LogStore {
   append(append: Append): AppendOutcome;
   commits(key: ThreadKey): readonly Commit[];
   byInput(key: ThreadKey, input: string): Commit | null;
-  /** Told of every commit when it is stored. */
+  /** Called with every commit when it is stored. */
   onAppended: (commit: Commit) => void;
 }
 
@@ -100,7 +100,7 @@ export function createThreadLog(store: LogStore, passage: Passage): ThreadLog {
   };
 }
 
-/** Those with `version >= from`; most readers want the last few. */
+/** Commits with `version >= from`; most readers want the last few. */
 function since(commits: readonly Commit[], from: number): readonly Commit[] {
   let start = commits.length;
   while (start > 0 && (commits[start - 1]?.version ?? 0) >= from) start -= 1;
@@ -132,5 +132,5 @@ async function appendGroup(
   return settled.map((one) => (one.status === 'fulfilled' ? one.value : 'unknown'));
 }
 
-/** A gate says `UNAVAILABLE` when the operation was surely not applied, anything else when nobody knows. (M2) */
+/** A gate says `UNAVAILABLE` when the operation was surely not applied, any other code when it may have been. (M2) */
 const isSurelyNothing = (failure: unknown): boolean => failure instanceof Fault && failure.code === 'UNAVAILABLE';

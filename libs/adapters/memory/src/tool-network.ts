@@ -1,5 +1,5 @@
-// The network between the runtime and tool servers, in memory: a request goes to whoever is registered under the longest
-// matching URL prefix; nobody there is a connection refused.
+// The network between the runtime and tool servers, in memory: a request goes to the peer that is registered under the
+// longest matching URL prefix; without one the connection is refused.
 import type { FetchOutcome, SendOutcome, SendRequest, ToolServer, ToolTransport } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 
@@ -14,7 +14,7 @@ export type ToolNetwork = Map<string, ToolPeer>;
 const detail = 'nobody listens there';
 const refused: SendOutcome = { sent: false, reached: false, code: 'ECONNREFUSED', detail };
 
-/** Only the departure passes the gate: what happens after it is the peer's business. */
+/** Only sending passes the gate: what happens afterwards is up to the peer. */
 export function createToolTransport(network: ToolNetwork, passage: Passage): ToolTransport {
   return {
     post: async (request) =>

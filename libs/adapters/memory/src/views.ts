@@ -14,7 +14,7 @@ export function createViews(store: ViewStore, passage: Passage): Views {
       passage.write('views.put', nameOf(key), () => {
         const views = store.get(nameOf(key)) ?? new Map<string, View>();
         store.set(nameOf(key), views);
-        views.delete(view.viewType); // to the end: the oldest change is first
+        views.delete(view.viewType); // moves it to the end: the oldest change is first
         if (!isCleared(view)) views.set(view.viewType, view);
         const [oldest] = views.keys();
         if (views.size > viewsMax && oldest !== undefined) views.delete(oldest);

@@ -1,7 +1,7 @@
-// What a memory world tells its watcher, for checkers.
+// What a memory world reports to a checker.
 import type { Commit, ThreadDelivery, WorkTopics } from '@dormouse/ports';
 
-/** Told at the moment something happens; for checkers. */
+/** Called at the moment something happens; for checkers. */
 export interface WorldObserver {
   appended(commit: Commit): void;
   /** A delivery was decided: by the commit at this version, or refused for good without one (null). */

@@ -1,4 +1,4 @@
-// What only the memory world does: its gate, its zombies, its owed rows. What every adapter must do is in test/contracts.
+// Behaviour of the memory world alone: its gate, zombies, owed rows. Every adapter's behaviour is in test/contracts.
 import { Fault, type Commit, type InputConsumer, type ThreadDelivery } from '@dormouse/ports';
 import type { InterruptRequest } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
@@ -114,7 +114,7 @@ describe('the durable input bus in memory', () => {
     const gate: Gate = {
       pass: async (node, operation, apply) => {
         if (hold && operation.name === 'inputs.poll') {
-          hold = false; // the fetch of one broker stays on its way
+          hold = false; // the fetch of one broker stays under way
           await new Promise<void>((resolve) => (held = resolve));
         }
         return openGate.pass(node, operation, apply);

@@ -32,7 +32,7 @@ import { createToolTransport, type ToolNetwork } from './tool-network.ts';
 export type Topology = 'durable' | 'standalone';
 
 export interface MemoryWorldOptions {
-  /** Delays of the world's own: retries and backoff of the buses. */
+  /** For the world's own delays: retries and backoff of the buses. */
   readonly clock: Clock;
   /** Default: `openGate`. */
   readonly gate?: Gate;
@@ -70,8 +70,8 @@ export interface DurablePart {
 export interface MemoryWorld {
   readonly topology: Topology;
   readonly durable: DurablePart;
-  /** The view of one process in one life: call it once per life; queues of a standalone process die with it. A process may
-   * have a clock of its own. */
+  /** The view of one process in one life: call it once per life; a standalone process loses its queues when it ends. A
+   * process may have a clock of its own. */
   ports(node: string, clock?: Clock): MemoryPorts;
   /** Keys of all threads with commits. */
   threads(): readonly ThreadKey[];

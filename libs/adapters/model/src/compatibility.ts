@@ -1,10 +1,10 @@
-// Where endpoints that call themselves OpenAI-compatible differ. `parameters.compatibility` says which habits one has, so
-// that each of them works by configuration alone; every other parameter travels to the endpoint as it is.
+// Where endpoints that call themselves OpenAI-compatible differ. `parameters.compatibility` describes one endpoint, so
+// that each of them works by configuration alone; every other parameter is sent to the endpoint unchanged.
 import { z } from 'zod';
 import type { SettingProblem } from './script.ts';
 
 const compatibility = z.strictObject({
-  /** Whether the endpoint streams. One that answers whole is understood in any case; some must also be asked so. */
+  /** Whether the endpoint streams. An answer in one piece is always read; some endpoints must also be asked for it. */
   stream: z.boolean().default(true),
   /** Ask for token counts at the end of the stream; a few servers refuse the unknown field. */
   stream_usage: z.boolean().default(true),
@@ -14,7 +14,7 @@ const compatibility = z.strictObject({
   short_call_ids: z.boolean().default(false),
   /** Send the instructions as the first user message, for chat templates without a system role. */
   system_as_user: z.boolean().default(false),
-  /** Longest tool name the endpoint takes. */
+  /** Longest tool name that the endpoint accepts. */
   tool_name_characters_max: z.number().int().min(16).max(128).default(64),
 });
 

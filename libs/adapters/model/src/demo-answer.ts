@@ -1,4 +1,4 @@
-// How the demo model puts tool results into words for a person.
+// How the demo model phrases tool results for a person.
 import { type ModelToolResult, plainText, unreachable } from '@dormouse/thread';
 
 const answerCharactersMax = 2_000;
@@ -29,7 +29,7 @@ function sentence(result: ModelToolResult): string {
   }
 }
 
-/** A flat JSON object reads as `key: value` pairs; anything else stays as it is. */
+/** A flat JSON object becomes `key: value` pairs; any other text stays unchanged. */
 function readable(text: string): string {
   if (!text.startsWith('{')) return text;
   const fields = parseObject(text);

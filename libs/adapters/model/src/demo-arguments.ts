@@ -1,5 +1,5 @@
-// Fills a tool's arguments by its JSON Schema from what a message says. A required argument that nothing speaks of gets
-// the schema's default, an example, or the smallest legal value: a tool that is called with too little says so itself.
+// Fills a tool's arguments by its JSON Schema from the facts of a message. A required argument that no fact fits gets
+// the schema's default, an example, or the smallest legal value: the tool itself reports what is missing.
 import type { MessageFacts } from './demo-facts.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -7,7 +7,7 @@ type Schema = Readonly<Record<string, unknown>>;
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What is left of the facts while arguments are filled: each is used once. */
+/** The facts that are still unused while arguments are filled: each is used once. */
 class Remaining {
   readonly text: string;
   readonly #facts: MessageFacts;
@@ -40,7 +40,7 @@ export function fillArguments(inputSchema: Schema, facts: MessageFacts): Readonl
   return filled;
 }
 
-/** The value the message itself gives, if it does. */
+/** The value that the message itself gives, if it does. */
 function said(name: string, schema: Schema, left: Remaining): unknown {
   const choices = Array.isArray(schema['enum']) ? schema['enum'] : null;
   if (choices !== null) return choices.find((choice) => mentions(left.text, String(choice)));

@@ -1,7 +1,7 @@
 // Which tools the demo model calls for a message: words of the message against names and descriptions.
 //
 // Invariants:
-//   D4. A word that is in many tools' descriptions says little; a word of a tool's name says most.
+//   D4. A word in many tools' descriptions weighs little; a word of a tool's name weighs most.
 //   D5. Only offered tools are called, each at most `callsMax` times, in the order the message mentions them.
 import type { ToolDefinition } from '@dormouse/ports';
 import { isBuiltInToolName } from '@dormouse/protocol';
@@ -21,13 +21,13 @@ const scoreMin = 1;
 
 interface ToolWords {
   readonly tool: ToolDefinition;
-  /** Every word of the name, as a message would say it. */
+  /** Every word of the name, in the form in which a message contains it. */
   readonly spoken: readonly string[];
-  /** One of its arguments is a place, or a list of them. */
+  /** True when one of its arguments is a place, or a list of places. */
   readonly takesPlace: boolean;
 }
 
-/** What a tool gains by a word. */
+/** The score that a tool gains by a word. */
 interface Gain {
   readonly place: number;
   readonly points: number;
@@ -45,7 +45,7 @@ export function chooseCalls(message: string, tools: readonly ToolDefinition[]): 
   for (const clause of clauses(message)) {
     const chosen = best(clause, offer);
     if (chosen === null) continue;
-    // Facts are looked for in the clause first: "roll 3 dice and tell me the weather in Oslo" has two of them.
+    // The clause's own facts come first: "roll 3 dice and tell me the weather in Oslo" has two of them.
     const ofClause = clause === message ? ofMessage : findFacts(clause);
     for (const facts of variants(ofClause, ofMessage, chosen)) {
       const { name, inputSchema } = chosen.tool;
@@ -79,7 +79,7 @@ function best(clause: string, { tools, gains }: Offer): ToolWords | null {
   return highest >= scoreMin ? winner : null;
 }
 
-/** The runtime's own tools are called when they are named, never because a description happens to fit. */
+/** The runtime's own tools are called only by their name, never because a description happens to match. */
 const mayBeCalled = ({ tool, spoken }: ToolWords, words: ReadonlySet<string>): boolean =>
   !isBuiltInToolName(tool.name) || spoken.every((word) => words.has(word));
 
@@ -112,7 +112,7 @@ const sameCall = (one: DemoCall, other: DemoCall): boolean =>
 const someplace = 'Someplace';
 const aPlace: MessageFacts = { text: '', quoted: [], places: [someplace], numbers: [], durationsMs: [] };
 
-/** The same list is offered again and again. */
+/** Cached, because the same list is offered again and again. */
 const known = new WeakMap<readonly ToolDefinition[], Offer>();
 
 function offerOf(tools: readonly ToolDefinition[]): Offer {

@@ -1,10 +1,10 @@
-// What a message says that may become an argument: numbers, durations, places, quoted texts. No tool is known here.
+// The facts of a message that may become arguments: numbers, durations, places, quoted texts. This file knows no tools.
 export interface MessageFacts {
   readonly text: string;
   readonly quoted: readonly string[];
   /** City names and time zones, in order. */
   readonly places: readonly string[];
-  /** Plain numbers; those of durations are not among them. */
+  /** Plain numbers, without those of durations. */
   readonly numbers: readonly number[];
   readonly durationsMs: readonly number[];
 }
@@ -72,10 +72,10 @@ const numberWord = new RegExp(`(?<![\\p{L}\\p{N}])(?:${numberWords.join('|')})(?
 
 type FactFinders = { readonly [Name in Exclude<keyof MessageFacts, 'text'>]: () => MessageFacts[Name] };
 
-/** Facts that are looked for when somebody asks for them: most tools want one kind of the four. */
+/** Facts that are searched for on first access: most tools want one kind of the four. */
 export const factsFoundBy = (text: string, find: FactFinders): MessageFacts => new FoundFacts(text, find);
 
-/** Its getters are the class's own: those of an object literal are made anew for each. */
+/** A class, because its getters are made once; those of an object literal are made anew for each object. */
 class FoundFacts implements MessageFacts {
   readonly text: string;
   readonly #find: FactFinders;

@@ -1,5 +1,5 @@
-// The model that needs no key and no network: a handful of rules that really call the tools they are offered, so that a
-// first conversation shows the whole runtime at work. It understands nothing; it matches words.
+// The model that needs no key and no network: a few rules that really call the offered tools, so that a first
+// conversation shows the whole runtime at work. It understands nothing; it matches words.
 //
 // Invariants:
 //   D1. It looks at the last few messages only: its cost does not grow with the conversation.
@@ -66,7 +66,7 @@ const finish = (reason: 'stop' | 'tool_calls', inputTokens: number, characters: 
   usage: { inputTokens, outputTokens: approximateTokens(characters) },
 });
 
-/** A few words at a time; together exactly `text`. */
+/** Pieces of a few words each; together exactly `text`. */
 function chunks(text: string): readonly string[] {
   const words = text.match(/\s*\S+\s*/g) ?? [];
   const pieces: string[] = [];
@@ -74,7 +74,7 @@ function chunks(text: string): readonly string[] {
   return pieces;
 }
 
-/** The user messages since the model last spoke, as one text. */
+/** The user messages since the last message of the model, as one text. */
 function trailingUserText(seen: readonly ModelMessage[]): string {
   const texts: string[] = [];
   for (const message of seen.toReversed()) {
@@ -84,10 +84,10 @@ function trailingUserText(seen: readonly ModelMessage[]): string {
   return texts.join('\n');
 }
 
-/** What the runtime says in nobody's name: a report, a timer, a schedule. Nothing is asked, so nothing is called. */
+/** A message of the runtime itself: a report, a timer, a schedule. It asks nothing, so no tool is called. */
 const isNote = (text: string): boolean => /^\[[a-z]/.test(text);
 
-/** An event that came with a note, which is what matters of it; empty when none did. */
+/** The event that came with a note, whose content is what counts; empty when there was none. */
 function eventBefore(seen: readonly ModelMessage[]): readonly ModelToolResult[] {
   const before = seen.findLast((message) => message.role !== 'user');
   const isEvent = before?.role === 'tool' && seen.at(seen.indexOf(before) - 1)?.role === 'assistant';

@@ -1,11 +1,11 @@
-// How fast the demo model speaks: `parameters.pace_ms` is the time before each piece of its answer. Without it the answer is there
-// at once; with it, 0 too, the model is asked like that of a provider, off the thread's lane.
+// How fast the demo model answers: `parameters.pace_ms` is the time before each piece of its answer. Without it the
+// whole answer comes at once; with it, even with 0, the model is asked like that of a provider, off the thread's lane.
 import type { Clock, ModelConfig, ModelPart, ModelRequest } from '@dormouse/ports';
 import type { SettingProblem } from './script.ts';
 
 const paceMsMax = 60_000;
 
-/** Milliseconds; null for one that answers at once. */
+/** Milliseconds; null for a model that answers at once. */
 export function demoPaceMs({ parameters }: ModelConfig): number | null {
   const pace = parameters['pace_ms'];
   return isPace(pace) ? pace : null;

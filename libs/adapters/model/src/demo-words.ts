@@ -1,4 +1,4 @@
-// Words as the demo model compares them: lower case, without endings, without the words every sentence has.
+// Words as the demo model compares them: lower case, stemmed, without stop words.
 const stopWords = new Set(
   (
     'a about above after again all also am an and any are as ask at be because been before but by can could current day did do does doing don each else ' +

@@ -1,12 +1,12 @@
-// What the providers need from the world.
+// What the providers need from outside.
 import type { Clock } from '@dormouse/ports';
 
 export interface ModelDependencies {
-  /** Goes through the outbound guard. */
+  /** Sends its requests through the outbound guard. */
   readonly fetch: typeof globalThis.fetch;
-  /** The secret's value, when it may be used towards `origin`. */
+  /** The secret's value, when it may be used for `origin`. */
   readonly secret: (tenant: string, name: string, origin: string) => Promise<string>;
-  /** Payloads that the log keeps by reference. */
+  /** Reads payloads that the log keeps by reference. */
   readonly blob: (
     tenant: string,
     sha256: string,

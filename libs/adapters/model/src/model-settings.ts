@@ -1,5 +1,5 @@
-// Judges a model's configuration before any completion is asked for, so that whoever configures an agent hears what is
-// wrong with it. The providers judge the same rules again when they run.
+// Judges a model's configuration before any completion is requested, so that the user who configures an agent sees what
+// is wrong with it. The providers check the same rules again when they run.
 import type { ModelConfig } from '@dormouse/ports';
 import { unreachable } from '@dormouse/thread';
 import { parseCompatibility } from './compatibility.ts';
@@ -9,7 +9,7 @@ import { parseScript, type SettingProblem } from './script.ts';
 
 export type { SettingProblem } from './script.ts';
 
-/** What is wrong with a model's configuration, by JSON Pointer below the API's `model`; empty when nothing is. */
+/** The problems of a model's configuration, by JSON Pointer below the API's `model`; empty when there are none. */
 export function modelSettingProblems(model: ModelConfig): readonly SettingProblem[] {
   const provider = providerNames.find((name) => name === model.provider);
   if (provider === undefined) return [{ pointer: '/provider', detail: `must be one of ${providerNames.join(', ')}` }];

@@ -1,4 +1,4 @@
-// The model port over several providers: owns the choice of the provider, nothing of any of them.
+// The model port over several providers: owns the choice of the provider, and nothing that is specific to one.
 //
 // Invariants:
 //   M1. Nothing is retried here: a completion is one request to its provider; the runtime's retries are durable.

@@ -1,12 +1,12 @@
 // Any endpoint that speaks the OpenAI chat wire format. Owns the request: address, key, prompt; the conversions and the
-// provider's objects live beside it. Uses the AI SDK's provider object directly, never its orchestration: a prompt with a
-// call that was answered by a placeholder is our normal case there, and its retries are not durable.
+// provider's objects are in the files beside it. Uses the AI SDK's provider object directly, never its orchestration: a
+// prompt with a call that was answered by a placeholder is the normal case here, and the SDK's retries are not durable.
 //
 // Invariants:
 //   O1. One completion is one HTTP request. (M1)
-//   O2. What a parameter says is sent; null leaves a field out. Model, messages, tools and `stream` are ours.
-//       (provider-models.ts)
-//   O3. The key is asked for with the origin of the base URL, which is the only origin it is sent to. (M3)
+//   O2. The value of a parameter is sent; null leaves a field out. Model, messages, tools and `stream` are set by the
+//       runtime. (provider-models.ts)
+//   O3. The key is requested with the origin of the base URL, which is the only origin it is sent to. (M3)
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { ModelPart, ModelRequest, ToolDefinition } from '@dormouse/ports';
 import { ModelFault } from '@dormouse/ports';
@@ -110,7 +110,7 @@ function offered(
   };
 }
 
-/** An object schema says so and has properties: providers refuse one without. */
+/** An object schema with `type` and `properties`: providers refuse one without them. */
 function objectSchema(schema: ToolDefinition['inputSchema']): LanguageModelV4FunctionTool['inputSchema'] {
   return { type: 'object', properties: {}, ...schema };
 }

@@ -1,8 +1,8 @@
-// What went wrong at a provider, as a `ModelFault`: whether asking again may help, when, and words a person can act on.
+// A provider's failure as a `ModelFault`: whether and when a retry may help, and words that a person can act on.
 //
 // Invariants:
 //   F1. No key and no prompt is in a fault: details are redacted and shortened, causes are not kept.
-//   F2. What nobody can decide from the outside is retryable; what a person must repair is not.
+//   F2. A failure whose cause cannot be decided from outside is retryable; one that a person must repair is not.
 import { APICallError } from '@ai-sdk/provider';
 import { Fault, ModelFault } from '@dormouse/ports';
 
@@ -11,7 +11,7 @@ const causesMax = 8;
 const temporaryFaults = new Set(['UNAVAILABLE', 'STATE_UNAVAILABLE']);
 const refusalCodes = /content[_ -]?(filter|policy|management)|safety|responsible[_ -]?ai|moderation/i;
 
-/** Timeouts, conflicts, early data, rate limits and everything that is the server's own trouble. */
+/** Timeouts, conflicts, early data, rate limits and every failure of the server itself. */
 export const isRetryableStatus = (status: number): boolean =>
   status === 408 || status === 409 || status === 425 || status === 429 || status >= 500;
 
@@ -39,7 +39,7 @@ export function toModelFault(error: unknown, secrets: readonly string[]): ModelF
 
 function fromApiCall(error: APICallError, secrets: readonly string[]): ModelFault {
   const status = error.statusCode ?? null;
-  // A success that could not be read is a broken stream, whatever the SDK calls it.
+  // A success that cannot be read is a broken stream, whatever the SDK calls it.
   const unreadable = status !== null && status < 300;
   const refused =
     status === 401 ||

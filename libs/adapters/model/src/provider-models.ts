@@ -1,15 +1,15 @@
-// The AI SDK's model objects, kept: making one builds a tree of schemas, a sixth of what a processor did when it took over
-// 500 completions.
+// A cache of the AI SDK's model objects: making one builds a tree of schemas, a sixth of what a processor did when it
+// took over 500 completions.
 //
 // Invariants:
-//   K1. One object for one endpoint, model and set of parameters, and none for anything else.
-//   K2. Bounded: the one that has rested longest makes room. None knows a secret: a key goes with its request.
+//   K1. One object for each combination of endpoint, model and set of parameters.
+//   K2. Bounded: LRU. No object knows a secret: a key is passed with its request.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ModelRequest } from '@dormouse/ports';
 import { streamingFetch } from './whole-answer.ts';
 
-/** All that tells one object from another. */
+/** All that distinguishes one object from another. */
 export interface ProviderModel {
   readonly name: string;
   readonly baseUrl: string;
@@ -49,7 +49,7 @@ function made(fetch: typeof globalThis.fetch, wanted: ProviderModel): LanguageMo
 
 const ownFields = new Set(['model', 'messages', 'tools', 'stream']);
 
-/** What a parameter says is sent; null leaves a field out. */
+/** The value of a parameter is sent; null leaves a field out. */
 function withParameters(
   body: Record<string, unknown>,
   parameters: ProviderModel['parameters'],

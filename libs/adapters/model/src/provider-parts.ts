@@ -1,9 +1,9 @@
-// A provider's stream as the model port's parts.
+// Converts a provider's stream into the model port's parts.
 //
 // Invariants:
-//   A1. `finish` comes last, and only when the provider said that it was done; anything else is a retryable fault.
-//   A2. A stream that reports an error is a fault at once: nothing after it is believed.
-//   A3. Silence because of a content filter is a refusal, not an empty answer.
+//   A1. `finish` comes last, and only when the provider reported that it was done; any other end is a retryable fault.
+//   A2. A stream that reports an error is a fault at once: nothing after it is used.
+//   A3. An answer that a content filter has emptied is a refusal, not an empty answer.
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { type ModelPart, ModelFault } from '@dormouse/ports';
 import { type FinishReason, unreachable, type Usage } from '@dormouse/thread';
@@ -12,7 +12,7 @@ import { streamFault } from './provider-fault.ts';
 import type { CallIds } from './provider-call-ids.ts';
 import type { ToolNames } from './provider-tool-names.ts';
 
-/** What the model calls by other names than we do. */
+/** Names that differ between the model and the runtime. */
 interface Translations {
   readonly names: ToolNames;
   readonly ids: CallIds;
@@ -60,7 +60,7 @@ function translate(part: LanguageModelV4StreamPart, progress: Progress): ModelPa
     case 'error':
       throw streamFault(part.error); // (A2)
     default:
-      return null; // metadata, sources and files: nothing of them belongs to a conversation here
+      return null; // metadata, sources and files: not part of a conversation here
   }
 }
 
@@ -116,7 +116,7 @@ function finishReason(reason: LanguageModelV4FinishReason): FinishReason {
   }
 }
 
-/** Budgets need a number: where the provider counts nothing, what was said is estimated. */
+/** Budgets need a number: where the provider counts nothing, the length of the answer gives an estimate. */
 function usageOf(usage: LanguageModelV4Usage, progress: Progress): Usage {
   return {
     inputTokens: usage.inputTokens.total ?? 0,

@@ -1,10 +1,10 @@
-// Our transcript as a prompt of the AI SDK: legal for strict providers, not only for tolerant ones.
+// Converts the runtime's transcript into a prompt of the AI SDK that strict providers accept, too.
 //
 // Invariants:
-//   Q1. Results stand directly behind the assistant message that asked for them, in its order.
-//   Q2. A model without image input never gets an image: a placeholder stands for it, text items stay. R45
-//   Q3. Neighbouring user messages become one, and plain text stays a plain string on the wire: chat templates that demand
-//       alternation, and servers that take only strings, work too.
+//   Q1. Results stand directly behind the assistant message with their calls, in its order.
+//   Q2. A model without image input never gets an image: a placeholder replaces it, text items stay. R45
+//   Q3. Neighbouring user messages become one, and plain text stays a plain string on the wire: this also satisfies
+//       chat templates that demand alternation, and servers that accept only strings.
 //   Q4. An assistant message is never empty.
 import type {
   LanguageModelV4FilePart,
@@ -148,7 +148,7 @@ async function resultText(writer: Writer, result: ModelToolResult): Promise<stri
   return said === '' ? silence(result.outcome) : said;
 }
 
-/** What the model reads about a call that ended, or goes on, without words of its own. */
+/** The text for the model about a call that ended, or goes on, without a text of its own. */
 function silence(outcome: ModelToolResult['outcome']): string {
   switch (outcome) {
     case 'result':

@@ -1,10 +1,10 @@
-// Tool names as a provider takes them, and back. Providers allow letters, digits, `_` and `-`, and few of them more than
-// 64 characters; the protocol allows 128.
+// Converts tool names into the form that a provider accepts, and back. Providers allow letters, digits, `_` and `-`,
+// and few of them more than 64 characters; the protocol allows 128.
 //
 // Invariants:
 //   P1. A name that is allowed is sent unchanged.
 //   P2. A changed name is a function of the name alone, so that history and definitions agree in every request.
-//   P3. Two offered tools never share a name on the wire; a name that was not offered comes back as the model said it.
+//   P3. Two offered tools never share a name on the wire; a name that was not offered is returned unchanged.
 import { createHash } from 'node:crypto';
 
 export interface ToolNames {

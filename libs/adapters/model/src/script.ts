@@ -1,4 +1,4 @@
-// The script of a scripted model as an agent's parameters carry it; owns its shape and the words for what is wrong with it.
+// The script of a scripted model, as an agent's parameters carry it; owns its shape and the texts of its problems.
 import { z } from 'zod';
 
 const waitMsMax = 86_400_000;
@@ -30,7 +30,7 @@ export type ParsedScript =
 const stepForms =
   'a step is one of {"text"}, {"reasoning"}, {"tool_call": {"name","arguments"}}, {"wait_ms"}, {"fail": {"status"}}';
 
-/** No script at all is an empty one: such a model repeats what it hears. */
+/** A missing script is an empty one: such a model repeats the last message. */
 export function parseScript(value: unknown): ParsedScript {
   const parsed = script.safeParse(value ?? []);
   if (parsed.success) return { ok: true, script: parsed.data };

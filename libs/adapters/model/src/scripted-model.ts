@@ -1,8 +1,8 @@
-// A model that plays a script, for tests and walk-throughs: `parameters.script[n]` is what the thread's n-th completion does.
+// A model that plays a script, for tests and walk-throughs: `parameters.script[n]` is the thread's n-th completion.
 //
 // Invariants:
 //   S1. Which list is played depends on `request.ordinal` alone, so a repeated completion does the same again.
-//   S2. Past the end of the script the model repeats the last message it sees.
+//   S2. Past the end of the script the model repeats the last message.
 import type { Clock, ModelPart, ModelRequest } from '@dormouse/ports';
 import { ModelFault } from '@dormouse/ports';
 import { type ModelMessage, plainText, unreachable } from '@dormouse/thread';
@@ -54,7 +54,7 @@ function* call(
   index: number,
   completionId: string,
 ): Iterable<ModelPart> {
-  // A string is sent as it stands, so that a script can also say what is not JSON.
+  // A string is sent unchanged, so that a script can also send text that is not JSON.
   const text = typeof asked.arguments === 'string' ? asked.arguments : JSON.stringify(asked.arguments);
   yield { part: 'tool_input', index, text };
   yield {

@@ -1,4 +1,4 @@
-// Endpoints that do not stream: their one JSON answer, as a stream of one piece, so that everything behind reads streams.
+// Converts the one JSON answer of an endpoint that does not stream into a stream of one piece: all readers use streams.
 import { z } from 'zod';
 
 const answerBytesMax = 16 * 1024 * 1024;
@@ -12,7 +12,7 @@ const wholeAnswer = z.looseObject({
   ),
 });
 
-/** A fetch whose 2xx JSON answers have become event streams; everything else passes through. */
+/** A fetch that turns 2xx JSON answers into event streams; every other answer passes through. */
 export function streamingFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
@@ -24,7 +24,7 @@ export function streamingFetch(fetch: typeof globalThis.fetch): typeof globalThi
 function streamOf(text: string): Response {
   if (text.length > answerBytesMax) throw new TypeError('the answer of the endpoint is too large');
   const parsed = wholeAnswer.safeParse(JSON.parse(text));
-  // What is no answer is passed on as it is: inside a stream the provider's own words for an error are understood.
+  // Other JSON is passed on unchanged: inside a stream the provider's own error texts are understood.
   const piece = parsed.success ? asChunk(parsed.data) : (JSON.parse(text) as unknown);
   return new Response(`data: ${JSON.stringify(piece)}\n\ndata: [DONE]\n\n`, {
     headers: { 'content-type': 'text/event-stream' },

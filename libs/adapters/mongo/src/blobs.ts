@@ -18,7 +18,7 @@ export function createBlobs(server: MongoServer): Blobs {
       try {
         await server.write(() => blobs.insertOne(document));
       } catch (error) {
-        if (!isDuplicate(error)) throw error; // the same bytes: putting twice is putting once
+        if (!isDuplicate(error)) throw error; // the same bytes: storing twice is storing once
       }
     },
     get: async (tenant, sha256) => {

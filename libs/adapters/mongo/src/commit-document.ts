@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   D1. `_id` is tenant, thread and version, the version in digits of one length: it decides races, and sorts. A tenant
-//       has no colon, and what follows the last one is the version: no two commits share an `_id`.
+//       contains no colon, and the part after the last one is the version: no two commits share an `_id`.
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import { mongo } from 'mongoose';
 import { decidedPart } from './decided-inputs.ts';
@@ -28,12 +28,12 @@ export function documentOf(commit: Commit): CommitDocument {
   };
 }
 
-/** What MongoDB takes. One that takes less says so (`thread-log.ts`). */
+/** What MongoDB accepts. A server with a lower limit refuses the document itself (`thread-log.ts`). */
 const documentBytesMax = 16_777_216;
 const aroundBodyBytesMax = 65_536;
 const bytesPerCharacterMax = 3;
 
-/** No document holds it: the driver would not even send it, nor what goes with it. */
+/** True when no document can hold it: the driver would not even send it, nor the rest of its group. */
 export function isTooLarge(commit: Commit): boolean {
   if (commit.body.length * bytesPerCharacterMax + aroundBodyBytesMax < documentBytesMax) return false;
   return mongo.BSON.calculateObjectSize(documentOf(commit)) > documentBytesMax;
@@ -43,7 +43,7 @@ export function commitOf({ _id: _, decided: __, ...commit }: CommitDocument): Co
   return commit;
 }
 
-/** Commits of one thread with `from <= version <= to`. Tenant and thread are asked too: names of threads may hold colons. */
+/** Commits of one thread with `from <= version <= to`. The filter names both key parts: a thread may contain colons. */
 export function versionRange(key: ThreadKey, from: number, to: number | null) {
   const upper = to === null ? `${key.tenant}:${key.thread}:${lastVersion}` : commitIdOf(key, to);
   return { _id: { $gte: commitIdOf(key, from), $lte: upper }, tenant: key.tenant, thread: key.thread };

@@ -1,10 +1,11 @@
-// The dispatcher's ledger: a document of `claims` per call, with its attempts. Contract: ports/dispatch-ledger.ts (D1..D3).
+// The dispatcher's ledger: a document of `claims` per call with attempts. Contract: ports/dispatch-ledger.ts (D1..D3).
 //
 // Invariants:
-//   G1. A claim and an outcome are each set by one update that demands that nobody was first; who came second reads who it was.
-//   G2. What is asked or written down at the same moment shares a round trip, and of one call a document; where one of a
-//       group was not the first, each is asked about alone.
-//   G3. What a first attempt says is inserted, which costs a third of an upsert; where a claim came before, it is an update.
+//   G1. A claim and an outcome are each set by one update whose filter requires that the field is still unset; the
+//       caller that comes second reads the first one's value.
+//   G2. Reads or changes of the same moment share a round trip, and those of one call a document; where one of a group
+//       was not the first, each is repeated alone.
+//   G3. A first attempt is inserted, which costs a third of an upsert; where a claim came before, it is an update.
 import type { Attempt, DispatchLedger, DispatchOutcome, LedgerEntry, ThreadKey } from '@dormouse/ports';
 import { findById } from './find-by-id.ts';
 import { idOf } from './id-of.ts';
@@ -17,20 +18,20 @@ interface ClaimDocument {
   readonly claimedAt: number | null;
   readonly outcome: DispatchOutcome | null;
   readonly detail: string | null;
-  /** Unordered; absent as long as nothing was sent. */
+  /** Unordered; absent as long as no attempt was made. */
   readonly attempts?: readonly MadeAttempt[];
 }
 
 type MadeAttempt = Omit<Attempt, 'toolCallId'>;
 
-/** What is to be written down of one call. */
+/** What is to be stored about one call. */
 interface Change {
   readonly id: string;
   readonly made: readonly MadeAttempt[];
   readonly end: { readonly outcome: DispatchOutcome; readonly detail: string | null } | null;
 }
 
-/** The same, merged. */
+/** The same for all changes of one call, merged. */
 interface CallChanges {
   readonly id: string;
   readonly made: readonly MadeAttempt[];
@@ -45,7 +46,7 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
   const claims = server.collection<ClaimDocument>('claims');
   const claimId = (key: ThreadKey, subject: string): string => idOf(key.tenant, key.thread, subject);
 
-  /** Sets fields where `unset` is still null; false when somebody was first. (G1) */
+  /** Sets fields where `unset` is still null; false when another writer was first. (G1) */
   async function setFirst(
     id: string,
     unset: 'nonce' | 'outcome',
@@ -60,7 +61,7 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
     } catch (error) {
       if (!isDuplicate(error)) throw error;
     }
-    // An upsert that lost to another upsert has not looked at what that one wrote.
+    // An upsert that lost to another upsert has not looked at what the other one wrote.
     const { matchedCount } = await server.write(() => claims.updateOne({ _id: id, [unset]: null }, { $set: fields }));
     return matchedCount === 1;
   }
@@ -78,7 +79,7 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
     return (await find(id))?.outcome ?? end.outcome;
   }
 
-  /** Those of which something is written down already. (G3) */
+  /** Inserts new calls; returns those that have a document already. (G3) */
   async function insertNew(calls: readonly CallChanges[]): Promise<readonly CallChanges[]> {
     const fresh = calls.filter(({ made }) => made.some(({ number }) => number === 1));
     if (fresh.length === 0) return calls;
@@ -93,7 +94,7 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
     }
   }
 
-  /** Whether each was the first. */
+  /** True when each of them was the first. */
   async function updateAll(calls: readonly CallChanges[]): Promise<boolean> {
     if (calls.length === 0) return true;
     try {
@@ -106,7 +107,7 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
     }
   }
 
-  /** Answers the outcome that is recorded. (G2) */
+  /** Answers the recorded outcome. (G2) */
   const change = together<Change, DispatchOutcome | null>(async (changes) => {
     const calls = [...Map.groupBy(changes, ({ id }) => id)].map(([id, ofCall]) => ({
       id,
@@ -151,13 +152,13 @@ const madeOf = ({ number, at, status, durationMs }: Attempt): MadeAttempt => ({
   durationMs: Math.round(durationMs),
 });
 
-/** All that is to be said of a call; as with `$addToSet`, an attempt said twice is one. */
+/** The whole document of a call; as with `$addToSet`, an attempt that is given twice is stored once. */
 function documentOf({ id, made, ends: [end] }: CallChanges): ClaimDocument {
   const attempts = [...new Map(made.map((attempt) => [JSON.stringify(attempt), attempt])).values()];
   return { _id: id, ...unclaimed, ...(end ?? unsettled), attempts };
 }
 
-/** One update for all of it. */
+/** One update with all changes of a call. */
 function updateOf({ id, made, ends: [end] }: CallChanges) {
   return {
     updateOne: {
@@ -172,7 +173,7 @@ function updateOf({ id, made, ends: [end] }: CallChanges) {
   };
 }
 
-/** Attempts may be written down before anything else is. */
+/** Attempts may be stored before the claim is. */
 function entryOf(found: ClaimDocument | null): LedgerEntry | null {
   if (found === null || (found.nonce === null && found.outcome === null)) return null;
   const { nonce, outcome, detail, claimedAt } = found;

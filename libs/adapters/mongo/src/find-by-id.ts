@@ -1,5 +1,5 @@
-// Documents by their ids, those that are asked for at the same time in one question: when a process takes over thousands of
-// threads, or a wave of calls is dispatched, the round trips would cost more than the answers.
+// Reads documents by id; ids that are requested at the same time share one query: when a process takes over thousands
+// of threads, or dispatches many calls at once, the round trips would cost more than the answers.
 import type { mongo } from 'mongoose';
 import type { MongoServer } from './mongo-server.ts';
 import { together } from './together.ts';
@@ -8,7 +8,7 @@ interface Identified {
   readonly _id: string;
 }
 
-/** `atOnceMax` bounds the answer: documents in it. */
+/** `atOnceMax` limits the documents of one answer. */
 export function findById<Document extends Identified>(
   server: MongoServer,
   documents: mongo.Collection<Document>,

@@ -1,2 +1,2 @@
-// One string for several parts, in which no part can reach into the next: the `_id` of everything that is not a commit.
+// Joins parts into one string so that no two lists of parts collide: the `_id` of every document that is not a commit.
 export const idOf = (...parts: readonly (string | number)[]): string => JSON.stringify(parts);

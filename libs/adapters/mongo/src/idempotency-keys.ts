@@ -1,9 +1,10 @@
 // First answers by idempotency key, in `idempotency`. Port: ports/idempotency.ts.
 //
 // Invariants:
-//   I1. A key is claimed by inserting it; a claim whose lease has run out by changing it from the time that was read.
+//   I1. A key is claimed by an insert; a claim whose lease has expired is taken over by an update whose filter is the
+//       time that was read.
 //   I2. A key belongs to the body it was first used with until it is abandoned or expires.
-//   I3. Who asks while this process is writing an answer down waits until it is written.
+//   I3. A claim that comes while this process is writing the key's answer waits until the answer is written.
 import type { ClaimAnswer, IdempotencyKeys, KeptAnswer } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
 import { idOf } from './id-of.ts';
@@ -47,12 +48,12 @@ export function createIdempotencyKeys(server: MongoServer): IdempotencyKeys {
   return {
     claim: async (tenant, route, key, bodySha256, now, leaseMs) => {
       const _id = idOf(tenant, route, key);
-      await finishing.get(_id)?.catch(() => undefined); // (I3) its failure is told to who finishes
+      await finishing.get(_id)?.catch(() => undefined); // (I3) its failure rejects `finish`
       const claim = { _id, bodySha256, claimedAt: now, answer: null, expiresAt: new Date(Date.now() + answersKeptMs) };
       for (let tries = 0; tries < claimTriesMax; tries += 1) {
         if (await insert(claim)) return { claim: 'new' };
         const found = await server.read(() => keys.findOne({ _id }));
-        if (found === null) continue; // abandoned between the two: it is free again
+        if (found === null) continue; // abandoned meanwhile: the key is free again
         const answer = answerOf(found, bodySha256);
         if (answer.claim !== 'running' || found.claimedAt + leaseMs > now) return answer;
         if (await takeOver(found, now)) return { claim: 'new' };

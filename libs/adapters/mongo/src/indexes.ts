@@ -1,11 +1,11 @@
-// Every index there must be, made by an idempotent command and checked at every start: a missing one would not only be slow,
-// it would let an input be decided twice.
+// Every required index, created by an idempotent command and checked at every start: without one of them, queries would
+// be slow, and an input could be decided twice.
 //
 // Invariants:
 //   X1. An index is never changed under its name: a change of shape is a new name.
-//   X2. A partial index serves only questions that say its condition: without it they walk through the whole collection.
-//   X3. Where `decided_once` is, every commit names what it decided: it is made after the last of them does, and what it came
-//       after goes last. Until then nothing starts.
+//   X2. A partial index serves only queries that contain its condition: others scan the whole collection.
+//   X3. Where `decided_once` exists, every commit names what it decided: the index is created after the last commit
+//       does, and the index that it replaces is dropped last. Until then no process starts.
 import { Fault } from '@dormouse/ports';
 import type { mongo } from 'mongoose';
 import type { MongoServer } from './mongo-server.ts';
@@ -19,7 +19,7 @@ interface Index {
 }
 
 const decidedOnce = 'decided_once';
-/** What it came after. */
+/** The index that `decided_once` replaces. */
 const retiredIndex = 'commits.input_once';
 const listOrder = { createdAt: -1, thread: -1 } as const;
 
@@ -59,7 +59,7 @@ const indexes: readonly Index[] = [
   { collection: 'api_keys', name: 'alias_once', key: { alias: 1 }, options: { unique: true } },
 ];
 
-/** Makes what is missing, replaces nothing that is there, and retires what has a successor. */
+/** Creates what is missing, changes no existing index, and drops what has a successor. */
 export async function ensureIndexes(server: MongoServer): Promise<void> {
   const there = await indexesOf(server);
   if (!there.has(`commits.${decidedOnce}`)) await nameOldInputs(server); // (X3)
@@ -78,7 +78,7 @@ async function dropRetired(server: MongoServer): Promise<void> {
   }
 }
 
-/** What keeps a process from running, in a sentence; null when nothing does. */
+/** Why a process must not start, in a sentence; null when nothing prevents it. */
 export async function indexProblem(server: MongoServer): Promise<string | null> {
   const there = await indexesOf(server);
   const named = indexes.map((index) => ({ ...index, full: `${index.collection}.${index.name}` }));
@@ -93,7 +93,7 @@ export async function indexProblem(server: MongoServer): Promise<string | null> 
 
 const listed = (all: readonly { readonly full: string }[]): string => all.map(({ full }) => full).join(', ');
 
-/** What makes an index mean what it means. */
+/** The properties of an index that decide its meaning. */
 const shapeOf = (
   key: object,
   { unique, expireAfterSeconds, partialFilterExpression }: mongo.CreateIndexesOptions = {},
@@ -125,7 +125,7 @@ async function indexesIn(server: MongoServer, collection: string): Promise<reado
   try {
     return await server.read(() => server.collection(collection).indexes());
   } catch (error) {
-    if (causeCodeOf(error) === namespaceNotFound) return []; // a collection that nobody has written to
+    if (causeCodeOf(error) === namespaceNotFound) return []; // a collection without any document
     throw error;
   }
 }

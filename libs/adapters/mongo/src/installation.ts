@@ -1,8 +1,8 @@
-// The one document that says which installation a database is of, and which topics belong to it.
+// The one document that names the installation of a database, and the topics that belong to it.
 //
 // Invariants:
-//   I1. An id is given once, and never again; of several who ask at the same time one wins, and all learn its answer.
-//   I2. The bus is written once. Only an operator takes it out, to move to another on purpose.
+//   I1. An id is set once, and never again; of several callers at the same time one wins, and all get its id.
+//   I2. The bus is written once. Only an operator removes it, to move to another bus on purpose.
 import { randomBytes } from 'node:crypto';
 import { isDuplicate, type MongoServer } from './mongo-server.ts';
 
@@ -14,14 +14,14 @@ export interface InstallationBus {
 
 export interface Installation {
   readonly id: string;
-  /** Null when an operator has taken it out. */
+  /** Null when an operator has removed it. */
   readonly bus: InstallationBus | null;
 }
 
 export interface InstallationRecord {
   /** Null in a database that was never set up. @throws Fault UNAVAILABLE. */
   read(): Promise<Installation | null>;
-  /** What stands there afterwards: this bus only if none was written before. @throws Fault UNAVAILABLE. */
+  /** The document afterwards: with this bus only if none was written before. @throws Fault UNAVAILABLE. */
   claim(bus: InstallationBus): Promise<Installation>;
 }
 

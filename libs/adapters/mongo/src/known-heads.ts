@@ -1,13 +1,13 @@
-// Where threads end, as far as this process has seen: what lets a commit be stored without asking first.
+// Where threads end, as far as this process has seen: with it a commit is stored without a query first.
 //
 // Invariants:
-//   K1. A log only grows, so a remembered end is an end that was: who appends below it is too late for certain, who appends
-//       at it races on `_id`, who appends above it must ask.
+//   K1. A log only grows, so a remembered end was an end once: an append below it is certainly too late, an append at
+//       it races on `_id`, an append above it must query.
 import type { ThreadKey } from '@dormouse/ports';
 
 const generationMax = 50_000;
 
-/** Versions that the next commit of each thread would have; bounded by forgetting the older of two generations. */
+/** The version of each thread's next commit; bounded by forgetting the older of two generations. */
 export class KnownHeads {
   #young = new Map<string, number>();
   #old = new Map<string, number>();
@@ -17,7 +17,7 @@ export class KnownHeads {
     return this.#young.get(name) ?? this.#old.get(name) ?? null;
   }
 
-  /** A commit that ends here is in the log. */
+  /** The log holds a commit that ends here. */
   saw(key: ThreadKey, next: number): void {
     const known = this.of(key);
     if (known !== null && known >= next) return;

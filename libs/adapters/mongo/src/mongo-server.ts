@@ -1,15 +1,15 @@
-// The connection: how the server is reached, what its errors mean, and how often it was asked.
+// The connection: how the server is reached, what its errors mean, and how often it was called.
 //
 // Invariants:
-//   C1. Every write waits for a majority and its journal; every read asks the primary. Nothing is retried by the driver: a
-//       repetition after an unknown outcome is decided by who knows what was written.
-//   C2. Whatever a server or a network does is UNAVAILABLE; a failed read is never "nothing there". (L6)
-//   C3. Only the code of an error is looked at, never its words: two compatible servers have different words.
-//   C4. No URL, which may hold a password, is ever repeated.
+//   C1. Every write waits for a majority and its journal; every read asks the primary. The driver retries nothing:
+//       after an unknown outcome the caller decides, which knows what was written.
+//   C2. Every failure of a server or a network is UNAVAILABLE; a failed read is never "nothing there". (L6)
+//   C3. Only the code of an error is used, never its text: two compatible servers have different texts.
+//   C4. The URL, which may contain a password, is never repeated.
 import { certificateProblem, Fault, unreachableCode } from '@dormouse/ports';
 import mongoose, { type mongo } from 'mongoose';
 
-/** Round trips since opening, and what they were for. */
+/** Round trips since opening, by purpose. */
 export interface MongoCounters {
   readonly reads: number;
   readonly writes: number;
@@ -21,9 +21,9 @@ export interface MongoCounters {
 
 export interface MongoServer {
   collection<Document extends mongo.Document>(name: string): mongo.Collection<Document>;
-  /** One question to the server. @throws Fault UNAVAILABLE. (C2) */
+  /** One query. @throws Fault UNAVAILABLE. (C2) */
   read<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
-  /** One change. Errors that say something about the data (a duplicate key) stay what they are. */
+  /** One change. Errors about the data (a duplicate key) stay what they are. */
   write<Answer>(change: () => Promise<Answer>): Promise<Answer>;
   counted: { -readonly [name in keyof MongoCounters]: number };
   /** @throws Fault UNAVAILABLE when the server does not answer. */
@@ -40,7 +40,7 @@ export interface ServerOptions {
 }
 
 const duplicateKey = 11_000;
-/** What FerretDB answers where PostgreSQL found two writers waiting for each other; neither was stored. */
+/** FerretDB's answer when PostgreSQL found two writers waiting for each other; neither write was stored. */
 const deadlock = 16_908_292;
 const authenticationFailed = 18;
 const unauthorized = 13;
@@ -49,7 +49,7 @@ const tlsSettings = {
   certificate: 'tlsCertificateKeyFile=… of its query',
 };
 const sizeCodes: ReadonlySet<unknown> = new Set([10_334, 16]);
-/** Without one the driver would take `test`. */
+/** Without a database in the URL the driver would use `test`. */
 const namesDatabase = /^[a-z+]+:\/\/[^/]+\/[^?]/;
 const defaultDatabase = 'dormouse';
 const deadlockTriesMax = 20;
@@ -101,7 +101,7 @@ export async function connectServer(options: ServerOptions): Promise<MongoServer
 
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === duplicateKey;
 
-/** What a write of several documents says when some of them failed. */
+/** The error of a write of several documents when some of them failed. */
 export interface BulkError {
   readonly writeErrors?: WriteError | readonly WriteError[];
   readonly result?: { getWriteConcernError?(): unknown };
@@ -113,14 +113,14 @@ export interface WriteError {
   readonly code?: number;
 }
 
-/** The failures of single documents; null when it is anything else, so that nothing is known of any. */
+/** The failures of single documents; null for any other error, after which nothing is known of any document. */
 export function singleFailures(error: unknown): readonly WriteError[] | null {
   const { writeErrors = [], result } = error as BulkError;
   const list = [writeErrors].flat();
   return list.length === 0 || result?.getWriteConcernError?.() !== undefined ? null : list;
 }
 
-/** Places of a group that were not inserted because they are there; null when that is not all that went wrong. */
+/** Places of a group that were not inserted because the documents exist; null when anything else failed, too. */
 export function duplicatePlaces(error: unknown): ReadonlySet<number> | null {
   const failures = singleFailures(error);
   return failures?.every(isDuplicate) === true ? new Set(failures.map(({ index }) => index)) : null;
@@ -128,7 +128,7 @@ export function duplicatePlaces(error: unknown): ReadonlySet<number> | null {
 
 export const isDeadlock = (error: unknown): boolean => codeOf(error) === deadlock;
 
-/** A document above what this server takes: MongoDB's code, and that of servers with a smaller limit. */
+/** A document above the server's limit: MongoDB's code, and that of servers with a lower limit. */
 export const isSizeRefusal = (error: unknown): boolean => sizeCodes.has(codeOf(error));
 
 function codeOf(error: unknown): unknown {
@@ -160,7 +160,7 @@ export function faultOf(error: unknown): Error {
 
 const unavailable = (words: string, cause: unknown): Fault => new Fault('UNAVAILABLE', words, { retryAfterMs, cause });
 
-/** Why no server could be chosen: what the first of them did. */
+/** Why no server could be chosen: the error of the first of them. */
 function reasonOf(error: unknown): unknown {
   const { reason } = error as {
     readonly reason?: { readonly servers?: ReadonlyMap<string, { readonly error?: unknown }> };

@@ -1,8 +1,8 @@
-// Brings a database along whose commits do not name what they decided (decided-inputs.ts).
+// Migrates a database whose commits do not name what they decided (decided-inputs.ts).
 //
 // Invariants:
-//   O1. Repeatable: it ends when a whole pass finds nothing. Processes of the older version must have been stopped: what they
-//       write after that is not named.
+//   O1. Repeatable: it ends when a whole pass finds nothing. Processes of the older version must be stopped: what they
+//       write afterwards is not named.
 import type { CommitDocument } from './commit-document.ts';
 import { decidedPart } from './decided-inputs.ts';
 import type { MongoServer } from './mongo-server.ts';

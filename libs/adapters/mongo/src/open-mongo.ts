@@ -15,11 +15,11 @@ import { createTimers, type Partitions } from './timers.ts';
 import { createLogins, createViews } from './views.ts';
 
 export interface MongoOptions extends ServerOptions {
-  /** Of the bus; without it this process fires every timer. */
+  /** The bus's partitions; without them this process fires every timer. */
   readonly partitions?: Partitions | undefined;
-  /** `make` creates what is missing and brings a database of before along; `check` refuses to open without it. */
+  /** `make` creates what is missing and migrates an older database; `check` refuses to open without it. */
   readonly indexes: 'make' | 'check';
-  /** Asked before anything is made or checked: it rejects when this database is not to be used. */
+  /** Called before anything is created or checked: it rejects when this database must not be used. */
   readonly look?: (installation: InstallationRecord) => Promise<void>;
 }
 

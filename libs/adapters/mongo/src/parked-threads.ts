@@ -1,9 +1,9 @@
-// Parked threads in `parked`, and what waits for them in `parked_inputs`. Contract: ports/parked-threads.ts.
+// Parked threads in `parked`, and their waiting inputs in `parked_inputs`. Contract: ports/parked-threads.ts.
 //
 // Invariants:
-//   K1. Who adds is the owner of the thread, alone but for a zombie: the place of an input is one behind the last.
-//   K2. The mark counts what was put aside, after it was: a mark that is about to go does not, when something came between the
-//       look at what waits and its end. (P5)
+//   K1. Only the owner of the thread adds inputs (or a zombie beside it): the place of an input is one behind the last.
+//   K2. The mark counts the inputs that were put aside, after each is stored: a mark is not removed when an input came
+//       between reading the waiting inputs and the removal. (P5)
 import {
   decodeCursor,
   encodeCursor,
@@ -21,14 +21,14 @@ import { isDuplicate, type MongoServer } from './mongo-server.ts';
 
 interface ThreadDocument extends ParkedThread {
   readonly _id: string;
-  /** Absent when nothing was put aside yet. (K2) */
+  /** Absent while no input was put aside. (K2) */
   readonly adds?: number;
 }
 
 interface InputDocument extends ThreadKey {
   readonly _id: string;
   readonly place: number;
-  /** JSON: names that people chose never become names of fields. */
+  /** JSON: names that users chose never become names of fields. */
   readonly input: string;
   readonly trace: string | null;
   readonly droppedAt: number | null;
@@ -63,7 +63,7 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
     try {
       await server.write(count);
     } catch (error) {
-      if (!isDuplicate(error)) throw error; // somebody else has just marked it
+      if (!isDuplicate(error)) throw error; // marked by another process meanwhile
       await server.write(count);
     }
   }
@@ -87,7 +87,7 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
       try {
         await server.write(() => inputs.insertOne({ ...document, trace, droppedAt: null }));
       } catch (error) {
-        if (!isDuplicate(error)) throw error; // it is there already
+        if (!isDuplicate(error)) throw error; // it was stored before
       }
       await countAdded(key, at);
     },

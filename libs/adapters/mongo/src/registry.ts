@@ -1,5 +1,5 @@
-// What operators configure, one collection each, the thing itself as JSON in `document`: names that people chose never become
-// names of fields. Ports: ports/registry.ts, ports/api-keys.ts.
+// What operators configure, one collection for each kind, the object itself as JSON in `document`: names that users
+// chose never become names of fields. Ports: ports/registry.ts, ports/api-keys.ts.
 import type {
   Agent,
   Agents,
@@ -22,7 +22,7 @@ interface Stored {
   readonly _id: string;
   readonly tenant: string;
   readonly name: string;
-  /** The id that people may use instead of the name. */
+  /** The id that may be used instead of the name. */
   readonly alias: string;
   readonly version: number;
   readonly document: string;
@@ -196,7 +196,7 @@ async function put<Document extends { readonly _id: string }>(
     await server.write(() => into.updateOne(filter, update, { upsert: true }));
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    await server.write(() => into.updateOne(filter, update)); // somebody inserted it meanwhile
+    await server.write(() => into.updateOne(filter, update)); // inserted by another process meanwhile
   }
 }
 

@@ -8,7 +8,7 @@ interface SnapshotDocument extends Snapshot {
   readonly _id: string;
 }
 
-/** Most weigh some kilobytes, few a megabyte. */
+/** Most are some kilobytes, few a megabyte. */
 const snapshotsAtOnceMax = 32;
 
 export function createSnapshots(server: MongoServer): Snapshots {
@@ -21,14 +21,14 @@ export function createSnapshots(server: MongoServer): Snapshots {
     },
     put: async (key, { version, shape, state }) => {
       const _id = idOf(key.tenant, key.thread);
-      // One of another shape is of no use to this release and is replaced.
+      // A snapshot of another shape is of no use to this release and is replaced.
       const older = { _id, $or: [{ version: { $lte: version } }, { shape: { $ne: shape } }] };
       const update = { $set: { version, shape, state } };
       try {
         await server.write(() => snapshots.updateOne(older, update, { upsert: true }));
       } catch (error) {
         if (!isDuplicate(error)) throw error;
-        await server.write(() => snapshots.updateOne(older, update)); // somebody inserted one meanwhile, older or newer
+        await server.write(() => snapshots.updateOne(older, update)); // inserted meanwhile, older or newer
       }
     },
   };

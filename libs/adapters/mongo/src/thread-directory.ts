@@ -1,9 +1,9 @@
-// Summaries of threads for lists, in `threads`. Port: ports/thread-directory.ts. The log is the truth; rows may be behind it.
+// Summaries of threads for lists, in `threads`. Port: ports/thread-directory.ts. The log is the truth; rows may lag.
 //
 // Invariants:
 //   Y1. A row moves forward only: a projection of an older position changes nothing.
 //   Y2. Every filter has an index that ends in (createdAt, thread), the order of the list, newest first.
-//   Y3. Names and values of metadata are values here, `labels`, never names of fields.
+//   Y3. Names and values of metadata are stored as values, `labels`, never as names of fields.
 import type { Page, PageRequest, ThreadDirectory, ThreadFilter, ThreadProjection, ThreadRow } from '@dormouse/ports';
 import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
 import type { mongo } from 'mongoose';
@@ -87,8 +87,8 @@ interface RowUpdate {
 }
 
 /**
- * A projection without a title, or with one that the row has had, says nothing about the title; an opening is of no use once
- * the thread is open. Of the two updates of a titled one either may come first. (Y1)
+ * A projection without a title, or with a title that the row has had, leaves the title alone; an opening has no effect
+ * once the thread is open. The two updates for a projection with a title may run in either order. (Y1)
  */
 function projecting({
   tenant,

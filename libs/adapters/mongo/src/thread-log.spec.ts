@@ -13,7 +13,7 @@ interface Refusal {
 const taken = 11_000;
 const deadlock = 16_908_292;
 
-/** A server that refuses this of each insert and is gone then, also for whoever reads: a real one is not at the right moment. */
+/** A server that refuses these documents of each insert and is then unreachable, also for reads. */
 function goneAfter(...inserts: readonly (readonly Refusal[])[]): {
   readonly server: MongoServer;
   readonly stored: string[];

@@ -1,15 +1,15 @@
 // The event log of every thread in the collection `commits`. Contract: ports/thread-log.ts (L1..L8).
 //
 // Invariants:
-//   M1. One commit is one document and one insert; a group is one insertMany in any order, so one that fails harms nobody.
-//       Commits of one thread in one group go in one after the other. (L4)
-//   M2. `_id` decides who wins a version. A version is the head's only if a commit ends there: what this process does not
-//       remember, it asks. (L1)
-//   M3. A duplicate key says only that somebody was first. Which key it was is read back: our own nonce means stored, another
-//       commit of this version a conflict, none a duplicate input. (L2)
-//   M4. A group whose answer was lost is `unknown`, each of it; one that no server took is a fault. As soon as anything is known of
-//       one of a group, the rest is `unknown` whatever happens: the others keep what they were told. (L4, L5, L8)
-//   M5. What no document can hold is not sent: it would take its group with it. (L7)
+//   M1. One commit is one document and one insert; a group is one unordered insertMany, so one that fails harms no
+//       other. Commits of one thread in one group are inserted one after the other. (L4)
+//   M2. `_id` decides which commit wins a version. A version is the head's only if a commit ends there: if this process
+//       does not remember the head, it queries it. (L1)
+//   M3. A duplicate key says only that another write was first. Which key it was is read back: this commit's own nonce
+//       means stored, another commit of this version a conflict, none a duplicate input. (L2)
+//   M4. Every commit of a group whose answer was lost is `unknown`; a group that no server took is a fault. As soon as
+//       one outcome of a group is known, the rest is `unknown`: the others keep their outcomes. (L4, L5, L8)
+//   M5. A commit that no document can hold is not sent: it would fail its whole group. (L7)
 import { type Append, type AppendOutcome, type Commit, Fault, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import { type CommitDocument, commitIdOf, commitOf, documentOf, isTooLarge, versionRange } from './commit-document.ts';
 import { decidedName } from './decided-inputs.ts';
@@ -24,7 +24,7 @@ import {
   wasNotSent,
 } from './mongo-server.ts';
 
-/** Outcomes of a wave by place; null where the server asks to try again. */
+/** Outcomes of a wave by place; null where the server asks for a retry. */
 type WaveOutcome = AppendOutcome | null;
 type Failure = 'taken' | 'again' | 'too_large';
 
@@ -106,7 +106,7 @@ export function createThreadLog(server: MongoServer): ThreadLog {
     return outcomes;
   }
 
-  /** What the server refused, by place. (M4) */
+  /** The server's refusals, by place. (M4) */
   async function failuresOf(wave: readonly Commit[]): Promise<ReadonlyMap<number, Failure> | 'unknown'> {
     try {
       await commits.insertMany(wave.map(documentOf), { ordered: false });
@@ -191,7 +191,7 @@ function meaningOf(ours: Commit, stored: Commit | undefined): AppendOutcome {
   return stored.nonce === ours.nonce ? 'appended' : 'conflict';
 }
 
-/** The refusals inside an error of a bulk write; null when it is anything else, so that nothing is known. */
+/** The refusals inside an error of a bulk write; null for any other error, after which nothing is known. */
 function refusalsOf(error: unknown): ReadonlyMap<number, Failure> | null {
   const list = singleFailures(error);
   if (list === null) return null;
@@ -205,7 +205,7 @@ function refusalsOf(error: unknown): ReadonlyMap<number, Failure> | null {
   return refusals;
 }
 
-/** Nothing is known of what could not be read. */
+/** Nothing is known of a commit that could not be read. */
 function notRead(error: unknown): null {
   if (error instanceof Fault) return null;
   throw error;

@@ -1,14 +1,14 @@
 // Durable timers in `timers`. Port: ports/timers.ts.
 //
 // Invariants:
-//   T1. Each timer carries the partition of its thread; a process is given those of the partitions it owns, so that a timer
-//       is fired by one process, not by all.
+//   T1. Each timer carries the partition of its thread; a process gets those of the partitions it owns, so that one
+//       process fires a timer, not all.
 import type { DueTimer, ThreadKey, Timers } from '@dormouse/ports';
 import type { mongo } from 'mongoose';
 import { idOf } from './id-of.ts';
 import { isDuplicate, type MongoServer } from './mongo-server.ts';
 
-/** Which partition a thread belongs to, and which ones this process owns now. */
+/** The partition of a thread, and the partitions that this process owns now. */
 export interface Partitions {
   of(key: ThreadKey): number;
   owned(): ReadonlySet<number>;

@@ -1,9 +1,9 @@
-// Questions of one kind that come in the same turn of the event loop, or while another is on its way, go to the server together:
-// no timer, no added wait.
+// Questions of one kind that come in the same tick of the event loop, or while another question runs, go to the server
+// together: no timer, no added wait.
 //
 // Invariants:
-//   T1. One question is on its way at a time; what comes meanwhile is the next one, in the order it came.
-//   T2. Everybody of a group gets an answer of their own, or the group's failure.
+//   T1. One question runs at a time; those that come meanwhile form the next one, in order of arrival.
+//   T2. Every caller of a group gets its own answer, or the group's failure.
 import { setImmediate } from 'node:timers/promises';
 
 /** `ask` answers in the order given. */

@@ -1,16 +1,16 @@
-// Whether a URL can be used at all, before anybody is asked: what it says, and the files that it names.
+// Whether a URL can be used at all, checked before any connection: its syntax, and the files that it names.
 //
 // Invariants:
-//   U1. Nothing of the URL, which may hold a password, is repeated.
+//   U1. No part of the URL, which may contain a password, is repeated.
 import { accessSync, constants } from 'node:fs';
 import { mongo } from 'mongoose';
 
 const fileOptions = ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'] as const;
 
-/** Null, or what is wrong with it. */
+/** Null, or the problem of the URL. */
 export function mongoUrlProblem(url: string): string | null {
   try {
-    // Reads the URL; nothing is connected.
+    // Parses the URL; nothing is connected.
     void new mongo.MongoClient(url);
   } catch {
     return 'cannot be read: look for an option that MongoDB does not know, or a user or password that is not percent-encoded'; // (U1)
@@ -26,6 +26,6 @@ function isReadable(path: string | null): boolean {
     accessSync(path, constants.R_OK);
     return true;
   } catch {
-    return false; // that is the answer
+    return false; // missing or unreadable
   }
 }

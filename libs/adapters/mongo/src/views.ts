@@ -45,7 +45,7 @@ export function createViews(server: MongoServer, now: () => number = Date.now): 
 
 interface LoginDocument extends ThreadKey, Login {
   readonly _id: string;
-  /** Deleted by the server some time after this. */
+  /** The server deletes the document some time after this. */
   readonly expiry: Date;
 }
 

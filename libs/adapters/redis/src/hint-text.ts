@@ -1,8 +1,8 @@
-// Hints of one thread as one message: a line of JSON, and after it the body of a commit as it is stored, not escaped again.
+// Hints of one thread as one message: a line of JSON, then the body of a commit as it is stored, without new escapes.
 import type { Commit, Hint } from '@dormouse/ports';
 import { readJson } from '@dormouse/protocol';
 
-/** A commit may only be the last. */
+/** A commit may only be the last of the hints. */
 export function textOf(hints: readonly Hint[]): string {
   const last = hints.at(-1);
   if (last?.hint !== 'committed') return JSON.stringify(hints);
@@ -10,7 +10,7 @@ export function textOf(hints: readonly Hint[]): string {
   return `${JSON.stringify([...hints.slice(0, -1), { hint: 'committed', commit }])}\n${body}`;
 }
 
-/** None in what is no such message: another release may have sent it. A hint that is lost costs time, no process. */
+/** Empty for a message of another form: another release may have sent it. A lost hint costs time, not the process. */
 export function hintsIn(text: string): readonly Hint[] {
   const end = text.indexOf('\n');
   const hints = listIn(end < 0 ? text : text.slice(0, end));

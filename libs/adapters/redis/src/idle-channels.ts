@@ -1,14 +1,15 @@
-// Channels that nobody listens to at the moment, until it is time to leave them.
+// Channels without a listener, kept until it is time to leave them.
 //
 // Invariants:
-//   I1. A channel is left `keptMs` after nobody wanted it, or earlier when there are more than `channelsMax`: the oldest first.
-//   I2. No timer while there is none.
+//   I1. A channel is left `keptMs` after its last listener, or earlier when there are more than `channelsMax`: the
+//       oldest first.
+//   I2. No timer while there is no such channel.
 
 const keptMs = 5_000;
 const channelsMax = 10_000;
 
 export class IdleChannels {
-  /** Since when, oldest first. */
+  /** When each channel became idle, oldest first. */
   readonly #since = new Map<string, number>();
   readonly #leave: (channels: readonly string[]) => void;
   #timer: NodeJS.Timeout | null = null;

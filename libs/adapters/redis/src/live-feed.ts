@@ -1,17 +1,20 @@
-// Hints over Redis: a channel per thread, and beside it a list of what the running completion has said. Port: ports/live-feed.ts.
+// Hints over Redis: a channel per thread, and a list of the running completion's deltas. Port: ports/live-feed.ts.
 //
 // Invariants:
-//   F1. Publishing waits for nothing and fails for nobody. What is published by one process arrives in its order.
-//   F2. A subscription outlives an outage: what this process listens to is subscribed anew when Redis is back.
-//   F3. The list belongs to one attempt of one completion: another begins it anew, the commit that ends the completion drops
-//       it, and time does if its process dies. It is bounded; what does not fit is only not shown to late clients.
-//   F4. What the model says is gathered for a moment and leaves together, at once with a commit of its thread. It is in the
-//       list before it is published: a late client misses nothing. A completion that ends within the moment needs no list.
-//   F5. A channel nobody listens to any more is kept for a while: in a conversation the next listener is about to come.
-//   F6. What leaves in one turn of the event loop is one command, whatever its channels and lists: commits of many threads are
-//       stored together, and a command costs more than what it carries. It is bounded: Redis does nothing else meanwhile.
-//   F7. A third key is a list with what the completion waits for since its last attempt failed; a later attempt that speaks drops
-//       it, or time does.
+//   F1. Publishing waits for nothing and never fails. Hints of one process arrive in its order.
+//   F2. A subscription outlives an outage: the channels of this process are subscribed again when Redis is back.
+//   F3. The list belongs to one attempt of one completion: another attempt restarts it, the commit that ends the
+//       completion deletes it, and it expires if its process dies. It is bounded; what does not fit is only missing for
+//       late clients.
+//   F4. Deltas of the model are gathered for a moment and sent together, at once with a commit of their thread. They
+//       are in the list before they are published: a late client misses nothing. A completion that ends within the
+//       moment needs no list.
+//   F5. A channel without a listener is kept for a while: in a conversation the next listener comes soon.
+//   F6. All that is sent in one tick of the event loop is one command, whatever its channels and lists: commits of many
+//       threads are stored together, and a command costs more than what it carries. It is bounded: Redis does nothing
+//       else meanwhile.
+//   F7. A third key is a list with what the completion waits for since its last attempt failed; the deltas of a later
+//       attempt delete it, or it expires.
 import type { Delta, Hint, LiveFeed, Retrying, ThreadKey } from '@dormouse/ports';
 import { IdleChannels } from './idle-channels.ts';
 import { hintsIn, textOf } from './hint-text.ts';
@@ -32,13 +35,13 @@ interface Said {
   deltas: number;
 }
 
-/** Of one thread, on their way out. */
+/** Hints of one thread that are to be sent. */
 interface Gathered {
   readonly key: ThreadKey;
   readonly hints: Hint[];
 }
 
-/** ARGV: three for each step, its name and two more; see `Step`. A list that Redis refuses (it is full) holds up no hint. */
+/** ARGV: three for each step, its name and two more; see `Step`. A list that a full Redis refuses delays no hint. */
 const stepsScript = `
   for place = 1, #ARGV, 3 do
     local step, name, value = ARGV[place], ARGV[place + 1], ARGV[place + 2]
@@ -88,7 +91,7 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
     for (const channel of channels) inForce.add(channel);
   }
 
-  /** One that throws is told nothing more: its client reads the log again, as after any lost hint. */
+  /** A listener that throws gets nothing more: its client reads the log again, as after any lost hint. */
   function tell(channel: string, listener: Listener, hint: Hint): void {
     try {
       listener(hint);
@@ -165,7 +168,7 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
     take(['expire', list, String(keptMs)]);
   }
 
-  /** Where another process took the thread over, nobody says here that its completion has ended: the oldest make room. */
+  /** When another process takes the thread over, this process never sees the completion end: the oldest is dropped. */
   function remember(list: string, running: Said): void {
     said.delete(list);
     const [oldest] = said.keys();

@@ -8,9 +8,9 @@ import { openLink, readyOrAway } from './redis-link.ts';
 
 export interface RedisOptions {
   readonly url: string;
-  /** Authorities and a certificate of our own, for a `rediss:` URL. */
+  /** The installation's own authorities and certificate, for a `rediss:` URL. */
   readonly tls?: ConnectionOptions | undefined;
-  /** Of every key and channel: one installation, one prefix. After it comes the tenant. */
+  /** Prefix of every key and channel: one installation, one prefix. The tenant follows it. */
   readonly prefix: string;
   readonly logger: Logger;
 }
@@ -24,7 +24,7 @@ export interface RedisHints extends Pick<Stores, 'dedup' | 'feed' | 'rates'> {
 const connectWithinMs = 2_000;
 const rememberedMs = 86_400_000;
 
-/** Never fails: what is away now may come later. */
+/** Never fails: a Redis that is away now may come later. */
 export async function openRedis({ url, tls, prefix, logger }: RedisOptions): Promise<RedisHints> {
   const commands = openLink({ url, tls, name: 'dormouse-commands', logger });
   const subscriptions = openLink({ url, tls, name: 'dormouse-subscriptions', logger });

@@ -1,10 +1,10 @@
-// The connection to Redis, which may be away at any time: nothing waits for it, and nothing fails because of it.
+// The connection to Redis, which may be away at any time: no caller waits for it, and none fails because of it.
 //
 // Invariants:
-//   L1. A command that cannot be sent now fails now; whoever sent it goes on without. Losing Redis costs time, never more.
-//   L2. An outage is said once when it begins, and once when it ends.
-//   L3. No URL, which may hold a password, is ever repeated.
-//   L4. A server that stays silent is away: one timer for the connection, where one per command would cost more than the command.
+//   L1. A command that cannot be sent now fails now; its caller goes on without it. Losing Redis costs only time.
+//   L2. An outage is logged once when it begins, and once when it ends.
+//   L3. The URL, which may contain a password, is never repeated.
+//   L4. A server that stays silent is away: one timer for the connection; one per command would cost more than it.
 import { certificateProblem, type Logger } from '@dormouse/ports';
 import { Redis } from 'ioredis';
 import type { ConnectionOptions } from 'node:tls';
@@ -55,7 +55,7 @@ export function openLink({ url, tls, name, logger }: LinkOptions): RedisLink {
       try {
         return await question(client);
       } catch {
-        return otherwise; // the link has said that Redis is away
+        return otherwise; // the outage is logged already
       }
     },
     close: async () => {
@@ -69,13 +69,13 @@ const tlsSettings = {
   certificate: 'DORMOUSE_REDIS_TLS_CERT_FILE and _KEY_FILE',
 };
 
-/** What somebody can do about it. (L3) */
+/** The reason, with what an operator can do about it. (L3) */
 function reasonOf(error: NodeJS.ErrnoException, hasJustConnected: boolean): string {
   const certificate = certificateProblem(error, tlsSettings);
   if (certificate !== null) return `Redis (DORMOUSE_REDIS_URL): ${certificate}`;
   if (/^(WRONGPASS|NOAUTH|NOPERM)\b|^ERR .*AUTH/.test(error.message))
     return 'Redis refuses our credentials: see DORMOUSE_REDIS_URL.';
-  // Whoever is refused by a server that has said so already may be cut off before it has read why.
+  // A server may close a connection that it refuses before the client has read the refusal.
   if (hasJustConnected && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))
     return `Redis ends our connections at once (${error.code}): with TLS, see ${tlsSettings.certificate}.`;
   return error.code ?? error.name;

@@ -10,7 +10,7 @@ const selectLatest =
   'SELECT document FROM agents WHERE tenant = ? AND (name = ? OR agent_id = ?) ORDER BY version DESC LIMIT 1';
 const selectVersion =
   'SELECT document FROM agents WHERE tenant = ? AND (name = ? OR agent_id = ?) AND version = ? LIMIT 1';
-// With max(), SQLite takes the other columns from the row that has the maximum.
+// With max(), SQLite takes the other columns from the row that holds the maximum.
 const selectPage =
   'SELECT document, max(version) FROM agents WHERE tenant = ? AND name > ? GROUP BY name ORDER BY name LIMIT ?';
 const removeAll = 'DELETE FROM agents WHERE tenant = ? AND name = ?';

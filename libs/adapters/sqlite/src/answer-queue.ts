@@ -1,4 +1,4 @@
-// Who waits for which answer of the writer: first asked, first answered. (W1 of the writer's thread)
+// The callers that wait for answers of the writer: first asked, first answered. (W1 of the writer's thread)
 import { faultOf } from './fault-of.ts';
 import type { WriteAnswer } from './write-operation.ts';
 
@@ -15,7 +15,7 @@ export interface AnswerQueue {
   rejectAll(why: Error): void;
 }
 
-/** Settled places at the head are given back in lots. */
+/** Settled places at the head are freed in batches. */
 const settledMax = 1_024;
 
 export function createAnswerQueue(): AnswerQueue {
@@ -29,7 +29,7 @@ export function createAnswerQueue(): AnswerQueue {
     settle: (answers) => {
       for (const answer of answers) {
         const next = places[settled];
-        places[settled] = null; // nothing of it is kept
+        places[settled] = null; // frees what it refers to
         settled += 1;
         if (typeof answer === 'object' && 'failure' in answer) next?.reject(faultOf(answer.failure));
         else next?.resolve(answer);

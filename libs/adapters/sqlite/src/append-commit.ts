@@ -1,10 +1,11 @@
-// Stores commits inside the writer's transaction: who wins a race is decided here, without failing the transaction.
+// Stores commits inside the writer's transaction: decides which commit wins a race, without failing the transaction.
 //
 // Invariants:
-//   A1. The writer is the only process that writes, so the heads it remembers are the heads; after a rollback it forgets them.
-//   A2. A conflict is found by comparing versions (thread-log L1), a duplicate by its inputs (thread-log L2), both before anything
-//       of the commit is inserted: neither leaves a trace in the log.
-//   A3. The commit, its inputs and its owed row are inserted in one transaction; unique keys refuse a second one. (schema S3)
+//   A1. Only the writer's process writes, so the heads it remembers are the heads; after a rollback it forgets them.
+//   A2. A conflict is found by comparing versions (thread-log L1), a duplicate by its inputs (thread-log L2), both
+//       before any part of the commit is inserted: neither leaves a trace in the log.
+//   A3. The commit, its inputs and its owed row are inserted in one transaction; unique keys refuse a second one.
+//       (schema S3)
 //   A4. An input is well-formed text: a lone surrogate would be one text in the log and another one in the index.
 import type { AppendOutcome } from '@dormouse/ports';
 import type { DatabaseSync } from 'node:sqlite';
@@ -12,7 +13,7 @@ import type { AppendRow } from './write-operation.ts';
 
 export interface CommitAppender {
   append(row: AppendRow): AppendOutcome;
-  /** The transaction was rolled back: what was remembered of it is wrong. (A1) */
+  /** The transaction was rolled back: the remembered heads are wrong. (A1) */
   forget(): void;
 }
 

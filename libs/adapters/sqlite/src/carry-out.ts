@@ -1,9 +1,9 @@
-// Carries out one operation inside the writer's transaction. Failing, it throws what SQLite throws.
+// Runs one operation inside the writer's transaction. If it fails, it throws what SQLite throws.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CommitAppender } from './append-commit.ts';
 import type { AppendRow, Statement, WriteAnswer, WriteOperation } from './write-operation.ts';
 
-/** What SQLite takes for "no limit". */
+/** SQLite's value for "no limit". */
 const pagesUnlimited = 0xff_ff_ff_fe;
 
 export const isAppend = (operation: WriteOperation): operation is AppendRow => Array.isArray(operation);

@@ -1,14 +1,14 @@
-// How the writer has its log carried over by another thread and goes on meanwhile: one state in shared memory.
+// How another thread checkpoints the writer's log while the writer goes on: one state in shared memory.
 //
 //   absent → starting → free → asked → carried or failed → free → …, and from each of them → over
 //
 // Invariants:
-//   D1. Each state is left by one side only: `starting` and `asked` by the thread that carries over, the others by the writer; all
-//       of them by whoever ends it. No step overwrites another.
-//   D2. One checkpoint is asked for at a time; the next one can be when the answer was taken.
+//   D1. Each state is left by one side only: `starting` and `asked` by the checkpointing thread, the others by the
+//       writer; the side that ends the line leaves any of them. No step overwrites another.
+//   D2. One checkpoint is requested at a time; the next one may be requested when the answer was taken.
 export const lineBytes = 4;
 
-/** `workerData` of the thread that carries over. */
+/** `workerData` of the checkpointing thread. */
 export interface CheckpointSetup {
   readonly file: string;
   readonly line: SharedArrayBuffer;
@@ -19,24 +19,24 @@ type State = (typeof checkpointStates)[number];
 
 /** The writer's end. */
 export interface CheckpointRequest {
-  /** `absent` is answered once: then somebody has to start the thread. `no` while it starts or is busy. */
+  /** `absent` is answered once: then the caller has to start the thread. `no` while it starts or is busy. */
   ask(): 'asked' | 'absent' | 'no';
-  /** The answer, once; null while there is none. `failed`: nothing was carried over. */
+  /** The answer, once; null while there is none. `failed`: nothing was checkpointed. */
   take(): 'carried' | 'failed' | null;
-  /** Until what was asked for is answered, `ms` at most. */
+  /** Waits until the requested checkpoint is answered, `ms` at most. */
   wait(ms: number): void;
 }
 
-/** The end of the thread that carries over. */
+/** The end of the checkpointing thread. */
 export interface CheckpointWork {
   ready(): void;
-  /** Until something is asked for; false when it is over. */
+  /** Waits until a checkpoint is requested; false when the line is over. */
   next(): boolean;
   answer(answer: 'carried' | 'failed'): void;
 }
 
 export interface CheckpointLine extends CheckpointRequest, CheckpointWork {
-  /** What is being carried over is finished, and answered to nobody. */
+  /** A checkpoint that is running is finished, but not answered. */
   end(): void;
 }
 

@@ -1,6 +1,6 @@
-// The thread that carries the write-ahead log over into the database file while the writer goes on. It is started when a log has
-// grown too long for the first time, and sleeps until it is asked. What a transaction stores while it is at it, it leaves for the
-// writer.
+// The thread that checkpoints the write-ahead log into the database file while the writer goes on. It is started when a
+// log has grown too long for the first time, and sleeps until a checkpoint is requested. Frames that a transaction
+// stores during a checkpoint are left for the writer.
 //
 // Runs from source too, where packages of this repository cannot be imported: only `node:` and files beside this one.
 import { DatabaseSync } from 'node:sqlite';
@@ -12,14 +12,14 @@ import { busyMsMax } from './transaction.ts';
 const setup = workerData as CheckpointSetup;
 const line = createCheckpointLine(setup.line);
 const database = new DatabaseSync(setup.file, { timeout: busyMsMax });
-database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0'); // syncs the log before, and the file behind
+database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0'); // syncs the log first, then the file
 const noop = database.prepare('PRAGMA wal_checkpoint(NOOP)');
 const passive = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 line.ready();
 while (line.next()) line.answer(carryOver());
 database.close();
 
-/** Nothing is, when the disk is full, or somebody else is at it: the log holds everything until it is tried again. */
+/** `failed` when the disk is full, or another connection checkpoints: the log keeps everything until a retry. */
 function carryOver(): 'carried' | 'failed' {
   try {
     const before = noop.get()?.['checkpointed'];

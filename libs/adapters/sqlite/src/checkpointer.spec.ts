@@ -39,7 +39,7 @@ describe('the thread that carries the log over', () => {
     await vi.waitFor(() => expect(line.take()).toBe('carried'));
     database.exec('COMMIT');
     const { log, checkpointed } = database.prepare('PRAGMA wal_checkpoint(NOOP)').get() ?? {};
-    expect([Number(checkpointed) > 0, Number(log) > Number(checkpointed)]).toEqual([true, true]); // not what was open
+    expect([Number(checkpointed) > 0, Number(log) > Number(checkpointed)]).toEqual([true, true]); // the open one is not
     await checkpointer.end();
     expect(line.ask()).toBe('no');
     database.close();
@@ -50,7 +50,7 @@ describe('the thread that carries the log over', () => {
     const { line, checkpointer } = start(join(directory, 'missing', 'a.db'));
     await vi.waitFor(() => expect(warned).toHaveBeenCalledOnce());
     expect(warned.mock.calls[0]?.[0]).toContain('unable to open database file');
-    line.ready(); // as if it came after all
+    line.ready(); // as if the thread had started after all
     expect([line.ask(), line.take()]).toEqual(['no', null]);
     await checkpointer.end();
   });

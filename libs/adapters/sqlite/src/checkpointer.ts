@@ -1,8 +1,8 @@
-// The event loop's end of the thread that carries the write-ahead log over: starts it, and ends it.
+// The event loop's end of the checkpointing thread: starts it, and ends it.
 //
 // Invariants:
-//   T1. It is a help, not a part: when it cannot be started or dies, the line to it is over, somebody is told, and the writer carries
-//       the log over by itself, at twice the length. (H2)
+//   T1. The thread is optional: when it cannot be started or dies, the line to it is over, a warning is emitted, and
+//       the writer checkpoints the log by itself, at twice the length. (H2)
 import type { Worker } from 'node:worker_threads';
 import { type CheckpointSetup, createCheckpointLine } from './checkpoint-line.ts';
 import { failureOf } from './sqlite-failure.ts';
@@ -10,7 +10,7 @@ import { startThread } from './start-thread.ts';
 
 export interface Checkpointer {
   start(): void;
-  /** Resolves when the thread is gone, at once where there was none. */
+  /** Resolves when the thread has ended, at once where there was none. */
   end(): Promise<void>;
 }
 

@@ -1,8 +1,8 @@
-// The data directory: made if missing, checked, and held by one process.
+// The data directory: created if missing, checked, and locked by one process.
 //
 // Invariants:
-//   D1. The lock is an exclusive transaction on `dormouse.lock`, a second and empty SQLite file: the system releases it
-//       when the process dies, however it dies.
+//   D1. The lock is an exclusive transaction on `dormouse.lock`, a second and empty SQLite file: the operating system
+//       releases it when the process dies, in whatever way.
 //   D2. Nothing else in the directory is opened before the lock is held.
 import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { failureOf, troubleOf } from './sqlite-failure.ts';
 export interface DataDirectory {
   readonly path: string;
   readonly databaseFile: string;
-  /** Lets the next process in. */
+  /** Releases the lock for the next process. */
   release(): void;
 }
 
@@ -30,7 +30,7 @@ export async function holdDataDirectory(directory: string): Promise<DataDirector
   return { path, databaseFile: join(path, 'dormouse.db'), release: () => lock.close() };
 }
 
-/** Node's own recursive mkdir never returns where a directory exists that nothing can be made in, such as /proc. */
+/** Node's own recursive mkdir never returns where a directory exists in which nothing can be created, such as /proc. */
 async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });

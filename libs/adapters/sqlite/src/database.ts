@@ -1,8 +1,8 @@
-// Opens `dormouse.db`: brings it to this release's shape, and gives read-only connections to those who look.
+// Opens `dormouse.db`: migrates it to this release's shape, and creates read-only connections for readers.
 //
 // Invariants:
 //   O1. A newer database is refused before anything is written to it; a damaged one too. (S1)
-//   O2. WAL with synchronous=FULL: a commit that was answered is on disk. Nobody checkpoints on the path of a commit.
+//   O2. WAL with synchronous=FULL: a commit that was answered is on disk. No checkpoint runs on the path of a commit.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Fault } from '@dormouse/ports';
 import { corrupt, faultOf, unavailable } from './fault-of.ts';
@@ -20,7 +20,7 @@ export function prepareDatabase(file: string): void {
     const found = judgeVersion(database);
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     upgrade(database, found);
-    database.exec(releaseClaims); // whoever held them is gone: one process per directory
+    database.exec(releaseClaims); // their holder has ended: one process per directory
   } catch (error) {
     throw openingFault(file, error);
   } finally {
@@ -64,7 +64,7 @@ function openingFault(file: string, error: unknown): Error {
   });
 }
 
-/** Reads what is committed. Rows have the types the schema declares. (S4) */
+/** Reads committed rows. Rows have the types that the schema declares. (S4) */
 export interface Reader {
   all<Row>(sql: string, ...parameters: SQLInputValue[]): Row[];
   one<Row>(sql: string, ...parameters: SQLInputValue[]): Row | null;

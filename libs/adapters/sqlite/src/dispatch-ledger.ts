@@ -44,7 +44,7 @@ const selectAttempts =
   'SELECT tool_call, number, at, status, duration_ms FROM attempts ' +
   'WHERE tenant = ? AND thread = ? AND tool_call = ? ORDER BY number, at';
 
-// Attempts have a number, the entry has none. A statement that is run costs more than what it finds.
+// One query for both: attempts have a number, the entry has none. Running a statement costs more than what it finds.
 const selectCall =
   'SELECT NULL AS number, NULL AS at, NULL AS status, NULL AS duration_ms, nonce, outcome, detail, claimed_at ' +
   'FROM ledger WHERE tenant = ?1 AND thread = ?2 AND subject = ?3 ' +
@@ -63,7 +63,7 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
       return row?.['nonce'] === nonce;
     },
     settle: async (key, subject, outcome, detail, attempt) => {
-      // Nobody waits for "sent"; a failure is told to the thread only after it is on disk.
+      // No caller waits for "sent"; a failure reaches the thread only after it is on disk.
       const urgency = outcome === 'sent' ? 'lazy' : 'prompt';
       const made = attempt === undefined ? null : { sql: insertAttempt, parameters: rowOf(key, attempt) };
       const row = await writer.ask(urgency, settleEntry, [key.tenant, key.thread, subject, outcome, detail], made);

@@ -7,12 +7,12 @@ export interface DocumentRow {
   readonly document: string;
 }
 
-/** The document of a row this adapter has written itself. */
+/** The document of a row that this adapter has written itself. */
 export function documentOf<Document>(row: DocumentRow | null): Document | null {
   return row && (JSON.parse(row.document) as Document);
 }
 
-/** One page ordered by name. `sql` takes the tenant, the name after which to begin, and a limit. */
+/** One page ordered by name. `sql` takes the tenant, the name after which the page begins, and a limit. */
 export function pageByName<Document extends { readonly name: string }>(
   reader: Reader,
   sql: string,

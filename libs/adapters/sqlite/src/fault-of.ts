@@ -1,9 +1,9 @@
-// What an error of SQLite means to whoever asked: a Fault with a code that says whose turn it is.
+// Translates an error of SQLite into an error for the caller: a Fault whose code says what can be done.
 //
 // Invariants:
-//   F1. Whatever may pass by itself (disk full, input/output, locks) is UNAVAILABLE: asking again is right.
-//   F2. Damage is DATABASE_CORRUPT and says what to do next.
-//   F3. Anything else is a bug of ours and stays the error it was.
+//   F1. A failure that may pass by itself (disk full, input/output, locks) is UNAVAILABLE: a retry is right.
+//   F2. Damage is DATABASE_CORRUPT, with the next step for the operator.
+//   F3. Any other error is a bug of Dormouse and stays unchanged.
 import { Fault } from '@dormouse/ports';
 import { unreachable } from '@dormouse/thread';
 import { type SqliteFailure, troubleOf } from './sqlite-failure.ts';

@@ -1,16 +1,16 @@
-// The event loop's end of the one writer: whoever writes comes through here, and gets an answer when it is on disk.
+// The event loop's end of the one writer: every write passes through here, and is answered when it is on disk.
 //
-// The writer lives in a thread of its own, woken through shared memory. Measured on two cores, 1 KiB commits, one sync
+// The writer runs in a thread of its own, woken through shared memory. Measured on two cores, 1 KiB commits, one sync
 // 0.11 ms: a lone append takes 0.15–0.2 ms (0.03 less on the event loop itself); 64 threads append as fast either way,
 // but the event loop is free meanwhile, also when a disk takes 20 ms.
 //
 // Invariants:
-//   G1. Everything is carried out in the order in which it left. When that is, `queue.ts` says.
+//   G1. Operations are carried out in the order in which they were posted; `write-queue.ts` decides when that is.
 //   G2. An operation's promise settles after its transaction: on disk, or rolled back.
 //   G3. At most `queuedMax` operations wait; then UNAVAILABLE, and nothing was accepted.
 //   G4. A writer that dies takes the process with it.
-//   G5. Of appends that were given together, those that failed are answered with their failure, and the others keep what they are
-//       told; they reject only when all of them failed. (L8)
+//   G5. Of appends that were given together, those that failed are answered with their failure, and the others keep
+//       their answers; the call rejects only when all of them failed. (L8)
 import type { Append, AppendAnswer } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel } from 'node:worker_threads';
@@ -36,7 +36,7 @@ import { createWriterSignal, signalBytes } from './writer-signal.ts';
 type StatementUrgency = Exclude<Urgency, 'commit'>;
 
 export interface GroupWriter {
-  /** Resolves when each of them is answered, and `answered` has been told; rejects with the first failure. (G5) */
+  /** Resolves after `answered` was called for each append; rejects with the first failure when all failed. (G5) */
   append(
     group: readonly Append[],
     answered: (append: Append, answer: AppendAnswer) => void,
@@ -45,7 +45,7 @@ export interface GroupWriter {
   rows(urgency: StatementUrgency, sql: string, rows: readonly (readonly SQLInputValue[])[]): Promise<number>;
   /** Several statements, the others only if the first changes something; answers how many rows the first changed. */
   steps(urgency: StatementUrgency, steps: readonly Statement[]): Promise<number>;
-  /** One statement with RETURNING, carried out together with one before it; its row or null. */
+  /** One statement with RETURNING, carried out together with one before it; answers its row or null. */
   ask(
     urgency: StatementUrgency,
     sql: string,
@@ -93,7 +93,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   });
   writer.on('error', (error) => {
     stop(unavailable('The writer of the database has died.'));
-    // A bug of ours, not trouble with the disk: whoever starts the process again finds everything that was answered. (G4)
+    // A bug of Dormouse, not of the disk: after a restart of the process every answered write is there. (G4)
     throw error;
   });
   writer.on('exit', () => {
@@ -112,14 +112,14 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     signal.post();
   }
 
-  /** Why so many more are not taken. (G3) */
+  /** Why `count` more operations are not accepted. (G3) */
   const refusal = (count: number): Error | null =>
     gone ??
     (answers.length + queue.length + count > options.queuedMax
       ? unavailable('Too much is waiting for the disk.')
       : null);
 
-  /** `read` finds in the answer what was asked for. */
+  /** `read` extracts the result from the answer. */
   function write<Result>(
     urgency: Urgency,
     operation: WriteOperation,

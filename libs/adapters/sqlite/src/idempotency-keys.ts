@@ -1,11 +1,11 @@
 // First answers by idempotency key. Port: ports/idempotency.ts.
 //
 // Invariants:
-//   I1. A claim is won by the one statement that inserts it, or that takes over one whose lease has run out.
+//   I1. A claim is won by the one statement that inserts it, or that takes over one whose lease has expired.
 //   I2. A key belongs to the body it was first used with until it is abandoned or swept.
-//   I3. A claim ends with the process that held it: the next one may take it over at once, with the same body.
-//   I4. How a claim ended is written ahead of the next claim, and nobody waits for it: whoever claims later sees it.
-//       So is that it still runs. Losing it in a crash costs a repetition, which the ids of the inputs make harmless.
+//   I3. A claim ends with the process that held it: the next process may take it over at once, with the same body.
+//   I4. The end of a claim is queued before any later claim, and no caller waits for it: every later claim sees it. The
+//       same holds for renewals. Losing it in a crash costs a repetition, which the ids of the inputs make harmless.
 import type { ClaimAnswer, IdempotencyKeys } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import { unavailable } from './fault-of.ts';
@@ -30,7 +30,7 @@ const finishKey =
 const renewKey =
   'UPDATE idempotency SET claimed_at = ? WHERE tenant = ? AND route = ? AND key = ? AND status IS NULL AND claimed_at < ?';
 const abandonKey = 'DELETE FROM idempotency WHERE tenant = ? AND route = ? AND key = ? AND status IS NULL';
-/** Deletes what was claimed before a time. */
+/** Deletes keys that were claimed before a time. */
 export const sweepKeys = 'DELETE FROM idempotency WHERE claimed_at < ?';
 
 const claimTriesMax = 5;
@@ -42,7 +42,7 @@ export function createIdempotencyKeys(writer: GroupWriter, reader: Reader): Idem
         const won = await writer.ask('prompt', claimKey, [tenant, route, key, bodySha256, now, leaseMs]);
         if (won) return { claim: 'new' };
         const row = reader.one<KeyRow>(select, tenant, route, key);
-        // Abandoned between the two: it is free again.
+        // Abandoned meanwhile: the key is free again.
         if (row) return answerOf(row, bodySha256);
       }
       throw unavailable('This idempotency key is being claimed and abandoned all the time.');

@@ -18,7 +18,7 @@ it.each([
   ['goes on', committed(running('cmp_1')), 1],
   ['is over', committed(null), 0],
   ['made room for another', committed(running('cmp_2')), 0],
-  // What a commit leads to counts, not what somebody says in it.
+  // The state after the commit counts, not the text of its body.
   ['goes on', committed(running('cmp_1'), '"type":"CompletionRecorded"'), 1],
 ])('H2 what was said is kept for late clients until the completion is over: it %s', async (_, hint, kept) => {
   const feed = createLocalLiveFeed({ soFarCharactersMax: 100, threadsMax: 10 });

@@ -1,10 +1,10 @@
-// Hints inside one process. Port: ports/live-feed.ts. Losing one costs time, never correctness.
+// Hints inside one process. Port: ports/live-feed.ts. A lost hint costs time, never correctness.
 //
 // Invariants:
-//   H1. A listener that throws harms nobody else.
-//   H2. What the running completion has said is kept for late clients, at most `soFarCharactersMax` per thread and
-//       `threadsMax` threads; it is dropped when a commit shows that the completion is over, or another one begins. So is what it
-//       waits for, which is also dropped when a later attempt speaks.
+//   H1. A listener that throws harms no other listener.
+//   H2. The deltas of the running completion are kept for late clients, at most `soFarCharactersMax` per thread and
+//       `threadsMax` threads; they are dropped when a commit shows that the completion is over, or another one begins.
+//       So is what the completion waits for, which a delta of a later attempt drops, too.
 import { type Delta, type Hint, type LiveFeed, type Retrying, type ThreadKey, ThreadMap } from '@dormouse/ports';
 
 export interface LiveFeedOptions {
@@ -29,7 +29,7 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
   function keep(key: ThreadKey, delta: Delta): void {
     const now = said.get(key);
     const same = now?.completionId === delta.completionId && now.attempt === delta.attempt;
-    // A late delta of an attempt that was replaced says nothing any more.
+    // A late delta of an attempt that was replaced is ignored.
     if (now?.completionId === delta.completionId && now.attempt > delta.attempt) return;
     const running: Said = same
       ? now
@@ -54,7 +54,7 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
     if (endsCompletion(retrying.get(key), hint)) retrying.delete(key);
   }
 
-  /** (H1) One that throws is told nothing more: its client reads the log again, as after any lost hint. */
+  /** (H1) A listener that throws gets nothing more: its client reads the log again, as after any lost hint. */
   function tell(key: ThreadKey, listener: (hint: Hint) => void, hint: Hint): void {
     try {
       listener(hint);
@@ -99,7 +99,7 @@ function append(deltas: Delta[], delta: Delta): void {
 /** As `JSON.stringify` writes them; inside a string their quotes would be escaped. */
 const endings = ['"type":"CompletionRecorded"', '"type":"CompletionFailed"', '"type":"CompletionRequested"'];
 
-/** (H2) Only while something was said, and in the body only where nobody says what it leads to. */
+/** (H2) Only while deltas are kept; the body is searched only if the hint does not carry the state after the commit. */
 function endsCompletion(running: Said | Retrying | undefined, { commit, after }: Committed): boolean {
   if (running === undefined) return false;
   if (after !== undefined) return after.thread.completion?.completionId !== running.completionId;

@@ -28,14 +28,14 @@ export interface LocalWorkBusOptions {
 }
 
 export interface LocalWorkBus extends WorkBus {
-  /** Refuses what is published from now on. */
+  /** Refuses messages that are published from now on. */
   close(): void;
 }
 
 interface Job<Message> {
   readonly message: Message;
   readonly done: () => void;
-  /** Among those that are not finished. */
+  /** Its place among the unfinished jobs. */
   ticket: Ticket<Job<Message>> | null;
   attempts: number;
 }
@@ -76,10 +76,10 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
   const places = createFairSemaphore(options.inFlightMax);
 
   function start(job: Job<Message>): void {
-    if (owner === null) return; // the next one begins it
+    if (owner === null) return; // the next owner starts it
     const by = owner;
     void withPlace(places, placeKeyOf(job.message), async (place) => {
-      if (by.stopped.signal.aborted) return; // the next owner begins it again
+      if (by.stopped.signal.aborted) return; // the next owner starts it again
       const attempt = handleOnce(by, job, place);
       const ticket = begun.add(attempt);
       await attempt;
@@ -93,7 +93,7 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
       if (job.ticket !== null) unfinished.delete(job.ticket);
       job.done();
     } catch {
-      // The handler reports its own failures; here it only means "again". (W2)
+      // The handler reports its own failures; here a failure only means "retry". (W2)
       job.attempts += 1;
       void retryLater(by, job);
     }
@@ -130,7 +130,7 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
       if (owner) throw new Error('the local bus has one consumer per topic');
       const mine = { handle, stopped: new AbortController() };
       owner = mine;
-      for (const job of [...unfinished.values()]) start(job); // what the owner before did not finish begins again (W1)
+      for (const job of [...unfinished.values()]) start(job); // unfinished jobs of the previous owner (W1)
       return { close: (withinMs) => stop(mine, withinMs) };
     },
   };

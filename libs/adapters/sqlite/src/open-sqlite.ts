@@ -27,19 +27,19 @@ import { createLogins, createViews } from './views.ts';
 import type { WriterCounters } from './writer-counters.ts';
 
 export interface SqliteOptions {
-  /** The data directory; made if missing. One process at a time. */
+  /** The data directory; created if missing. One process at a time. */
   readonly directory: string;
   readonly clock?: Clock;
-  /** Inputs on their way to their commit, in all. */
+  /** Limit of undecided inputs, in all. */
   readonly undecidedInputsMax?: number;
   readonly undecidedInputsPerThreadMax?: number;
   /** An input that cannot be decided for this long is refused: 503. */
   readonly undecidedMsMax?: number;
-  /** Messages of a work topic being handled at once. */
+  /** How many messages of a work topic are handled at once. */
   readonly workInFlightMax?: number;
-  /** Frames of 4 KiB in the write-ahead log, above which it is carried over between two transactions. */
+  /** Frames of 4 KiB in the write-ahead log, above which it is checkpointed between two transactions. */
   readonly walFramesMax?: number;
-  /** Largest size of the database file; null for what the disk holds. */
+  /** Largest size of the database file; null for no limit but the disk's. */
   readonly sizeBytesMax?: number | null;
 }
 
@@ -48,7 +48,7 @@ export interface SqliteStores extends Stores {
   counters(): WriterCounters;
   /** Limits the file's size from now on, like a full disk; null lifts the limit. */
   limitSize(bytesMax: number | null): Promise<void>;
-  /** Stores what is queued, refuses what comes later, lets the next process in. */
+  /** Stores what is queued, refuses what comes later, releases the directory for the next process. */
   close(): Promise<void>;
 }
 

@@ -1,9 +1,9 @@
 // What commits still owe: the durable half of the local bus (V10). A row is written by the commit's own transaction and
-// deleted, lazily and in batches, when nobody depends on it any more.
+// deleted, lazily and in batches, when nothing depends on it any more.
 //
 // Invariants:
-//   R1. A row is deleted only below every unreleased delivery of its thread that was decided: what a delivery led to (the
-//       answer of its completion has no delivery of its own) lies above it and is paid before it is released.
+//   R1. A row is deleted only below every unreleased delivery of its thread that was decided: what a delivery led to
+//       (the answer of its completion has no delivery of its own) lies above it and is paid before it is released.
 //   R2. While a delivery is undecided, rows above everything decided stay: one of them may be its commit.
 //   R3. A row that is not deleted before a crash costs a recovery, never a debt.
 import { type ThreadKey, ThreadMap } from '@dormouse/ports';
@@ -22,11 +22,11 @@ export type Holder = object;
 export interface OwedCommits {
   /** A commit that owes is on disk, or may be. */
   appended(key: ThreadKey, version: number): void;
-  /** A delivery was handed over. */
+  /** A delivery was given to the consumer. */
   hold(key: ThreadKey, holder: Holder): void;
   decided(key: ThreadKey, holder: Holder, version: number | null): void;
   release(key: ThreadKey, holder: Holder): void;
-  /** Forgets all holders; answers what is owed, by thread. */
+  /** Forgets all holders; answers the owed versions by thread. */
   takeOver(): Promise<readonly OwedByThread[]>;
   /** Resolves when every deletion so far is on disk, or has failed. (R3) */
   flush(): Promise<void>;
@@ -38,7 +38,7 @@ interface OwedRow {
   readonly version: number;
 }
 
-/** One thread: its rows, and who holds them. */
+/** One thread: its rows and their holders. */
 interface Owing {
   readonly key: ThreadKey;
   versions: number[];
@@ -118,7 +118,7 @@ async function afterwards(earlier: Promise<void>, deletion: Promise<number>): Pr
   await Promise.allSettled([earlier, deletion]);
 }
 
-/** Rows below this depend on nobody. (R1, R2) */
+/** No delivery depends on rows below this. (R1, R2) */
 function boundOf({ holders, decidedMax }: Owing): number {
   let bound = Number.POSITIVE_INFINITY;
   for (const state of holders.values()) {

@@ -1,4 +1,4 @@
-// Parked threads and what waits for them. Contract: ports/parked-threads.ts.
+// Parked threads and their waiting inputs. Contract: ports/parked-threads.ts.
 import {
   decodeCursor,
   encodeCursor,

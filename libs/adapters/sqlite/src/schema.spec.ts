@@ -18,7 +18,7 @@ function scratch(): string {
   return directory;
 }
 
-/** A database as the release left it that knew so many steps. */
+/** A database as written by the release that had this many steps. */
 function databaseOf(steps: number, directory: string): DatabaseSync {
   const database = new DatabaseSync(join(directory, 'dormouse.db'));
   for (const step of schemaSteps.slice(0, steps)) database.exec(step);
@@ -146,7 +146,7 @@ describe('the shape of dormouse.db', () => {
       const after = stores.counters().walFrames;
       frames += after >= before ? after - before : after; // the log may have begun again
     }
-    // `commits` and `inputs` have a few pages for all threads; in the index by version each thread has a page of its own.
+    // `commits` and `inputs` have a few pages for all threads; in the index by version each thread has its own.
     expect(frames / turns).toBeLessThan(threads * 1.25);
     await stores.close();
   });

@@ -1,4 +1,4 @@
-// The shape of `dormouse.db` and its version. Every statement that creates something is here; nothing else is.
+// The shape of `dormouse.db` and its version. This file holds every statement that creates something, and nothing else.
 //
 // Invariants:
 //   S1. `user_version` counts the steps applied; a database with more steps than this release knows is refused.
@@ -9,7 +9,7 @@
 //   S5. What every turn adds to is keyed by the id first: ids begin with their time, so the threads of one transaction meet
 //       on a few pages. Keyed by the thread first, each row would dirty a page of its own.
 
-/** 'DMSE': recognises our files, and other people's. */
+/** 'DMSE': distinguishes Dormouse's files from others. */
 export const applicationId = 0x44_4d_53_45;
 
 const firstStep = `
@@ -300,7 +300,7 @@ const inputsBehind = `
   UPDATE placed SET upto = (SELECT ifnull(max(id), 0) FROM commits);
 `;
 
-/** The inputs that were left out are claimed, and a version of a thread is unique again. (S3) */
+/** Claims the inputs that were left out, and makes a version of a thread unique again. (S3) */
 const uniqueVersions = `
   INSERT OR IGNORE INTO inputs (input, number, version) SELECT each.value, number, version
     FROM commits, json_each(commits.inputs) AS each WHERE commits.id > (SELECT upto FROM placed)
@@ -320,5 +320,5 @@ export const schemaSteps: readonly string[] = [
   uniqueVersions,
 ];
 
-/** Run at every opening: a claim ends with the process that held it, so each that was not finished looks as old as can be. */
+/** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */
 export const releaseClaims = 'UPDATE idempotency SET claimed_at = 0 WHERE status IS NULL AND claimed_at > 0';

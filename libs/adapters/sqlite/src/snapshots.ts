@@ -3,7 +3,7 @@ import type { Snapshots } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
 
-// The newest stays; a snapshot of another shape is of no use to this release and is replaced.
+// The newest snapshot stays; one of another shape is of no use to this release and is replaced.
 const upsert =
   'INSERT INTO snapshots (tenant, thread, version, shape, state) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE ' +
   'SET version = excluded.version, shape = excluded.shape, state = excluded.state ' +

@@ -1,4 +1,4 @@
-// Errors of SQLite as plain values, so that they can cross threads, and what kind of trouble each one is.
+// Errors of SQLite as plain values, so that they can cross threads, and the kind of each one.
 
 /** An error of SQLite by its number, or any other error. */
 export interface SqliteFailure {
@@ -7,7 +7,7 @@ export interface SqliteFailure {
   readonly errcode: number | null;
 }
 
-/** `passing` may go away by itself; `own` is the fault of the statement that was asked for. */
+/** `passing` may go away by itself; `own` is the fault of the statement itself. */
 export type Trouble = 'damage' | 'full' | 'busy' | 'not_writable' | 'passing' | 'own';
 
 const troubles: ReadonlyMap<number, Trouble> = new Map([

@@ -1,7 +1,7 @@
 // Starts a thread of this adapter from its own file, compiled or not.
 import { type MessagePort, Worker } from 'node:worker_threads';
 
-/** `transferList`: ports in `workerData` that go over to the thread. */
+/** `transferList`: ports in `workerData` that are moved to the thread. */
 export function startThread(
   name: 'writer' | 'checkpoint',
   workerData: object,

@@ -1,5 +1,4 @@
-// Deletes what is kept for a time only: old answers by idempotency key, old attempts, logins
-// that expired. At start, then every hour.
+// Deletes old answers by idempotency key, old attempts and expired logins, at start and then every hour.
 import type { Clock } from '@dormouse/ports';
 import type { GroupWriter } from './group-writer.ts';
 import { sweepLogins } from './views.ts';

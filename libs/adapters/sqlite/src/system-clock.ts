@@ -1,4 +1,4 @@
-// The clock of the machine. The only file here that asks for the time.
+// The clock of the machine. The only file of this adapter that reads the time.
 import type { Clock } from '@dormouse/ports';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,7 +8,7 @@ const longestTimerMs = 2_147_483_647;
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {
-    // An aborted sleep is over, not failed.
+    // An aborted sleep ends without an error.
     await sleep(ms, undefined, { signal }).catch((error: unknown) => {
       if (!signal?.aborted) throw error;
     });

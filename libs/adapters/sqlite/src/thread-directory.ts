@@ -1,4 +1,4 @@
-// Summaries of threads for lists. Port: ports/thread-directory.ts. The log is the truth; these rows may be behind it.
+// Summaries of threads for lists. Port: ports/thread-directory.ts. The log is the truth; these rows may lag behind.
 //
 // Invariants:
 //   Y1. A row moves forward only: a projection of an older position changes nothing.
@@ -20,8 +20,8 @@ const deleteMetadata =
   'DELETE FROM thread_metadata WHERE (tenant, key, value, created_at, thread) IN ' +
   '(SELECT threads.tenant, json_each.key, json_each.value, created_at, thread FROM threads, json_each(metadata) ' +
   'WHERE threads.tenant = ? AND thread = ?)';
-// A projection without a title, or with one that the row has had, says nothing about the title. An opening is of no use once
-// the thread is open. (Y1)
+// A projection without a title, or with a title that the row has had, leaves the title alone. An opening has no effect
+// once the thread is open. (Y1)
 const project =
   'UPDATE threads SET status = ?1, title = iif(position < ?7, ifnull(?2, title), title), updated_at = ?3, position = ?4, ' +
   'opening = iif(?4 > 0, NULL, opening) WHERE tenant = ?5 AND thread = ?6 AND position <= ?4';

@@ -1,4 +1,4 @@
-// One page of threads, newest first: a condition per filter, and a cursor that is the last row's place in the order. (Y2)
+// One page of threads, newest first: a condition per filter, and a cursor: the last row's place in the order. (Y2)
 //
 // A filter by metadata walks the rarest of its pairs, whose index has the order of the list too; any other filter walks
 // `threads` by the index that SQLite finds best.
@@ -13,7 +13,7 @@ interface Condition {
   readonly parameters: readonly SQLInputValue[];
 }
 
-/** Where the walk begins: a table whose rows come in the order of the list, and what it is limited to. */
+/** Where the walk begins: a table whose rows are in the order of the list, and its condition. */
 interface Walk {
   readonly from: string;
   /** The table that has `created_at` and `thread` in that order. */
@@ -23,7 +23,7 @@ interface Walk {
 
 type Pair = readonly [key: string, value: string];
 
-/** Pairs that are more frequent than this are all called frequent. */
+/** Pairs that are more frequent than this all count as frequent. */
 const countedMax = 1_000;
 
 export function listThreads(reader: Reader, tenant: string, filter: ThreadFilter, page: PageRequest): Page<ThreadRow> {

@@ -1,5 +1,5 @@
-// Manifests by hash, and the last good one of each base URL. Port: ports/registry.ts. The column `tool_server` holds base URLs; the
-// names that a release before wrote there are never asked for again.
+// Manifests by hash, and the last valid one of each base URL. Port: ports/registry.ts. The column `tool_server` holds
+// base URLs; names that an earlier release wrote there are never queried again.
 import type { Toolsets } from '@dormouse/ports';
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';

@@ -1,4 +1,4 @@
-// Transactions without the thread that makes them: on one processor none is opened ahead by that one.
+// Transactions without the writer's thread: on one processor that thread opens none ahead.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** A commit of one event with one input of its own. Without a body the database refuses it. */
+/** A commit of one event with one input of its own. The database refuses it when it has no body. */
 function row(
   thread: string,
   version: number,

@@ -1,18 +1,18 @@
-// Carries out a group of operations in one transaction and gives each its own answer.
+// Runs a group of operations in one transaction and gives each its own answer.
 //
 // Invariants:
 //   X1. Nothing is answered before its transaction is on disk.
-//   X2. An operation that fails by its own fault takes nobody with it: the group is repeated, each operation in a
-//       savepoint (L4). A database that fails (disk full, input/output) fails the whole group, and all of it is undone.
+//   X2. An operation that fails by its own fault fails no other: the group is repeated, each operation in a savepoint
+//       (L4). A database that fails (disk full, input/output) fails the whole group, and all of it is undone.
 //   X3. When COMMIT itself fails other than by a full disk, appends are `unknown`: their frames may be on disk. (L5)
-//   X4. A group waits `busyMsMax` for another process that holds the database.
+//   X4. A group waits `busyMsMax` for another process that has locked the database.
 import type { DatabaseSync } from 'node:sqlite';
 import type { CommitAppender } from './append-commit.ts';
 import { createCarryOut, isAppend } from './carry-out.ts';
 import { failureOf, type SqliteFailure, troubleOf } from './sqlite-failure.ts';
 import type { WriteAnswer, WriteOperation } from './write-operation.ts';
 
-/** How long another process may hold the database before a group fails. */
+/** How long another process may lock the database before a group fails. */
 export const busyMsMax = 5_000;
 
 export interface GroupResult {

@@ -1,4 +1,4 @@
-// Inputs on their way to their decision: who waits for each, how long, and how many there may be. (Q1, Q4, Q5 of the local bus)
+// Inputs that are not decided yet: their publishers, their age, their number. (Q1, Q4, Q5 of the local bus)
 import { type BusInput, type ThreadKey, ThreadMap, together, TransientSet } from '@dormouse/ports';
 import { unavailable } from './fault-of.ts';
 
@@ -7,16 +7,16 @@ export interface UndecidedInput extends ThreadKey {
   readonly trace: string | null;
   /** Milliseconds of the monotonic clock. */
   readonly since: number;
-  /** Its publisher was refused. */
+  /** True when its publisher was refused. */
   readonly isWithdrawn: boolean;
-  /** Its publisher is answered, at the end of this turn of the event loop. */
+  /** Answers its publisher at the end of this tick of the event loop. */
   decided(): void;
 }
 
 export interface UndecidedInputs {
-  /** Why this thread may send nothing more now: Fault UNAVAILABLE above the bounds. */
+  /** Why this thread may publish nothing more now: Fault UNAVAILABLE above the bounds. */
   refusal(key: ThreadKey): Error | null;
-  /** After `refusal` answered null. `done` settles when the input is decided or refused. */
+  /** Call it after `refusal` answered null. `done` settles when the input is decided or refused. */
   add(
     key: ThreadKey,
     input: BusInput,
@@ -24,7 +24,7 @@ export interface UndecidedInputs {
   ): { readonly undecided: UndecidedInput; readonly done: Promise<void> };
   /** In order of arrival. */
   all(): Iterable<UndecidedInput>;
-  /** Refuses those that wait since before `since`; answers how many there were. */
+  /** Refuses the inputs that wait since before `since`; answers how many there were. */
   refuseOld(since: number, why: Error): number;
   refuseAll(why: Error): void;
   readonly size: number;
@@ -62,7 +62,7 @@ export function createUndecidedInputs(limits: {
         change(key, -1);
         settle();
       };
-      // At the end of this turn of the event loop: what the decision leads to goes to the disk first.
+      // At the end of this tick of the event loop: the effects of the decision go to the disk first.
       const decided = (): void => leave(() => together(resolve));
       const undecided = { tenant, thread, input, trace, since: performance.now(), isWithdrawn: false, decided };
       const refuse = (why: Error): void => {

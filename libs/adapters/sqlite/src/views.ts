@@ -3,7 +3,7 @@ import { isCleared, type Login, type Logins, type View, type Views, viewsMax } f
 import type { Reader } from './database.ts';
 import type { GroupWriter } from './group-writer.ts';
 
-// A row of its own per change, so that the oldest change has the smallest id.
+// Each change is a new row, so that the oldest change has the smallest id.
 const replaceView = 'INSERT OR REPLACE INTO views (tenant, thread, view_type, content) VALUES (?, ?, ?, ?)';
 const clearView = 'DELETE FROM views WHERE tenant = ? AND thread = ? AND view_type = ?';
 const trimViews =

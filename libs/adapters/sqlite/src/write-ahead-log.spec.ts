@@ -1,4 +1,4 @@
-// The log's length, on a real database; the other thread is its own line, answered here.
+// The log's length, on a real database; the spec plays the other thread on its line.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** One transaction of at least so many pages, and what the writer does behind it. */
+/** One transaction of at least this many pages, and what the writer does after it. */
 function write(pages: number): void {
   database.prepare('INSERT INTO pages VALUES (zeroblob(?))').run(pages * pageBytes);
   wal.wrote(16);
@@ -55,14 +55,14 @@ function write(pages: number): void {
 
 const isAsked = (): boolean => new Int32Array(memory)[0] === checkpointStates.indexOf('asked');
 
-/** What the other thread does when it is asked. */
+/** The other thread's work when a checkpoint is requested. */
 function carryOver(): void {
-  expect(isAsked()).toBe(true); // to wait for it would be for ever
+  expect(isAsked()).toBe(true); // waiting for it would never end
   second.exec('PRAGMA wal_checkpoint(PASSIVE)');
   line.answer('carried');
 }
 
-/** The same, while the writer stores so many pages more: they are not in it, and the log does not begin again. */
+/** The same, while the writer stores this many pages more: they are not checkpointed, and the log does not restart. */
 function carryOverBut(pages: number): void {
   const reader = new DatabaseSync(file, { readOnly: true });
   reader.exec('BEGIN; SELECT count(*) FROM pages');
@@ -89,7 +89,7 @@ describe('the write-ahead log', () => {
     write(1);
     carryOver();
     write(1);
-    expect([started, behind(), checkpoints()]).toEqual([1, 0, 2]); // the other's, and the rest
+    expect([started, behind(), checkpoints()]).toEqual([1, 0, 2]); // one by the thread, one of the rest
     expect(wal.isClean()).toBe(true);
   });
 
@@ -109,14 +109,14 @@ describe('the write-ahead log', () => {
     write(framesMax);
     line.ready();
     write(1);
-    carryOverBut(20); // a rest, that may become less
+    carryOverBut(20); // a rest that may become smaller
     write(1);
     expect([isAsked(), checkpoints()]).toEqual([true, 1]);
-    carryOverBut(13); // it does not, or by too little
+    carryOverBut(13); // it did not, or by too little
     write(1);
     expect([isAsked(), behind(), checkpoints()]).toEqual([false, 0, 3]);
     write(framesMax);
-    carryOverBut(20); // of the next log nothing is known
+    carryOverBut(20); // nothing is known of the new log
     write(1);
     expect([isAsked(), checkpoints()]).toEqual([true, 4]);
     carryOverBut(6); // more than a little
@@ -167,11 +167,11 @@ describe('the write-ahead log', () => {
 
   it('H2 is carried over by the writer at twice the length, whether the other has not started, or is slow, or has failed', () => {
     write(framesMax);
-    write(framesMax); // it was told to start, and has not
+    write(framesMax); // asked to start, but has not
     expect([started, behind()]).toEqual([1, 0]);
     line.ready();
     write(framesMax);
-    write(framesMax); // asked, and silent
+    write(framesMax); // requested, but not answered
     expect(behind()).toBe(0);
     expect(isAsked()).toBe(true);
     line.answer('failed');

@@ -1,38 +1,40 @@
-// The write-ahead log's length, when it is carried over into the database file, and how often either file was synced.
+// The write-ahead log's length, when it is checkpointed into the database file, and how often either file was synced.
 //
 // Invariants:
-//   H1. A log of which `framesMax` frames are not carried over is carried over by another thread while the writer goes on. What came meanwhile
-//       the writer carries over, so that the log begins again, when it is little (`littleShare`), or no more than a rest (`restShare`) that
-//       does not become much less by asking; else the other is asked again.
-//   H2. A log of twice that length, carried over or not, the writer finishes itself: also while there is no other thread, or none that
-//       keeps up. One that is at it is waited for, `waitMsMax` per transaction: on a disk that stands still, writing is slow, not refused.
-//   H3. A checkpoint counts when it has carried something over.
+//   H1. When `framesMax` frames of a log are not checkpointed, another thread checkpoints it while the writer goes on.
+//       The writer checkpoints what came meanwhile, so that the log restarts, when it is little (`littleShare`), or no
+//       more than a rest (`restShare`) that another request does not make much smaller; otherwise it sends the other
+//       thread a new request.
+//   H2. A log of twice that length, checkpointed or not, is finished by the writer itself: also while there is no other
+//       thread, or none that keeps up. It waits for a running checkpoint, `waitMsMax` per transaction: on a disk that
+//       stands still, writing is slow, not refused.
+//   H3. A checkpoint counts when it has moved at least one frame.
 import type { DatabaseSync } from 'node:sqlite';
 import type { CheckpointRequest } from './checkpoint-line.ts';
 import type { CounterPen } from './writer-counters.ts';
 
 export interface WriteAheadLog {
-  /** A transaction of so many operations was written and synced. */
+  /** A transaction of this many operations was written and synced. */
   wrote(operations: number): void;
-  /** Between two transactions: sees to its length. */
+  /** Between two transactions: checkpoints the log, or requests it, if it is too long. */
   tend(): void;
-  /** True when there is nothing to carry over. */
+  /** True when there is nothing to checkpoint. */
   isClean(): boolean;
-  /** PASSIVE carries over what it can without waiting for anybody; TRUNCATE waits, and empties the log's file. */
+  /** PASSIVE checkpoints what it can without waiting; TRUNCATE waits, and empties the log's file. */
   checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void;
 }
 
 export interface WriteAheadLogOptions {
   readonly framesMax: number;
   readonly checkpointer: CheckpointRequest;
-  /** Its thread has to be started. */
+  /** Called when the checkpointing thread has to be started. */
   readonly startCheckpointer: () => void;
   readonly waitMsMax: number;
 }
 
-/** Looking costs a lone commit 15 µs, and its length is only needed for a bound. */
+/** Looking costs a lone commit 15 µs, and the length is only needed for a bound. */
 const looksAfterOperations = 16;
-/** Of the bound: what the writer carries over in passing at most, and without asking whether the other could do it. */
+/** Share of the bound: the most that the writer checkpoints in passing, and without a request to the other thread. */
 const restShare = 1 / 8;
 const littleShare = 1 / 64;
 
@@ -46,7 +48,7 @@ export function createWriteAheadLog(
   let carried = 0;
   let isClean = true;
   let operationsSince = 0;
-  /** What the other thread left the last time, since the writer carried something over itself. */
+  /** What the other thread's last checkpoint left, since the writer's own last checkpoint. */
   let leftBefore = Infinity;
   look();
 
@@ -65,7 +67,7 @@ export function createWriteAheadLog(
     counters.add('syncs', 2);
   }
 
-  /** Whether the other thread has carried something over since. */
+  /** True when the other thread has finished a checkpoint since. */
   function heard(): boolean {
     const answer = checkpointer.take();
     if (answer !== 'carried') return false;
@@ -82,14 +84,14 @@ export function createWriteAheadLog(
     if (isClean && mode === 'PASSIVE') return;
     const before = behind();
     const row = database.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
-    if (row?.['busy'] !== 0) return; // somebody else is at it
+    if (row?.['busy'] !== 0) return; // another connection checkpoints
     look();
     if (behind() < before) counted();
   }
 
   const behind = (): number => frames - carried;
 
-  /** Whether the writer carries over what the other thread has left. (H1) */
+  /** Whether the writer checkpoints what the other thread has left. (H1) */
   function isRest(): boolean {
     const left = behind();
     const becomesLess = left < leftBefore / 2;
@@ -99,7 +101,7 @@ export function createWriteAheadLog(
 
   return {
     wrote: (operations) => {
-      // A log that had been carried over completely begins again, and its new header is synced too.
+      // A log that had been checkpointed completely restarts, and its new header is synced too.
       counters.add('syncs', isClean ? 2 : 1);
       isClean = false;
       operationsSince += operations;

@@ -1,5 +1,5 @@
-// What crosses between the event loop and the writer's thread. Types only: nothing here runs. What crosses most often is
-// barest: names of members would be written and read again with every commit.
+// The messages between the event loop and the writer's thread. Types only: nothing here runs. The most frequent ones
+// are tuples: names of members would be serialised with every commit.
 import type { AppendOutcome } from '@dormouse/ports';
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { MessagePort } from 'node:worker_threads';
@@ -34,13 +34,13 @@ export interface RowsOperation {
   readonly rows: readonly (readonly SQLInputValue[])[];
 }
 
-/** Several statements; when the first changes nothing, the others are left out. Answers what the first changed. */
+/** Several statements; when the first changes nothing, the others are skipped. Answers what the first changed. */
 export interface StepsOperation {
   readonly do: 'steps';
   readonly steps: readonly Statement[];
 }
 
-/** One statement with RETURNING, behind another one. Answers its row, if there is one. */
+/** One statement with RETURNING, after another one. Answers its row, if there is one. */
 export interface AskOperation extends Statement {
   readonly do: 'ask';
   readonly behind: Statement | null;
@@ -56,7 +56,7 @@ export type WriteOperation = AppendRow | RowsOperation | StepsOperation | AskOpe
 
 export type Row = Readonly<Record<string, SQLOutputValue>>;
 
-/** Of an append its outcome, of changes the number of rows, of a question its row; or why none of it was stored. */
+/** An append's outcome, the number of changed rows, or a query's row; else why nothing of the operation was stored. */
 export type WriteAnswer = AppendOutcome | number | { readonly row: Row | null } | { readonly failure: SqliteFailure };
 
 /** `workerData` of the writer's thread. */
@@ -75,5 +75,5 @@ export interface WriterSetup {
 
 export type WriterMessage = readonly WriteOperation[] | 'close';
 
-/** `log-is-long`: the thread that carries it over has to be started. */
+/** `log-is-long`: the checkpointing thread has to be started. */
 export type WriterReply = readonly WriteAnswer[] | 'log-is-long' | 'closed';

@@ -1,7 +1,7 @@
-// Counts of what the writer has done since it was opened, exact as far as its answers tell, in memory that both threads see.
+// Counts of the writer's work since opening, exact for every answered operation, in memory that both threads share.
 //
 // Invariant:
-//   N1. Only the writer's thread writes them, before it answers: whoever has an answer sees what it counted.
+//   N1. Only the writer's thread writes them, before it answers: the receiver of an answer sees it counted.
 
 const names = [
   /** Transactions that changed something and are on disk. */
@@ -15,7 +15,7 @@ const names = [
   'duplicates',
   /** Operations other than appends that were carried out. */
   'otherWrites',
-  /** Transactions that were rolled back because something failed. */
+  /** Transactions that were rolled back because of a failure. */
   'failures',
   /** Frames in the write-ahead log when it was last looked at. */
   'walFrames',

@@ -1,17 +1,17 @@
-// How the writer's thread is woken: one number in shared memory, how often something was posted.
+// Wakes the writer's thread: one number in shared memory counts the posts.
 //
 // Invariants:
-//   N1. `sleep` returns at once when something was posted after `seen` was read.
+//   N1. `sleep` returns at once when there was a post after `seen` was read.
 export const signalBytes = 4;
 
 const posted = 0;
 
 export interface WriterSignal {
-  /** How often something was posted. */
+  /** The number of posts. */
   posts(): number;
-  /** Something was posted. */
+  /** Counts one more post and wakes the thread. */
   post(): void;
-  /** Until something is posted after `seen`, or `ms` are over. */
+  /** Returns at the next post after `seen`, or after `ms`. */
   sleep(seen: number, ms: number | undefined): 'ok' | 'not-equal' | 'timed-out';
 }
 

@@ -1,12 +1,13 @@
-// The thread that writes. It sleeps until the event loop has posted something, takes everything that is there, stores it
-// in one transaction, answers, and looks again: what arrives while the disk is busy goes into the next group.
+// The thread that writes. It sleeps until the event loop posts, takes all posted operations, stores them in one
+// transaction, answers, and looks again: what arrives while the disk is busy goes into the next group.
 //
 // Runs from source too, where packages of this repository cannot be imported: only `node:` and files beside this one.
 //
 // Invariants:
 //   W1. Order of arrival is order of execution.
-//   W2. Nothing is carried over inside a transaction, and between two of them only what the other thread left, or all where that does not
-//       keep up: so the log stays bounded. (H1, H2; stack.md: auto-checkpoints stall the path)
+//   W2. No checkpoint runs inside a transaction, and between two of them only for what the other thread left, or for
+//       the whole log where that thread does not keep up: so the log stays bounded. (H1, H2; stack.md: auto-checkpoints
+//       stall the path)
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
@@ -20,7 +21,7 @@ import type { WriteAnswer, WriteOperation, WriterMessage, WriterReply, WriterSet
 
 const operationsPerTransactionMax = 2_048;
 const idleBeforeCheckpointMs = 250;
-/** Small on purpose: SQLite looks through all of it after many transactions. ADR 18 */
+/** Small on purpose: SQLite searches all of it after many transactions. ADR 18 */
 const writerCacheKib = 4_096;
 
 const setup = workerData as WriterSetup;
@@ -56,7 +57,7 @@ function serve(): void {
   }
 }
 
-/** Sleeps until something is posted after `seen`. */
+/** Sleeps until a post after `seen`. */
 function wait(seen: number): void {
   if (signal.sleep(seen, wal.isClean() ? undefined : idleBeforeCheckpointMs) === 'timed-out')
     tolerating(() => wal.checkpoint('PASSIVE'));
@@ -99,7 +100,7 @@ function reply(message: WriterReply): void {
   port.postMessage(message);
 }
 
-/** A checkpoint that fails (the disk is full) is tried again later; the log holds everything until then. */
+/** A checkpoint that fails (the disk is full) is retried later; the log holds everything until then. */
 function tolerating(checkpoint: () => void): void {
   try {
     checkpoint();

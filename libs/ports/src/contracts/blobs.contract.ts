@@ -1,4 +1,4 @@
-// The contract of `Blobs`, for every adapter: content-addressed, so putting twice is putting once.
+// The contract of `Blobs`, for every adapter: content-addressed, so storing twice is storing once.
 import { describe, expect, it } from 'vitest';
 import type { Blobs } from '../index.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';

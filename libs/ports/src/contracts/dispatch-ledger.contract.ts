@@ -13,7 +13,7 @@ export interface DispatchLedgerUnderTest {
 
 const outcomes: readonly DispatchOutcome[] = ['sent', 'refused', 'exhausted', 'unknown', 'cancelled'];
 
-/** The call of that number, as it is minted: they sort by time. */
+/** The id of a call minted at `time`: ids sort by time. */
 const callOf = (time: number): string => `call_${String(time).padStart(10, '0')}ZW7ZT8WMQZ8FQAN1`;
 const [call1, call2, call3] = [callOf(1), callOf(2), callOf(3)];
 

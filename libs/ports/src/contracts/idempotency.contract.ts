@@ -1,7 +1,7 @@
 // The contract of `IdempotencyKeys`, for every adapter. Scope of a key: tenant and route.
 //
-//   K1. A key is claimed once; while nobody has finished it, it is running, until its lease has run out.
-//   K2. The first answer stays, and is given to everybody who comes later with the same body.
+//   K1. A key is claimed once; until it is finished, it is running, for as long as its lease lasts.
+//   K2. The first answer stays, and every later claim with the same body gets it.
 //   K3. Another body is another request: `other_body`, whatever became of the first.
 //   K4. An abandoned key is free again; a finished one cannot be abandoned.
 import { describe, expect, it } from 'vitest';

@@ -14,7 +14,7 @@ export interface InputBusUnderTest {
   /** False when a second owner is always a second process: its queue died with the first one. */
   readonly handsOver?: boolean;
   close(): Promise<void>;
-  /** Ends the process, releases that were given included, and begins another one with what is durable. */
+  /** Ends the process, including its pending releases, and starts another one with what is durable. */
   reopen(): Promise<InputBusUnderTest>;
 }
 
@@ -29,7 +29,7 @@ export function inputBusContract(name: string, make: () => Promise<InputBusUnder
       subscriptions.push(subscription);
       return subscription;
     };
-    /** What was published and is not answered yet must not end the test. */
+    /** A publication that is not answered yet must not end the test. */
     const publish = (
       key: ThreadKey,
       id: string,
@@ -233,7 +233,7 @@ export function inputBusContract(name: string, make: () => Promise<InputBusUnder
         publish(key, 'done');
         await passed(() => first.inputs(key).length === 1);
         await decideAndRelease(log, first.inputs(key)[0]);
-        // Releases may be written a little later; closing properly writes them.
+        // Releases may be written a little later; an orderly close writes them.
         await settle(world?.advance);
         world = (await world?.reopen()) ?? null;
         subscriptions.length = 0;
@@ -452,7 +452,7 @@ export function inputBusContract(name: string, make: () => Promise<InputBusUnder
   });
 }
 
-/** Commits at the head what the delivery asks, as a processor would, and tells the delivery. The commit owes something. */
+/** Commits the delivery's input at the head, as a processor would, and calls `decided`. The commit owes something. */
 async function decideOnly(log: ThreadLog | undefined, delivery: ThreadDelivery | undefined): Promise<void> {
   if (!log || delivery?.what !== 'input') throw new Error('there is nothing to decide');
   const head = await log.head(delivery);

@@ -1,4 +1,4 @@
-// A consumer for the contract suites: it remembers what it was given, and decides only when a test says so.
+// A consumer for the contract suites: it records its deliveries, and decides only when a test says so.
 import type {
   Assignment,
   InputConsumer,
@@ -23,7 +23,7 @@ export interface InputRecorder extends InputConsumer {
   inputs(key?: ThreadKey): InputDelivery[];
   recoveries(key?: ThreadKey): RecoveryDelivery[];
   full: boolean;
-  /** Called for each delivery after it was remembered. */
+  /** Called for each delivery after it was recorded. */
   onDelivery: (delivery: ThreadDelivery) => void;
 }
 

@@ -1,9 +1,9 @@
 // The contract of `LiveFeed`, for every adapter. Hints may be lost; these are the ones a healthy feed does not lose.
 //
-//   H1. Whoever subscribed hears of his thread, in order, until he ends it; nobody hears of another thread.
-//   H2. `soFar` tells a late client what the running completion has said: of its last attempt only, and nothing once a
+//   H1. A subscriber gets the hints of its thread, in order, until it unsubscribes, and none of another thread.
+//   H2. `soFar` gives a late client the deltas of the running completion: of its last attempt only, and none once a
 //       commit has decided the completion.
-//   H3. `retrying` tells a late client that the last attempt failed, until a later attempt has said something.
+//   H3. `retrying` gives a late client the failure of the last attempt, until a later attempt sends a delta.
 import { describe, expect, it } from 'vitest';
 import type { Delta, Hint, LiveFeed, Retrying } from '../index.ts';
 import { commitOf, freshKey } from './samples.ts';
@@ -125,7 +125,7 @@ export function liveFeedContract(name: string, make: () => Promise<UnderTest<Liv
       feed.publish(key, { hint: 'delta', delta: delta('thinking', 0) });
       await soon(async () => said(await feed.soFar(key)) === 'thinking');
       feed.publish(key, { hint: 'committed', commit: commitOf(key, 0, { inputs: ['r:call_1'] }) });
-      feed.publish(key, { hint: 'delta', delta: delta(' on', 8) }); // where this has come, the commit has come before it
+      feed.publish(key, { hint: 'delta', delta: delta(' on', 8) }); // arrives after the commit
       await soon(async () => said(await feed.soFar(key)).endsWith(' on'));
       expect(said(await feed.soFar(key))).toBe('thinking on');
     });

@@ -1,7 +1,7 @@
 // The contracts of what operators configure: `Agents`, `ToolServers`, `Toolsets`, `Secrets`, and of `ApiKeys`.
 //
 //   G1. Agent versions are immutable and unique by name; the latest is the one with the largest number.
-//   G2. Names and ids are both accepted where one of them is asked for.
+//   G2. Names and ids are both accepted where one of them is expected.
 //   G3. Lists are ordered by name, and their pages, one after the other, are the list.
 //   G4. Everything belongs to its tenant.
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Things that the contract suites store: the smallest that are well-formed. Nothing here is read by a store.
+// Values that the contract suites store: the smallest well-formed ones. A store reads none of them.
 import type { Commit, ThreadKey } from '../index.ts';
 import type { UserMessage } from '@dormouse/thread';
 

@@ -1,6 +1,6 @@
-// The contract of `Snapshots`, for every adapter. They may be lost at any moment (I-17); what they must not do is lie.
+// The contract of `Snapshots`, for every adapter. They may be lost at any moment (I-17), but never be wrong.
 //
-//   S1. `latest` gives a snapshot that was put for this thread, unchanged, or null.
+//   S1. `latest` answers a snapshot that was put for this thread, unchanged, or null.
 //   S2. An older version never replaces a newer one of the same shape.
 import { describe, expect, it } from 'vitest';
 import type { Snapshot, Snapshots } from '../index.ts';

@@ -1,6 +1,6 @@
 // The contract of `ThreadDirectory`, for every adapter.
 //
-//   R1. A thread id and, per tenant, an external id are taken once; whoever comes later gets the row that has it.
+//   R1. A thread id and, per tenant, an external id are taken once; a later insert gets the row that has it.
 //   R2. A list is newest first and complete: its pages, one after the other, are the list.
 //   R3. Every filter holds for every row given, and no row that passes all of them is left out.
 //   R4. A projection of an older position changes nothing; one without a title keeps the title.
@@ -148,7 +148,7 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
     it('R2: the list is newest first, and its pages are the list', async () => {
       const directory = await opened.get();
       const tenant = freshTenant();
-      // Several of the same moment: the order among them is anybody's, but it is one order.
+      // Several of the same moment may be in any order, but always in the same one.
       const rows = [5, 3, 3, 9, 1, 3, 7].map((createdAt) => rowOf({ tenant, createdAt }));
       for (const row of rows) await directory.insert(row);
       await directory.insert(rowOf({ tenant: freshTenant() }));

@@ -128,7 +128,7 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
             const head = await log.head(key);
             const outcome = await one(log, commitOf(key, head ? head.version + head.count : 0, { inputs: ['wanted'] }));
             if (outcome !== 'conflict') return outcome === 'appended';
-            // Somebody moved the thread; so does everybody.
+            // Another writer moved the thread.
             const [found] = await log.findByInputs(key, ['wanted']);
             if (found) return false;
           }
@@ -368,7 +368,7 @@ function expectGapless(commits: readonly Commit[]): void {
   }
 }
 
-/** A few threads, few versions and few inputs, so that attempts meet each other. */
+/** Few threads, versions and inputs, so that attempts collide. */
 const attempts = fc.array(
   fc.record({
     isLate: fc.boolean(),
@@ -387,7 +387,7 @@ const attempts = fc.array(
 
 type Attempts = typeof attempts extends fc.Arbitrary<infer Groups> ? Groups : never;
 
-/** The obvious log: an array per thread. Only the answer to a doubly wrong append is left open. (L2) */
+/** The model: an array per thread. Only the answer to an append that violates both keys is left open. (L2) */
 async function answersLikeTheModel(log: ThreadLog, groups: Attempts): Promise<void> {
   const keys = [freshKey(), freshKey(), freshKey()];
   const model = keys.map((): Commit[] => []);

@@ -1,7 +1,7 @@
 // The contract of `Timers`, for every adapter.
 //
 //   T1. Setting is idempotent by (tenant, thread, timer): the first due time stays.
-//   T2. `due` gives what is due, oldest first, at most the limit; a timer stays until it is dropped.
+//   T2. `due` answers what is due, oldest first, at most the limit; a timer stays until it is dropped.
 //   T3. `next` is the earliest due time of all.
 //   T4. Timers outlive the process.
 import fc from 'fast-check';

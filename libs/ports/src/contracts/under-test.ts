@@ -1,4 +1,4 @@
-// What every suite of a store asks of the adapter it tries.
+// What every suite of a store requires of the adapter under test.
 import { afterAll } from 'vitest';
 
 /** An opened adapter: the port, and how to end it. */
@@ -15,7 +15,7 @@ export interface Opened<Port> {
   reopened(): Promise<Port | null>;
 }
 
-/** Opens one store for all tests of a suite: every test has names of its own. */
+/** Opens one store for all tests of a suite: every test uses names of its own. */
 export function openedOnce<Port>(make: () => Promise<UnderTest<Port>>): Opened<Port> {
   let opened: UnderTest<Port> | null = null;
   afterAll(async () => opened?.close());

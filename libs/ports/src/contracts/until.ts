@@ -1,4 +1,4 @@
-// Waits until something is so. A world whose clock stands still is moved on meanwhile.
+// Waits until a condition holds. A world whose clock stands still is moved on meanwhile.
 
 /** Moves the clock of the world under test by some milliseconds; worlds on real time have none. */
 export type Advance = (ms: number) => Promise<void>;
@@ -14,12 +14,12 @@ export async function until(condition: () => boolean, advance?: Advance, withinM
   }
 }
 
-/** Lets whatever could still happen happen: for saying that something does not. */
+/** Waits long enough for anything that may still happen: for a test that something does not. */
 export async function settle(advance?: Advance): Promise<void> {
   for (let step = 0; step < 10; step += 1) await pass(advance);
 }
 
-/** Waits for something that takes time to end, such as closing. */
+/** Waits for work that takes time to end, such as closing. */
 export async function ended(work: Promise<unknown>, advance?: Advance): Promise<void> {
   const state = { ended: false };
   const finished = work.finally(() => (state.ended = true));

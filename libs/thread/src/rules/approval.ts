@@ -70,7 +70,7 @@ export function mismatch(choice: Pick<Choice, 'kind' | 'choices'>, answer: Answe
 const denial = (by: string, reason: string | null): string =>
   `this call was denied by ${by}${reason === null ? '' : `: ${reason}`}`;
 
-/** Nobody answered in time: the default, which is to deny. */
+/** No answer in time: the default, which is to deny. */
 export function expireApproval(draft: Draft, call: Call): void {
   if (call.waiting.for === 'approval') {
     draft.emit({ type: 'ChoiceSettled', choiceId: call.waiting.choiceId, decision: 'expired', by: 'deadline' });

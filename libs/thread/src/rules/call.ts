@@ -1,11 +1,11 @@
-// What can be done to one call: send it, put a time on it, end it, take it back.
+// Operations on one call: dispatch it, set its timeout, end it, withdraw it.
 import { text } from '../content.ts';
 import type { Draft } from '../draft.ts';
 import type { CallTimerReason, Outcome, ThreadEvent, TimerReason } from '../event.ts';
 import { type Call, isUnsent } from '../thread.ts';
 import { timeoutOf } from '../tools.ts';
 
-/** Owes the invocation; it is paid after the commit, so no tool hears of a call that is not in the history. I-05 */
+/** Owes the invocation; it is paid after the commit, so no call reaches a tool that is not in the history. I-05 */
 export function dispatch(draft: Draft, call: Call): void {
   const { toolCallId, toolServer, toolsetSha256, operation, delivery, providerCallId } = call;
   if (toolServer === null) throw new Error(`${toolCallId} has no tool server and cannot be dispatched`);
@@ -52,12 +52,12 @@ function oweTimer(
   draft.owe({ do: 'SetTimer', id: timerId, timerId, due });
 }
 
-/** Settles with words of our own; the model reads them as it reads a tool's error. */
+/** Settles with a text of the runtime; the model reads it as it reads a tool's error. */
 export function settle(draft: Draft, call: Call, outcome: Outcome, code: string, detail: string): void {
   end(draft, call, { outcome, content: [text(`Error: ${detail}`)], code });
 }
 
-/** The one outcome of a call; a login that its tool had asked for is forgotten. R88 */
+/** The one outcome of a call; a login that its tool had requested is forgotten. R88 */
 export function end(
   draft: Draft,
   call: Call,
@@ -68,9 +68,9 @@ export function end(
   if (call.askedToLogIn) draft.owe({ do: 'ForgetLogin', id: `forget:${toolCallId}`, toolCallId });
 }
 
-/** A call that is settled without its tool's word: a dispatch not begun must not begin (V7), a running one may stop. R64 */
+/** Settles a call without its tool: a dispatch that has not begun must not begin (V7), a running one may stop. R64 */
 export function abandon(draft: Draft, call: Call, { notify }: { readonly notify: boolean }): void {
-  if (isUnsent(call)) return; // nobody to tell
+  if (isUnsent(call)) return; // no server has the call
   const { toolCallId } = call;
   draft.owe({ do: 'WithdrawCall', id: `withdraw:${toolCallId}`, toolCallId });
   if (notify)

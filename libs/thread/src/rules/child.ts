@@ -1,5 +1,5 @@
-// Child threads: opened by an event or by the model, with the family's tools and the parent's history by reference; they
-// report, and an event's child closes when it has nothing left to do. RAP subscription-events, Threads
+// Child threads: opened by an event or by the model, with the family's tools and the parent's history by reference;
+// they report, and an event's child closes when it has nothing left to do. RAP subscription-events, Threads
 //
 // Invariants:
 //   Y1. A child's id is a function of the parent's log: deciding again, or paying again, opens the same child. I-18
@@ -24,7 +24,7 @@ import { beginsTurn, wake } from './wake.ts';
 const hasRoomForChild = ({ children, ancestors }: Thread): boolean =>
   Object.keys(children).length < openChildrenMaxAt(ancestors.length);
 
-/** Whether a child may be opened now: it is given the family's tools, so they must not be changing. */
+/** Whether a child may be opened now: it gets the family's tools, so they must not be changing. */
 export const mayOpenChild = (thread: Thread): boolean =>
   thread.status === 'open' && thread.loading === null && thread.migrating === null && hasRoomForChild(thread);
 
@@ -45,7 +45,7 @@ export function openEventChild(draft: Draft, subscription: Subscription, event: 
   open(draft, { childId, spawnedBy, events: [arrivedEvent(event)], queuedEvents: 0, instructions: null });
 }
 
-/** (Y3) Those that came too fast share children at the end of their minute; the others get one each. */
+/** (Y3) Events that came too fast share children at the end of their minute; the others get one each. */
 export function openQueuedChildren(draft: Draft): void {
   for (let opened = 0; mayOpenChild(draft.thread); opened++) {
     if (opened === threadLimits.childrenPerCommitMax) return goOnSoon(draft);
@@ -63,7 +63,7 @@ export function openQueuedChildren(draft: Draft): void {
   }
 }
 
-/** A commit stays small, whatever has gathered. */
+/** A commit stays small, however many events are queued. */
 function goOnSoon(draft: Draft): void {
   if (draft.thread.queuedEvents.length > 0 && timerOf(draft.thread, 'event_rate') === undefined)
     setThreadTimer(draft, 'event_rate', draft.moment.now + 1_000);
@@ -81,7 +81,7 @@ function nextQueued({ thread }: Draft): readonly QueuedEvent[] {
   return same.slice(0, Math.min(eventsPerChildMax, tooMany === -1 ? same.length : Math.max(1, tooMany)));
 }
 
-/** The model asked for a child. Why there is none, or its id. */
+/** The model requested a child. Returns its id, or why there is none. */
 export function spawnThread(
   draft: Draft,
   toolCallId: string,
@@ -130,7 +130,7 @@ const arrivedEvent = ({ toolCallId, eventId, content, final }: ArrivedEvent): Ar
   final,
 });
 
-/** Owes the parent a report. `occasion` tells it from the others of this child. (Y2) */
+/** Owes the parent a report. `occasion` distinguishes it from this child's other reports. (Y2) */
 export function reportToParent(draft: Draft, occasion: string, report: Content, closed: boolean): void {
   const { id, parent } = draft.thread;
   if (parent === null) return;

@@ -15,7 +15,7 @@ export function closeThread(draft: Draft, input: CloseRequest): Decision {
   return draft.decided();
 }
 
-/** An event's child that waits for nothing any more is done, well or badly. design §2 */
+/** An event's child that waits for nothing any more is done, whatever its result. design §2 */
 export function closeWhenDone(draft: Draft): void {
   const { status, spawnedBy, policies, stalled, lastError, lastAnswer } = draft.thread;
   if (status !== 'open' || spawnedBy?.kind !== 'event' || policies.eventChildren !== 'close_when_idle') return;
@@ -23,13 +23,13 @@ export function closeWhenDone(draft: Draft): void {
   if (lastWords !== null && !mayWake(draft.thread)) endThread(draft, draft.cause.id, [text(lastWords)]);
 }
 
-/** `report` is the last word to the parent, if there is one. */
+/** `report` is the final report to the parent, if there is one. */
 export function endThread(draft: Draft, by: string, report: Content): void {
   stopCompletion(draft);
   for (const call of draft.thread.calls) {
     withdrawQuestion(draft, call, 'closing');
     end(draft, call, { outcome: 'interrupted', content: [text('The thread was closed.')] });
-    abandon(draft, call, { notify: false }); // the closure notice tells the servers
+    abandon(draft, call, { notify: false }); // the closure notice informs the servers
   }
   for (const { messageId } of draft.thread.queue) {
     draft.emit({

@@ -21,14 +21,14 @@ export function recordCompletion(draft: Draft, input: CompletionResult): Decisio
   const final = toolCalls.length === 0;
   draft.emit({ type: 'CompletionRecorded', completionId, message, finishReason, usage, interrupted: false, final });
   const wishes = toolCalls.flatMap((call) => requestCall(draft, call) ?? []);
-  // The last word wins: a thread that closes does not sleep.
+  // A close wins over a sleep: a thread that closes does not sleep.
   const closing = wishes.find((wish) => wish.wish === 'close');
   if (closing?.wish === 'close') {
     endThread(draft, completionId, [text(closing.report ?? input.text.slice(0, threadLimits.familyCharactersMax))]);
     return draft.decided();
   }
   const sleeps = wishes.flatMap((wish) => (wish.wish === 'sleep' ? [wish.until] : []));
-  if (sleeps.length > 0) fallAsleep(draft, Math.min(...sleeps)); // whichever wakes it first
+  if (sleeps.length > 0) fallAsleep(draft, Math.min(...sleeps)); // the earliest one wakes it
   wake(draft);
   return draft.decided();
 }

@@ -1,4 +1,4 @@
-// Stopping: what a person has seen stays, what was pending gets its one result, and whoever works for us is told.
+// Stopping: what a person has seen stays, each pending call gets its one result, and the tool servers are notified.
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import { text } from '../content.ts';
@@ -29,7 +29,7 @@ export function stopCompletion(draft: Draft): void {
   });
 }
 
-/** Settles a call that is cut short, and tells the servers if any of them may have heard of it. */
+/** Settles a call that is cut short, and notifies the servers if any of them may have received it. */
 export function interruptCall(draft: Draft, call: Call): void {
   withdrawQuestion(draft, call, 'interruption');
   end(draft, call, {
@@ -39,7 +39,7 @@ export function interruptCall(draft: Draft, call: Call): void {
   abandon(draft, call, { notify: true });
 }
 
-/** A client says stop: as `on_interrupt: cancel`, whatever the policy is. Calls that wait for a person stay unless asked for. */
+/** A client stops the turn: as `on_interrupt: cancel`, whatever the policy. Calls for a person stay unless named. */
 export function interruptTurn(draft: Draft, input: InterruptRequest): Decision {
   const { thread } = draft;
   const calls = blockingCalls(thread).filter((call) => input.includeHuman || !waitsForPerson(call));
@@ -50,7 +50,7 @@ export function interruptTurn(draft: Draft, input: InterruptRequest): Decision {
   stopCompletion(draft);
   for (const call of calls) interruptCall(draft, call);
   draft.emit({ type: 'TurnInterrupted', requestId: input.requestId });
-  wake(draft); // queued messages get their turn now
+  wake(draft); // queued messages begin their turn now
   return draft.decided();
 }
 

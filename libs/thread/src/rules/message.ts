@@ -1,4 +1,4 @@
-// A user message, also one that arrives in the middle of something. design §2: cancel, keep, queue, reject; calls that
+// A user message, also one that arrives while the thread is busy. design §2: cancel, keep, queue, reject; calls that
 // wait for a person have their own policy, because "I have logged in" must not cancel the login.
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
@@ -20,7 +20,7 @@ export function takeMessage(draft: Draft, input: UserMessage): Decision {
   return draft.decided();
 }
 
-/** What has a say: the machine policy for a running completion or a sent call, the human one for a call that waits for a person. */
+/** The policies that apply: the machine one for a completion or a sent call, the human one for a call for a person. */
 function policiesInForce(thread: Thread): readonly InterruptPolicy[] {
   const calls = blockingCalls(thread);
   return [

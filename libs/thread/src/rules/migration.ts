@@ -1,12 +1,12 @@
-// Moving a family's tool servers to other addresses, all or nothing. RAP migration
+// Moves a family's tool servers to other addresses, all or nothing. RAP migration
 //
-// Order (R102): the loop stops (`MigrationStarted`), the destinations are asked whether they are there, the servers that need it
-// migrate, all of that is waited for, then the thread uses the new addresses (`MigrationEnded`), or goes on with the old ones.
+// Order (R102): the loop stops (`MigrationStarted`), the destinations are checked, the servers that need it migrate,
+// the thread waits for all of that, then it uses the new addresses (`MigrationEnded`), or goes on with the old ones.
 //
 // Invariants:
-//   G1. While a migration runs nothing is asked of the model and no child opens; messages and events queue, other arrivals
+//   G1. While a migration runs no completion is requested and no child opens; messages and events queue, other arrivals
 //       are recorded.
-//   G2. Addresses change in the commit that ends the migration well, and in no other. R103
+//   G2. Addresses change only in the commit that ends a successful migration. R103
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import { inputIds, type MigrationRequest, type MigrationResult } from '../input.ts';

@@ -1,4 +1,4 @@
-// A thread begins, and learns its tools before the model is asked for the first time.
+// A thread begins, and loads its tools before its first completion is requested.
 import type { Decision } from '../decision.ts';
 import type { LoadToolsets } from '../effect.ts';
 import type { Draft } from '../draft.ts';
@@ -74,7 +74,7 @@ export function recordToolsets(draft: Draft, input: ToolsetsResult): Decision {
   return draft.decided();
 }
 
-/** A manifest that is not the one this thread had: said once, by name. R107 */
+/** A manifest that differs from the one this thread had: reported once, by name. R107 */
 function noteChange(draft: Draft, before: readonly LoadedToolset[], now: LoadedToolset): void {
   const old = before.find((toolset) => toolset.toolServer === now.toolServer);
   if (old === undefined || old.sha256 === now.sha256) return;

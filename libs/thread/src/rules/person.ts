@@ -1,12 +1,12 @@
-// A call whose tool waits for a person: to log in, or to choose. The call stays pending and is never invoked again; its
+// A call whose tool waits for a person, to log in or to choose. The call stays pending and is never invoked again; its
 // result may come at any time. RAP oauth, user-choice
 //
 // Invariants:
-//   Q1. A choice is settled once: by an answer, a dismissal, an interruption, its deadline, or its tool's own result or next
-//       question; whoever settles it but the tool posts an index to the tool. R91, R92
+//   Q1. A choice is settled once: by an answer, a dismissal, an interruption, its deadline, or its tool's own result or
+//       next question; unless the tool itself settles it, an index is posted to the tool. R91, R92
 //   Q2. The URL of a login is never here; when its call is settled the sealed one is forgotten. R88
-//   Q3. A question without a message id is a repetition while the same question of its call is open, and is asked anew after
-//       that. The repetition is recorded, so that it stays one when its input comes again later. R94, V3
+//   Q3. A question without a message id is a repetition while the same question of its call is open, and is a new
+//       question after that. The repetition is recorded, so that it stays one when its input comes again later. R94, V3
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { ChoiceAnswerFailure, LoginPrompt, ChoicePrompt } from '../input.ts';
@@ -68,7 +68,7 @@ function recordRepetition(draft: Draft, { toolCallId }: Call): Decision {
   return draft.decided();
 }
 
-/** A tool that asks anew has given up its earlier question, and waits for no answer to it. */
+/** A tool that sends a new question has given up its earlier one, and waits for no answer to it. */
 function replaceQuestion(draft: Draft, call: Call): void {
   settleByTool(draft, call);
   const timerId = callOf(draft.thread, call.toolCallId)?.personTimerId ?? null;
@@ -85,7 +85,7 @@ export function settleChoice(draft: Draft, choice: Choice, selected: number, by:
   draft.owe({ do: 'AnswerChoice', id: `answer:${choiceId}`, choiceId, toolCallId, toolServer, answerTo, selected });
 }
 
-/** What a person was asked is taken back: an approval counts as nothing, a choice takes its default. R92 */
+/** Withdraws what a person was asked: an approval counts as nothing, a choice takes its default. R92 */
 export function withdrawQuestion(draft: Draft, call: Call, by: string): void {
   if (!('choiceId' in call.waiting)) return;
   const choice = own(draft.thread.choices, call.waiting.choiceId);
@@ -102,7 +102,7 @@ export function settleByTool(draft: Draft, call: Call): void {
     draft.emit({ type: 'ChoiceSettled', choiceId: choice.choiceId, selected: choice.default, by: 'tool' });
 }
 
-/** Nobody came in time. */
+/** The deadline has passed without an answer. */
 export function expireQuestion(draft: Draft, call: Call): void {
   if (call.waiting.for === 'choice') {
     withdrawQuestion(draft, call, 'deadline');
@@ -112,7 +112,7 @@ export function expireQuestion(draft: Draft, call: Call): void {
   abandon(draft, call, { notify: true });
 }
 
-/** From now on it is the tool's turn again, and its time runs anew. R58 */
+/** From now on the call waits for its tool again, and its timeout starts again. R58 */
 export function restartTimeout(draft: Draft, call: Call): void {
   const timeoutMs = timeoutOf(draft.thread, call.operation);
   if (call.timerId === null || timeoutMs === null) return;
@@ -120,7 +120,7 @@ export function restartTimeout(draft: Draft, call: Call): void {
   setTimer(draft, call, 'tool_timeout', draft.moment.now + timeoutMs);
 }
 
-/** The tool cannot be told what was chosen, so it will never answer; unless it has asked something else meanwhile. */
+/** The choice cannot reach the tool, so the tool never answers; unless it has asked something else meanwhile. */
 export function takeAnswerFailure(draft: Draft, input: ChoiceAnswerFailure): Decision {
   const call = callOf(draft.thread, input.toolCallId);
   if (call === undefined) return { committed: false, refusal: 'NOT_PENDING' };

@@ -1,4 +1,4 @@
-// Messages that a clock sends: cron lines with a time zone, and a rule for the times that nobody could act on.
+// Messages that a clock sends: cron lines with a time zone, and a rule for missed times.
 import { text } from '../content.ts';
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
@@ -9,11 +9,11 @@ import { setScheduleTimer } from './call.ts';
 import { refuseRequest } from './refusal.ts';
 import { beginsTurn, wake } from './wake.ts';
 
-/** Lateness below this is a busy machine, not a missed time. */
+/** A shorter delay is a busy machine, not a missed time. */
 const graceMs = 60_000;
-/** A schedule that comes more often than this is a loop. */
+/** A schedule with a shorter interval than this is a loop. */
 const intervalMsMin = 60_000;
-/** Missed times are counted up to here. */
+/** Missed times are counted up to this number. */
 const missedCountedMax = 1_000;
 
 export function setSchedule(draft: Draft, input: ScheduleRequest): Decision {
@@ -32,8 +32,8 @@ export function setSchedule(draft: Draft, input: ScheduleRequest): Decision {
 }
 
 /**
- * A line comes at the same seconds of every minute in which it comes, so two times of one minute show it, and the whole minute
- * is looked at: `next` may be its last time.
+ * A cron line has the same seconds in every minute in which it occurs, so two times of one minute show its interval.
+ * The whole minute is searched: `next` may be its last time.
  */
 function comesTooOften(draft: Draft, { schedule: { cron, timeZone } }: ScheduleRequest, next: number): boolean {
   const first = draft.moment.nextTime(cron, timeZone, next - (next % intervalMsMin) - 1_000);

@@ -1,10 +1,10 @@
-// What a thread listens to: opened by a result, fed by events, ended by `final`, a cancel, or the thread's end. Limits merge
-// wakes and never drop an event. RAP subscription-events
+// Subscriptions of a thread: opened by a result, fed by events, ended by `final`, a cancel, or the thread's end. Limits
+// merge wakes and never drop an event. RAP subscription-events
 //
 // Invariants:
-//   U1. An event counts only while its call's subscription is open; one that overtakes the confirmation is held for it. R82
+//   U1. An event counts only while its call's subscription is open; one before the confirmation is held for it. R82
 //   U2. Every accepted event is recorded once, on arrival, whatever the thread is doing. I-13
-//   U3. `final` closes, also when the event itself still waits for a child. R75
+//   U3. `final` closes the subscription, also when the event itself still waits for a child. R75
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import { minuteWith } from '../evolve/subscription.ts';
@@ -36,7 +36,7 @@ export function takeEvent(draft: Draft, input: SubscriptionEvent): Decision {
   return draft.decided();
 }
 
-/** (U1) A call that may still confirm holds its events; of anything else they are discarded. R82 */
+/** (U1) A call that may still confirm holds its events; other events are discarded. R82 */
 function hold(draft: Draft, input: SubscriptionEvent, event: HeldEvent): Decision {
   const call = callOf(draft.thread, input.toolCallId);
   if (call === undefined || call.toolServer !== input.toolServer || isUnsent(call))
@@ -60,7 +60,7 @@ function hasRoom(draft: Draft, call: Call, event: HeldEvent): boolean {
   return heldFor(draft, call).length < threadLimits.heldEventsMax && characters <= threadLimits.heldCharactersMax;
 }
 
-/** Records one event of an open subscription and finds it a place: this thread, a child, or the queue for one. (U2) */
+/** Records one event of an open subscription and assigns it: to this thread, a child, or the queue for one. (U2) */
 export function receive(draft: Draft, subscription: Subscription, event: HeldEvent): void {
   const { toolCallId } = subscription;
   const inherited = { ...event, type: 'SubscriptionEventReceived' } as const;
@@ -82,7 +82,7 @@ function placeOf({ thread }: Draft, tooFast: boolean): 'thread' | 'child' | 'que
   return !mayOpenChild(thread) || tooFast || thread.queuedEvents.length > 0 ? 'queue' : 'child';
 }
 
-/** Ends a subscription of this thread and tells every tool server. R76, R78 */
+/** Ends a subscription of this thread and notifies every tool server. R76, R78 */
 export function cancelSubscription(draft: Draft, toolCallId: string): boolean {
   if (own(draft.thread.subscriptions, toolCallId) === undefined) return false;
   draft.emit({ type: 'SubscriptionClosed', toolCallId, reason: 'cancelled' });

@@ -67,7 +67,7 @@ function refusalOf(
   return null;
 }
 
-/** The same call again and again is a loop, and a loop is stopped with an event that says so. */
+/** The same call again and again is a loop; it is stopped with an event that names it. */
 function isLooping(draft: Draft, call: Call): boolean {
   const { times } = draft.thread.repeated;
   if (times <= threadLimits.sameCallRepeatsMax) return false;
@@ -98,7 +98,7 @@ function resultOf({ content, displayAs }: ToolResult): Parameters<typeof end>[2]
   return { outcome: outcomeOf(content), content, ...(displayAs === null ? {} : { displayAs }) };
 }
 
-/** The call has subscribed: its result is the confirmation, and what overtook it comes now, in order. R69, R83 */
+/** The call has subscribed: its result is the confirmation; events that came before it follow, in order. R69, R83 */
 function subscribe(draft: Draft, call: Call, input: ToolResult): void {
   const { toolCallId } = call;
   if (!mayEverSubscribe(draft)) {
@@ -120,11 +120,11 @@ function subscribe(draft: Draft, call: Call, input: ToolResult): void {
   }
 }
 
-/** Nobody waits for it. A subscription that it opened is one that nobody hears: its server is told, once. */
+/** The call is settled. A subscription that the result opened has no listener: its server is notified, once. */
 function takeLateResult(draft: Draft, { toolCallId, subscription }: ToolResult): Decision {
   if (!subscription) return { committed: false, refusal: 'NOT_PENDING' };
   draft.emit({ type: 'ToolCallLateResult', toolCallId, used: false });
-  if (own(draft.thread.subscriptions, toolCallId) !== undefined) return draft.decided(); // we do hear it
+  if (own(draft.thread.subscriptions, toolCallId) !== undefined) return draft.decided(); // it is open here
   draft.owe({
     do: 'SendCancelNotices',
     id: `cancel-late:${toolCallId}`,
@@ -148,13 +148,13 @@ export function takeDispatchFailure(draft: Draft, input: DispatchFailure): Decis
   if (call === null) return { committed: false, refusal: 'NOT_PENDING' };
   withdrawQuestion(draft, call, 'dispatch failure');
   settle(draft, call, input.outcome === 'unknown' ? 'outcome_unknown' : 'error', input.code, input.detail);
-  // A server answered 409: its tools are fetched anew before the model is asked again. R107
+  // A server answered 409: its tools are fetched again before the next completion is requested. R107
   if (input.code === 'TOOLSET_CHANGED' && draft.thread.loading === null) loadToolsets(draft, { afterChange: true });
   wake(draft);
   return draft.decided();
 }
 
-/** A callback we could not accept is visible; one that tools would not send again settles the call. R33 */
+/** An unacceptable callback is visible; one that tools would not send again settles the call. R33 */
 export function takeRejection(draft: Draft, input: CallbackRejection): Decision {
   const call = awaited(draft, input.toolCallId);
   if (call === null) return { committed: false, refusal: 'NOT_PENDING' };
@@ -168,7 +168,7 @@ export function takeRejection(draft: Draft, input: CallbackRejection): Decision 
   return draft.decided();
 }
 
-/** R58: a synthetic error after the configured time; an approval that nobody gave counts as denied. */
+/** R58: a synthetic error after the configured time; an approval without an answer counts as denied. */
 export function takeTimer(draft: Draft, input: TimerFiring): Decision {
   const timer = own(draft.thread.timers, input.timerId);
   if (timer === undefined) return { committed: false, refusal: 'NO_TIMER' };

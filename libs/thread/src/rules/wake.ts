@@ -10,7 +10,7 @@ export function wake(draft: Draft): void {
   if (draft.thread.unseen > draft.thread.merged && !draft.thread.stalled) askModel(draft);
 }
 
-/** Asks, unless a budget is used up. Who retries by hand grants one more completion, and no more tokens. */
+/** Asks, unless a budget is used up. A manual retry grants one more completion, and no more tokens. */
 export function askModel(draft: Draft, { byHand = false } = {}): void {
   const exceeded = exceededTokens(draft) ?? (byHand ? null : exceededCompletions(draft.thread));
   if (exceeded === null) requestCompletion(draft);
@@ -42,7 +42,7 @@ export const isBusy = ({ thread }: Draft): boolean =>
   thread.completion !== null ||
   blockingCalls(thread).length > 0;
 
-/** What arrived waits for the round, but not for ever: one slow call must never make a thread deaf. design §2 */
+/** Arrivals wait for the round, but not for ever: one slow call must never block a thread. design §2 */
 function limitTheWait(draft: Draft): void {
   const { arrivals, limits } = draft.thread;
   if (arrivals === 0 || blockingCalls(draft.thread).length === 0) return;
@@ -50,7 +50,7 @@ function limitTheWait(draft: Draft): void {
     setThreadTimer(draft, 'event_wait', draft.moment.now + limits.eventWaitMsMax);
 }
 
-/** The turn that what happens now belongs to: a new one, named after its input, when the thread was at rest. */
+/** The turn of what happens now: a new one, named after its input, when the thread was at rest. */
 export function beginsTurn({ thread, cause }: Draft): string {
   const isResting = thread.completion === null && blockingCalls(thread).length === 0;
   return isResting || thread.turnId === null ? cause.id : thread.turnId;
@@ -58,7 +58,7 @@ export function beginsTurn({ thread, cause }: Draft): string {
 
 function requestCompletion(draft: Draft): void {
   for (const { timerId, reason } of Object.values(draft.thread.timers))
-    if (reason === 'sleep') draft.emit({ type: 'TimerCancelled', timerId }); // something else woke the thread
+    if (reason === 'sleep') draft.emit({ type: 'TimerCancelled', timerId }); // another input woke the thread
   const completionId = draft.mint('cmp');
   draft.emit({ type: 'CompletionRequested', completionId, model: draft.thread.model });
   draft.owe({ do: 'RequestCompletion', id: completionId, completionId });

@@ -1,5 +1,5 @@
-// A small language for specs of the heart: `given(…inputs).when(input).then(…)`. Inputs are decided one after the other,
-// each with a moment of its own, exactly as the processor does it.
+// A small language for specs of the heart: `given(…inputs).when(input).then(…)`. Inputs are decided one after the
+// other, each with a moment of its own, exactly as in the processor.
 import { decide } from '../decide.ts';
 import type { Decision } from '../decision.ts';
 import type { ThreadEffect } from '../effect.ts';
@@ -40,7 +40,7 @@ export interface Scene {
 /** An input, or a way to make one from the scene so far (ids are only known then). */
 export type Happening = ThreadInput | ((scene: Scene) => ThreadInput) | Streaming | Timed;
 
-/** An input that meets a completion which has already said something. */
+/** An input during a completion that has already streamed a part. */
 export interface Streaming {
   readonly happening: ThreadInput | ((scene: Scene) => ThreadInput);
   readonly streamed: string;
@@ -93,7 +93,7 @@ export function after(scene: Scene, happening: Happening): Scene {
 
 export const play = (...happenings: readonly Happening[]): Scene => happenings.reduce(after, emptyScene);
 
-/** `given(…).when(…)` answers what the last happening alone led to. */
+/** `given(…).when(…)` returns what the last happening alone led to. */
 export function given(...happenings: readonly Happening[]) {
   const before = play(...happenings);
   return {
@@ -374,7 +374,7 @@ export const chosen =
     decidedBy: 'ada',
   });
 
-/** What a child of some thread would be opened with: the effect's own opening. */
+/** The opening of a child of some thread: the effect's own opening. */
 export function openingOf(scene: Scene, index = 0): ThreadOpening {
   const spawn = scene.effects.filter((effect) => effect.do === 'SpawnChild')[index];
   if (spawn === undefined) throw new Error(`no child ${index} was spawned`);

@@ -1,6 +1,6 @@
 import type { LoadedToolset } from '../toolset.ts';
 
-/** The tools that specs use: two harmless ones and one that wants a person's word and is sent at most once. */
+/** The tools that specs use: two harmless ones and one that needs a person's approval and is sent at most once. */
 export const toolset: LoadedToolset = {
   toolServer: 'tools',
   name: 'Tools',

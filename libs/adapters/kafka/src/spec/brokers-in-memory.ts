@@ -1,5 +1,5 @@
-// Brokers of Kafka in memory, behind the consumer of the real kafkajs: its runner, its fetchers and its groups are the real ones, and
-// so are the patches. What a broker answers, and when, is up to the spec.
+// Kafka brokers in memory, behind the consumer of the real kafkajs: its runner, its fetchers and its groups are the
+// real ones, and so are the patches. The spec decides what a broker answers, and when.
 import type { Consumer, ConsumerConfig, Kafka } from 'kafkajs';
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +21,7 @@ interface StoredRecord {
   readonly value: Buffer;
   readonly headers: object;
   readonly batchContext: { readonly partitionLeaderEpoch: number };
-  /** The mark of a transaction, which kafkajs hands to no consumer. */
+  /** The mark of a transaction, which kafkajs gives to no consumer. */
   readonly isControlRecord: boolean;
 }
 
@@ -57,14 +57,14 @@ export class BrokersInMemory {
   readonly committed = new Map<number, OffsetOfPartition>();
   /** Thrown once by the next fetch of a node. */
   readonly failing = new Map<number, Error>();
-  /** Thrown by so many of the next joins. */
+  /** How many of the next joins throw it. */
   refusedJoins = 0;
   /** Connections that end while one of the next joins is under way. */
   brokenJoins = 0;
   /** Connections that end while one of the next requests for committed offsets is under way. */
   brokenOffsetFetches = 0;
   generation = 0;
-  /** Of the leaders that write from now on. */
+  /** Epoch of the leaders that write from now on. */
   leaderEpoch = 0;
   readonly #logs: { begin: number; records: StoredRecord[] }[];
   #waiting: (() => void)[] = [];
@@ -78,7 +78,7 @@ export class BrokersInMemory {
     this.#logs = leaders.map(() => ({ begin: 0, records: [] }));
   }
 
-  /** Members that the coordinator knows, also those whose process has forgotten them. */
+  /** Members that the coordinator knows, including those that their process has forgotten. */
   get memberCount(): number {
     return this.#members.size;
   }
@@ -97,7 +97,7 @@ export class BrokersInMemory {
     this.wake();
   }
 
-  /** The log loses everything from this offset on, as one whose broker comes back without its tail. */
+  /** The log loses everything from this offset on, as if its broker came back without the tail. */
   cutTail(partition: number, from: number): void {
     const log = this.#logOf(partition);
     log.records = log.records.slice(0, from - log.begin);
@@ -110,13 +110,13 @@ export class BrokersInMemory {
     log.begin = offset;
   }
 
-  /** The log goes on at this offset, and has nothing before it from its present end on. */
+  /** The log continues at this offset; the offsets from its present end up to it are missing. */
   leaveOut(partition: number, upTo: number, value: string): void {
     this.#logOf(partition).records.push(this.#recordAt(upTo, value));
     this.wake();
   }
 
-  /** Another copy of the log leads, which has what was left out from this offset on. */
+  /** Another copy of the log leads, which has the missing records from this offset on. */
   putBack(partition: number, from: number, ...values: readonly string[]): void {
     const log = this.#logOf(partition);
     log.records.push(...values.map((value, index) => this.#recordAt(from + index, value)));
@@ -194,7 +194,7 @@ export class BrokersInMemory {
   }
 
   async #fetch(node: number, request: FetchRequest): Promise<unknown> {
-    await sleep(1); // never within one turn of the event loop
+    await sleep(1); // never within one tick of the event loop
     const failure = this.failing.get(node);
     this.failing.delete(node);
     if (failure !== undefined) throw failure;
