@@ -1,4 +1,4 @@
-// `npm run bench`: measures, judges, prints, and leaves the results in bench/results.
+// `npm run bench`: measures, judges, prints, and writes the results to bench/results.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BenchOptions, parseOptions, usage } from './src/bench-options.ts';
@@ -10,7 +10,7 @@ import { verdictsOf } from './src/verdicts.ts';
 const results = join(import.meta.dirname, 'results');
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130)); // children end with us
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130)); // ends the children
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
@@ -31,7 +31,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** The files of bench/results are those of the last full run; a part of it, or a quick one, goes where it is told to. */
+/** `latest` in bench/results is the last full run; a cluster run, and a partial or quick one, have their own files. */
 function write(found: BenchResults, options: BenchOptions): void {
   const json = `${JSON.stringify({ ...found, verdicts: verdictsOf(found) }, null, 2)}\n`;
   if (options.json !== null) writeFileSync(options.json, json);

@@ -1,13 +1,13 @@
-// How fast this machine computes at the moment. Virtual machines run at half their speed for minutes; a limit in milliseconds of
-// computing says nothing then, unless it is given as much more.
+// How fast this machine computes at the moment. Virtual machines run at half their speed for minutes; a limit in
+// milliseconds of computing means nothing then, unless it grows as much.
 
 const value = Array.from({ length: 2_000 }, (_, index) => ({ id: `call_${index}`, text: 'x'.repeat(100), at: index }));
 const text = JSON.stringify(value);
 const rounds = 20;
-/** What it took where the limits were set: processor time, so that what else runs here does not count. */
+/** The reference where the limits were set: processor time, so that other load does not count. */
 const nominalMs = 30;
 
-/** 1 there, and on anything faster; 2 where everything takes twice as long. */
+/** 1 on the reference machine and on anything faster; 2 where everything takes twice as long. */
 export function slownessOfMachine(): number {
   const before = process.cpuUsage();
   for (let round = 0; round < rounds; round++) JSON.stringify(JSON.parse(text));

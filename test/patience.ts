@@ -1,7 +1,7 @@
-// How long specs wait for what must come about. Not a promise about speed: a machine that others share may stand still for half
-// a minute, and a spec that then fails says nothing about the system. Whoever promises a time asserts it.
+// How long specs wait for an expected event. Not a guarantee about speed: a shared machine may stand still for half a
+// minute, and a spec that then fails says nothing about the system. A spec about a time limit asserts that itself.
 
 export const patienceMs = 60_000;
 
-/** Of a whole spec, and of what prepares it: enough to lose patience a few times and say over what. */
+/** Of a whole spec and its hooks: enough for a few of these waits to fail and be reported. */
 export const specPatienceMs = 4 * patienceMs;

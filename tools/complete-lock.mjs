@@ -4,7 +4,7 @@
 //
 // npm drops an optional package when the registry it asked does not have it (mirrors often carry few platforms), and
 // `npm ci` then refuses the lock. The entries added here have a version and a platform but no integrity: npm fetches
-// them on that platform only. test/architecture/lock-file.spec.ts says when this is needed.
+// them on that platform only. test/architecture/lock-file.spec.ts fails when this is needed.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const platform =

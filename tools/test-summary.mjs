@@ -1,5 +1,6 @@
-// A vitest reporter that writes how many tests passed, each that failed with the first lines of its error, and each skipped test with
-// its reason, to the file named by DORMOUSE_TEST_SUMMARY. A reason is what the test said: `context.skip('no Kafka on this machine')`.
+// A vitest reporter that writes how many tests passed, each failed test with the first lines of its error, and each
+// skipped test with its reason, to the file named by DORMOUSE_TEST_SUMMARY. A reason is the test's own text:
+// `context.skip('no Kafka on this machine')`.
 import { writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 

@@ -1,13 +1,13 @@
-// What `npm test` runs, in order: build, lint, format, the types of the specs, 2 000 simulated universes, every spec, then those that
-// need a real Kafka, MongoDB-compatible server and Redis (test/services starts them). The last lines name what failed; the very last
-// is the verdict.
+// What `npm test` runs, in order: build, lint, format, the types of the specs, 2 000 simulated universes, every spec,
+// then those that need a real Kafka, MongoDB-compatible server and Redis (test/services starts them). The last lines
+// name what failed; the very last is the verdict.
 //
 //   node tools/test.mjs                   everything
 //   node tools/test.mjs <vitest filter>   only these specs, e.g. libs/thread, test/cluster or test/architecture -t cycle
 //   node tools/test.mjs --all [--seed N] [--minutes M] [--universes U]
-//                                         everything, then all orders of the race matrix, U (20 000) more universes and M (10)
-//                                         minutes of chaos on real servers, both of seed N, which is printed and by default
-//                                         another one each time
+//                                         everything, then all orders of the race matrix, U (20 000) more universes and
+//                                         M (10) minutes of chaos on real servers, both of seed N, which is printed and
+//                                         by default another one each time
 //
 // N counts the specs' tests; every other step counts as one test, and so does a spec file that could not be loaded.
 import { spawn } from 'node:child_process';
@@ -20,7 +20,7 @@ import { parseArgs } from 'node:util';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const long = process.argv[2] === '--all' ? longRun(process.argv.slice(3)) : null;
 const filter = long === null ? process.argv.slice(2) : [];
-/** Of a step that says that this machine cannot do it. */
+/** The exit code of a step that this machine cannot run. */
 const cannot = 77;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const simulator = [join(root, 'node_modules/@dormouse/testing/dist/simulator/main.js')];
@@ -102,8 +102,8 @@ async function specs(title, config) {
 }
 
 /**
- * Runs a script of a dependency, or what Node is told instead, and says how long it took. The last argument may be extra environment.
- * A signal is passed on, and what ran has ended before this process does.
+ * Runs a script of a dependency, or Node with the given arguments, and prints how long it took. The last argument may
+ * be extra environment. A signal is passed on, and the child has ended before this process does.
  */
 async function step(title, script, ...args) {
   const env = typeof args.at(-1) === 'object' ? args.pop() : {};

@@ -2,15 +2,15 @@
 //
 //   node tools/up.mjs <name> [--build] -- <command> [flags…]
 //
-// Owns: installing what package-lock.json says, building what changed (--build), and handing over to the project's own
-// Node 24 with node_modules/.bin first on PATH. Knows nothing of what the command does.
-// Plain JavaScript, node: imports only: it runs on whatever Node (>= 20) the machine has, before anything is installed.
+// Owns: installing what package-lock.json lists, building what changed (--build), and starting the command under the
+// project's own Node 24 with node_modules/.bin first on PATH. Knows nothing of what the command does.
+// Plain JavaScript, node: imports only: it runs on any Node (>= 20) of the machine, before anything is installed.
 //
-// U1  Everything this file says goes to stderr: stdout belongs to the command.
+// U1  Everything this file prints goes to stderr: stdout belongs to the command.
 // U2  The command's exit code is ours. Death by a signal is death by the same signal.
-// U3  A terminal's Ctrl-C, or a signal sent to npm, reaches the command once, though npm repeats to us what it hears.
-//     One sent to the whole group without a terminal is heard twice within milliseconds, as in any npm script: the command
-//     takes signals within half a second for one.
+// U3  A terminal's Ctrl-C, or a signal sent to npm, reaches the command once, though npm repeats to us what it
+//     receives. One sent to the whole group without a terminal arrives twice within milliseconds, as in any npm script:
+//     the command takes signals within half a second for one.
 // U4  The command never outlives npm.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -50,7 +50,7 @@ function isInstalled() {
   return true;
 }
 
-/** `npm install` leaves its own lock in node_modules: when it says what ours says, nothing is to be done. */
+/** `npm install` keeps a lock of its own in node_modules: when it equals ours, nothing has to be done. */
 function installedByHand() {
   const inside = textOf(join(modules, '.package-lock.json'));
   if (!inside) return false;
@@ -178,11 +178,11 @@ function handOver() {
   });
   passOn('SIGINT', child);
   passOn('SIGTERM', child);
-  process.on('SIGHUP', () => {}); // a closing terminal tells the whole group; we stay for the exit code
+  process.on('SIGHUP', () => {}); // a closing terminal signals the whole group; we stay for the exit code
   if (process.env.npm_lifecycle_event) stopWhenOrphaned(child);
 }
 
-/** (U3) The command is in our process group, so what a terminal sends it has already; what npm got, we got alone. */
+/** (U3) The command is in our process group: it has a terminal's signals already; only npm's signals are passed on. */
 function passOn(signal, child) {
   let sentAt = 0;
   process.on(signal, () => {
@@ -200,7 +200,7 @@ function inForeground() {
   return group === foreground;
 }
 
-/** (U4) When npm is killed outright, nobody else is left to stop the command. */
+/** (U4) When npm is killed outright, only this process can stop the command. */
 function stopWhenOrphaned(child) {
   const parent = process.ppid;
   const watch = setInterval(() => {

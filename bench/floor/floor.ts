@@ -1,11 +1,12 @@
-// What is left of a turn without Dormouse: its requests, and its two commits, sealed, through its writer. No key is checked, nothing
-// is validated, decided, deduplicated or shown. Nobody should run this; it says how much time a turn has for all that.
+// What is left of a turn without Dormouse: its requests, and its two commits, sealed, through its writer. No key is
+// checked, nothing is validated, decided, deduplicated or shown. Not for use; it shows how much time a turn has for
+// that.
 //
 //   node floor.ts --tools URL --port N --data DIR
 //
 // Invariant:
-//   B34. The commits are as large as those of a turn of Dormouse's, on disk when Dormouse's would be, and checked by the store. What
-//        arrives together goes on together. Rows of what is owed are not written.
+//   B34. The commits are as large as those of a turn of Dormouse's, on disk when Dormouse's would be, and checked by
+//        the store. Requests that arrive together continue together. Rows of debts are not written.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { openSqlite } from '@dormouse/adapter-sqlite';
@@ -45,7 +46,7 @@ let ids = 0;
 
 const newId = (prefix: string): string => `${prefix}_${String(++ids).padStart(26, '0')}`;
 
-/** What one input leads to. */
+/** The consequences of one input. */
 interface Decided {
   readonly input: string;
   readonly events: readonly ThreadEvent[];

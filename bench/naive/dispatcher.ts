@@ -1,4 +1,4 @@
-// The naive tool-dispatcher: one POST per message, and whatever fails is lost.
+// The naive tool-dispatcher: one POST per message, and a failed one is lost.
 import { Pool } from 'undici';
 import { serveTopic } from './nest-kafka.ts';
 import { type Dispatch, required, topics } from './parts.ts';

@@ -7,7 +7,7 @@ import { type Input, required, topics } from './parts.ts';
 
 const bus = await connectEmitter('naive-ingress');
 const subscriber = new Redis(required('redis'));
-/** By thread: who waits for its next answer. */
+/** By thread: the request that waits for its next answer. */
 const waiting = new Map<string, (text: string) => void>();
 subscriber.on('message', (channel: string, text: string) => waiting.get(channel)?.(text));
 

@@ -1,4 +1,4 @@
-// What the naive services have in common: where everything is, and how it is reached.
+// The common parts of the naive services: addresses and clients.
 import { parseArgs } from 'node:util';
 
 const { values } = parseArgs({

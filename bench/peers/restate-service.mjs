@@ -1,10 +1,11 @@
 // The same turn on Restate, as its documentation writes an agent: a virtual object per conversation, its history in the
-// object's state, every completion and the tool's invocation journaled by `ctx.run`, the tool's answer an awakeable that
-// the tool resolves over Restate's HTTP ingress.
+// object's state, every completion and the tool's invocation journaled by `ctx.run`, the tool's answer an awakeable
+// that the tool resolves over Restate's HTTP ingress.
 //
 //   node restate-service.mjs --tools URL --port N --ingress URL [--lean]
 //
-// --lean keeps no history and does not journal completions: less than the others promise, to see what the rest costs.
+// --lean keeps no history and does not journal completions: weaker than the guarantees of the others, to show their
+// cost.
 import { parseArgs } from 'node:util';
 import * as restate from '@restatedev/restate-sdk';
 import { Pool } from 'undici';

@@ -1,5 +1,5 @@
-// The model of every peer: instant, in process, and just clever enough to call one tool and then to answer. What Dormouse's
-// demo model does with the same messages.
+// The model of every peer: instant, in process, it calls one tool and then answers. Dormouse's demo model does the same
+// with the same messages.
 
 /** The next assistant message: a tool call when the user spoke last, the answer when the tool did. */
 export function complete(history) {

@@ -1,5 +1,5 @@
-// The protocol's own tutorial design: an Express server, history in memory, one request per tool call, one callback route.
-// Nothing is durable: a restart forgets every thread and every pending call.
+// The protocol's own tutorial design: an Express server, history in memory, one request per tool call, one callback
+// route. Nothing is durable: a restart forgets every thread and every pending call.
 //
 //   node tutorial.mjs --http fetch|undici --tools URL --port N
 import { randomUUID } from 'node:crypto';

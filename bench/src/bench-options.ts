@@ -11,7 +11,7 @@ export interface BenchOptions {
   /** Measured time of one contestant at one number of threads in one round. */
   readonly seconds: number;
   readonly threads: readonly number[];
-  /** Names; null: all that are installed, but for those that take part on request only. */
+  /** Names; null: all that are installed, except those that run on request only. */
   readonly contestants: readonly string[] | null;
   readonly withPeers: boolean;
   /** Where the results go, besides bench/results. */
@@ -39,7 +39,7 @@ export const usage = `npm run bench -- [options]
   --keep              keeps data and logs of the run
 `;
 
-/** @throws TypeError with a sentence for the person who typed it. */
+/** @throws TypeError with a sentence for the user. */
 export function parseOptions(args: readonly string[]): BenchOptions | 'help' {
   const { values } = parseArgs({
     args: [...args],

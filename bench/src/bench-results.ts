@@ -1,4 +1,4 @@
-// Everything one run of the bench has found out; what bench/results/latest.json holds.
+// All results of one run of the bench; the content of bench/results/latest.json.
 import type { ClusterResult } from './cluster/measure-cluster.ts';
 import type { CountsResult } from './exact-counts.ts';
 import type { GrowingResult } from './growing-thread.ts';

@@ -1,8 +1,9 @@
 // The processes the bench starts: each known by its pid, each stopped by its pid, none left behind.
 //
 // Invariants:
-//   B7. Only what was started here is ever signalled. When the bench ends, however it ends, its children end too.
-//   B8. What a child prints goes to a file in the bench's directory; a child that dies too early is reported with its end.
+//   B7. Only processes that were started here are ever signalled. When the bench ends, however it ends, its children
+//       end.
+//   B8. A child's output goes to a file in the bench's directory; a child that dies too early is reported with its end.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -78,7 +79,7 @@ export async function start(options: StartOptions): Promise<Started> {
   };
 }
 
-/** Settings of Dormouse and flags of Node that a person has in the shell are not those of a measurement. */
+/** Settings of Dormouse and flags of Node from the user's shell must not affect a measurement. */
 function inheritedEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('DORMOUSE_') && name !== 'NODE_OPTIONS'),

@@ -1,9 +1,9 @@
-// Who takes part: something that can be started, opens threads, and answers messages to them over HTTP.
+// A contestant: a system that can be started, opens threads, and answers messages to them over HTTP.
 import type { Target } from './driver-job.ts';
 
 export interface Contestant {
   readonly name: string;
-  /** What it is, and what of a turn is on disk when the answer comes, in a few words. */
+  /** Its name, and what of a turn is on disk when the answer comes, in a few words. */
   readonly is: string;
   readonly durable: string;
   start(setting: Setting): Promise<Running>;

@@ -1,4 +1,4 @@
-// Dormouse itself: the standalone app as `npm start` runs it, in its own process, spoken to over its client API only.
+// Dormouse itself: the standalone app as `npm start` runs it, in its own process, used over its client API only.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Started, startNode } from './child-process.ts';
@@ -27,7 +27,7 @@ export interface RunningDormouse extends Running {
   readonly process: Started;
   readonly url: string;
   readonly dataDirectory: string;
-  /** Where the probe of the writer's thread leaves its counts. */
+  /** Where the probe of the writer's thread writes its counts. */
   readonly probeFile: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Ids of new threads of an agent. */
@@ -124,7 +124,7 @@ function createClient(url: string, key: string): ApiClient {
   };
 }
 
-/** Registers what the bench needs; on a second start with the same data everything is there already. */
+/** Registers what the bench needs; on a second start with the same data everything exists already. */
 async function prepare(client: ApiClient, tools: string): Promise<void> {
   await client.call('POST', '/v1/tool-servers', { name: 'bench', base_url: tools });
   const agents: Readonly<Record<BenchAgent, object>> = {

@@ -1,6 +1,6 @@
-// What crosses between the bench and the processes it starts. Types only: nothing here runs.
+// The messages between the bench and the processes it starts. Types only: nothing here runs.
 
-/** A thread of a contestant, as something to post to. `{token}` stands for a text that is new with every request. */
+/** A thread of a contestant, as a target to post to. `{token}` stands for a text that is new with every request. */
 export interface Target {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export interface DriverJob {
   readonly concurrency?: number;
   readonly warmupSeconds: number;
   readonly seconds: number;
-  /** Goes on after wrong answers and counts them; otherwise a run with errors is not a measurement. */
+  /** Continues after wrong answers and counts them; otherwise a run with errors is not a measurement. */
   readonly toleratesErrors?: boolean;
 }
 
@@ -27,13 +27,13 @@ export interface DriverResult {
   readonly latenciesMs: readonly number[];
   /** All requests that were answered, those of the warm-up included. */
   readonly turns: number;
-  /** Measured time: shorter than asked when all targets had their turns. */
+  /** Measured time: shorter than requested when all targets had their turns. */
   readonly seconds: number;
   readonly errorCount: number;
   readonly errors: readonly string[];
 }
 
-/** What the tool server has seen since it was started. */
+/** What the tool server has counted since it was started. */
 export interface ToolCounts {
   readonly invocations: number;
   /** Of them, those that are never answered. */

@@ -1,4 +1,5 @@
-// The closed-loop driver: a process of its own that posts a message to a thread, waits for the final answer, posts the next.
+// The closed-loop driver: a process of its own that posts a message to a thread, waits for the final answer, posts the
+// next.
 //
 // Invariants:
 //   B4. One request in flight per thread, and one kept-alive connection per thread; the same for every contestant.

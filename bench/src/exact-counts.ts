@@ -1,12 +1,13 @@
-// Exact counts per one-tool turn: commits, other writes, reads, HTTP requests; and whether what is called durable syncs.
+// Exact counts per one-tool turn: commits, other writes, reads, HTTP requests; and whether durable writes really sync.
 //
 // Invariants:
 //   B15. Counted over whole turns, one after another on one warm thread, with the writes that follow them included.
-//   B16. A write on the path is a transaction that a turn waits for and that is not a log commit. Turn after turn on one
-//        thread whose model does not answer at once, so that no commit shares its transaction, every transaction beyond the
-//        commits is one, but for the few in which collected writes found nothing to ride with: hence the rounding. The raw
-//        number of transactions is reported beside it.
-//   B17. A read in a slice is one that the thread-processor makes of a thread: not its look at the timers once a second.
+//   B16. A write on the path is a transaction that a turn waits for and that is not a log commit. Turn after turn on
+//        one thread whose model does not answer at once, so that no commit shares its transaction, every transaction
+//        beyond the commits is one, except for the few in which collected writes found no other to join: hence the
+//        rounding. The raw number of transactions is reported beside it.
+//   B17. A read in a slice is one that the thread-processor makes of a thread: not its check of the timers once a
+//        second.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -40,7 +41,7 @@ export interface TurnCounts {
   readonly transactions: number;
   /** Transactions beyond the log commits. (B16) */
   readonly writesOnPath: number;
-  /** Changes besides commits, in whatever transaction they went. */
+  /** Changes besides commits, in any transaction. */
   readonly otherStatements: number;
   readonly readsInSlices: number;
   readonly readsElsewhere: number;

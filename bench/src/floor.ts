@@ -1,4 +1,4 @@
-// The contestant without a runtime: what the machine, the HTTP libraries and the writer allow. Only when it is asked for.
+// The contestant without a runtime: the limit of the machine, the HTTP libraries and the writer. Runs on request only.
 import { join } from 'node:path';
 import { startNode } from './child-process.ts';
 import { freePort } from '../../test/services/free-ports.ts';

@@ -1,12 +1,12 @@
 // Scenario *growing thread*: does a turn cost more when the thread has a long past? Warm, and cold after a restart.
 //
-// The model is in process and gets its prompt by reference: it looks at the last message, as a provider with its own cache of
-// the prompt would. The threads are grown by talking to them over the client API.
+// The model is in process and gets its prompt by reference: it reads the last message, as a provider with its own cache
+// of the prompt would. The threads are grown by sending messages over the client API.
 //
 // Invariants:
-//   B13. Warm turns of all sizes take turns in every round, one at a time. Cold is the first turn of a thread after a
-//        restart of a process that was warmed on other threads, warm and cold ones, so that it shows the thread's cost, not
-//        the process's. The sizes change places with every restart.
+//   B13. Warm turns of all sizes alternate in every round, one at a time. Cold is the first turn of a thread after a
+//        restart of a process that was warmed on other threads, warm and cold ones, so that it shows the thread's cost,
+//        not the process's. The order of the sizes changes with every restart.
 import { type RunningDormouse, startDormouse } from './dormouse.ts';
 import type { Target } from './driver-job.ts';
 import type { Stage } from './stage.ts';
@@ -97,7 +97,7 @@ async function grow(stage: Stage, running: RunningDormouse, plan: GrowingPlan): 
     for (const id of ids)
       targets.push({ ...running.turnOf(id, echoTurn), turnsMax: Math.ceil(events / eventsPerTurn) });
   }
-  // The longest first: they decide when all are done.
+  // The longest first: they finish last.
   await turns(stage, targets.toReversed(), 16);
   return grown;
 }

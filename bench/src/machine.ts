@@ -1,4 +1,4 @@
-// What the figures were measured on: without it a figure says nothing.
+// The machine that was measured: without it a figure says nothing.
 import { spawnSync } from 'node:child_process';
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type as systemName } from 'node:os';

@@ -1,8 +1,8 @@
 // Scenario *one-tool turns*: message → completion → tool over HTTP → callback → completion → answer, in a closed loop.
 //
 // Invariants:
-//   B11. Contestants take turns inside every round, in changing order (B35); who waits is stopped (SIGSTOP), so that it
-//        costs the others nothing.
+//   B11. Contestants alternate inside every round, in changing order (B35); a waiting one is stopped (SIGSTOP), so that
+//        it costs the others nothing.
 //   B12. Before the first round every contestant works for a while at the widest, so that its code is compiled; every
 //        measurement has new threads and a warm-up of its own. A ratio compares figures of one round.
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,7 +26,7 @@ export interface TurnsMeasurement extends Summary {
   readonly round: number;
   readonly threads: number;
   readonly turnsPerSecond: number;
-  /** CPU time of all processes of the contestant per turn, those of the warm-up included; null where it cannot be known. */
+  /** CPU time of all processes of the contestant per turn, those of the warm-up included; null where it is unknown. */
   readonly cpuMsPerTurn: number | null;
 }
 

@@ -19,7 +19,7 @@ const restateBinary = join(
   'restate-server',
 );
 
-/** What the lock says, from the registry that npm is configured for; no install scripts. */
+/** The packages in the lock, from the registry that npm is configured for; no install scripts. */
 export function installPeers(): void {
   const npm = process.env['npm_execpath'];
   const flags = ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];

@@ -1,4 +1,4 @@
-// What the probe tells. Types only: nothing here runs.
+// The probe's answer. Types only: nothing here runs.
 
 /** `<caller>: <SQL>` → executions. */
 export type StatementCounts = Record<string, number>;

@@ -1,11 +1,12 @@
 // Loaded into the Dormouse process with --import where counts are wanted and never where time is measured: counts SQL
-// statements by who asked for them (when it is told a file for the writer's counts), and timers that are alive. Answers over
-// IPC; changes nothing else.
+// statements by caller (when it is given a file for the writer's counts), and timers that are alive. Answers over IPC;
+// changes nothing else.
 //
 // Invariants:
-//   B9.  A statement is counted once per execution, on the thread that executes it. The caller is the layer that is nearest
-//        on the (asynchronous) stack.
-//   B10. The writer's thread sleeps in Atomics.wait and cannot answer, so it leaves its counts in a file at each COMMIT.
+//   B9.  A statement is counted once per execution, on the thread that executes it. The caller is the layer that is
+//        nearest on the (asynchronous) stack.
+//   B10. The writer's thread sleeps in Atomics.wait and cannot answer, so it writes its counts to a file at each
+//        COMMIT.
 import { createHook } from 'node:async_hooks';
 import { writeFileSync } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -71,7 +72,7 @@ function countTimers(): void {
   }).enable();
 }
 
-/** What is alive, not what has not been looked at yet. */
+/** Live objects only, without those that a collection would free. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

@@ -1,4 +1,4 @@
-// What the kernel says about a process: CPU time, memory, bytes written. Linux only; elsewhere the figures are null.
+// What the kernel reports about a process: CPU time, memory, bytes written. Linux only; elsewhere the figures are null.
 import { readFileSync } from 'node:fs';
 
 export interface ProcessFigures {
@@ -8,7 +8,7 @@ export interface ProcessFigures {
 
 const ticksPerSecond = 100;
 
-/** Of several processes together; null where /proc is not to be had. */
+/** Of several processes together; null where /proc does not exist. */
 export function figuresOf(pids: readonly number[]): ProcessFigures | null {
   try {
     let cpuSeconds = 0;

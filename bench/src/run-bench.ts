@@ -1,4 +1,4 @@
-// Runs the scenarios that were asked for, one after another, and gives back what they measured.
+// Runs the requested scenarios, one after another, and returns their results.
 import type { BenchOptions } from './bench-options.ts';
 import type { BenchResults } from './bench-results.ts';
 import { type ClusterPlan, measureCluster } from './cluster/measure-cluster.ts';
@@ -13,7 +13,7 @@ import { availablePeers, installPeers, peersAreInstalled } from './peers.ts';
 import { measureSleepers } from './sleepers.ts';
 import { openStage, type Stage } from './stage.ts';
 
-/** What a quiet machine may have had in the last minute. */
+/** The load of a quiet machine in the last minute, at most. */
 const loadMax = 1;
 
 export async function runBench(options: BenchOptions, say: (line: string) => void): Promise<BenchResults> {
@@ -88,10 +88,10 @@ function growingPlan(quick: boolean): GrowingPlan {
   return { sizes, warmRounds: 12, turnsPerRound: 30, restarts: 3 };
 }
 
-/** Who takes part only when asked for. */
+/** Contestants that run on request only. */
 const onRequest: ReadonlySet<string> = new Set(['restate-lean', 'floor']);
 
-/** @throws TypeError when somebody is asked for who is not there. */
+/** @throws TypeError when an unknown contestant is requested. */
 function contestantsOf({ contestants }: BenchOptions): readonly Contestant[] {
   const there = [dormouse, floor, ...availablePeers()];
   if (contestants === null) return there.filter(({ name }) => !onRequest.has(name));

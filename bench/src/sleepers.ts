@@ -1,10 +1,10 @@
 // Scenario *sleepers*: threads that wait for a tool that never answers. What do they cost while nothing happens?
 //
 // Invariants:
-//   B14. CPU time is the kernel's for the whole process over the whole time watched; nobody asks it anything meanwhile.
-//   B18. Timers per thread are those that came with the second half of the threads: what connections and pools have for
-//        themselves is there already when the first half sleeps.
-//   B33. What nothing costs is measured on a process of its own without the probe, whose loading takes 20 MiB.
+//   B14. CPU time is the kernel's for the whole process over the whole time watched; no request reaches it meanwhile.
+//   B18. Timers per thread are those that came with the second half of the threads: timers of connections and pools
+//        exist already when the first half sleeps.
+//   B33. The cost of idling is measured on a process of its own without the probe, whose loading takes 20 MiB.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDormouse, type RunningDormouse } from './dormouse.ts';
 import type { ProbeAnswer } from './probe-answer.ts';
@@ -27,14 +27,14 @@ export interface SleepersResult {
   readonly timersPerThread: number;
 }
 
-/** What the kernel says. */
+/** As reported by the kernel. */
 interface AtRest {
   readonly cpuPercent: number | null;
-  /** As it stands; the operating system is given back nothing for the measurement. */
+  /** As it is; no memory is returned to the operating system for the measurement. */
   readonly rssMib: number | null;
 }
 
-/** What the process says of itself. */
+/** As reported by the process itself. */
 interface Probed {
   /** After a collection. */
   readonly heapMib: number;
@@ -46,7 +46,7 @@ export type Resting = AtRest & Probed;
 
 const concurrency = 64;
 const settleMs = 3_000;
-/** Until what so many new threads left behind (collections, checkpoints) is done: idle means idle. */
+/** Until the work that so many new threads leave behind (collections, checkpoints) is done: idle means idle. */
 const restMs = 20_000;
 const hourSeconds = 3_600;
 

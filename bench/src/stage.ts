@@ -1,4 +1,4 @@
-// What every scenario stands on: a directory, the tool server, the driver, and a place to say what is going on.
+// The base of every scenario: a directory, the tool server, the driver, and the progress output.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

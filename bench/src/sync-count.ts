@@ -1,4 +1,4 @@
-// Counts the syncs a process asks the kernel for, with strace: what is called durable must be seen to sync.
+// Counts the syncs a process asks the kernel for, with strace: a durable write must be seen to sync.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export function straceIsThere(): boolean {
   return process.platform === 'linux' && spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0;
 }
 
-/** Runs `work` while the processes are traced; null when strace cannot attach. Slows them down: nothing else is measured. */
+/** Runs `work` while the processes are traced; null when strace cannot attach. Slow: nothing else is measured then. */
 export async function countSyncs(
   directory: string,
   pids: readonly number[],

@@ -4,8 +4,8 @@
 //
 // Invariants:
 //   B1. An invocation is acknowledged with an empty 202 before its result is sent, and the result is sent at once.
-//   B2. The result of `work` is `done: <text>`, so that an answer proves whose call it came from. `hold` never answers.
-//   B3. Everybody gets the same: one warm pool per callback origin, the same bodies, keep-alive both ways.
+//   B2. The result of `work` is `done: <text>`, so that an answer shows which call it came from. `hold` never answers.
+//   B3. Every contestant gets the same: one warm pool per callback origin, the same bodies, keep-alive both ways.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Pool } from 'undici';
 import type { ToolCounts } from './driver-job.ts';
@@ -63,7 +63,7 @@ function invoke(request: IncomingMessage, response: ServerResponse): void {
     if (invocation.operation === 'hold') counted.held += 1;
     else {
       void sendResult(invocation);
-      // Later than others that were sent after it: duplicates come out of order.
+      // Later than results that were sent after it: duplicates come out of order.
       if (Math.random() < duplicateChance) setTimeout(() => void sendResult(invocation), Math.random() * 50);
     }
   });

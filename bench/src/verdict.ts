@@ -1,4 +1,4 @@
-// One figure beside what it must be and what we aim at, and the ratio of two contestants.
+// One figure beside its limit and its target, and the ratio of two contestants.
 //
 // Invariants:
 //   B19. A figure is null when this run did not measure it; it is printed as such and never as passed.

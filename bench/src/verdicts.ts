@@ -1,4 +1,4 @@
-// The table of issue 1, "Speed and memory": each figure from this run, beside what it must be and what we aim at.
+// The table of issue 1, "Speed and memory": each figure from this run, beside its limit and its target.
 import type { BenchResults } from './bench-results.ts';
 import { clusterVerdicts } from './cluster/cluster-report.ts';
 import { atLeast, atMost, judge, ratioOf, type Verdict } from './verdict.ts';

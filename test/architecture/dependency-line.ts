@@ -1,4 +1,4 @@
-// Who may import whom (ARCHITECTURE.md, "dependency line"):
+// Which package may import which (ARCHITECTURE.md, "dependency line"):
 //
 //   collections, json ← protocol ← thread ← ports ← runtime ← host ← apps,   ports ← adapters ← host
 //
@@ -8,7 +8,7 @@
 // D3  A relative import stays inside its package.
 // D4  collections, json, protocol, thread and ports import nothing of Node: they have no I/O.
 // D5  NestJS is imported by libs/host and by the main.ts of an app, nowhere else.
-// D6  What a package imports, its package.json declares: hoisting must not decide what works.
+// D6  A package declares its imports in its package.json: hoisting must not decide what works.
 import {
   importsOf,
   isSpec,
@@ -39,7 +39,7 @@ const allowedByLayer: Readonly<Record<string, readonly string[]>> = {
   peer: ['json', 'protocol', 'tool-server'],
 };
 
-/** What specs may import besides what their package may. */
+/** Imports that specs may have besides those of their package. */
 const testPackages = new Set(['testing', 'ports/contracts', 'adapter-memory']);
 
 /** Layers without I/O. (D4) */

@@ -1,9 +1,9 @@
-// The parts of TypeScript and of the machine that this house leaves out.
+// Parts of TypeScript and of the machine that this repository does not use.
 //
-// L1  No enum, no namespace (augmenting somebody's module is allowed), no `any`.
-// L2  The environment is read in libs/host/src/config.ts only: everything else is told.
+// L1  No enum, no namespace (augmenting a foreign module is allowed), no `any`.
+// L2  The environment is read in libs/host/src/config.ts only: all other code gets values as arguments.
 // L3  A TODO carries the number of its issue: TODO(#12).
-// L4  No file or folder is named after nothing: utils, common, shared, core, helpers, types, misc.
+// L4  No file or folder has a name that says nothing: utils, common, shared, core, helpers, types, misc.
 // L5  A number names one invariant: of its file, in the bench of all its files.
 import ts from 'typescript';
 import { complaints, isTypeScript, type SourceFile, type Violation } from './source-file.ts';

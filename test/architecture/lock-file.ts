@@ -1,6 +1,7 @@
-// What package-lock.json and the manifests must be for `npm ci` to give everybody the same tree.
+// What package-lock.json and the manifests must contain so that `npm ci` gives the same tree on every machine.
 //
-// K1  Every optional package of every platform is in the lock: `npm ci` refuses a lock that lacks one (tools/complete-lock.mjs).
+// K1  Every optional package of every platform is in the lock: `npm ci` refuses a lock that lacks one
+//     (tools/complete-lock.mjs).
 // K2  The lock names no registry: it works behind any mirror.
 // K3  Versions are exact, and packages of this repository are `*`.
 import type { SourceFile, Violation } from './source-file.ts';

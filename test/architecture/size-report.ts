@@ -1,4 +1,4 @@
-// Sizes are a report, not a rule: a long function or file is a place to look, and sometimes right.
+// Sizes are a report, not a rule: a long function or file deserves a look, and is sometimes right.
 import ts from 'typescript';
 import { complaints, isSpec, isTypeScript, type SourceFile } from './source-file.ts';
 

@@ -1,5 +1,5 @@
-// A file of this repository as the architecture rules see it: a path and a text. Reading the disk happens here and nowhere else, so
-// that each rule is a pure function and can be shown a violating sample.
+// A file of this repository as the architecture rules see it: a path and a text. Only this file reads the disk, so that
+// each rule is a pure function and can be tested with a violating sample.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,7 +36,7 @@ export function isTypeScript(file: SourceFile): boolean {
   return file.path.endsWith('.ts');
 }
 
-/** A spec, or what several specs of a package share (src/spec/, which is not built). */
+/** A spec, or a file that several specs of a package share (src/spec/, which is not built). */
 export function isSpec(path: string): boolean {
   return path.endsWith('.spec.ts') || /\/src\/(.+\/)?spec\//.test(path);
 }
@@ -47,12 +47,12 @@ export function packageOf(path: string): string {
   return path.split('/').slice(0, depth).join('/');
 }
 
-/** What a file imports: `import`, `export … from`, `import()`, type-only ones too. */
+/** The imports of a file: `import`, `export … from`, `import()`, type-only ones too. */
 export function importsOf(file: SourceFile): string[] {
   return ts.preProcessFile(file.text, true, true).importedFiles.map((imported) => imported.fileName);
 }
 
-/** The path a relative import means; specifiers carry their extension here. */
+/** The path that a relative import means; specifiers carry their extension here. */
 export function resolved(file: SourceFile, specifier: string): string {
   const parts = file.path.split('/').slice(0, -1);
   for (const part of specifier.split('/')) {
@@ -62,7 +62,7 @@ export function resolved(file: SourceFile, specifier: string): string {
   return parts.join('/');
 }
 
-/** Calls `look` for every node of the file's syntax tree and collects what it complains about. */
+/** Calls `look` for every node of the file's syntax tree and collects the violations it returns. */
 export function complaints(file: SourceFile, look: (node: ts.Node) => string | undefined): Violation[] {
   const tree = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest, true);
   const found: Violation[] = [];

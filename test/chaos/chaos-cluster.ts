@@ -1,5 +1,5 @@
-// A cluster to be hurt: two of each service as processes, three brokers of Kafka, a store and a Redis, and a fault proxy before each
-// of them. Three copies of every topic, of which two must have a record before it is acknowledged.
+// A cluster for faults: two of each service as processes, three brokers of Kafka, a store and a Redis, and a fault
+// proxy before each of them. Three copies of every topic; a record is acknowledged when two of them have it.
 //
 // Invariants:
 //   C1. Only what was started here is signalled, by pid; it all ends with `close`, and with this process.
@@ -35,7 +35,7 @@ const topics = ['rap.inputs', 'rap.dispatches', 'rap.notices', '__consumer_offse
 
 const alive = new Set<ChildProcess>();
 process.on('exit', () => {
-  for (const child of alive) child.kill('SIGKILL'); // (C1) of servers `server-process.ts` takes care
+  for (const child of alive) child.kill('SIGKILL'); // (C1) `server-process.ts` ends servers
 });
 
 export interface Instance {
@@ -54,10 +54,10 @@ export interface ChaosCluster {
   readonly proxies: Readonly<Record<'mongo' | 'redis', FaultProxy>> & { readonly kafka: readonly FaultProxy[] };
   request(method: string, path: string, body?: unknown, sent?: Sent): Promise<Answer>;
   start(instance: Instance): void;
-  /** Resolves when it is gone. */
+  /** Resolves when it has ended. */
   end(instance: Instance, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   untilReady(): Promise<void>;
-  /** How often each event stands in the logs of all services. */
+  /** How often each event occurs in the logs of all services. */
   loggedEvents(): ReadonlyMap<string, number>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// The short form of `npm run chaos`: a quiet while, one beside the crowd, half a minute of mischief that begins
-// with what brokers do, and what the judges say of it, the same for everybody who runs it.
+// The short form of `npm run chaos`: a quiet phase, one beside the crowd, half a minute of faults that begin with those
+// of brokers, and the verdict of the judges; the same on every machine.
 import { expect, it } from 'vitest';
 import { withServices } from '../services/needed-services.ts';
 import { ServerMissing } from '../services/service.ts';

@@ -1,9 +1,10 @@
-// The crowd beside the healthy load: calls to a tool server that answers 503 to every call, and completions of a model whose
-// server takes every request and never answers, twice as many of each as there are places for them in all processes together.
+// The crowd beside the healthy load: calls to a tool server that answers 503 to every call, and completions of a model
+// whose server takes every request and never answers, twice as many of each as there are places for them in all
+// processes together.
 //
 // Invariants:
-//   W1. While it stands, each of its threads asks again as soon as it has been given up: the crowd does not get smaller.
-//   W2. When it leaves, every thread of it is interrupted: like everybody else's, its threads come to rest.
+//   W1. While it stands, each of its threads retries as soon as it has been given up: the crowd does not get smaller.
+//   W2. When it leaves, every thread of it is interrupted: like all others, its threads come to rest.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,10 +17,10 @@ export const crowdKinds = ['both', 'tools', 'models', 'none'] as const;
 export type CrowdKind = (typeof crowdKinds)[number];
 
 export interface Crowd {
-  /** Resolves when everybody has said a first message. */
+  /** Resolves when every thread has sent a first message. */
   come(): Promise<void>;
   leave(): Promise<void>;
-  /** POSTs that the dead tool server has got. */
+  /** POSTs received by the dead tool server. */
   posts(): number;
   close(): Promise<void>;
 }
@@ -32,14 +33,14 @@ interface CrowdOrder {
   readonly instances: number;
 }
 
-/** Of the places there are. */
+/** Per available place. */
 const times = 2;
 const callsPerTurn = 16;
 const atOnce = 8;
 const turnsMax = 200;
 const lookEveryMs = 15_000;
 
-/** Opens the threads, which say nothing yet. */
+/** Opens the threads, which send nothing yet. */
 export async function createCrowd({ request, workload, kind, instances }: CrowdOrder): Promise<Crowd> {
   const dead = await startDeadToolServer();
   const hung = await startHungModel();
@@ -81,7 +82,7 @@ export async function createCrowd({ request, workload, kind, instances }: CrowdO
   /** (W1) */
   async function stand(thread: string): Promise<void> {
     for (let place = 1; !leaving.signal.aborted;) {
-      // Not all of them look at once.
+      // Not all of them poll at once.
       await sleep(lookEveryMs * (0.5 + Math.random()), undefined, { signal: leaving.signal }).catch(() => {});
       if (!leaving.signal.aborted && (await workload.isIdle(thread))) await workload.say(thread, place++);
     }
@@ -104,7 +105,7 @@ export async function createCrowd({ request, workload, kind, instances }: CrowdO
   };
 }
 
-/** The doors are others', too. */
+/** The gateways serve other threads, too. */
 async function fewAtOnce<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
@@ -119,7 +120,7 @@ const callOf = (place: number, nth: number): object => ({
   tool_call: { name: 'wait', arguments: { place, nth } },
 });
 
-/** It says which tools it has, and takes no call. */
+/** Serves its manifest, and accepts no call. */
 async function startDeadToolServer() {
   let posts = 0;
   const server = createServer((request, response) => {
@@ -145,7 +146,7 @@ async function startDeadToolServer() {
   };
 }
 
-/** It takes every request, and never answers one. */
+/** Accepts every request, and never answers one. */
 async function startHungModel() {
   const server = createServer((request) => void request.resume()).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,8 +1,9 @@
-// A TCP proxy that can be told to be slow, to hold back one direction or both, to cut, and to let nobody in. Stands between the
-// services and a server, or in front of several instances of a service.
+// A TCP proxy that can be slowed down, hold back one direction or both, cut connections, and refuse all of them. Stands
+// between the services and a server, or in front of several instances of a service.
 //
 // Invariants:
-//   F1. Bytes are delayed or held, never changed, dropped or reordered: a network may be slow or gone, TCP does not lie.
+//   F1. Bytes are delayed or held, never changed, dropped or reordered: a network may be slow or gone, TCP keeps its
+//       order.
 //   F2. With several targets each connection goes to the next one that listens.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -55,7 +56,7 @@ export async function startFaultProxy(targets: readonly number[] = []): Promise<
         upstream.on('error', () => upstream.destroy());
         return upstream;
       } catch {
-        upstream.destroy(); // nobody listens there now
+        upstream.destroy(); // nothing listens there now
       }
     }
     return null;

@@ -1,4 +1,4 @@
-// The judge of a chaos run, seen red: a message in two logs, and neighbours whom a crowd keeps waiting.
+// The judge of a chaos run, seen red: a message in two logs, and neighbours that wait for a crowd.
 import { emptyHistory, type History, type SentRequest } from '@dormouse/testing';
 import { sealCommit } from '@dormouse/runtime';
 import { defaultPolicies } from '@dormouse/thread';
@@ -14,7 +14,7 @@ const phases: readonly Phase[] = [
   { name: 'crowd', from: 1_000, until: 2_000 },
 ];
 
-/** A thread in which each message, named by when it was said, is answered so many milliseconds later; null for never. */
+/** A thread in which each message, named by its time, is answered so many milliseconds later; null for never. */
 function thread(name: string, said: Readonly<Record<number, number | null>>, onInterrupt: 'queue' | 'keep' = 'queue') {
   const begun = { at: 0, input: `open:${name}`, events: [openedWith(onInterrupt)] };
   const turns = Object.entries(said).flatMap(([at, waited]) => [

@@ -1,4 +1,4 @@
-// What a chaos run must have come to: the checkers of the simulator over all logs, and what only several processes can break.
+// The verdict on a chaos run: the checkers of the simulator over all logs, and what only several processes can break.
 import { checkHistory, type History, readHistory, type Violation } from '@dormouse/testing';
 import type { Waits } from './neighbours.ts';
 
@@ -7,7 +7,7 @@ export interface Finding {
   readonly text: string;
 }
 
-/** Answered in the phase that they were sent in, of those who stand beside a crowd: less is standing in somebody's way. */
+/** The share of messages beside a crowd that must be answered in their own phase: below it the crowd is in the way. */
 const inTimeShareMin = 0.5;
 
 export function judge(history: History, waits: Readonly<Record<string, Waits>>): readonly Finding[] {
@@ -32,7 +32,7 @@ function inTime({ crowd }: Readonly<Record<string, Waits>>): readonly Finding[] 
   return [{ id: 'neighbours', text }];
 }
 
-/** The figures people ask for first. */
+/** The figures of most interest first. */
 export function countFindings(findings: readonly Finding[]): Readonly<Record<'lost' | 'doubled' | 'unended', number>> {
   const count = (wanted: (finding: Finding) => boolean): number => findings.filter(wanted).length;
   return {

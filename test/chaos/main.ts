@@ -1,9 +1,9 @@
 // npm run chaos -- [--seed N] [--minutes M | --seconds S] [--threads T] [--crowd both|tools|models|none]
 //                 [--faults storm|moves] [--rest S] [--json]
 //
-// M minutes of faults; a quiet phase and one beside the crowd come before, and S (300) seconds to come to rest at most after. Ends
-// with 1 when something was lost, doubled, starved or never came to rest, with 77 when this machine cannot have the servers, and after
-// a signal with 130, when everything that it started has ended.
+// M minutes of faults; a quiet phase and one beside the crowd come before, and S (300) seconds to come to rest at most
+// after. Ends with 1 when something was lost, doubled, starved or never came to rest, with 77 when this machine cannot
+// have the servers, and after a signal with 130, when everything that it started has ended.
 import { parseArgs } from 'node:util';
 import { serviceCache } from '../services/service-cache.ts';
 import { ServerMissing } from '../services/service.ts';
@@ -28,7 +28,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130)); // what runs ends with us
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130)); // children end too
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const seconds = values.seconds === undefined ? Number(values.minutes) * 60 : Number(values.seconds);
 const before = Math.min(phaseSecondsMax, Math.max(phaseSecondsMin, Math.round(seconds / 10)));

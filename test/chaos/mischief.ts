@@ -1,4 +1,4 @@
-// What is done to a cluster, one thing after another, chosen by a seed. Each ends healed.
+// The faults of a cluster, one after another, chosen by a seed. Each ends healed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Broker } from '../services/kafka/several-brokers.ts';
 import type { ChaosCluster, Instance } from './chaos-cluster.ts';
@@ -20,8 +20,9 @@ async function killed(cluster: ChaosCluster, instance: Instance, awayMs: number)
 const inStepWithinMs = 60_000;
 
 /**
- * One of the brokers, when all copies are in step: what a broker did before is over, and what is acknowledged now stands on three.
- * Null when that takes too long; then nothing is done, because two copies that are behind at once are more than was promised.
+ * One of the brokers, when all copies are in step: an earlier fault is over, and what is acknowledged now stands on
+ * three. Null when that takes too long; then no fault follows, because two copies that are behind at once are more than
+ * is guaranteed.
  */
 async function brokerToHurt({ kafka, partitions }: ChaosCluster, random: () => number): Promise<Broker | null> {
   return (await partitions.untilInStep(inStepWithinMs)) ? pick(kafka.brokers, random) : null;
@@ -87,7 +88,7 @@ export const brokerMischiefs: readonly Mischief[] = [
   tailLost,
 ];
 
-/** Everything, by its weight; what brokers do comes once first. */
+/** Everything, by its weight; faults of brokers come once first. */
 export function* storm(random: () => number): Generator<Mischief> {
   yield* shuffled(brokerMischiefs, random);
   for (;;) yield chosen(random);
@@ -139,7 +140,7 @@ export const mischiefs: readonly Mischief[] = [
     },
   },
   {
-    // Longer than a session: the others take over while it believes that it still owns.
+    // Longer than a session: the others take over while it still believes that it owns its partitions.
     name: 'a service stopped and resumed',
     weight: 5,
     act: async (cluster, random) => {

@@ -1,5 +1,6 @@
-// How long healthy people waited for their answers, in each phase of a run: from the first byte of a message to the commit that holds
-// the answer of its turn, outages of the doors included. Measured are the threads whose messages wait for the turn that runs.
+// How long healthy threads waited for their answers, in each phase of a run: from the first byte of a message to the
+// commit that holds the answer of its turn, outages of the gateways included. Measured are the threads whose messages
+// wait for the turn that runs.
 import { type History, type Reading, readHistory } from '@dormouse/testing';
 import type { onInterrupts } from '../recovery/workload.ts';
 
@@ -10,13 +11,13 @@ export interface Phase {
 }
 
 export interface Waits {
-  /** Messages that were said in this phase. */
+  /** Messages that were sent in this phase. */
   readonly messages: number;
   /** Of them: answered before the phase was over. */
   readonly inTime: number;
   /** Of them: not answered at all. */
   readonly never: number;
-  /** Milliseconds, of those that were answered, whenever; null when none was. */
+  /** Milliseconds, of those that were answered at any time; null when none was. */
   readonly p50: number | null;
   readonly p99: number | null;
   readonly max: number | null;
@@ -35,7 +36,7 @@ export function waitsOf(
   const answers = new Map(
     threads.filter((thread) => isMeasured(thread, toolServer)).map((thread) => [thread.key.thread, answersOf(thread)]),
   );
-  // What was acknowledged and is in no log is a message that was never answered.
+  // An acknowledged message that is in no log was never answered.
   const said = history.requests.flatMap(({ kind, key, messageId, sentAt }) => {
     const answered = answers.get(key.thread);
     return kind !== 'message' || messageId === null || answered === undefined

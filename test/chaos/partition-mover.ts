@@ -1,9 +1,9 @@
-// Moves the partitions of a Kafka under its clients, and tells when every copy of all of them has everything.
+// Moves the partitions of a Kafka under its clients, and reports when every copy of all of them has everything.
 //
 // Invariants:
-//   M1. Every partition has a copy on every broker when a move is over; between the two steps of one it has two copies at least,
-//       so that what is acknowledged stands on two.
-//   M2. It asks the brokers at their listeners for each other: what is done to the clients' connections does not reach it.
+//   M1. Every partition has a copy on every broker when a move is over; between the two steps of one it has two copies
+//       at least, so that what is acknowledged stands on two.
+//   M2. It uses the brokers' listeners for each other: faults of the clients' connections do not reach it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { shuffled } from './random.ts';
@@ -11,7 +11,7 @@ import { shuffled } from './random.ts';
 export interface PartitionMover {
   /** Every partition has all its copies in step; false when that takes longer than `withinMs`. */
   untilInStep(withinMs: number): Promise<boolean>;
-  /** Takes the leader's copy of half of the partitions away, and gives it back as the last: the leader of each is another. */
+  /** Removes the leader's copy of half of the partitions, and adds it again as the last: each gets another leader. */
   reassign(random: () => number): Promise<void>;
   /** Gives all partitions another order of their brokers: the controller elects the first of each. */
   reorder(random: () => number): Promise<void>;
@@ -38,7 +38,7 @@ export async function createPartitionMover(
   const admin: Admin = kafka.admin({ retry: { retries: 10, maxRetryTime: 1_000 } });
   await admin.connect();
 
-  /** Null while a broker that was asked is away. */
+  /** Null while the broker does not answer. */
   async function places(): Promise<readonly Place[] | null> {
     try {
       const described = await admin.fetchTopicMetadata({ topics: [...topics] });
@@ -62,7 +62,7 @@ export async function createPartitionMover(
     return false;
   }
 
-  /** Until the controller takes it: it may be the broker that has just been killed. */
+  /** Retries until the controller accepts: it may be the broker that has just been killed. */
   async function assign(wanted: readonly Pick<Place, 'topic' | 'partition' | 'replicas'>[]): Promise<boolean> {
     const byTopic = Map.groupBy(wanted, ({ topic }) => topic);
     const order = [...byTopic].map(([topic, all]) => ({

@@ -1,3 +1,3 @@
-// How many tool calls one dispatcher, and how many completions one processor of a chaos run may have under way.
+// The number of concurrent tool calls of one dispatcher, and of completions of one processor, in a chaos run.
 export const callPlaces = 32;
 export const completionPlaces = 32;

@@ -1,4 +1,4 @@
-// Choices by a seed: the same mischief in the same order.
+// Choices by a seed: the same faults in the same order.
 
 /** A small generator with a seed. */
 export function mulberry32(seed: number): () => number {

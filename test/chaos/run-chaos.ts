@@ -1,5 +1,6 @@
-// One run in three phases: people who talk to a quiet cluster; the same beside a crowd; the same with mischief by seed, until the time
-// is over. Then peace: the crowd leaves, everything may take minutes to come to rest, and the judges read every log.
+// One run in three phases: clients that talk to a quiet cluster; the same beside a crowd; the same with faults by seed,
+// until the time is over. Then the crowd leaves, everything may take minutes to come to rest, and the judges read every
+// log.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,15 +40,15 @@ export interface ChaosReport {
   readonly commits: number;
   readonly violations: readonly Finding[];
   readonly found: Readonly<Record<'lost' | 'doubled' | 'unended', number>>;
-  /** How long healthy people waited, by phase. */
+  /** How long healthy threads waited, by phase. */
   readonly waits: Readonly<Record<string, Waits>>;
-  /** How often each mischief was done, each rare path taken, each event logged: zero proves nothing about it. */
+  /** How often each fault happened, each rare path was taken, each event was logged: zero proves nothing about it. */
   readonly counted: Readonly<Record<string, number>>;
   /** Rare paths of guarantees §2 that were never taken: nothing is proved about them. */
   readonly unseen: readonly string[];
 }
 
-/** The rare paths that a run is to take, by the events that tell of them. */
+/** The rare paths that a run is to take, by the events that show them. */
 export const proofs: Readonly<Record<string, string>> = {
   commit_conflict: 'a version that somebody else had taken',
   commit_duplicate: 'an input found by the index',
@@ -60,7 +61,7 @@ export const proofs: Readonly<Record<string, string>> = {
 };
 
 const firstFaults = 5;
-/** So that two cores are not busy with the healthy load alone: what somebody waits for is then somebody else's doing. */
+/** Pauses keep two cores from being busy with the healthy load alone: a wait is then caused by something else. */
 const pauses: Readonly<Record<(typeof onInterrupts)[number], PauseMs>> = {
   cancel: { from: 0, to: 4_000 },
   keep: { from: 0, to: 4_000 },
@@ -147,7 +148,7 @@ async function hurt(cluster: ChaosCluster, tools: RecordingToolServer, order: Ch
   }
 }
 
-/** What its kind of faults brings, one after the other, until the time is over; the first five whatever the time is. */
+/** The faults of its kind, one after the other, until the time is over; the first five whatever the time is. */
 async function mischiefFor(
   cluster: ChaosCluster,
   { seed, seconds, faults: kind, say }: ChaosOrder,

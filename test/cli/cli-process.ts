@@ -1,4 +1,4 @@
-// Runs the command line tool: in this process where only its answers matter, in one of its own where signals, pipes and
+// Runs the command line tool: in this process where only its output matters, in one of its own where signals, pipes and
 // the environment do, and at a terminal.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -53,7 +53,7 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
 export const runProcess = (args: readonly string[], options?: CliOptions): Promise<CliRun> =>
   startCli(args, options).done;
 
-/** The same without a process: most of what a command costs is starting one. */
+/** The same without a process: starting one is most of a command's cost. */
 export async function runCli(args: readonly string[], options: { readonly input?: string } = {}): Promise<CliRun> {
   let stdout = '';
   let stderr = '';
@@ -70,14 +70,14 @@ export async function runCli(args: readonly string[], options: { readonly input?
   return { code, stdout, stderr };
 }
 
-/** `script` of util-linux lends a terminal to a program. */
+/** `script` of util-linux provides a terminal for a program. */
 const scriptProgram = '/usr/bin/script';
 export const hasTerminal = process.platform === 'linux' && existsSync(scriptProgram);
 
 export interface TerminalRun {
-  /** What the person would read: control sequences taken away. */
+  /** The text that a user would read: control sequences are removed. */
   readonly screen: () => string;
-  /** What stands there now: what was written over or erased is gone. */
+  /** The text on the screen now: what was written over or erased is gone. */
   readonly visible: () => string;
   type(text: string): void;
   /** Resolves when the screen shows this after what it showed before. */

@@ -322,7 +322,7 @@ describe('a thread that moves to another installation', () => {
   it('is imported closed, whatever was open in it, once, and goes on as a fork', async () => {
     const thread = await open();
     await cli('send', thread, 'roll a die', '--wait');
-    await cli('send', thread, 'Delete everything.', '--wait'); // waits for a person
+    await cli('send', thread, 'Delete everything.', '--wait'); // waits for a user
     const file = await exported(thread);
     const [imported] = values(await there('--json', 'import', file));
     const id = String(imported?.['thread']);

@@ -1,4 +1,4 @@
-// `dormouse migrate`, as people and scripts use it.
+// `dormouse migrate`, as users and scripts run it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, openThread, say, scriptedAgent } from '../e2e/conversation.ts';
 import { type DrivenToolServer, driveToolServer } from '../e2e/driven-tool-server.ts';

@@ -22,7 +22,7 @@ afterAll(async () => {
 const image = Buffer.alloc(90_000, 'pixels ').toString('base64');
 const longText = 'once upon a time '.repeat(8_000);
 
-/** An agent of both installations, whose model answers everybody alike and shows what it was asked. */
+/** An agent of both installations, whose model answers every prompt alike and shows what it was asked. */
 async function agentOfBoth(name: string, script: Parameters<RecordingModel['plays']>[0]): Promise<readonly Json[]> {
   const { model, prompts } = models.plays(script);
   for (const at of [here, there]) {
@@ -97,7 +97,7 @@ function rechained(commits: readonly Json[]): readonly Json[] {
   });
 }
 
-/** Where no file may be larger than so many kibibytes, as on a disk that is full. */
+/** A place where no file may be larger than so many kibibytes, as on a full disk. */
 async function runLimited(
   kibibytes: number,
   args: readonly string[],

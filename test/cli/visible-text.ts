@@ -1,5 +1,5 @@
-// What a person reads on a terminal after a program has written to it: text that was written over or erased is gone.
-// Knows the control sequences that line editors use; colours and everything else are passed over.
+// The text that a user reads on a terminal after a program has written to it: what was written over or erased is gone.
+// Knows the control sequences that line editors use; colours and everything else are skipped.
 
 // eslint-disable-next-line no-control-regex
 const piece = /\u001b\[([0-9;?]*)([A-Za-z])|\u001b[78]|[\s\S]/gu;

@@ -1,5 +1,6 @@
-// What a service does that finds nothing when it starts: it is alive and not ready, says what it waits for, tries again, and is ready
-// as soon as it can do its work; without Redis too. On real servers that are killed, with built programs.
+// A service whose servers are unavailable when it starts: it is alive and not ready, reports what it waits for,
+// retries, and is ready as soon as it can do its work; without Redis too. On real servers that are killed, with built
+// programs.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

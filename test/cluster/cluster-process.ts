@@ -1,5 +1,5 @@
-// A real cluster as `npm run cluster` starts it: over servers that are there already, with a prefix and a database of its own,
-// or over servers that it starts itself.
+// A real cluster as `npm run cluster` starts it: over servers that are there already, with a prefix and a database of
+// its own, or over servers that it starts itself.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -51,7 +51,7 @@ export async function startCluster(
       ...(servers === 'its own' ? {} : addressesOf(servers, database)),
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel tells it when the tests have died
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel closes when the tests have died
   });
   const said = { out: '', all: '' };
   child.stdout?.on('data', (chunk: Buffer) => {

@@ -1,5 +1,5 @@
-// A process that consumes and finishes nothing, to be killed: node consuming-victim.ts <brokers> <prefix>. Prints the id of every
-// input that it was given, one a line.
+// A process that consumes and finishes nothing, to be killed: node consuming-victim.ts <brokers> <prefix>. Prints the
+// id of every input that it received, one a line.
 import { openKafka } from '@dormouse/adapter-kafka';
 import { createInputRecorder } from '@dormouse/ports/contracts';
 

@@ -1,4 +1,4 @@
-// The conversation over five real processes goes on when any of them is killed in the middle of it, or a server is.
+// The conversation over five real processes continues when any of them, or a server, is killed in the middle of it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -127,7 +127,7 @@ async function whatCannotBeBuilt(): Promise<string | null> {
   return missing;
 }
 
-/** The one that runs now: a service that was killed has been started again under another id. */
+/** The current one: a service that was killed has been started again under another id. */
 function pidOf(at: Cluster, service: string): number {
   const pid = at.pids[service];
   if (pid === undefined) throw new Error(`no ${service}`);

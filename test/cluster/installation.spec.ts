@@ -1,5 +1,5 @@
-// One installation, one prefix, one database: what `setup` and every start say when two meet. On real servers, with the built
-// programs.
+// One installation, one prefix, one database: the refusals of `setup` and of every start when two meet. On real
+// servers, with the built programs.
 import type Mongoose from 'mongoose';
 import { Kafka, logLevel } from 'kafkajs';
 import { spawnSync } from 'node:child_process';
@@ -19,7 +19,7 @@ const inherited = Object.fromEntries(Object.entries(process.env).filter(([name])
 withServices(['kafka', 'mongo', 'redis'], (urls) => {
   const fresh = (): string => `inst${randomBytes(5).toString('hex')}`;
 
-  /** Runs one program of the cluster until it ends by itself, which it does when it refuses. */
+  /** Runs one program of the cluster until it ends by itself, as it does when it refuses. */
   function run(app: string, args: readonly string[], prefix: string, database: string) {
     const mongo = new URL(urls.mongo);
     mongo.pathname = `/${database}`;

@@ -1,6 +1,6 @@
-// The Kafka adapter over three real brokers, under load: partitions move, leaders are elected, brokers are restarted and added, one is
-// killed, is paused, loses the tail of its log, and comes back. What was acknowledged is finished by the owner of its partition, all
-// of it.
+// The Kafka adapter over three real brokers, under load: partitions move, leaders are elected, brokers are restarted
+// and added, one is killed, is paused, loses the tail of its log, and comes back. What was acknowledged is finished by
+// the owner of its partition, all of it.
 import { type KafkaBus, type KafkaOptions, openKafka } from '@dormouse/adapter-kafka';
 import type { InputConsumer, Logger, Subscription, ThreadKey } from '@dormouse/ports';
 import { freshKey, messageOf } from '@dormouse/ports/contracts';
@@ -21,8 +21,8 @@ const partitions = 6;
 const retentionMs = 14 * 86_400_000;
 const installation = `brokers-${randomBytes(6).toString('hex')}.`;
 /**
- * A group of two under load without a pause, and one member alone whose partitions are silent now and then while it works: it joins so
- * fast that a long poll which was sent before is answered after it.
+ * A group of two under load without a pause, and one member alone whose partitions are silent now and then while it
+ * works: it joins so fast that an earlier long poll is answered after it.
  */
 const groups = [
   { prefix: `${installation}two.`, members: 2, threads: 24, pauseMs: 40, workMs: 400 },
@@ -36,7 +36,7 @@ interface Work {
   readonly finished: Set<string>;
 }
 
-/** Finishes what it is given within `workMs`, as long as it owns the partition. */
+/** Finishes its inputs within `workMs`, as long as it owns the partition. */
 function createWork(workMs: number): Work {
   const finished = new Set<string>();
   const owned = new Map<number, object>();
@@ -82,7 +82,7 @@ withServices(['kafka'], () => {
       return bus;
     };
 
-    /** One message after the other; what is refused is sent again, under the same id. */
+    /** One message after the other; a refused one is sent again, under the same id. */
     async function send(bus: KafkaBus, key: ThreadKey, pauseMs: number): Promise<void> {
       for (let nth = 0; isLoaded; nth += 1) {
         const id = `${key.thread}-${nth}`;
@@ -244,7 +244,7 @@ withServices(['kafka'], () => {
           for (const id of ids) while (!(await taken(bus, key, id))) await sleep(100);
           await expect.poll(() => ids.every((id) => finished.has(id)), { timeout: withinMs, interval: 200 }).toBe(true);
         };
-        // Before: so many that those sent afterwards do not fill what is cut off.
+        // Before: so many that later messages do not fill the part that is cut off.
         await sent(...Array.from({ length: 200 }, (_, nth) => `before-${nth}`));
         const groupId = `${only}thread-processor`;
         const committed = (): Promise<unknown> =>

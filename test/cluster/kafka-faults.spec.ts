@@ -1,4 +1,4 @@
-// The Kafka adapter when things go wrong: members come, go and die, the broker dies, topics are not as they should be.
+// The Kafka adapter under faults: members come, go and die, the broker dies, topics are unfit.
 import { type KafkaBus, openKafka } from '@dormouse/adapter-kafka';
 import type { Logger, Subscription, ThreadDelivery } from '@dormouse/ports';
 import { createInputRecorder, freshKey, type InputRecorder, messageOf } from '@dormouse/ports/contracts';
@@ -134,7 +134,7 @@ withServices(['kafka'], ({ kafka }) => {
       await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('npm run setup') });
     });
 
-    /** As somebody makes them, or changes them, by hand. */
+    /** As an operator creates or changes them by hand. */
     const byHand = async (work: (admin: Admin) => Promise<unknown>): Promise<void> => {
       const admin = new Kafka({ brokers: kafka.split(','), logLevel: logLevel.NOTHING }).admin();
       await admin.connect();

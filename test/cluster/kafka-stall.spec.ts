@@ -1,4 +1,5 @@
-// Alive is who makes progress: a consumer whose broker says nothing any more is seen, though its connection stands and nothing failed.
+// A consumer is alive only while it makes progress: one whose broker sends nothing any more is detected, though its
+// connection stands and nothing failed.
 import { openKafka } from '@dormouse/adapter-kafka';
 import { createInputRecorder, freshKey, messageOf } from '@dormouse/ports/contracts';
 import { randomBytes } from 'node:crypto';

@@ -1,5 +1,5 @@
-// What the servers of a cluster know of a login: never its URL in the clear, in no document, no record, no command of Redis and no
-// line of a log; and nothing at all after the result.
+// What the servers of a cluster store of a login: never its URL in the clear, in no document, no record, no command of
+// Redis and no line of a log; and nothing at all after the result.
 import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 import type Mongoose from 'mongoose';
@@ -66,7 +66,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     return records.join('\n');
   }
 
-  /** Every command that Redis is given from now on, what is published included. */
+  /** Every command that Redis receives from now on, published messages included. */
   async function watchRedis(): Promise<{ readonly commands: string[]; stop(): void }> {
     const client = new Redis(urls.redis);
     const monitor = await client.monitor();
@@ -98,7 +98,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       expect(await keptLogins(at)).toBe(1);
       const places = async () => [await everyDocument(at), await everyRecord(at), redis.commands.join('\n')];
       for (const place of await places()) {
-        expect(place).toContain(thread); // this reads what it should
+        expect(place).toContain(thread); // the search works
         expect(place).not.toContain(secret);
       }
       await tools.send(call, { type: 'tool_result', text: 'logged in' });

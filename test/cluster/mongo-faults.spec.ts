@@ -1,4 +1,4 @@
-// The MongoDB adapter when things go wrong: connections cut in the middle of a write, an index that is not there.
+// The MongoDB adapter under faults: connections cut in the middle of a write, a missing index.
 import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
 import type { AppendAnswer, Commit, ThreadLog } from '@dormouse/ports';
 import { commitOf, freshKey } from '@dormouse/ports/contracts';
@@ -247,7 +247,7 @@ withServices(['mongo'], ({ mongo }) => {
   });
 });
 
-/** As the processor does it: what is unknown is read back, what cannot be asked is asked again, with a pause. */
+/** As the processor does it: an unknown outcome is read back, a failed read is retried after a pause. */
 async function untilAppended(log: ThreadLog, commit: Commit): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
     try {

@@ -1,5 +1,5 @@
-// Every question whose collection grows for ever is answered by an index: what the server itself says of its plans, over
-// collections that are large enough for it to have a choice.
+// Every query on a collection that grows for ever uses an index: proved by the server's own plans, over collections
+// that are large enough for it to have a choice.
 import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
 import type { Commit, ThreadRow } from '@dormouse/ports';
 import { mongo } from 'mongoose';
@@ -58,7 +58,7 @@ withServices(['mongo'], ({ mongo: url }) => {
   });
 });
 
-/** Runs it, and asks the server how it answers each `find` of it. */
+/** Runs it, and asks the server for the plan of each `find` in it. */
 async function indexesUsedBy(ask: () => Promise<unknown>): Promise<readonly string[]> {
   const find = vi.spyOn(mongo.Collection.prototype, 'find');
   try {
@@ -72,7 +72,7 @@ async function indexesUsedBy(ask: () => Promise<unknown>): Promise<readonly stri
   }
 }
 
-/** Names in the plan that won: MongoDB has it under `winningPlan`, FerretDB under `IndexDetails` of the plan. */
+/** Names in the chosen plan: MongoDB has it under `winningPlan`, FerretDB under `IndexDetails` of the plan. */
 function indexesIn(explained: unknown, isPlan = false): readonly string[] {
   if (typeof explained !== 'object' || explained === null) return [];
   if (Array.isArray(explained)) return explained.flatMap((each) => indexesIn(each, isPlan));

@@ -1,6 +1,6 @@
-// What clients, tools and models see while a server is away: nothing proceeds on a state that nobody could read, nothing that was
-// taken is lost, and nothing happens twice when it comes back. Callbacks need Kafka alone, the client API Kafka and MongoDB, nobody
-// needs Redis.
+// What clients, tools and models see while a server is away: nothing proceeds on a state that could not be read,
+// nothing that was accepted is lost, and nothing happens twice when it comes back. Callbacks need Kafka alone, the
+// client API Kafka and MongoDB, and no service needs Redis.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
   let at: Cluster;
   let model: RecordingModel;
   let server: RecordingToolServer;
-  /** A broker of our own: clients go where it tells them, so a proxy has to be what it tells them. */
+  /** A broker of our own: clients connect to its advertised address, so that has to be a proxy's. */
   let broker: RunningService;
   let missing: string | null = null;
   const network = new Map<string, { readonly proxy: FaultProxy; readonly port: number }>();
@@ -89,7 +89,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     proxy.targets = [port];
   }
 
-  /** What the process behind the client API says of itself. */
+  /** The readiness of the process behind the client API. */
   const readiness = async (): Promise<string> => {
     const answer = await fetch(`http://127.0.0.1:${Number(new URL(at.url).port) + 10}/readyz`);
     return `${answer.status} ${await answer.text()}`;
@@ -118,7 +118,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       return answer.status === 200 && answer.json.status === 'idle';
     });
 
-  /** What a process says of itself, by the order in which they stand at their ports. */
+  /** The health of each process, in the order of their ports. */
   const services = ['ingress-gateway', 'callback-gateway', 'thread-processor', 'tool-dispatcher', 'notifier'] as const;
   const statusOf = async (path: string, service: (typeof services)[number]): Promise<number> => {
     const port = Number(new URL(at.url).port) + 10 + services.indexOf(service);
@@ -269,7 +269,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
         return statuses.has(429);
       });
       expect([...statuses].toSorted((one, other) => one - other)).toEqual([200, 429]);
-      await pause(2_000); // for the sake of what comes after
+      await pause(2_000); // for the steps that follow
     });
   });
 });

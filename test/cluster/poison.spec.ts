@@ -1,12 +1,12 @@
-// A poison input, put into the topic by hand as only a bug of ours would write it: its thread is parked, its partition goes on, and
-// an operator gets the thread going again.
+// A poison input, put into the topic by hand as only a bug of ours would write it: its thread is parked, its partition
+// goes on, and an operator replays the thread.
 import { Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, openThread, say, untilStatus } from '../e2e/conversation.ts';
 import { withServices } from '../services/needed-services.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
 
-/** As a later release might write it, and none that could decide it. */
+/** As a later release might write it, and undecidable in any. */
 const poison = { kind: 'FromTheFuture', id: 'c:poison' };
 
 withServices(['kafka', 'mongo', 'redis'], (urls) => {

@@ -1,4 +1,5 @@
-// Who goes too fast is told when to come back: a client with 429, a tool server with 503, because tools do not repeat a 4xx.
+// A sender that goes too fast gets a retry time: a client with 429, a tool server with 503, because tools do not repeat
+// a 4xx.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordToolServer, type RecordingToolServer } from '../conformance/recording-tool-server.ts';
 import { openThread, scriptedAgent, untilStatus } from '../e2e/conversation.ts';
@@ -46,7 +47,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     for (const { headers } of refused) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     await pause(2_000);
     expect((await server.send(call, { type: 'tool_result', text: 'done' })).status).toBe(200);
-    await pause(1_000); // for the sake of the client's own limit
+    await pause(1_000); // because of the client's own limit
     await untilStatus(at, thread, 'idle');
   });
 });

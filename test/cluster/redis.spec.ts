@@ -1,4 +1,4 @@
-// The Redis adapter passes its contracts on a real server, and nobody fails because Redis is away or empty.
+// The Redis adapter passes its contracts on a real server, and no service fails because Redis is away or empty.
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
 import type { Hint, Logger } from '@dormouse/ports';
 import { commitOf, dedupContract, freshKey, liveFeedContract, rateLimitsContract } from '@dormouse/ports/contracts';

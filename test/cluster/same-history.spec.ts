@@ -1,4 +1,5 @@
-// One scenario, two topologies, one history: standalone over one file, and five processes over Kafka, MongoDB and Redis.
+// One scenario, two topologies, one history: standalone over one file, and five processes over Kafka, MongoDB and
+// Redis.
 import { afterAll, describe, expect, it } from 'vitest';
 import { canonical } from '../e2e/canonical-history.ts';
 import { eventsOf, openThread, say, type Step, type System, untilEvent, untilStatus } from '../e2e/conversation.ts';
@@ -19,7 +20,7 @@ const script = [
   answers('that was long'),
 ];
 
-/** A conversation with everything that has one outcome, whoever is faster. */
+/** A conversation with every part that has one outcome, whatever the order of events. */
 async function played(at: System): Promise<Json> {
   const created = await at.request('POST', '/v1/agents', {
     name: 'scripted',

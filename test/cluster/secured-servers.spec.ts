@@ -1,5 +1,5 @@
-// Servers that speak TLS only, want a certificate of ours and a login: the settings suffice, and what is wrong with them is said.
-// Real servers with certificates of an authority of our own; nothing stands between them and the processes.
+// Servers that speak TLS only, want a certificate of ours and a login: the settings suffice, and wrong ones are
+// reported. Real servers with certificates of an authority of our own; nothing stands between them and the processes.
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
   let missing: string | null = hasOpenssl ? null : 'openssl, which makes the certificates, is not installed';
   const servers = new Map<string, RunningService>();
   let stranger: Authority;
-  /** What the servers show; the files are replaced when it is renewed. */
+  /** The servers' certificates; the files are replaced at a renewal. */
   let shown: Certificate;
   let valid: Certificate;
   let expired: Certificate;
@@ -151,7 +151,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     };
   }
 
-  /** `setup` says these words, and goes on trying. */
+  /** `setup` prints these words, and retries. */
   async function waitsWith(words: string, changes: Settings): Promise<void> {
     const setup = run('ingress-gateway', ['setup'], changes);
     await setup.until(words);

@@ -1,4 +1,4 @@
-// `npm run services` with a real server: it stays, it is one however often it is asked for, and it ends.
+// `npm run services` with a real server: it stays, there is one however often it is requested, and it ends.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

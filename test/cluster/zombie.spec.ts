@@ -1,5 +1,5 @@
-// A processor that is stopped for longer than its session and then goes on: what it owned belongs to another by then, and nothing that
-// it still does counts.
+// A processor that is stopped for longer than its session and then continues: its partitions belong to another by then,
+// and nothing that it still does counts.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -83,7 +83,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     for (const thread of threads) await untilStatus(at, thread, 'waiting');
     const calls = await Promise.all(threads.map((_, place) => server.invocation(place)));
 
-    // It stops in the middle of what it has been given: the results are in its topic, and some perhaps in its memory.
+    // It stops in the middle of its inputs: the results are in its topic, and some perhaps in its memory.
     const first = at.pids['thread-processor'] ?? 0;
     for (const [place, call] of calls.entries()) {
       if (place === calls.length / 2) process.kill(first, 'SIGSTOP');
@@ -93,7 +93,8 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     for (const thread of threads) await expect.poll(() => status(thread)).toBe('idle');
     const before = await Promise.all(threads.map((thread) => eventsOf(at, thread)));
     process.kill(first, 'SIGCONT');
-    // It hears that it is no member any more: by its heartbeat, by a commit of offsets, or because its connection broke.
+    // It learns that it is no member any more: by its heartbeat, by a commit of offsets, or because its connection
+    // broke.
     const hasHeard = /not aware of this member|offsets_not_committed|consumer_lost/;
     await expect.poll(() => at.output()).toMatch(hasHeard);
     await new Promise((resolve) => setTimeout(resolve, 2_000));

@@ -1,5 +1,5 @@
-// RAP transport and tool-result, the way back: which callbacks are taken, from whom, how often, and what a model and a person
-// see of a result.
+// RAP transport and tool-result, the way back: which callbacks are accepted, from which servers, how often, and what a
+// model and a user see of a result.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
@@ -31,7 +31,7 @@ async function pending(more: More = {}): Promise<Pending> {
   return { server, thread, prompts, call: await server.invocation(0) };
 }
 
-/** Sends a result and gives what the model read of it. */
+/** Sends a result and returns what the model read of it. */
 async function readByModel(message: Readonly<Record<string, unknown>>, more: More = {}): Promise<Json> {
   const { server, thread, prompts, call } = await pending(more);
   expect((await server.send(call, { type: 'tool_result', ...message })).status).toBe(200);
@@ -168,7 +168,7 @@ describe.concurrent('a callback', () => {
       expect((await postCallback(wrong, JSON.stringify(message))).status).toBe(401);
     expect((await postCallback(other.call.callback_url, JSON.stringify(message))).status).toBe(403);
     expect(await eventsOfType(stage.at, asked.thread, 'tool_call_settled')).toEqual([]);
-    // A foreign credential beside the token is nobody's business.
+    // A foreign credential beside the token is ignored.
     const answer = await asked.server.send(
       asked.call,
       { type: 'tool_result', text: 'ok' },

@@ -1,4 +1,5 @@
-// RAP tool-cancellation: a call that nobody waits for any more is taken back once, everywhere, and nothing depends on it.
+// RAP tool-cancellation: a call without a waiting caller is cancelled once, at its server, and nothing depends on the
+// notice.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, say } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';

@@ -1,4 +1,5 @@
-// RAP user-choice: a question of a tool reaches people, one answer reaches the tool, and nothing answers in their place.
+// RAP user-choice: a tool's question reaches users, one answer reaches the tool, and nothing answers in the user's
+// place.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
@@ -30,7 +31,7 @@ interface Asked {
   readonly call: Json;
   readonly choice: string;
   readonly answer: (body: unknown) => Promise<Answer>;
-  /** What the tool was told. */
+  /** The answers that the tool received. */
   readonly told: () => readonly Json[];
 }
 
@@ -135,7 +136,7 @@ describe.concurrent('a choice', () => {
       );
       choices.push(choice);
       await aWhile();
-      expect(server.posts(answerPath)).toHaveLength(turn); // nobody answered in the person's place
+      expect(server.posts(answerPath)).toHaveLength(turn); // no answer in the user's place
       await stage.at.request('POST', `/v1/threads/${thread}/choices/${choice}`, { selected: turn });
       await eventually(async () => server.posts(answerPath).length === turn + 1);
       await server.send(call, { type: 'tool_result', text: 'done' });

@@ -1,4 +1,5 @@
-// RAP thread-closure: every tool server of the agent is told once, at the base it was discovered at, and nobody waits for it.
+// RAP thread-closure: every tool server of the agent gets one notice, at its discovered base; nothing waits for the
+// answer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, say, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
@@ -15,7 +16,7 @@ afterAll(() => stage.end());
 const close = (thread: string) => stage.at.request('POST', `/v1/threads/${thread}/close`);
 const told = (server: RecordingToolServer): number => server.posts('/close_thread').length;
 
-/** Servers with one tool each; the second is given a reply to the notice. */
+/** Servers with one tool each; the second one's reply to the notice is given. */
 async function servers(...replies: readonly (Reply | null)[]): Promise<readonly RecordingToolServer[]> {
   const started = await Promise.all(replies.map(() => stage.toolServer()));
   started.forEach((server, index) => {

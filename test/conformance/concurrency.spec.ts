@@ -1,5 +1,5 @@
-// RAP lifecycle, Concurrency and Failures: one message at a time in a thread, threads beside each other, and what a person is
-// told when something does not work.
+// RAP lifecycle, Concurrency and Failures: one message at a time in a thread, threads beside each other, and what a
+// user sees when something fails.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.end());
 
-/** Completions that are open after each event: the log says itself when a model was asked and when it had answered. */
+/** Open completions after each event: the log itself shows when a model was asked and when it had answered. */
 function openCompletions(events: readonly Json[]): readonly number[] {
   const open = new Set<string>();
   return events.map(({ type, completion_id: completion }) => {

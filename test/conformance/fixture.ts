@@ -1,5 +1,5 @@
-// Recorded requests beside what is checked in: everything that a tool server gets, headers included; what differs from run
-// to run stands as a word in angle brackets.
+// Recorded requests compared with the checked-in ones: everything that a tool server gets, headers included; values
+// that differ from run to run are replaced by a word in angle brackets.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Json } from '../e2e/standalone-process.ts';

@@ -1,4 +1,4 @@
-// Asks for /healthz again and again, from a thread of its own, so that what this process is busy with does not count.
+// Requests /healthz again and again, from a worker thread, so that this process's own work does not count.
 import { Worker } from 'node:worker_threads';
 
 export interface HealthProbe {
@@ -6,7 +6,7 @@ export interface HealthProbe {
   p99(): Promise<number>;
 }
 
-/** Under attack, on a machine that may run other tests beside this one; what the system itself takes is the loop's delay. */
+/** Under attack, on a machine that may run other tests too; the system's own share is measured by the loop's delay. */
 export const answersWithinMs = 1_000;
 
 const source = `

@@ -1,5 +1,5 @@
-// Tool servers that attack: whatever they send, nothing happens outside their own calls, and the system goes on answering.
-// What one does wrong within its own call is in test/hostile.
+// Tool servers that attack: whatever they send, nothing happens outside their own calls, and the system goes on
+// answering. Faults of a server within its own call are in test/hostile.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -17,10 +17,10 @@ import { aWhile, eventsOfType, setStage, type Stage, tell } from './stage.ts';
 let stage: Stage;
 let health: HealthProbe;
 let alive: readonly string[] = [];
-/** It may recover while something is done. */
+/** The machine may recover during a test. */
 let slownessBefore = 1;
 const sockets: Socket[] = [];
-/** What comes in one moment is taken in one: connections begin and end in groups, so that a hold is one thing's and not two hundred's. */
+/** Events of one moment are handled in one tick: connections begin and end in groups, so that a hold has one cause. */
 const atOnce = 20;
 async function endSockets(): Promise<void> {
   while (sockets.length > 0) {
@@ -34,21 +34,21 @@ beforeAll(async () => {
 beforeEach(async () => {
   slownessBefore = slownessOfMachine();
   health = probeHealth(stage.at.url);
-  alive = (await loopDelay(stage.at.loops)).pids; // and what was before is forgotten
+  alive = (await loopDelay(stage.at.loops)).pids; // resets the measure
 });
 afterEach(async () => {
   await endSockets();
   const { longestMs, pids } = await loopDelay(stage.at.loops);
-  expect(pids).toEqual(alive); // nobody has died, nobody was started again
+  expect(pids).toEqual(alive); // no process has died or was restarted
   const slowness = Math.max(slownessBefore, slownessOfMachine());
   expect(longestMs).toBeLessThan(heldUpMsMax * Math.min(slowness, slownessMax));
   expect(await health.p99()).toBeLessThan(answersWithinMs * slowness);
 });
 afterAll(() => stage.end());
 
-/** The promise: nothing holds an event loop up for longer. Processor time of its thread, without collections of garbage. */
+/** The guarantee: nothing blocks an event loop for longer. Processor time of its thread, without collections. */
 const heldUpMsMax = 50;
-/** A processor that others share computes at half its speed for minutes. What needs more than that is no matter of the machine. */
+/** A shared processor computes at half its speed for minutes; a slowness beyond that is not caused by the machine. */
 const slownessMax = 2;
 /** For a whole turn of a thread beside the attack. */
 const othersWaitMsMax = 5_000;
@@ -144,7 +144,7 @@ describe('a tool server that', () => {
     );
   });
 
-  /** Megabytes of what a reader may stumble over: values, keys, escapes, digits, white space. */
+  /** Megabytes of difficult input: values, keys, escapes, digits, white space. */
   const costly: readonly (readonly [string, (filled: (unit: string) => string) => string])[] = [
     ['empty lists', (filled) => `"x":[${filled('[],')}1]`],
     ['empty objects', (filled) => `"x":[${filled('{},')}1]`],
@@ -235,7 +235,7 @@ describe('a tool server that', () => {
   });
 });
 
-/** Writes for as long as somebody reads. */
+/** Writes for as long as the other side reads. */
 const endless =
   (head: string, piece: string): Reply =>
   (response) => {
@@ -253,7 +253,7 @@ const drips: Reply = (response) => {
   response.once('close', () => clearInterval(drip));
 };
 
-/** Another one each time, so that it is judged each time; and long, and wrong at its end. */
+/** A different one each time, so that each is judged; and long, and wrong at its end. */
 const overfull = (): string => {
   const keys = Array.from({ length: 32_000 }, (_, index) => `"\\u006b${index}":1`);
   return `{"name":"n${randomBytes(8).toString('hex')}",${keys.join()},"tools":[]}`;
@@ -325,7 +325,7 @@ describe('a question that', () => {
     async (response_url) => {
       const asking = await pending();
       const { status } = await asking.server.send(asking.call, { ...question, response_url });
-      if (status !== 200) return finish(asking); // refused at the door is as good
+      if (status !== 200) return finish(asking); // a refusal of the callback is as good
       const { choice_id: choice } = await untilEvent(stage.at, asking.thread, 'choice_requested');
       await stage.at.request('POST', `/v1/threads/${asking.thread}/choices/${choice}`, { selected: 1 });
       const settled = await untilEvent(stage.at, asking.thread, 'tool_call_settled');
@@ -380,7 +380,8 @@ describe('a storm of events', () => {
       const log = await eventsOf(stage.at, thread);
       const children = log.filter(({ type }) => type === 'child_spawned').length;
       const completions = log.filter(({ type }) => type === 'completion_requested').length;
-      // Sixty children a minute, each of which may wake its parent once with its report; the storm may last into a second minute.
+      // Sixty children a minute, each of which may wake its parent once with its report; the load may last into a
+      // second minute.
       expect(children + completions).toBeLessThan(events);
       expect(await say(stage.at, thread, 'still here?')).toMatchObject({ status: 'idle' });
     },

@@ -1,5 +1,6 @@
-// One thread lives through everything that a thread can wait for: a subscription, a sleep, an event that wakes it, a child that
-// reports, a choice, the result. The README walks the same way in one process; here it goes on both topologies.
+// One thread with everything that a thread can wait for: a subscription, a sleep, an event that wakes it, a child that
+// reports, a choice, the result. The README's walk-through does the same in one process; here it runs on both
+// topologies.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
@@ -14,7 +15,7 @@ afterAll(() => stage.end());
 
 const lastOf = ({ messages }: Prompt): string => JSON.stringify(messages.at(-1)?.content ?? '');
 
-/** What it does depends on what has just happened. */
+/** Its next step depends on the last event. */
 function wakes(prompt: Prompt) {
   const last = lastOf(prompt);
   if (last.includes('watch the door')) return [toolCall('work')];
@@ -63,5 +64,5 @@ it('a thread that subscribes, sleeps, is woken, has a child report, asks a choic
   const spoken = (await eventsOfType(at, thread, 'completion_recorded')).at(-1);
   expect(spoken).toMatchObject({ message: { text: 'The postman is in.' } });
   const { json } = await at.request('GET', `/v1/threads/${thread}/subscriptions`);
-  expect(json.data).toMatchObject([{ tool_call_id: watch.id, events: 1 }]); // it goes on watching
+  expect(json.data).toMatchObject([{ tool_call_id: watch.id, events: 1 }]); // the subscription stays
 });

@@ -1,6 +1,6 @@
-// Loaded into every process of a system under attack (`node --import`): measures how long its event loop is held up by its own
-// work, and tells whoever asks on a socket of its own, a file named after the process. A port would not do: when the process
-// has ended, somebody else may get it, and answers in its place.
+// Loaded into every process of a system under attack (`node --import`): measures how long its event loop is blocked by
+// its own work, and answers on a socket of its own, a file named after the process. A port would not do: when the
+// process has ended, another one may get it, and answer in its place.
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { PerformanceObserver } from 'node:perf_hooks';
@@ -14,8 +14,8 @@ const directory = process.env['LOOP_DELAY_DIRECTORY'];
 if (isMainThread && directory !== undefined) watch(directory);
 
 /**
- * A timer that comes late was held up by this process as long as the thread was computing in the meantime; the rest of the delay
- * is the machine's, which had other things to run.
+ * A timer that comes late was delayed by this process for as long as the thread computed in the meantime; the rest of
+ * the delay is the machine's, which had other things to run.
  */
 function watch(directory: string): void {
   let holds: Hold[] = [];
@@ -32,7 +32,7 @@ function watch(directory: string): void {
     if (ms > everyMs) holds.push({ from: before.at, to: now.at, ms });
     before = now;
   }, everyMs).unref();
-  /** What was measured since somebody last asked. A collection is told of a turn or two after it. */
+  /** The measurements since the last request. A collection is reported a tick or two after it. */
   const server = createServer((_request, response) => {
     setTimeout(() => {
       const longestMs = Math.max(0, ...holds.map((hold) => heldMs(hold, collections)));

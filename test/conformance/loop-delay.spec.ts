@@ -1,4 +1,4 @@
-// The measure itself: it sees a process that holds up its event loop, and misses one that has ended.
+// The measure itself: it sees a process that blocks its event loop, and misses one that has ended.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { scratchDirectory } from '../e2e/standalone-process.ts';
 import { loopDelay, watchedFrom } from './loop-delay.ts';
 
-/** Computes for 80 ms when it is told to, or collects garbage: of processor time, which others may want too. */
+/** Computes for 80 ms on request, or collects garbage: of processor time, which other processes may want too. */
 const script = `
 process.stdin.on('data', (what) => {
   const before = process.threadCpuUsage();
@@ -31,7 +31,7 @@ it('says which processes are there, and how long the worst of them was held up s
   const [busy, idle] = [start(), start()];
   const pids = [String(busy.child.pid), String(idle.child.pid)].sort();
   await expect.poll(() => readdirSync(loops).length).toBe(2);
-  await loopDelay(loops); // and what starting them took is forgotten
+  await loopDelay(loops); // resets what their start took
   await busy.does('compute');
   const { longestMs, pids: watched } = await loopDelay(loops);
   expect(watched).toEqual(pids);

@@ -1,5 +1,5 @@
-// How long the processes of a system hold up their own event loops while something is done to it, in processor time: what the machine
-// takes away for others does not count, so the promise can be held on one that runs other tests beside this one.
+// How long the processes of a system block their own event loops during a test, in processor time: time that the
+// machine gives to other processes does not count, so the limit holds on a machine that runs other tests too.
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
@@ -9,7 +9,7 @@ import { json } from 'node:stream/consumers';
 const preload = new URL('loop-delay-preload.ts', import.meta.url);
 
 export interface LoopDelay {
-  /** The longest that an event loop was held up without a pause, as loop-holds.ts counts it. */
+  /** The longest that an event loop was blocked without a pause, as loop-holds.ts counts it. */
   readonly longestMs: number;
 }
 
@@ -19,13 +19,13 @@ export interface WorstDelay extends LoopDelay {
   readonly pids: readonly string[];
 }
 
-/** The environment of processes that are to be watched; their sockets stand in the directory. */
+/** The environment of watched processes; their sockets stand in the directory. */
 export const watchedFrom = (directory: string): Readonly<Record<string, string>> => ({
   NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import ${preload.href}`.trim(),
   LOOP_DELAY_DIRECTORY: directory,
 });
 
-/** The worst of the system's processes since it was last asked. Those that have ended by now were only there to set it up. */
+/** The worst of the system's processes since the last request. Those that have ended only prepared the system. */
 export async function loopDelay(directory: string): Promise<WorstDelay> {
   const asked = readdirSync(directory).map(async (pid) => {
     const answer = await delayOf(join(directory, pid)).catch(nullIfEnded);
@@ -39,7 +39,7 @@ export async function loopDelay(directory: string): Promise<WorstDelay> {
   };
 }
 
-/** Nobody listens on the socket of a process that has ended. */
+/** The socket of a process that has ended refuses connections. */
 function nullIfEnded(error: NodeJS.ErrnoException): null {
   if (error.code === 'ECONNREFUSED') return null;
   throw error;

@@ -1,7 +1,8 @@
-// How long an event loop was held up by the code that ran on it: processor time of its thread, without the collections of garbage
-// that fell into it. Neither what else the machine runs nor when V8 collects is in the hands of that code.
+// How long an event loop was blocked by the code that ran on it: processor time of its thread, without the garbage
+// collections that fell into it. That code controls neither the other load of the machine nor the moments of V8's
+// collections.
 
-/** Between two looks at an event loop; `ms` is the processor time by which the second came late. */
+/** Between two checks of an event loop; `ms` is the processor time by which the second came late. */
 export interface Hold {
   readonly from: number;
   readonly to: number;
@@ -10,7 +11,7 @@ export interface Hold {
 
 export type Stretch = Pick<Hold, 'from' | 'to'>;
 
-/** What is left of a hold without the collections inside it. */
+/** The part of a hold without the collections inside it. */
 export function heldMs({ from, to, ms }: Hold, collections: readonly Stretch[]): number {
   const inside = collections.map((each) => Math.min(to, each.to) - Math.max(from, each.from));
   return Math.max(0, ms - inside.reduce((sum, each) => sum + Math.max(0, each), 0));

@@ -1,4 +1,4 @@
-// RAP migration: tool servers that keep state are told where to take it, in the protocol's order; all of them move, or none.
+// RAP migration: tool servers that keep state get its new address, in the protocol's order; all of them move, or none.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
@@ -46,7 +46,7 @@ async function moving(reply: Reply = status(200)): Promise<Moving> {
   return { thread, prompts, keeping, plain, destinations: [first, second], move };
 }
 
-/** Whose tools the next turn calls. */
+/** The server whose tools the next turn calls. */
 async function calledBy({ thread, ...all }: Moving): Promise<readonly RecordingToolServer[]> {
   await tell(stage.at, thread, 'work');
   const servers = [all.keeping, all.plain, ...all.destinations];

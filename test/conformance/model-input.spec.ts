@@ -1,4 +1,4 @@
-// A model is as untrusted as a tool server: whatever it asks for, it gets an error that it can act on, the limits hold, and
+// A model is as untrusted as a tool server: any invalid request gets an error that it can act on, the limits hold, and
 // nothing leaves that should not. R7, R8
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, eventually, say, type Step, untilEvent, untilStatus } from '../e2e/conversation.ts';
@@ -169,8 +169,8 @@ describe('a model that', () => {
       );
       return statuses.every((one) => one === 'idle') ? found : [];
     };
-    // Three completions each; ten open children at most below a root, one below those, and nobody below the fifth. A child may be
-    // listed a moment after its parent rests.
+    // Three completions each; ten open children at most below a root, one below those, and none below the fifth level.
+    // A child may be listed a moment after its parent rests.
     const wanted = [1, 3, 9, 9, 9, 9, 0];
     const family = await eventually(async () => {
       const found = await idleFamily();
@@ -201,7 +201,7 @@ describe('a model that', () => {
   });
 });
 
-/** The last Sunday of March that is still to come: in Vienna it has no half past two. */
+/** The next last Sunday of March: in Vienna it has no half past two. */
 function daylightSavingDay(now: Date): Date {
   const lastSunday = (year: number): Date => {
     const last = new Date(Date.UTC(year, 2, 31));

@@ -1,4 +1,4 @@
-// RAP oauth: a call that waits for a login. The URL reaches the people who watch, and nothing else.
+// RAP oauth: a call that waits for a login. The URL reaches the thread's watchers, and nothing else.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
@@ -38,7 +38,7 @@ async function loginAsked(): Promise<LoginAsked> {
   return { server, thread, prompts, call, url, secret };
 }
 
-/** The login frames that a client gets who connects now, up to the thread's present. */
+/** The login frames of a client that connects now, up to the thread's present. */
 async function loginFrames(thread: string): Promise<readonly Json[]> {
   const last = (await eventsOf(stage.at, thread)).at(-1).position;
   const stream = await openStream(stage.at, thread);

@@ -1,5 +1,5 @@
-// In the cluster tier all conformance specs talk to one cluster: starting five processes takes longer than most of them. It
-// starts when the first of them asks for it, so a run without them does not pay for it.
+// In the cluster tier all conformance specs talk to one cluster: starting five processes takes longer than most of
+// them. It starts on first use, so a run without them does not pay for it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ import { watchedFrom } from './loop-delay.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the cluster is asked for; nothing in the other tiers. */
+    /** The address for requesting the cluster; empty in the other tiers. */
     readonly clusterDoor: string;
   }
 }
@@ -23,7 +23,7 @@ export interface ClusterWish {
 }
 
 export interface SharedCluster extends Pick<Cluster, 'url' | 'key' | 'directory'> {
-  /** Where its processes say how late their event loops are. */
+  /** Where its processes report how late their event loops are. */
   readonly loops: string;
 }
 

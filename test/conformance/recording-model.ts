@@ -1,5 +1,5 @@
-// A model endpoint that plays scripts and records what it was shown: the next request is what a model "sees". Each agent
-// has a model name of its own, so that scripts do not meet.
+// A model endpoint that plays scripts and records its requests: the next request is what a model "sees". Each agent has
+// a model name of its own, so that scripts do not mix.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -9,7 +9,7 @@ import { chunk, done } from '../model/chat-server.ts';
 
 /** One request: `messages` and `tools` as they were sent. */
 export type Prompt = Json;
-/** The n-th answer is the n-th list of steps, the last one for ever; or whatever a function says to a prompt. */
+/** The n-th answer is the n-th list of steps, the last one for ever; or what a function returns for a prompt. */
 export type Script = readonly (readonly Step[])[] | ((prompt: Prompt, index: number) => readonly Step[]);
 
 export interface RecordingModel {

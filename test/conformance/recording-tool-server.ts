@@ -1,5 +1,5 @@
-// A tool server that records every request as it came and answers as the scenario says: any manifest, any status, late or
-// never, on any path. Its callbacks are sent by hand. Not here: what a conforming tool server does.
+// A tool server that records every request as it came and answers as scripted: any manifest, any status, late or never,
+// on any path. Its callbacks are sent by hand. Not here: the behaviour of a conforming tool server.
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,14 +30,14 @@ export interface CallbackAnswer {
 export interface RecordingToolServer {
   readonly name: string;
   readonly url: string;
-  /** What it is registered with: `url` and the path that was asked for. */
+  /** Where it is registered: `url` and the requested path. */
   readonly base: string;
   readonly requests: readonly Recorded[];
-  /** What discovery answers from now on: a manifest, or a text, or bytes. */
+  /** The answer of discovery from now on: a manifest, or a text, or bytes. */
   publish(manifest: unknown): void;
   /** The manifest of these tools at this server. */
   manifest(tools: readonly unknown[], more?: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
-  /** How requests to this path are answered, one after the other; the last reply stays. */
+  /** The answers to requests on this path, one after the other; the last reply stays. */
   replies(path: string, ...replies: readonly Reply[]): void;
   posts(path: string): readonly Recorded[];
   discoveries(): readonly Recorded[];
@@ -62,7 +62,7 @@ export const status =
   (response) =>
     void response.writeHead(code, headers).end(body);
 
-/** Takes the request and never says a word. */
+/** Accepts the request and never answers. */
 export const silence: Reply = () => undefined;
 export const hangUp: Reply = (response) => void response.destroy();
 
@@ -129,7 +129,7 @@ export async function recordToolServer(at: System, options: ServerOptions = {}):
   return recording;
 }
 
-/** A client that hangs up in the middle of its request is its own business. */
+/** A client that hangs up in the middle of its request is ignored. */
 const ignore = (): void => undefined;
 
 function sendCallback(

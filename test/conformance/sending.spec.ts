@@ -1,4 +1,4 @@
-// RAP transport and invocation, as a tool server sees them: what is sent, where, how often, and what is made of the answer.
+// RAP transport and invocation, as a tool server sees them: what is sent, where, how often, and how the answer is used.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';

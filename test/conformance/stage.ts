@@ -1,4 +1,4 @@
-// What every conformance spec stands on: a system, a model that records, tool servers that record, and their end.
+// The base of every conformance spec: a system, a recording model, recording tool servers, and their end.
 import { randomBytes } from 'node:crypto';
 import { eventsOf, openThread, type Step, type System } from '../e2e/conversation.ts';
 import { cleanUp, type Json } from '../e2e/standalone-process.ts';
@@ -63,7 +63,7 @@ async function watchedThread(
   return { thread: await openThread(at, agent, more.thread), prompts };
 }
 
-/** Its name is its own, whatever else runs on the system. */
+/** Its name is unique on the system. */
 async function makeAgent(
   at: System,
   model: Readonly<Record<string, unknown>>,
@@ -77,7 +77,7 @@ async function makeAgent(
   return name;
 }
 
-/** Says something and does not wait. */
+/** Sends a message and does not wait. */
 export async function tell(at: System, thread: string, text: string): Promise<Json> {
   const answer = await at.request('POST', `/v1/threads/${thread}/messages`, { text });
   if (answer.status !== 202) throw new Error(`message: ${answer.status} ${answer.text}`);
@@ -89,7 +89,7 @@ export async function eventsOfType(at: System, thread: string, type: string): Pr
   return (await eventsOf(at, thread)).filter((event) => event.type === type);
 }
 
-/** What the log says was discarded of what tool servers sent to a thread. */
+/** What the log lists as discarded of a thread's callbacks. */
 export const discardedOf = (at: System, thread: string): readonly Json[] =>
   at
     .output()

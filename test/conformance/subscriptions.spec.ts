@@ -143,7 +143,7 @@ describe.concurrent('an event', () => {
     expect(opened.parent.thread_id).toBe(thread);
     expect(opened.parent.position).toBeGreaterThanOrEqual(position);
     const [own, inherited] = [prompts[2].messages, prompts[1].messages];
-    // Everything the parent's model was shown last, its answer, then the pair.
+    // The whole last prompt of the parent's model, its answer, then the pair.
     expect(own.slice(0, inherited.length)).toEqual(inherited);
     expect(own[inherited.length]).toMatchObject({ role: 'assistant', content: 'I am watching.' });
     expect(own.slice(inherited.length + 1).map(({ role }: Json) => role)).toEqual(['assistant', 'tool']);

@@ -1,5 +1,5 @@
-// The system that the conformance specs talk to: a standalone process of the spec's own, or the cluster of the whole tier. Where
-// that tier misses a server, their tests are skipped; what their hooks prepare is prepared on a standalone process, for nobody.
+// The system of the conformance specs: a standalone process of the spec's own, or the cluster of the whole tier. Where
+// that tier misses a server, their tests are skipped; their hooks then prepare a standalone process that no test uses.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
@@ -11,7 +11,7 @@ import type { ClusterWish, SharedCluster } from './one-cluster.ts';
 
 const servers = servicesOrSkipFile();
 
-/** Impatient, so that what has to give up gives up soon; and talkative, so that a secret in a log line would be seen. */
+/** Short timeouts, so that tests need not wait; and verbose, so that a secret in a log line would be seen. */
 const settings = {
   DORMOUSE_LOG_LEVEL: 'info',
   DORMOUSE_TOOL_ACK_TIMEOUT_MS: '1500',
@@ -21,7 +21,7 @@ const settings = {
 };
 
 export interface ConformanceSystem extends System {
-  /** Where its processes say how long their event loops are held up, see `loopDelay`. */
+  /** Where its processes report how long their event loops are blocked, see `loopDelay`. */
   readonly loops: string;
 }
 

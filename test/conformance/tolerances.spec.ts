@@ -1,5 +1,5 @@
-// What tool servers that exist really do, and a runtime must bear: null for what is optional, fields and items nobody knows, no
-// content type, answers that cross each other, subscriptions that nobody waits for.
+// What existing tool servers really do, and a runtime must accept: null for optional fields, unknown fields and items,
+// no content type, answers that cross each other, subscriptions without a waiting caller.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';

@@ -1,5 +1,5 @@
-// RAP toolsets: where definitions come from, which manifests are taken, what a model is offered, and when they are asked for
-// anew.
+// RAP toolsets: where definitions come from, which manifests are accepted, what a model is offered, and when they are
+// fetched again.
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '@dormouse/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ afterAll(() => stage.end());
 const hello = [[{ text: 'hello' }]];
 const builtIn = /^(cancel_subscription|spawn_thread|send_message_to_child|set_title|sleep|sleep_until)$/;
 
-/** What the model of a new thread is offered beside our own tools, and the thread. */
+/** The tools that a new thread offers its model beside our own, and the thread. */
 async function offered(
   ...servers: readonly RecordingToolServer[]
 ): Promise<{ readonly thread: string; readonly tools: readonly string[] }> {

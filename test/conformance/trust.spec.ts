@@ -1,4 +1,5 @@
-// RAP overview, Trust: who decides what is done, who learns whose data, and how the two sides know each other.
+// RAP overview, Trust: which side decides what is done, which side sees which data, and how they authenticate each
+// other.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
@@ -18,7 +19,7 @@ const once = [[toolCall('work', { what: 'this' })], [{ text: 'ok' }]];
 describe('the wire', () => {
   it('R41 is plain http only towards addresses that the installation names; elsewhere nothing is sent, and the model is told', async () => {
     const server = await stage.toolServer();
-    // Never reached: what may not be called is not connected to.
+    // Never reached: a forbidden address is not connected to.
     server.publish(server.manifest([tool('work')], { endpoint: 'http://1.1.1.1/invoke' }));
     const thread = await stage.thread(once, [server]);
     expect(await say(stage.at, thread, 'go')).toMatchObject({ message: { text: 'ok' } });

@@ -1,4 +1,4 @@
-// RAP view-updates: the newest view of each type, word for word, to everyone who watches and to whoever comes late.
+// RAP view-updates: the newest view of each type, word for word, to every watcher, including one that connects late.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, eventually, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';

@@ -1,4 +1,5 @@
-// `kill -9` at any moment under load: nothing acknowledged is lost, nothing is there twice, and the directory is free again.
+// `kill -9` at any moment under load: nothing acknowledged is lost, nothing is there twice, and the directory is free
+// again.
 import { openSqlite, type SqliteStores } from '@dormouse/adapter-sqlite';
 import { createInputRecorder } from '@dormouse/ports/contracts';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -14,9 +15,9 @@ const rounds = 6;
 
 interface Victim {
   readonly child: ChildProcess;
-  /** Everything it has said so far. */
+  /** Its output so far. */
   said(): string;
-  /** Waits for what it says. @throws when it dies of itself, with its complaint. */
+  /** Waits for an output. @throws when it dies by itself, with its error. */
   until(condition: (said: string) => boolean): Promise<void>;
 }
 
@@ -49,7 +50,7 @@ async function killHard({ child }: Victim): Promise<void> {
   await closed;
 }
 
-/** Thread and input of every acknowledgement that reached us whole. */
+/** Thread and input of every acknowledgement that arrived completely. */
 function acknowledged(said: string): readonly (readonly [string, string])[] {
   return [...said.matchAll(/^acked (\S+) (\S+)\n/gm)].map(([, thread = '', input = '']) => [thread, input] as const);
 }

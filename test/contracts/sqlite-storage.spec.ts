@@ -1,4 +1,4 @@
-// What happens to the data directory: full, damaged, newer, not ours, not writable, in use, and a log that grows.
+// Faults of the data directory: full, damaged, newer, not ours, not writable, in use, and a log that grows.
 import { openSqlite } from '@dormouse/adapter-sqlite';
 import { commitOf, freshKey, messageOf } from '@dormouse/ports/contracts';
 import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ describe('sqlite: a full disk', () => {
     await expect(stores.blobs.put('acme', 'sha', new Uint8Array(2_000_000), 'image/png')).rejects.toMatchObject(
       fault('UNAVAILABLE'),
     );
-    // Reading goes on, and nothing of what failed is there.
+    // Reads still work, and nothing of the failed write is there.
     expect(await stores.log.read(key, 0)).toEqual(stored);
     expect(await stores.log.findByInputs(key, large.inputs)).toEqual([null]);
     await stores.limitSize(null);
@@ -94,7 +94,7 @@ describe('sqlite: a group of which one fails (L8)', () => {
   it('what is stored of a group that was cut in two stays so when the disk is full for the rest', async () => {
     const directory = await scratchDirectory();
     const stores = await openSqlite({ directory, sizeBytesMax: 12_000_000 });
-    await stores.log.append([{ commit: commitOf(freshKey(), 0), owes: false }]); // takes along what opening left behind
+    await stores.log.append([{ commit: commitOf(freshKey(), 0), owes: false }]); // includes what opening left behind
     const commits = Array.from({ length: 2_048 }, () => commitOf(freshKey(), 0)); // what a transaction holds
     const large = commitOf(freshKey(), 0, { body: 'x'.repeat(13_000_000) });
     const outcomes = await stores.log.append([...commits, large].map((commit) => ({ commit, owes: false })));
@@ -167,7 +167,7 @@ describe('sqlite: a directory that cannot be used', () => {
     const file = await open(databaseOf(directory), 'r+');
     await file.write(Buffer.alloc(size - 8_192, 0xab), 0, size - 8_192, 8_192);
     await file.close();
-    // Met while opening, or by the first who reads: never an empty thread.
+    // Detected while opening, or by the first read: never an empty thread.
     const outcome = async (): Promise<unknown> => {
       const damaged = await openSqlite({ directory });
       try {
@@ -251,7 +251,7 @@ describe('sqlite: growth and limits', () => {
   it('lazy writes are stored with the next commit, in its transaction', async () => {
     const directory = await scratchDirectory();
     onTestFinished(() => void vi.useRealTimers());
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }); // so the time of lazy writes never comes
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }); // so lazy writes are never due
     const stores = await openSqlite({ directory });
     const key = freshKey();
     const attempt = { number: 1, at: 0, status: 200, durationMs: 1 };

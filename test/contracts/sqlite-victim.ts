@@ -1,5 +1,5 @@
-// A process that lives to be killed: it opens a data directory, answers inputs with commits as fast as it can, and says of
-// each input that was acknowledged. Run with: node --conditions=dormouse-source sqlite-victim.ts DIRECTORY ROUND
+// A process to be killed: it opens a data directory, answers inputs with commits as fast as it can, and prints each
+// input that was acknowledged. Run with: node --conditions=dormouse-source sqlite-victim.ts DIRECTORY ROUND
 import { openSqlite } from '@dormouse/adapter-sqlite';
 import type { InputConsumer, ThreadDelivery } from '@dormouse/ports';
 import { commitOf, messageOf } from '@dormouse/ports/contracts';
@@ -20,7 +20,7 @@ async function decide(delivery: ThreadDelivery): Promise<void> {
   if (outcome !== 'appended') throw new Error(`unexpected ${outcome}`);
   versions.set(thread, version + 1);
   delivery.decided(version);
-  // What threads with odd numbers owe is never paid.
+  // The debts of threads with odd numbers are never paid.
   if (Number(thread.slice(4)) % 2 === 0) delivery.release();
 }
 

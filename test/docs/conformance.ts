@@ -3,13 +3,13 @@
 // O1  A row names only specs with a test whose title begins with the row's number.
 // O2  A number that begins a test's title is a row.
 // O3  T numbers count in specs of tool servers and of the wire only: elsewhere a T is a local invariant.
-// O4  Topologies and status follow from the specs that the row names; nobody writes them.
+// O4  Topologies and status follow from the specs that the row names; they are generated, never written by hand.
 // O5  A row without any spec has a reason in the list of open ones, and a row that is proved has none.
 import type { Document, Violation } from './document.ts';
 import { linksOf, tableRowsOf } from './markdown.ts';
 import { titlesIn } from './promises.ts';
 
-/** Why no test proves a row yet. The only words about a status that a person writes. */
+/** Why no test proves a row yet. The only words about a status that are written by hand. */
 export const openReasons: Readonly<Record<string, string>> = {};
 
 /** Which specs a tier runs: what is included and not excluded. */
@@ -18,7 +18,7 @@ export interface Tier {
   readonly exclude: readonly string[];
 }
 
-/** What is known beside the specs. */
+/** Facts beside the specs. */
 export interface Basis {
   readonly standalone: Tier;
   readonly cluster: Tier;
@@ -64,7 +64,7 @@ export interface Standing {
   readonly status: string;
 }
 
-/** What the specs that a row names prove. (O4) */
+/** What the specs of a row prove. (O4) */
 export function standingOf(number: string, named: readonly Document[], basis: Basis): Standing {
   const whole = named.filter((spec) => (number.startsWith('R') ? startsTheSystem(spec) : servesTools(spec)));
   if (whole.length === 0)
@@ -75,7 +75,7 @@ export function standingOf(number: string, named: readonly Document[], basis: Ba
   return { topologies: number.startsWith('R') ? topologiesOf(whole, basis) : '', status: 'proved' };
 }
 
-/** Drives what people start, over HTTP. */
+/** Drives the programs that users start, over HTTP. */
 const startsTheSystem = ({ path, text }: Document): boolean =>
   path.startsWith('test/') && /\b(?:setStage|startSystem|startStandalone|startCluster)\b/.test(text);
 
@@ -88,7 +88,7 @@ function topologiesOf(specs: readonly Document[], { standalone, cluster }: Basis
   return together === true ? 'cluster' : 'standalone';
 }
 
-/** What is named and does not prove, what is cited and is no row, what is claimed and does not follow. (O1, O2, O4, O5) */
+/** Named specs that do not prove, cited numbers without a row, claims that do not follow. (O1, O2, O4, O5) */
 export function misnamed(page: Document, specs: readonly Document[], basis: Basis): Violation[] {
   const proofs = specsByNumber(specs);
   const rows = rowsOf(page);

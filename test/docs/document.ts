@@ -1,5 +1,5 @@
-// The repository's documents as the rules here see them: a path and a text. Reading the disk happens here and nowhere else,
-// so that each rule is a pure function and can be shown a violating sample.
+// The repository's documents as the rules here see them: a path and a text. Only this file reads the disk, so that each
+// rule is a pure function and can be tested with a violating sample.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,7 @@
-// Names of one machine or one installation, which nobody else's clone can use.
+// Names of one machine or one installation, which are useless in another clone.
 //
 // F1  No path of a developer's machine: home folders and the like.
-// F2  No host of a package registry or mirror: everybody has their own. Names under `.example` are nobody's.
+// F2  No host of a package registry or mirror: each machine has its own. Names under `.example` belong to no machine.
 import type { Document, Violation } from './document.ts';
 
 const machinePath =

@@ -1,7 +1,7 @@
 // Links between documents.
 //
 // L1  A relative link names a file or folder of the repository.
-// L2  What follows `#` is a heading of the page it names.
+// L2  The part after `#` is a heading of the page it names.
 // L3  A link does not leave the repository, and does not begin at the root of a disk or a host.
 import type { Document, Violation } from './document.ts';
 import { anchorsOf, linksOf } from './markdown.ts';

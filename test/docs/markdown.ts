@@ -1,5 +1,5 @@
-// The little of Markdown that the rules need: links, headings, inline code, fenced blocks. Not a parser: it knows how this
-// repository writes.
+// The few parts of Markdown that the rules need: links, headings, inline code, fenced blocks. Not a parser: it handles
+// only the style of this repository.
 
 export interface Link {
   readonly label: string;
@@ -7,7 +7,7 @@ export interface Link {
 }
 
 export interface Fence {
-  /** What stands behind the opening fence, e.g. `sh`. */
+  /** The word behind the opening fence, e.g. `sh`. */
   readonly language: string;
   readonly text: string;
 }
@@ -15,7 +15,7 @@ export interface Fence {
 const fence = /^(`{3,}|~{3,})([^\n]*)\n([\s\S]*?)^\1[^\S\n]*$/gm;
 const comment = /<!--[\s\S]*?-->/g;
 
-/** The text without fenced blocks and comments: what is in them is not prose. */
+/** The text without fenced blocks and comments, which are not prose. */
 const proseOf = (text: string): string => text.replaceAll(fence, '').replaceAll(comment, '');
 
 export function linksOf(text: string): Link[] {
@@ -68,12 +68,12 @@ export function tableRowsOf(text: string): string[][] {
   return rows;
 }
 
-/** What stands between `<!-- name:begin -->` and `<!-- name:end -->`. */
+/** The text between `<!-- name:begin -->` and `<!-- name:end -->`. */
 export function sectionOf(text: string, name: string): string | undefined {
   return new RegExp(`<!-- ${name}:begin -->([\\s\\S]*?)<!-- ${name}:end -->`).exec(text)?.[1];
 }
 
-/** What stands under a heading of the second level, up to the next one; empty when there is none. */
+/** The text under a heading of the second level, up to the next one; empty when there is none. */
 export function sectionUnder(text: string, heading: string): string {
   const parts = text.split(/^## /m);
   const found = parts.slice(1).find((part) => part.split('\n', 1)[0]?.trim() === heading);

@@ -1,6 +1,7 @@
 // Paths that the documents name in code type: `libs/thread/src/decide.ts`.
 //
-// P1  What begins with a folder of this repository exists. Placeholders (`<name>`, `…`, `*`) and build output are not paths.
+// P1  A path that begins with a folder of this repository exists. Placeholders (`<name>`, `…`, `*`) and build output
+//     are no paths.
 // P2  Each row of ARCHITECTURE's tables of rules and of steps names at least one file.
 import type { Document, Violation } from './document.ts';
 import { inlineCodeOf, linksOf, tableRowsOf } from './markdown.ts';

@@ -21,7 +21,7 @@ export function uncheckedPromises({ path, text }: Document): Violation[] {
     .map((promise) => `${path}: nothing checks "${promise.slice(2, promise.indexOf('**', 2))}" (G2)`);
 }
 
-/** Titles as they are written, values as `…`: the first text given to `it(…)`, `test(…)`, `describe(…)`, or to what `it.each(…)` gives back. */
+/** Titles as written, values as `…`: the first argument of `it(…)`, `test(…)`, `describe(…)`, or of `it.each(…)(…)`. */
 export function titlesIn(source: string): string[] {
   const written = /(?:\b(?:it|test|describe)(?:\.\w+)*|\))\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g;
   return [...source.matchAll(written)].map(([, , title = '']) =>

@@ -8,10 +8,10 @@ import { readDocument } from './document.ts';
 import { isAsShown, stepsOf, walk } from './walk-through.ts';
 
 describe('the walk-through of the README', () => {
-  let folder: string; // where the person stands
+  let folder: string; // the user's working directory
   let standalone: Standalone;
   let restarts = 0;
-  /** The first terminal: answers when the process was stopped and has started again. */
+  /** The first terminal: restarts the process and resolves when it runs. */
   const firstTerminal = createServer((_request, response) => {
     const restart = async (): Promise<void> => {
       expect(await standalone.stop()).toBe(0);

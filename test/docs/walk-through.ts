@@ -34,7 +34,7 @@ interface Surprise {
   readonly printed: string;
 }
 
-/** All steps in one shell that stands in `folder`; what is shown is replaced by what is real. (W1, W2) */
+/** All steps in one shell that starts in `folder`; shown values are replaced by real ones. (W1, W2) */
 export async function walk(
   steps: readonly Step[],
   folder: string,
@@ -63,7 +63,7 @@ function bash(script: string, cwd: string): Promise<{ readonly stdout: string; r
   });
 }
 
-/** One script for all steps; what each printed can be taken apart again. */
+/** One script for all steps; the outputs can be separated again. */
 function scriptOf(steps: readonly Step[], replacements: Readonly<Record<string, string>>): string {
   const script = steps.map((step) => `${step.script}\nprintf '\\n%s\\n' '${boundary}'\n`).join('');
   return Object.entries(replacements).reduce((text, [shown, real]) => text.replaceAll(shown, real), script);

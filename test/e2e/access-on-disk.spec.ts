@@ -1,4 +1,5 @@
-// What lies on the disk of one process: keys for their owner only, and nothing that was shown once. (Who gets in: access.spec.ts)
+// The files of one process: keys readable for their owner only, and no credential that was shown once. (API:
+// access.spec.ts)
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,11 +1,11 @@
-// Schemas from strangers, judged by the real thread: whatever they are, the process goes on.
+// Untrusted schemas, judged by the real worker thread: with any of them, the process continues.
 import { createArgumentValidator } from '@dormouse/host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { slownessOfMachine } from '../machine-pace.ts';
 
 const logger = { info: () => {}, warn: () => {}, error: () => {} };
 const validator = createArgumentValidator(logger);
-// Its thread has started before anything is measured.
+// The worker thread has started before anything is measured.
 beforeAll(() => judge({ type: 'object', properties: { a: { pattern: 'a' } } }, { a: 'a' }));
 afterAll(() => validator.close());
 
@@ -14,7 +14,7 @@ const judge = (
   value: Readonly<Record<string, unknown>>,
 ): Promise<string | null> => validator.validate({ name: 't', description: '', inputSchema }, value);
 
-/** The longest the process was held up while `act` ran. */
+/** The longest time that the process was blocked while `act` ran. */
 async function longestPauseMs(act: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = performance.now();
@@ -28,7 +28,7 @@ async function longestPauseMs(act: () => Promise<unknown>): Promise<number> {
 }
 
 const evil = 'a'.repeat(40) + '!';
-/** Each of many alternatives is held against each of many items. */
+/** Each of many alternatives is compared with each of many items. */
 const manyTimesMany = (alternative: unknown): Readonly<Record<string, unknown>> => ({
   properties: { a: { type: 'array', items: { anyOf: Array.from({ length: 1_500 }, () => alternative) } } },
 });

@@ -1,5 +1,5 @@
-// What a history says, without what no two runs have in common: ids, hashes and addresses become the order in which they first
-// appear, times and durations nothing at all. Two runs of one scenario are the same history when these are deep-equal.
+// A history without the parts that differ in every run: ids, hashes and addresses become the order in which they first
+// appear, times and durations are dropped. Two runs of one scenario are the same history when these are deep-equal.
 //
 // Invariants:
 //   N1. Equal names stay equal and different ones different: a call settled under another id is not the same history.
@@ -11,7 +11,7 @@ const hash = /(?<![0-9A-Za-z])[0-9a-f]{32,64}(?![0-9A-Za-z])/;
 const time = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/;
 const origin = /\bhttps?:\/\/[\w.-]+:\d+/;
 const named = new RegExp([time, ulid, hash, origin].map((each) => `(${each.source})`).join('|'), 'g');
-/** How long it took, which is never the same. */
+/** A duration, which is never the same. */
 const durations = new Set(['active_ms', 'waiting_ms']);
 const kinds = ['time', 'id', 'hash', 'origin'] as const;
 

@@ -1,8 +1,8 @@
-// Steps that most specs begin with: an agent whose model plays a script, a thread, and waiting for something to be so.
+// Steps that most specs begin with: an agent whose model plays a script, a thread, and waiting for a condition.
 import { patienceMs } from '../patience.ts';
 import type { Answer, Json, Sent } from './standalone-process.ts';
 
-/** What the scenarios talk to, whatever its topology. */
+/** The system of the scenarios, whatever its topology. */
 export interface System {
   readonly url: string;
   readonly key: string;
@@ -43,7 +43,7 @@ export async function openThread(
   return answer.json.id;
 }
 
-/** Says something and gives the answer of the turn. */
+/** Sends a message and returns the answer of the turn. */
 export async function say(at: System, thread: string, text: string): Promise<Json> {
   const answer = await at.request(
     'POST',
@@ -75,7 +75,7 @@ export async function eventually<T>(look: () => Promise<T | undefined | false>):
   }
 }
 
-/** The calls of a thread once each shows how it was sent: a result may be here before its POST is written down. */
+/** The calls of a thread once each shows how it was sent: a result may be here before its POST is recorded. */
 export function sentCalls(at: System, thread: string): Promise<readonly Json[]> {
   return eventually(async () => {
     const calls: readonly Json[] = (await at.request('GET', `/v1/threads/${thread}/tool-calls`)).json.data;
@@ -83,7 +83,7 @@ export function sentCalls(at: System, thread: string): Promise<readonly Json[]> 
   });
 }
 
-/** Waits for an event of this type and gives it. A child is there a moment after its parent names it. */
+/** Waits for an event of this type and returns it. A child is there a moment after its parent names it. */
 export function untilEvent(at: System, thread: string, type: string): Promise<Json> {
   return eventually(async () => {
     if ((await at.request('GET', `/v1/threads/${thread}`)).status === 404) return undefined;
@@ -91,7 +91,7 @@ export function untilEvent(at: System, thread: string, type: string): Promise<Js
   });
 }
 
-/** Waits until a thread has this status and gives the thread. */
+/** Waits until a thread has this status and returns the thread. */
 export function untilStatus(at: System, thread: string, status: string): Promise<Json> {
   return eventually(async () => {
     const { json } = await at.request('GET', `/v1/threads/${thread}`);

@@ -1,4 +1,4 @@
-// The development clock is for who runs the process on a machine of its own: a proxy reaches loopback too.
+// The development clock is only for the local user of a process without a proxy: a proxy reaches loopback too.
 import { afterAll, expect, it } from 'vitest';
 import { cleanUp, request, type Standalone, startStandalone } from './standalone-process.ts';
 

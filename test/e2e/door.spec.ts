@@ -1,4 +1,4 @@
-// The door from outside, at its edges: what is not quite a request, or not quite for us.
+// The HTTP server from outside, at its edges: malformed requests, and requests with another host or origin.
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// A tool server that does nothing by itself: it acknowledges, remembers every request it got, and the scenario sends its
-// callbacks by hand.
+// A tool server that does nothing by itself: it acknowledges, remembers every request it got, and the scenario sends
+// its callbacks by hand.
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

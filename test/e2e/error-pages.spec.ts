@@ -1,5 +1,5 @@
-// Three lists that must be one: the codes the source can give, the registry, and the pages (in docs/errors and served).
-// DORMOUSE_TEST_WRITE=1 writes the pages anew.
+// Three lists that must be equal: the codes the source can give, the registry, and the pages (in docs/errors and
+// served). DORMOUSE_TEST_WRITE=1 writes the pages again.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

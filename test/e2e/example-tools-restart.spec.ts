@@ -1,4 +1,4 @@
-// The simplest test of the pitch: stop the one process while something is due or open, and start it again.
+// The simplest test of durability: stop the one process while something is due or open, and start it again.
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { eventsOf, openThread, say, untilEvent, untilStatus } from './conversation.ts';
 import { cleanUp, type Standalone, startStandalone } from './standalone-process.ts';

@@ -1,4 +1,4 @@
-// The contract's fine print from outside: lists, pointers, names and ids, fields that may be absent.
+// The contract's details from outside: lists, pointers, names and ids, fields that may be absent.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, openThread, say, scriptedAgent, type System, untilEvent, untilStatus } from './conversation.ts';
 import { driveToolServer, toolCall } from './driven-tool-server.ts';
@@ -227,7 +227,7 @@ describe('a title', () => {
     for (const title of ['Mine', null]) {
       expect((await at.request('PATCH', `/v1/threads/${named}`, { title })).json.title).toBe(title);
       await say(at, named, 'go on');
-      await new Promise((resolve) => setTimeout(resolve, 400)); // lists hear of it a moment later
+      await new Promise((resolve) => setTimeout(resolve, 400)); // lists show it a moment later
       expect(await titleOf()).toBe(title);
       const { data } = (await at.request('GET', `/v1/threads?agent=${agent}`)).json;
       expect(data).toMatchObject([{ id: named, title, status: 'idle' }]);

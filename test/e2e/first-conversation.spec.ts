@@ -136,7 +136,7 @@ describe('the first conversation', () => {
     const thread = await openThread(at, agent);
     expect(await say(at, thread, 'go')).toMatchObject({ last_error: { code: expect.stringMatching(/^MODEL_/) } });
     expect((await at.request('POST', `/v1/threads/${thread}/retry`)).status).toBe(202);
-    await untilEvent(at, thread, 'completion_recorded'); // until the retry is decided the thread is idle as it was
+    await untilEvent(at, thread, 'completion_recorded'); // until the retry is decided the thread stays idle
     await untilStatus(at, thread, 'idle');
     const messages = (await at.request('GET', `/v1/threads/${thread}/messages`)).json.data;
     expect(messages.at(-1)).toMatchObject({ role: 'assistant', text: 'now it works' });

@@ -1,5 +1,5 @@
-// A disk that is really full, under the running app: nobody is told that something is stored which is not, nothing that was
-// stored is lost, and what comes again when there is room counts once. The disk is a small file system in memory.
+// A disk that is really full, under the running app: no answer claims a write that did not happen, nothing that was
+// stored is lost, and a retry after there is room counts once. The disk is a small file system in memory.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -16,7 +16,7 @@ const noiseBytes = 50_000;
 /** More than the log's file can hold when the noise did not fit. */
 const large = 'y'.repeat(3 * noiseBytes);
 
-/** Null where this machine lets nobody mount anything. */
+/** Null where this machine allows no mounts. */
 function mountDisk(at: string): string | null {
   mkdirSync(at);
   try {
@@ -27,7 +27,7 @@ function mountDisk(at: string): string | null {
   }
 }
 
-/** Takes all the room there is. */
+/** Takes all free space. */
 function fill(file: string): void {
   const open = openSync(file, 'w');
   try {

@@ -11,7 +11,7 @@ import { freePort } from '../services/free-ports.ts';
 
 afterAll(cleanUp);
 
-/** Runs until it ends by itself: the exit code and everything it said. */
+/** Runs until it ends by itself: the exit code and the output. */
 async function failedStart(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -24,8 +24,8 @@ async function failedStart(
 const startsMax = 5;
 
 /**
- * Starts until it was quick, or often enough: the machine may be busy with other tests. `startMs` is in milliseconds of a machine
- * at its usual pace.
+ * Starts until it was quick, or often enough: the machine may be busy with other tests. `startMs` is in milliseconds of
+ * a machine at its usual pace.
  */
 async function quickestStart(earlier: Standalone): Promise<Standalone & { readonly startMs: number }> {
   for (let attempt = 1; ; attempt++) {

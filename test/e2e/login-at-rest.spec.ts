@@ -1,4 +1,4 @@
-// What the disk of a standalone process knows of a login: never its URL in the clear, and nothing after the result.
+// What the disk of a standalone process holds of a login: never its URL in the clear, and nothing after the result.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -39,7 +39,7 @@ describe('a login', () => {
     await tools.send(call, { type: 'oauth', auth_url: `https://login.example/?state=${secret}` });
     await untilEvent(at, thread, 'oauth_requested');
     expect(keptLogins(at)).toBe(1);
-    expect(bytesOnDisk(at)).toContain(thread); // this reads what it should
+    expect(bytesOnDisk(at)).toContain(thread); // the search works
     expect(bytesOnDisk(at)).not.toContain(secret);
     await tools.send(call, { type: 'tool_result', text: 'logged in' });
     await untilStatus(at, thread, 'idle');

@@ -27,10 +27,10 @@ interface Told {
   readonly body: string;
 }
 
-/** Ids, times and places in a log, which are never twice the same. */
+/** Ids, times and places in a log, which differ every time. */
 const varies = /(?:req|msg)[-_][0-9A-Za-z-]+|"position":\d+/g;
 
-/** Everything that comes back, without what is different each time. */
+/** The whole answer, without what differs each time. */
 function post(url: string, body: string | Buffer, headers: Headers): Promise<Told> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest(url, { method: 'POST', headers }, (response) => {

@@ -4,7 +4,7 @@ import { openThread, say, scriptedAgent, type System } from './conversation.ts';
 import type { Answer } from './standalone-process.ts';
 import { endSystems, startSystem } from './system.ts';
 
-/** Only one process of its own has it. */
+/** Only the standalone topology has it. */
 const clockOperation = 'advanceClock';
 
 let at: System;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(endSystems);
 
-/** Whether an answer is what its operation says it is. */
+/** Whether an answer matches its operation. */
 function expectAsDescribed(id: string, answer: Answer): void {
   const described = allOperations.find((operation) => operation.id === id)?.answers[answer.status];
   if (described === undefined || described === null || typeof described === 'string')

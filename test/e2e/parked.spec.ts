@@ -1,5 +1,5 @@
-// Parked threads through the API and the command line: what an operator sees and does. That a poisoned input parks its thread is
-// proven at the processor; here its store is filled by hand, and a real process takes it from there.
+// Parked threads through the API and the command line: what an operator sees and does. A spec of the processor proves
+// that a poisoned input parks its thread; here its store is filled by hand, and a real process continues from there.
 import { openSqlite } from '@dormouse/adapter-sqlite';
 import { text } from '@dormouse/thread';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { cleanUp, type Standalone, startStandalone } from './standalone-process.
 let at: Standalone;
 let thread: string;
 
-/** As the processor leaves a thread that it has parked: a mark, and what waits. */
+/** As the processor leaves a thread that it has parked: a mark, and the waiting inputs. */
 beforeAll(async () => {
   const before = await startStandalone();
   thread = await openThread(before);

@@ -1,4 +1,4 @@
-// A tenant that goes too fast is told so, and how long to wait.
+// A tenant that goes too fast gets a 429, with the time to wait.
 import { afterAll, describe, expect, it } from 'vitest';
 import { cleanUp, startStandalone } from './standalone-process.ts';
 

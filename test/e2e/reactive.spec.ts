@@ -1,4 +1,4 @@
-// What makes the protocol reactive, from outside: subscriptions, children, sleep, logins, choices, views, schedules.
+// The reactive parts of the protocol, from outside: subscriptions, children, sleep, logins, choices, views, schedules.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   eventsOf,

@@ -1,5 +1,5 @@
-// What tool servers and models see of a restart: nothing. The addresses, the toolsets, the questions and the subscriptions of
-// before are those of after.
+// What tool servers and models see of a restart: nothing. Addresses, toolsets, questions and subscriptions are the same
+// before and after.
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   offeredIn,

@@ -1,4 +1,4 @@
-// A reader who does not read, on a real socket.
+// A client that does not read its stream, on a real socket.
 import { createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { writeStream } from '@dormouse/host';
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 const text = 'x'.repeat(100_000);
 
-/** What a model would say that never stops. */
+/** The answer of a model that never stops. */
 async function* endless(signal: AbortSignal): AsyncGenerator<{
   readonly frame: 'delta';
   readonly data: { completionId: string; attempt: number; offset: number; kind: 'text'; index: number; text: string };

@@ -1,5 +1,5 @@
 // A real standalone process on a free port and a directory of its own, and a plain HTTP client for it. Runs the built
-// programs (`npm test` builds first), because that is what people start.
+// programs (`npm test` builds first), because users start those.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ export interface Answer {
   readonly json: Json;
 }
 
-// Bodies from outside, read freely: a test that is wrong about a shape fails at once.
+// Bodies from outside, read untyped: a test that is wrong about a shape fails at once.
 export type Json = ReturnType<typeof JSON.parse>;
 
 export interface Sent {
@@ -36,7 +36,7 @@ export interface Standalone {
   readonly output: () => string;
   /** Sends JSON (or a text as it is) and reads the whole answer. */
   request(method: string, path: string, body?: unknown, sent?: Sent): Promise<Answer>;
-  /** Asks to stop and resolves with the exit code. */
+  /** Stops it and resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 

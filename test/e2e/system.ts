@@ -1,6 +1,6 @@
-// The system under a scenario: standalone, or, in the tier that has real servers, five processes over Kafka, MongoDB and
-// Redis. The scenarios are the same files and do not know. Where that tier misses a server, their tests are skipped; what their
-// hooks prepare is prepared on a standalone process, for nobody.
+// The system under a scenario: standalone, or, in the tier that has real servers, five processes over Kafka, MongoDB
+// and Redis. The scenarios are the same files for both. Where that tier misses a server, their tests are skipped; their
+// hooks then prepare a standalone process that no test uses.
 import { endClusters, startCluster } from '../cluster/cluster-process.ts';
 import { servicesOrSkipFile } from '../services/needed-services.ts';
 import type { System } from './conversation.ts';

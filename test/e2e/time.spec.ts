@@ -1,6 +1,6 @@
-// What time does to threads, in a real process: sleeps of a year, schedules over the change of the clocks, deadlines. Whatever
+// Threads and time, in a real process: sleeps of a year, schedules over daylight saving changes, deadlines. Whatever
 // process dies meanwhile, each comes once. The development clock turns days into moments; a restart puts it back to the
-// machine's time, as a machine does whose clock is set back.
+// machine's time, as on a machine whose clock is set back.
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   eventsOf,
@@ -53,7 +53,7 @@ const passesUntil = async (time: number): Promise<unknown> => passes(time - (awa
 const ofType = async (thread: string, type: string): Promise<readonly Json[]> =>
   (await eventsOf(at, thread)).filter((event) => event.type === type);
 
-/** Long enough for what comes twice to come twice. */
+/** Long enough for a second one to come. */
 const aWhile = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_000));
 
 describe('a sleep', () => {

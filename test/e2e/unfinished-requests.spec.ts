@@ -1,5 +1,5 @@
-// Strangers who begin requests and do not finish them: what needs no body is answered without one, what stays unfinished ends,
-// and it takes room and places from none who finishes.
+// Clients that begin requests and do not finish them: a request that needs no body is answered without one, an
+// unfinished one ends, and it takes neither room nor places from complete requests.
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, openThread, say, untilEvent } from './conversation.ts';
@@ -28,7 +28,7 @@ afterAll(cleanUp);
 interface Stranger {
   readonly socket: Socket;
   answer(): string;
-  /** What was answered when the connection came to its end. */
+  /** The answer, once the connection has ended. */
   readonly ended: Promise<string>;
 }
 

@@ -13,7 +13,7 @@ interface Delivered {
 }
 
 const delivered: Delivered[] = [];
-/** What the sink answers with, in order; 200 when empty. */
+/** The answers of the sink, in order; 200 when empty. */
 let answers: number[] = [];
 const sink = createServer((request, response) => {
   const chunks: Buffer[] = [];

@@ -199,7 +199,7 @@ describe('deploy', () => {
 });
 
 describe('connect_calendar', () => {
-  /** What a person does in a browser: opens the page, follows one of its links, and is sent back. */
+  /** A user in a browser: opens the page, follows one of its links, and is redirected. */
   async function visit(authUrl: string, decision: 'allow' | 'deny'): Promise<string> {
     const page = await (await fetch(authUrl)).text();
     const link = new RegExp(`href="([^"]+decision=${decision})"`).exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';

@@ -1,4 +1,4 @@
-// A tool server that does everything wrong, one kind of wrong per tool, and counts what it gets.
+// A tool server with every kind of fault, one per tool; it counts its requests.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -19,7 +19,7 @@ interface Invocation {
   readonly callback_url: string;
 }
 
-/** Every tool is named after what its server does. */
+/** Every tool is named after its server's fault. */
 export const misdeeds = [
   'answers_500',
   'answers_404',

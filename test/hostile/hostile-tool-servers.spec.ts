@@ -47,7 +47,7 @@ async function threadThatCalls(tool: string, servers = ['hostile']): Promise<str
   return (thread.json as Json).id as string;
 }
 
-/** What must come of each: the outcome, what the model reads, how often the tool is asked, what its callbacks are told. */
+/** The expected result of each: the outcome, what the model reads, the number of requests, the answers to callbacks. */
 const expected: Record<
   Misdeed,
   { outcome: string; says: RegExp; posts: 'one' | 'several'; answers?: readonly number[] }

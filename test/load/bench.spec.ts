@@ -1,4 +1,4 @@
-// The bench must not rot: its scenarios run small, on the built app. Nothing here asserts a time.
+// The scenarios of the bench must keep working: they run small, on the built app. Nothing here asserts a time.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// A local HTTP server that speaks the OpenAI streaming chat format, byte by byte as told: the peer of the provider tests.
+// A local HTTP server that speaks the OpenAI streaming chat format, byte by byte as scripted: the peer of the provider
+// tests.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -13,7 +14,7 @@ export type ChatAnswer = (response: ServerResponse, request: ChatRequest) => voi
 export interface ChatServer {
   readonly url: string;
   readonly requests: readonly ChatRequest[];
-  /** What the next requests are answered with, the last one for ever. */
+  /** The answers to the next requests, the last one for ever. */
   answers(...answers: readonly ChatAnswer[]): void;
   close(): Promise<void>;
 }

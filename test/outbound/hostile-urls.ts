@@ -1,5 +1,5 @@
-// URLs that must never open a connection. `{port}` is where a canary listens on loopback, so that a guard which lets one
-// through is caught by the canary and not only by its own verdict. Names are answered by `hostileResolver`.
+// URLs that must never open a connection. `{port}` is where a canary listens on loopback, so that a guard that lets one
+// pass is caught by the canary and not only by its own verdict. Names are resolved by `hostileResolver`.
 //
 // guarantees §4, SSRF; I-22.
 
@@ -52,7 +52,7 @@ const loopback = [
   'https://zero.example:{port}/',
 ];
 
-/** Other places inside. */
+/** Other internal addresses. */
 const inside = [
   'http://10.0.0.1/',
   'https://10.0.0.1/',
@@ -70,7 +70,7 @@ const inside = [
   'https://inside.example/',
 ];
 
-/** Machines' own credentials. */
+/** Metadata services with a machine's credentials. */
 export const metadata = [
   'http://169.254.169.254/latest/meta-data/',
   'https://169.254.169.254/',
@@ -91,7 +91,7 @@ export const metadata = [
   'https://metadata.example/',
 ];
 
-/** Spellings that two parsers read in two ways, and things that are no http at all. */
+/** Spellings that two parsers read differently, and texts that are no http at all. */
 const confusing = [
   'http://public.example@127.0.0.1:{port}/',
   'http://127.0.0.1:{port}@public.example/',

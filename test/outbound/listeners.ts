@@ -1,4 +1,4 @@
-// Servers on loopback for outbound tests: one that counts connections and speaks to nobody, and one that answers as told.
+// Servers on loopback for outbound tests: one that only counts connections, and one that answers as scripted.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
@@ -25,7 +25,7 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** Tells connections apart. */
+  /** Distinguishes connections. */
   readonly socket: Socket;
 }
 
@@ -110,7 +110,7 @@ export function toolServer(baseUrl: string, fields: Partial<ToolServer> = {}): T
   };
 }
 
-/** Takes only connections that present a certificate of `ca`; remembers whose. */
+/** Accepts only connections that present a certificate of `ca`; records its subject. */
 export async function tlsServer(options: {
   readonly cert: string;
   readonly key: string;

@@ -1,5 +1,5 @@
 // `kill -9` at any moment under load, then a restart, again and again: nothing acknowledged is lost, nothing doubled,
-// every thread goes on. The real program, real files, real HTTP; judged by the checkers that judge the simulator.
+// every thread continues. The real program, real files, real HTTP; judged by the checkers that judge the simulator.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkHistory, type History, readHistory } from '@dormouse/testing';

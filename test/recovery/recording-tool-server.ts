@@ -1,5 +1,5 @@
-// A tool server that keeps a diary: acknowledges at once, answers a little later, tries its callback again while the
-// runtime is away (never after a 4xx), and remembers every POST it ever got. It outlives the runtime that is being killed.
+// A tool server that records every POST: acknowledges at once, answers a little later, retries its callback while the
+// runtime is away (never after a 4xx). It outlives the runtime that is being killed.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// People who talk while processes and servers die under them, and everything that a judge needs afterwards: what was sent and
-// answered, and the logs as they are in the end.
+// Clients that send messages while processes and servers die, and everything that a judge needs afterwards: what was
+// sent and answered, and the logs as they are in the end.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Commit } from '@dormouse/ports';
 import { emptyHistory, type History, type SentRequest } from '@dormouse/testing';
@@ -7,25 +7,25 @@ import type { System } from '../e2e/conversation.ts';
 import { type RecordingToolServer, serverName } from './recording-tool-server.ts';
 
 export interface Workload {
-  /** Registers the tool server and three agents, one per policy of interruption, and opens a thread for each person. */
+  /** Registers the tool server and three agents, one per policy of interruption, and opens a thread for each client. */
   prepare(tools: string, personCount: number): Promise<readonly string[]>;
   /**
-   * Says one message after another for as long as `talking`, and goes on in a new thread where the script of one has been played:
-   * the load does not end before the mischief does. Answers how many messages.
+   * Sends one message after another for as long as `talking`, and continues in a new thread where the script of one has
+   * been played: the load does not end before the faults do. Returns the number of messages.
    */
   talk(thread: string, talking: () => boolean, pauseMs?: PauseMs): Promise<number>;
-  /** A thread of the agent of this name; what it is sent and what becomes of it is part of the history. */
+  /** A thread of the agent of this name; its requests and their outcomes are part of the history. */
   open(agent: string): Promise<string>;
-  /** Says the message of this place, until it is taken. */
+  /** Sends the message of this place, until it is accepted. */
   say(thread: string, place: number): Promise<void>;
-  /** Asks to stop what the thread does, until that is taken. */
+  /** Interrupts the thread, until that is accepted. */
   interrupt(thread: string): Promise<void>;
   isIdle(thread: string): Promise<boolean>;
   /** Waits until everything is at rest, `withinMs` at most, and reads the logs of all threads. */
   history(tools: RecordingToolServer, withinMs: number): Promise<History>;
 }
 
-/** Between two messages of one person, evenly. */
+/** Between two messages of one client, evenly. */
 export interface PauseMs {
   readonly from: number;
   readonly to: number;
@@ -34,10 +34,10 @@ export interface PauseMs {
 const tenant = 'default';
 const messagesPerThreadMax = 400;
 const shortPause: PauseMs = { from: 0, to: 60 };
-/** What a message does to the turn that runs, and the name of the agent that has it so. */
+/** How a message affects the turn that runs, and the name of the agent with that policy. */
 export const onInterrupts = ['cancel', 'keep', 'queue'] as const;
 
-/** Every turn calls two tools, one of them at most once, then says something. */
+/** Every turn calls two tools, one of them at most once, then answers. */
 const script = Array.from({ length: messagesPerThreadMax * 2 }, (_, place) => {
   const call = (name: string): object => ({ tool_call: { name, arguments: { place } } });
   return place % 2 === 0 ? [call('work'), call('wipe')] : [{ wait_ms: 5 }, { text: `answer ${place}` }];

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A package manager that does what the script says, found before the machine's own. */
+/** A package manager that runs the script, found before the machine's own. */
 function aptThat(script: string): {
   readonly withinMs: number;
   readonly cwd: string;

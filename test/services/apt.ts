@@ -1,5 +1,5 @@
-// Debian's package manager: one of ours at a time, and patience with anybody else's. On a fresh machine several servers are
-// made ready at once, and the second `apt-get` ends where the first has the lock.
+// Debian's package manager: one of ours at a time, and retries while another process has its lock. On a fresh machine
+// several servers are prepared at once, and the second `apt-get` would fail where the first has the lock.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ const patienceMs = 180_000;
 const againMs = 1_000;
 const isLocked = /could not get lock|unable to (?:lock|acquire)/i;
 
-/** @throws Error with the end of its output when it fails; where others keep the lock for minutes too. */
+/** @throws Error with the end of its output when it fails; also where other processes keep the lock for minutes. */
 export function apt(args: readonly string[], options: AptOptions): Promise<string> {
   const environment = { DEBIAN_FRONTEND: 'noninteractive', ...options.environment };
   return underLock(

@@ -1,7 +1,7 @@
 // What takes minutes to build is built once per machine: aside, under a lock, and put in place by one rename.
 //
 // Invariants:
-//   O1. A folder under its final name is whole: whoever dies while building leaves nothing there.
+//   O1. A folder under its final name is complete: a build that dies leaves nothing there.
 //   O2. Of several processes that want it at once one builds, the others wait; a builder that died is replaced.
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

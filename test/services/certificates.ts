@@ -1,5 +1,5 @@
-// An authority of our own and what it signs, made with openssl: certificates for 127.0.0.1 and localhost, for servers and for
-// clients, that are valid until the end of next year or have expired long ago.
+// An authority of our own and the certificates it signs, made with openssl: for 127.0.0.1 and localhost, for servers
+// and for clients, that are valid until the end of next year or have expired long ago.
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInstalled, runCommand } from './run-command.ts';
@@ -12,7 +12,7 @@ export interface Certificate {
 }
 
 export interface Authority {
-  /** Whoever trusts this file trusts what is issued. */
+  /** The certificate of the authority: a client that trusts it trusts what is issued. */
   readonly file: string;
   issue(name: string, validity?: 'valid' | 'expired'): Promise<Certificate>;
 }

@@ -1,8 +1,8 @@
 // A test server in a container, where an engine runs: `docker compose` with a project of its own for each server.
 //
 // Invariants:
-//   D1. Every project has a name that nobody else has; only projects that were begun here are ended, with their volumes.
-//   D2. When this process ends, what it began ends too. Whoever holds a project for longer writes its name down.
+//   D1. Every project has a unique name; only projects that were begun here are ended, with their volumes.
+//   D2. When this process ends, what it began ends too. A process that holds a project for longer records its name.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export async function hasEngine(): Promise<boolean> {
     const version = await runCommand('docker', ['compose', 'version', '--short'], { withinMs: engineAnswersWithinMs });
     return canWait(version);
   } catch {
-    return false; // not installed, not running, not ours to use: that is the answer
+    return false; // not installed, not running, not ours to use: all mean no
   }
 }
 
@@ -89,7 +89,7 @@ export async function startContainer(
 const composeOf = (project: string): readonly string[] => ['compose', '--project-name', project, '--file', file];
 const down = ['down', '--volumes', '--remove-orphans', '--timeout', '10'];
 
-/** Whether a project that somebody wrote down has a server that runs. */
+/** Whether a recorded project has a server that runs. */
 export function isProjectRunning(project: string): boolean {
   const { status, stdout } = askNow(project, ['ps', '--status', 'running', '--quiet']);
   return status === 0 && stdout.trim() !== '';
@@ -101,7 +101,7 @@ export function linesOfProject(project: string, count: number): readonly string[
   return stdout.trimEnd() === '' ? [] : stdout.trimEnd().split('\n');
 }
 
-/** The file is read as a whole, for what it says of other commands too. */
+/** The compose file is read as a whole, so it needs the variables of other commands too. */
 const askNow = (project: string, args: readonly string[]) =>
   spawnSync('docker', [...composeOf(project), ...args], {
     encoding: 'utf8',
@@ -109,7 +109,7 @@ const askNow = (project: string, args: readonly string[]) =>
     env: { ...process.env, DORMOUSE_TEST_PORT: '0', DORMOUSE_TEST_ADVERTISED_PORT: '0' },
   });
 
-/** Ends a project that somebody wrote down, or that did not become what it was to be. */
+/** Ends a recorded project, or one that failed to start. */
 export function endProjectNow(project: string): void {
   begun.delete(project);
   askNow(project, down);

@@ -1,10 +1,10 @@
-// A file that says "I am at it": one process works at a time, the others wait, and one that died is replaced.
+// A lock file: one process works at a time, the others wait, and one that died is replaced.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const waitMs = 250;
 
-/** Works when the lock is ours, and gives it back. `waiting` is called once when somebody else has it. */
+/** Works while it holds the lock, and releases it. `waiting` is called once when another process has it. */
 export async function underLock<Result>(
   file: string,
   waiting: () => void,

@@ -1,8 +1,8 @@
 // Ports for servers of tests.
 //
 // Invariant:
-//   P1. They are below those that the system gives to outgoing connections: between our look and the server's start thousands of
-//       connections are made on a busy machine, and one of them would take the port sooner or later.
+//   P1. They are below those that the system gives to outgoing connections: between this check and the server's start
+//       thousands of connections are made on a busy machine, and one of them would take the port sooner or later.
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -31,7 +31,7 @@ export async function freeStretch(length: number): Promise<number> {
   throw new Error(`no ${length} free ports in a row from ${lowestOfStretches} to ${lowest}`);
 }
 
-/** Those on which nobody else could listen now. */
+/** Those on which no other server could listen now. */
 export async function takenPorts(ports: readonly number[]): Promise<readonly number[]> {
   const free = await Promise.all(ports.map(isFree));
   return ports.filter((_, nth) => free[nth] === false);

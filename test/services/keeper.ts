@@ -9,7 +9,7 @@ const recipe = recipes.find((each) => each.name === name);
 const keeper = identityOf(process.pid);
 if (recipe === undefined || keeper === null) throw new Error(`there is no service ${name}`);
 
-// What listens to nothing yet: until the servers run, SIGTERM ends this process, and its exit ends what it started.
+// No handler yet: until the servers run, SIGTERM ends this process, and its exit ends what it started.
 process.once('SIGTERM', () => process.exit(1));
 process.on('SIGHUP', () => {});
 writeRecord(place, { state: 'starting', keeper });

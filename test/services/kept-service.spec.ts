@@ -1,4 +1,4 @@
-// What keeps test servers running, on processes that only sleep: who is signalled, and who never is.
+// The keeper of test servers, on processes that only sleep: which are signalled, and which never are.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,10 +1,11 @@
-// One test server that stays: a keeper process of its own starts it by its recipe and holds it, long after the command that
-// asked for it has ended. What it started stands in a record.
+// One test server that stays: a keeper process of its own starts it by its recipe and holds it, long after the command
+// that requested it has ended. Its processes are listed in a record.
 //
 // Invariants:
-//   K1. Only processes of the record are signalled, and only while they are the ones that were written down.
-//   K2. Asked for twice there is one: whole, it is left as it is; damaged, it is ended and started anew, with fresh data.
-//   K3. The keeper alone writes the record, each time whole.
+//   K1. Only processes of the record are signalled, and only while they are the recorded ones.
+//   K2. A second request changes nothing: a complete one is left as it is; a damaged one is ended and started again,
+//       with fresh data.
+//   K3. The keeper alone writes the record, each time as a whole.
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +30,7 @@ export type ServiceRecord =
 
 export type KeptState =
   | { readonly state: 'up'; readonly url: string; readonly pids: readonly number[] }
-  /** Somebody else's, named by the environment: used, and never signalled. */
+  /** Run by others, named by the environment: used, and never signalled. */
   | { readonly state: 'given'; readonly url: string }
   /** Started here, and a process of it is gone. */
   | { readonly state: 'damaged'; readonly url: string | null; readonly pids: readonly number[] }
@@ -45,7 +46,7 @@ export interface KeptService {
   state(): KeptState;
   up(say: (text: string) => void): Promise<KeptState>;
   down(): Promise<void>;
-  /** The last lines of what it has printed, by file. */
+  /** The last lines of its output, by file. */
   lastLines(count: number): ReadonlyMap<string, readonly string[]>;
 }
 
@@ -135,7 +136,7 @@ function startKeeper(name: string, place: string): void {
     stdio: ['ignore', output, output],
   });
   closeSync(output);
-  // Before its first record it can only be known by its end.
+  // Before its first record only its end shows anything.
   keeper.once('exit', (code) => {
     if (!existsSync(recordFile(place)))
       writeRecord(place, { state: 'refused', reason: `the keeper ended with ${code}`, remedy: 'See keeper.out.' });

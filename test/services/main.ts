@@ -1,7 +1,7 @@
 // npm run services -- up|down|status [kafka|mongo|redis …] [--json]      npm run services -- logs [name …] [--lines N]
 //
-// `up` leaves them running and prints what the tests read, one NAME=value a line; all else is said on stderr.
-// Ends with 1 when one of them is not up, with 2 when it was asked for something else.
+// `up` leaves them running and prints what the tests read, one NAME=value a line; all else goes to stderr.
+// Ends with 1 when one of them is not up, with 2 for an invalid request.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type KeptState, keptService } from './kept-service.ts';

@@ -1,5 +1,6 @@
-// A machine that cannot have a server: what needs it is skipped with the reason and what would help, and nothing fails. The
-// specs of the cluster tier run with no program to be found, no cache, and servers given from outside where nobody listens.
+// A machine that cannot have a server: a test that needs it is skipped with the reason and the remedy, and nothing
+// fails. The specs of the cluster tier run without any program, without a cache, and with given servers that do not
+// listen.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,11 +1,12 @@
-// The address of a service inside a spec. What needs one that this machine cannot have is skipped, named and counted.
+// The address of a service inside a spec. A test of a service that this machine cannot have is skipped, named and
+// counted.
 import { beforeEach, inject, it } from 'vitest';
 import type { ServiceRecipe } from './service.ts';
 import type { Provided } from './start-for-tests.ts';
 
 type Name = ServiceRecipe['name'];
 
-/** Describes `suite` with the addresses of the services it needs, or a skipped test for each that is not there, with the reason. */
+/** Describes `suite` with the addresses of its services, or a skipped test for each missing one, with the reason. */
 export function withServices<Names extends readonly Name[]>(
   names: Names,
   suite: (urls: { readonly [Each in Names[number]]: string }) => void,
@@ -22,8 +23,8 @@ export function withServices<Names extends readonly Name[]>(
 }
 
 /**
- * The addresses of all services, asked for by a module when a spec file imports it. Null in the tiers that have none, and where
- * one is missing: then each test of the file is skipped with the reasons. Its `beforeAll` hooks still run.
+ * The addresses of all services, requested by a module when a spec file imports it. Null in the tiers that have none,
+ * and where one is missing: then each test of the file is skipped with the reasons. Its `beforeAll` hooks still run.
  */
 export function servicesOrSkipFile(): Readonly<Record<Name, string>> | null {
   // Provided in the cluster tier only.

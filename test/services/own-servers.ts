@@ -1,13 +1,14 @@
-// Servers of a spec's own, one of each that it wants, which it may hurt. A machine that cannot have one has nothing to hurt: the spec is skipped.
+// Servers of a spec's own, one of each that it wants, which it may damage. Where a machine cannot have one the spec is
+// skipped.
 import { join } from 'node:path';
 import { recipes } from './recipes.ts';
 import type { RunningService, ServiceRecipe, StartOptions } from './service.ts';
 import { serviceCache } from './service-cache.ts';
 
 export interface OwnServers {
-  /** Those that run, all to be stopped by who asked for them. */
+  /** The running ones, all to be stopped by the caller. */
   readonly servers: ReadonlyMap<ServiceRecipe['name'], RunningService>;
-  /** Why not all of them do, and what would help. */
+  /** Why not all of them run, and the remedy. */
   readonly missing: string | null;
 }
 

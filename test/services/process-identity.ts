@@ -1,4 +1,4 @@
-// Which process a number meant when it was written down: process ids are given to others, start times are not.
+// Which process a recorded number meant: process ids are reused, start times are not.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -29,13 +29,13 @@ export function signalTo(one: ProcessIdentity, signal: NodeJS.Signals): boolean 
   }
 }
 
-/** Ticks since a boot, which has a name of its own. */
+/** Ticks since a boot, which has an id of its own. */
 function startOnLinux(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, started] = [fields[0], fields[19]];
-    if (state === 'Z') return null; // it has ended, and nobody has asked how
+    if (state === 'Z') return null; // it has ended, and its parent has not read its status
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${started}`;
   } catch (error) {
     if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;

@@ -1,4 +1,4 @@
-// Every server there is a recipe for.
+// Every server with a recipe.
 import { recipe as kafka } from './kafka/recipe.ts';
 import { recipe as mongo } from './mongo/recipe.ts';
 import { recipe as redis } from './redis/recipe.ts';

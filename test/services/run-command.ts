@@ -1,4 +1,4 @@
-// Runs a command of the machine (a package manager, a compiler) and gives what it printed.
+// Runs a command of the machine (a package manager, a compiler) and returns its output.
 import { spawn } from 'node:child_process';
 
 const keptCharacters = 4_000;
@@ -38,6 +38,6 @@ export async function isInstalled(command: string): Promise<boolean> {
     await runCommand('sh', ['-c', `command -v ${command}`], { withinMs: 5_000 });
     return true;
   } catch {
-    return false; // that is the answer
+    return false; // that means no
   }
 }

@@ -1,7 +1,7 @@
-// A server as a child process: its output in a file, its port awaited, its end by its own pid.
+// A server as a child process: its output in a file, its port awaited, ended by its own pid.
 //
 // Invariants:
-//   V1. Only what was started here is signalled; when this process ends, what it started ends too.
+//   V1. Only processes that were started here are signalled; when this process ends, they end too.
 //   V2. A server that dies before it listens is reported with the end of its output.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ export async function startServer(options: {
   readonly port: number;
   readonly withinMs: number;
   readonly environment?: Readonly<Record<string, string>>;
-  /** What the program is told its name is. */
+  /** The program's name for itself. */
   readonly argv0?: string;
 }): Promise<ServerProcess> {
   const output = openSync(options.output, 'a');

@@ -1,4 +1,4 @@
-// Where what is built once per machine lives: outside every repository.
+// The place of things that are built once per machine: outside every repository.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 

@@ -1,10 +1,10 @@
-// A real server for tests: where it comes from, and how a test may hurt it.
+// A real server for tests: where it comes from, and how a test may damage it.
 import type { Certificate } from './certificates.ts';
 
 export interface RunningService {
   /** What a client connects to: `host:port` of a broker, or a URL. */
   readonly url: string;
-  /** Of what was started here; none of a server given from outside or in a container. */
+  /** Of a server that was started here; none of one given from outside or in a container. */
   readonly pids: () => readonly number[];
   /** The compose project it is in, if it is in a container. */
   readonly project?: string;
@@ -24,17 +24,17 @@ export interface StartOptions {
   /** What is built once per machine lives here, outside every repository. */
   readonly cache: string;
   readonly say: (line: string) => void;
-  /** The port that clients are told to use, where something stands between them and the server. */
+  /** The port that clients are to use, where a proxy stands between them and the server. */
   readonly advertisedPort?: number;
-  /** Started here even when one is given: it is going to be hurt. */
+  /** Started here even when one is given: it is going to be damaged. */
   readonly own?: true;
   /** Never in a container: its data is in `directory`, and stays there. */
   readonly built?: true;
 }
 
-/** Whom a server lets in: everybody, or who does and shows all of this. */
+/** Clients that a server accepts: all, or those with all of these credentials. */
 export interface Guard {
-  /** A user and a password, which no URL is to have to encode. */
+  /** A user and a password, without characters that a URL has to encode. */
   readonly login?: { readonly user: string; readonly password: string };
   /** The server shows `certificate`, and wants one that the authority of this file has signed. */
   readonly tls?: { readonly certificate: Certificate; readonly authorityFile: string };
@@ -49,12 +49,12 @@ export interface ServiceRecipe {
   start(options: StartOptions): Promise<Started>;
 }
 
-/** A server that is needed cannot be had here. */
+/** A server that is needed is not available here. */
 export class ServerMissing extends Error {
   override readonly name = 'ServerMissing';
 }
 
-/** A server somebody else runs: it is used, and never signalled. */
+/** A server run by others: it is used, and never signalled. */
 export function givenService(url: string): Started {
   const refuse = (): never => {
     throw new Error(`${url} was given from outside: it cannot be stopped from here`);

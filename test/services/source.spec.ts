@@ -1,5 +1,5 @@
-// Which source a test server comes from. No engine is needed: `docker` is a script here that writes down what it was asked and
-// answers as it is told, so this says nothing about what an engine does with it.
+// Which source a test server comes from. No engine is needed: `docker` is a script here that records its arguments and
+// gives scripted answers, so this says nothing about what an engine does with them.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

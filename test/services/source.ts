@@ -1,9 +1,9 @@
-// Where a test server comes from. In this order: the one that the environment names, a container where an engine runs, or one
-// built from package registries.
+// The source of a test server, in this order: the one that the environment names, a container where an engine runs, or
+// one built from package registries.
 import { hasEngine, startContainer } from './containers.ts';
 import { givenService, type ServiceRecipe, type Started, type StartOptions } from './service.ts';
 
-/** `build` starts one from what was built; it answers for itself when this machine cannot. */
+/** `build` starts a built one; it reports itself when this machine cannot. */
 export async function startFromSource(
   { name, variable }: Pick<ServiceRecipe, 'name' | 'variable'>,
   options: StartOptions,

@@ -1,5 +1,5 @@
-// Before the specs of the cluster: every service starts once, in parallel, and its address is provided; after them it stops.
-// A service this machine cannot have is provided as such, with the reason and what would help.
+// Before the specs of the cluster: every service starts once, in parallel, and its address is provided; after them it
+// stops. A service that this machine cannot have is provided as such, with the reason and the remedy.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

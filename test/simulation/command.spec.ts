@@ -1,4 +1,4 @@
-// What `npm run sim` says to whoever types it.
+// The output of `npm run sim`.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

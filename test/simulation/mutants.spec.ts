@@ -1,5 +1,5 @@
-// A checker that cannot fail is a defect: every deliberately broken variant of the protocol is caught within a fixed range of
-// seeds, and those that are harmless say why and stay so.
+// A checker that cannot fail is a defect: every deliberately broken variant of the protocol is caught within a fixed
+// range of seeds, and harmless ones say why and stay harmless.
 import { judgeSeed, type Mutant, mutants, soundInstallation } from '@dormouse/testing';
 import { describe, expect, it } from 'vitest';
 
@@ -30,7 +30,7 @@ describe('the simulator catches a protocol in which', () => {
     async ({ mutant, seedsMax, faults, topology }) => {
       const caught = await caughtBy(mutant, seedsMax ?? seedsUsually);
       expect(caught).not.toBeNull();
-      // It is what is broken that was caught, not the faults it was searched with.
+      // The broken rule was caught, not the faults of the search.
       const sound = { ...soundInstallation, ...(faults && { faults }), ...(topology && { topology }) };
       expect(await caughtBy(sound, 1, caught?.seed)).toBeNull();
     },

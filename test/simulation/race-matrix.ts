@@ -1,6 +1,7 @@
 // All orders of all nine of the race matrix, through the real services, over as many threads as there are processors.
 //
-//   node --conditions=dormouse-source test/simulation/race-matrix.ts [--topology durable|standalone] [--pause MS] [--orders N] [--from K]
+//   node --conditions=dormouse-source test/simulation/race-matrix.ts [--topology durable|standalone] [--pause MS]
+//   [--orders N] [--from K]
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -9,7 +10,7 @@ import { race } from './races.ts';
 
 interface Share {
   readonly topology: 'standalone' | 'durable';
-  /** Between two happenings, on the clock of the simulation; 0 leaves no time for what needs any. */
+  /** Between two events, on the clock of the simulation; 0 leaves no time for an event that needs any. */
   readonly pauseMs: number;
   readonly from: number;
   readonly to: number;

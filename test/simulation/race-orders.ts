@@ -1,8 +1,8 @@
-// Which orders of happenings there are, and what is wrong with the ending of one.
+// All orders of the events, and the violations in the outcome of one.
 import { type RecordedEvent, transcript } from '@dormouse/thread';
 import type { Ending, Happening } from './races.ts';
 
-/** The matrix: all that may happen to one call, whoever it comes from. */
+/** The matrix: all events of one call, from any source. */
 export const matrix = [
   'result',
   'cancel',
@@ -36,7 +36,7 @@ export function orderAt(names: Order, number: number): Order {
   return [names[place] as Happening, ...orderAt(rest, Math.floor(number / names.length))];
 }
 
-/** What is wrong with an ending; nothing, whatever the order was. */
+/** The violations in an outcome; none, whatever the order was. */
 export function faultsOf({ events, posts, statuses }: Ending, order: Order): readonly string[] {
   const bad: string[] = [];
   const count = (type: RecordedEvent['type']): number => events.filter((event) => event.type === type).length;

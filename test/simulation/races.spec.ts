@@ -1,6 +1,6 @@
-// The race matrix through the real services: result, duplicate, confirmation, event, login, cancel, interruption, close, timeout,
-// approval and the end of the process, in every order. The heart alone is searched deeper, in libs/thread; all orders of all nine of
-// the matrix take half an hour, which `npm run test:all` has (race-matrix.ts).
+// The race matrix through the real services: result, duplicate, confirmation, event, login, cancel, interruption,
+// close, timeout, approval and the end of the process, in every order. The heart alone is searched deeper, in
+// libs/thread; all orders of all nine of the matrix take half an hour, which `npm run test:all` has (race-matrix.ts).
 import { describe, expect, it } from 'vitest';
 import { faultsOf, matrix, type Order, orderAt, orders } from './race-orders.ts';
 import { type Happening, race } from './races.ts';
@@ -18,7 +18,7 @@ const afterwards = [
   'restart',
 ] as const;
 
-/** Everything settles between two happenings, or nothing that needs time does. */
+/** Everything settles between two events, or nothing that needs time does. */
 const pausesMs = [1_500, 0];
 
 async function expectAllSound(all: readonly Order[], topology: 'standalone' | 'durable') {

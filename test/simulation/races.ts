@@ -1,5 +1,6 @@
-// One call of one thread in a small installation of the real services over the memory world, and what may happen to it through
-// the real doors: in the order that a spec wants, with the process dying in between. Time stands still between two steps.
+// One call of one thread in a small installation of the real services over the memory world, and the events of that
+// call through the real gateways: in the order that a spec wants, with the process dying in between. Time stands still
+// between two steps.
 import {
   createManualClock,
   createMemoryWorld,
@@ -35,7 +36,7 @@ import { defaultLimits, defaultPolicies, type RecordedEvent } from '@dormouse/th
 
 export type Happening = keyof typeof happenings;
 
-/** What it came to: the log, everything that a tool server got, and the answers its callbacks got. */
+/** The outcome: the log, everything that a tool server got, and the answers its callbacks got. */
 export interface Ending {
   readonly events: readonly RecordedEvent[];
   readonly posts: readonly SendRequest[];
@@ -50,7 +51,7 @@ const tokens = createCallbackTokens({
 });
 const toolTimeoutMs = 60_000;
 
-/** One after the other, with so much time between them, then until nothing more can come of it. */
+/** One after the other, with so much time between them, then until nothing more can follow. */
 export async function race(
   order: readonly Happening[],
   topology: MemoryWorld['topology'],
@@ -177,7 +178,7 @@ async function createScene(topology: MemoryWorld['topology']): Promise<Scene> {
   };
 }
 
-/** Whoever is dead waits for ever, whatever it was about to do. */
+/** An operation of a dead process never settles. */
 const gateFor = (dead: ReadonlySet<string>): Gate => ({
   pass: (node, _operation, apply) => (dead.has(node) ? new Promise(() => {}) : Promise.resolve().then(apply)),
 });

@@ -1,4 +1,4 @@
-// The reporter that `npm test` counts with, on a folder of its own.
+// The reporter that counts for `npm test`, on a folder of its own.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// tools/up.mjs in a project of its own: an empty lock, a compiler that only notes that it ran, a command that notes what it hears.
+// tools/up.mjs in a project of its own: an empty lock, a compiler that records its runs, a command that records its
+// signals.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-// npm under this Node too, and without what the npm that runs these specs told it about another project.
+// npm under this Node too, and without the settings of the npm that runs these specs.
 const outerEnv = Object.entries(process.env).filter(([key]) => !key.startsWith('npm_'));
 const env = { ...Object.fromEntries(outerEnv), PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
 const starter = fileURLToPath(new URL('../../tools/up.mjs', import.meta.url));

@@ -1,15 +1,16 @@
-// The whole cluster on one machine without containers: a real Kafka, a MongoDB-compatible server and a Redis (or those that
-// the environment names), the topics and indexes, the five services as processes, and the example tools.
+// The whole cluster on one machine without containers: a real Kafka, a MongoDB-compatible server and a Redis (or those
+// that the environment names), the topics and indexes, the five services as processes, and the example tools.
 //
 //   npm run cluster -- [--data DIR] [--port 7420] [--json]
 //
 // Invariants:
 //   C1. Data, keys and output live in one directory; a second start finds them again.
-//   C2. A service that dies is said and started again, and so is a server that was started here. What was started here, and
-//       only that, ends with Ctrl-C: doors first, stores last, exit code 0.
+//   C2. A service that dies is reported and restarted, and so is a server that was started here. What was started here,
+//       and only that, ends with Ctrl-C: gateways first, stores last, exit code 0.
 //   C3. Everything listens on loopback.
-//   C4. It ends in order also when nobody reads what it says any more, or when the process that started it with a channel dies.
-//   C5. It starts on ports that nobody listens on, or not at all.
+//   C4. It ends in order also when its output is not read any more, or when the process that started it with a channel
+//       dies.
+//   C5. It starts on ports without a listener, or not at all.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -117,7 +118,7 @@ async function start(): Promise<void> {
   if (!stopping) process.stdout.write(values.json ? asJson(brokers, database, hints) : banner());
 }
 
-/** Who answers there would be taken for ours. (C5) */
+/** Another process that answers there would be taken for ours. (C5) */
 async function refuseTakenPorts(): Promise<void> {
   if (!(firstPort >= 1 && firstPort <= highestFirstPort))
     throw new Error(`--port takes a number from 1 to ${highestFirstPort}, and not ${values.port}`);
@@ -167,7 +168,7 @@ function run(
   return child;
 }
 
-/** Settings of this shell reach the services; addresses are ours to give. */
+/** Settings of this shell reach the services; addresses are set here. */
 function inherited(): NodeJS.ProcessEnv {
   const { DORMOUSE_PORT: _port, DORMOUSE_HOST: _host, DORMOUSE_DATA_DIR: _data, ...rest } = process.env;
   return rest;
@@ -200,7 +201,7 @@ async function keepServing(name: string, server: RunningService): Promise<void> 
 
 async function restarted(name: string, server: RunningService): Promise<void> {
   try {
-    server.kill('SIGKILL'); // of several processes the others may be left
+    server.kill('SIGKILL'); // the others of several processes may still run
     await server.restart();
   } catch (error) {
     say(`${name} does not start: ${(error as Error).message}`);

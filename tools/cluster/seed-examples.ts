@@ -1,4 +1,4 @@
-// The example tool server and the agent that uses it, registered through the API; again changes nothing.
+// The example tool server and its agent, registered through the API; a second run changes nothing.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const triesMax = 5;
@@ -10,7 +10,7 @@ export async function seedExamples(url: string, key: string, tools: string): Pro
     for (let tries = 1; ; tries += 1) {
       try {
         const answer = await fetch(url + path, sent);
-        await answer.arrayBuffer(); // to its end: a connection that is left in the middle is closed under the next request
+        await answer.arrayBuffer(); // read to its end: an aborted one would close the connection under the next request
         return answer.status;
       } catch (error) {
         const { message, cause } = error as Error;

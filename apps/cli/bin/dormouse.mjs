@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts the built CLI. Plain JavaScript that any Node can read, so that it can say what is missing.
+// Starts the built CLI. Plain JavaScript that any Node can read, so that it can report what is missing.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// Makes text from elsewhere harmless for a terminal: what a tool or a model says must not move the cursor, change the
+// Makes text from elsewhere harmless for a terminal: the text of a tool or a model must not move the cursor, change the
 // title, hide itself or reverse the line. R100
 import { stripVTControlCharacters } from 'node:util';
 

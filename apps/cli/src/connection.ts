@@ -1,4 +1,4 @@
-// Where the runtime is and which key it takes: from flags, the environment, or the file that the standalone runtime wrote.
+// The URL of the runtime and its key: from flags, the environment, or the file that the standalone runtime wrote.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Client, createClient } from '@dormouse/client';
@@ -10,7 +10,7 @@ export interface ConnectionFlags {
   readonly data: string;
 }
 
-/** Long enough to survive a restart, short enough for a person who forgot to start it. */
+/** Long enough to survive a restart, short enough for a user who forgot to start it. */
 const retry = { firstPauseMs: 100, pauseMsMax: 1_000, totalMsMax: 2_000 };
 
 export async function connect(flags: ConnectionFlags): Promise<Client> {

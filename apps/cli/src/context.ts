@@ -1,4 +1,4 @@
-// What every command gets: the terminal, the connection, and the two ways of answering.
+// What every command gets: the terminal, the connection, and the two forms of output.
 import type { Client } from '@dormouse/client';
 import { cleanJson, cleanText } from './clean-text.ts';
 import type { Terminal } from './terminal.ts';
@@ -20,7 +20,7 @@ export function progress(context: CliContext, words: string): void {
   if (!context.json) context.terminal.err(context.terminal.style('dim', cleanText(words)));
 }
 
-/** Says each thing once while it stays the same: an outage is one piece of news, however often it is met. */
+/** Prints a line once while it stays the same: an outage is reported once, however often it is noticed. */
 export function sayOnce(say: (words: string) => void): (words: string) => void {
   let last = '';
   return (words) => {

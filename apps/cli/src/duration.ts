@@ -1,4 +1,4 @@
-// Spans of time as people type them: 90s, 2h30m, +3d, 1w.
+// Spans of time as users type them: 90s, 2h30m, +3d, 1w.
 const unitMs = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const;
 
 const isUnit = (unit: string | undefined): unit is keyof typeof unitMs => unit !== undefined && unit in unitMs;

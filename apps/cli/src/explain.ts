@@ -1,4 +1,4 @@
-// Errors in words, with what to do about them and the exit code that goes with them.
+// Errors in words, with the next step and the exit code of each.
 import { ApiProblem, ConnectionProblem } from '@dormouse/client';
 import { cleanJson, cleanText } from './clean-text.ts';
 import { CliFailure, type ExitCode, exitCodes } from './exit-code.ts';
@@ -31,7 +31,7 @@ export function explain(error: unknown): Explanation {
   };
 }
 
-/** What the API has no code for is named after its exit code: `usage` is USAGE, `notInOrder` NOT_IN_ORDER. */
+/** A failure without an API code is named after its exit code: `usage` is USAGE, `notInOrder` NOT_IN_ORDER. */
 function codeOf(exitCode: ExitCode): string {
   const [name = 'failed'] = Object.entries(exitCodes).find(([, code]) => code === exitCode) ?? [];
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();

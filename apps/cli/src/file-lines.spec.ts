@@ -17,7 +17,7 @@ async function linesOf(...texts: readonly string[]): Promise<readonly string[]> 
 
 it('gives the lines, wherever the chunks end', async () => {
   expect(await linesOf('a\nb', 'c', 'd\n', '\ne')).toEqual(['a', 'bcd', '', 'e']);
-  expect(await linesOf('a\r\nb\r\n')).toEqual(['a\r', 'b\r']); // JSON does not mind
+  expect(await linesOf('a\r\nb\r\n')).toEqual(['a\r', 'b\r']); // JSON allows it
   expect(await linesOf()).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 // The lines of a text file, one by one.
 //
 // Invariants:
-//   L1. Nothing is read ahead of whoever takes the lines but one chunk: a file of any length is read in bounded memory.
+//   L1. At most one chunk is read ahead of the consumer: a file of any length is read in bounded memory.
 //   L2. A line is bounded, too.
 import { createReadStream } from 'node:fs';
 import { CliFailure, exitCodes } from './exit-code.ts';

@@ -1,7 +1,7 @@
 // Sends the file of an exported thread, once all of it has been checked: payloads one by one, commits in parts.
 //
 // Invariants:
-//   F1. Nothing is sent of a file that is not whole; the runtime checks again what it gets.
+//   F1. Nothing is sent of a file that is not complete; the runtime checks again what it receives.
 //   F2. A part holds commits of one thread and is bounded, so that a file of any length is sent in bounded memory.
 //   F3. A refusal names the line.
 import {
@@ -27,7 +27,7 @@ export interface Imported {
 
 type WholeFile = Extract<ExportVerdict, { readonly ok: true }>;
 
-/** @throws CliFailure when the file is not whole, or the runtime does not take it. (F1) */
+/** @throws CliFailure when the file is not complete, or the runtime refuses it. (F1) */
 export async function importFile(client: Client, file: string, onSent: (words: string) => void): Promise<Imported> {
   const verdict = await verifyFile(file);
   let imported: Imported | null = null;

@@ -1,4 +1,4 @@
-// `dormouse`: the command line tool. Everything is in run-cli.ts; this file lends it the process.
+// `dormouse`: the command line tool. Everything is in run-cli.ts; this file passes it the process.
 import { runCli } from './run-cli.ts';
 import { processTerminal } from './terminal.ts';
 

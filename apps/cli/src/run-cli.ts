@@ -59,7 +59,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     .version(toolVersion(), '--version', 'the version of this tool')
     .configureOutput({
       writeOut: (text) => terminal.write(text),
-      writeErr: (text) => (wantsJson(argv) ? undefined : terminal.err(text.trimEnd())), // as JSON it is said at the end
+      writeErr: (text) => (wantsJson(argv) ? undefined : terminal.err(text.trimEnd())), // JSON comes at the end
     })
     .exitOverride();
   const run: RunCommand = async (body) => {
@@ -75,13 +75,13 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
   } catch (error) {
     if (!(error instanceof CommanderError)) return report(terminal, wantsJson(argv), error);
     if (error.exitCode === 0) return exitCodes.done;
-    if (!wantsJson(argv)) return exitCodes.usage; // it has said why
+    if (!wantsJson(argv)) return exitCodes.usage; // the message is printed already
     const why = error.code === 'commander.help' ? 'no command was given' : error.message.replace(/^error: /, '');
     return report(terminal, true, new CliFailure(exitCodes.usage, why, 'See: dormouse --help'));
   }
 }
 
-/** Also when what stands before it was wrong: an error is JSON where answers are. */
+/** Also when the arguments before it are wrong: an error is JSON where answers are. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end < 0 ? argv.length : end).includes('--json');

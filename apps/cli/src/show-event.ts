@@ -2,7 +2,7 @@
 import { type ContentItem, isEvent, textOf, type ThreadEvent } from '@dormouse/client';
 import { cleanLine } from './clean-text.ts';
 
-/** What happened, without position and time. */
+/** The event in words, without position and time. */
 export function describeEvent(event: ThreadEvent): string {
   return describeSpeech(event) ?? describeCall(event) ?? describeArrival(event) ?? describeRest(event) ?? '';
 }

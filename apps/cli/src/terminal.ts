@@ -1,16 +1,16 @@
-// What the tool needs of the process: where answers go, where words for people go, and whether there is a person at all.
+// The parts of the process that the tool uses: where answers and messages are written, and whether a user is present.
 //
 // Invariants:
 //   T1. stdout carries answers, stderr carries progress and errors; with --json stdout is JSON and nothing else.
-//   T2. Nothing is asked of a person where stdin or stdout is not a terminal.
-//   T3. A reader that has seen enough (`| head`) ends the tool quietly.
+//   T2. No question is asked where stdin or stdout is not a terminal.
+//   T3. A reader that closes early (`| head`) ends the tool quietly.
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
 
 export interface Terminal {
   readonly stdin: Readable;
   readonly stdout: Writable;
-  /** True when a person can be asked. (T2) */
+  /** True when a user can be asked. (T2) */
   readonly interactive: boolean;
   readonly columns: number;
   /** Writes as it is, without a line feed. */
@@ -33,7 +33,7 @@ export function processTerminal(): Terminal {
     stdout: process.stdout,
     interactive: process.stdin.isTTY && process.stdout.isTTY,
     columns: process.stdout.columns || columnsStandard,
-    // `void`: what a stream answers is not what a command returns, its exit code.
+    // `void`: the return value of a stream's write is not a command's exit code.
     write: (text) => void process.stdout.write(text),
     out: (line) => void process.stdout.write(`${line}\n`),
     err: (line) => void process.stderr.write(`${line}\n`),

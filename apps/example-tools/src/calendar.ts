@@ -1,4 +1,4 @@
-// A tool that needs a login at somebody else's service: the bundled toy provider.
+// A tool that needs a login at another service: the bundled toy provider.
 import { z } from 'zod';
 import { defineTool, failed, type Tool } from '@dormouse/tool-server';
 import type { ToyProvider } from './toy-provider.ts';
@@ -17,7 +17,7 @@ export function createCalendar(provider: ToyProvider): Tool {
       const stored = await context.authorize();
       const known = provider.appointments(stored.accessToken);
       if (known !== null) return listOf(known);
-      stored.discard(); // the provider has forgotten it: once more, with a person
+      stored.discard(); // the provider revoked it: ask the user once more
       const fresh = await context.authorize();
       const appointments = provider.appointments(fresh.accessToken);
       return appointments === null ? failed('the calendar does not accept its own login.') : listOf(appointments);

@@ -1,5 +1,5 @@
-// A tool that asks a person before it does anything, and remembers an answer that was given for the whole conversation. Its
-// question outlives a restart; a deployment that had begun is not repeated.
+// A tool that asks a user before it does anything, and remembers an answer that was given for the whole conversation.
+// Its question survives a restart; a deployment that had begun is not repeated.
 import { z } from 'zod';
 import { defineTool } from '@dormouse/tool-server';
 

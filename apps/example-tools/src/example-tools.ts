@@ -1,5 +1,5 @@
-// The example tool server: documentation by example, the demo's peer, and the tests'. What the protocol asks for is done by
-// @dormouse/tool-server; here is what is ours: which tools, which routes, which settings.
+// The example tool server: documentation by example, used by the demo and by tests. The protocol is implemented in
+// @dormouse/tool-server; this file only selects tools, routes and settings.
 import { type DeliverySettings, serve, type ServeOptions } from '@dormouse/tool-server';
 import { refuseFlaky, createTools } from './tools.ts';
 import { createToyProvider } from './toy-provider.ts';
@@ -13,7 +13,7 @@ export interface ExampleToolsOptions {
   readonly host: string;
   /** The address the manifest names; default: the one it listens on. */
   readonly publicUrl?: string;
-  /** Where calls, subscriptions and messages are kept; in memory when absent, and a restart forgets them. */
+  /** Where calls, subscriptions and messages are kept; in memory when absent, lost at a restart. */
   readonly dataDir?: string;
   /** When set, every POST needs `Authorization: Bearer <bearer>`. T38 */
   readonly bearer?: string;
@@ -28,9 +28,9 @@ export interface ExampleToolsOptions {
 }
 
 export interface ExampleTools {
-  /** Base URL: what a tool server is registered with. */
+  /** Base URL under which a tool server is registered. */
   readonly url: string;
-  /** What the repository's webhook has to be signed with. */
+  /** The secret that signs the repository's webhook. */
   readonly webhookSecret: string;
   close(): Promise<void>;
 }
@@ -71,6 +71,6 @@ function authOf({ bearer, hmac }: ExampleToolsOptions): Pick<ServeOptions, 'auth
   return { auth: { ...(bearer === undefined ? {} : { bearer }), ...(hmac === undefined ? {} : { hmac }) } };
 }
 
-/** RAP OAuth, Security: the page is https; on one machine, for the demo, loopback will do. */
+/** RAP OAuth, Security: the page is https; loopback suffices on one machine, for the demo. */
 const canLogIn = (address: string): boolean =>
   /^https:/i.test(address) || ['localhost', '127.0.0.1', '[::1]'].includes(URL.parse(address)?.hostname ?? '');

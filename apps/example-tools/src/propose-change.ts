@@ -1,5 +1,5 @@
-// A change to a bundled file, kept per conversation: shown to people as a diff, and beside the conversation as a view of
-// everything that is changed so far. Taking the last change back clears the view.
+// A change to a bundled file, kept per conversation: shown to users as a diff, and beside the conversation as a view of
+// all changes so far. Undoing the last change clears the view.
 import { z } from 'zod';
 import { defineTool, diff, failed, shownAs, type ThreadMemory } from '@dormouse/tool-server';
 import { unifiedDiff } from './unified-diff.ts';

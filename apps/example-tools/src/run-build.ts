@@ -1,4 +1,4 @@
-// A subscription that streams: each line of a pretended build is an event of the thread that asked, the last one is final.
+// A subscription that streams: each line of a simulated build is an event of the calling thread, the last one is final.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineTool } from '@dormouse/tool-server';

@@ -1,4 +1,5 @@
-// The tools themselves: small, harmless, and together a tour of what a tool can be. The longer ones have files of their own.
+// The tools themselves: small, harmless, and together an overview of what a tool can be. Longer ones have their own
+// files.
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -20,7 +21,7 @@ const callsRememberedMax = 10_000;
 
 const readOnly = { readOnly: true, idempotent: true } as const;
 
-/** Without a provider there is nobody to log in at, and no calendar. */
+/** Without a provider there is no login, and no calendar. */
 export function createTools(provider: ToyProvider | null): readonly Tool[] {
   return [
     ...[clock, weather, slowJob, flaky, deleteEverything, rollDice],
@@ -54,7 +55,7 @@ function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en-GB', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch (error) {
-    if (error instanceof RangeError) return false; // its way of saying "unknown"
+    if (error instanceof RangeError) return false; // how Intl reports an unknown zone
     throw error;
   }
 }
@@ -123,8 +124,8 @@ const flaky = defineTool(
 );
 
 /**
- * For `admit`: 503 as often as a call of `flaky` was told to be refused. `attempts` counts the POSTs of each call; it
- * forgets the oldest, because nothing here may grow for ever.
+ * For `admit`: 503 as often as the arguments of a call of `flaky` demand. `attempts` counts the POSTs of each call; the
+ * oldest are dropped, because nothing here may grow for ever.
  */
 export function refuseFlaky(attempts: Map<string, number>, call: ToolInvocation): number | null {
   const parsed = flakyInput.safeParse(call.arguments);

@@ -1,5 +1,5 @@
-// An OAuth 2 provider to log in at, with a calendar behind it: routes of the example server, for one client. A toy: there are
-// no passwords, whoever opens the page may allow or deny.
+// An OAuth 2 provider to log in at, with a calendar behind it: routes of the example server, for one client. A toy:
+// there are no passwords, and every visitor of the page may allow or deny.
 //
 // Invariants:
 //   I1. A code is good once, for ten minutes, for the verifier that fits its challenge (PKCE, S256 only).
@@ -25,7 +25,7 @@ interface Grant {
 export interface ToyProvider {
   readonly client: OAuthProvider;
   readonly routes: readonly Route[];
-  /** What is in the calendar of whoever has this token; null when the token is not good. */
+  /** The calendar of the token's owner; null when the token is not valid. */
   readonly appointments: (accessToken: string) => readonly string[] | null;
 }
 
@@ -137,7 +137,7 @@ export function createToyProvider(publicUrl: () => string): ToyProvider {
   };
 }
 
-/** Under a random name; the oldest is forgotten first. */
+/** Under a random name; the oldest is dropped first. */
 function remember<Value>(map: Map<string, Value>, value: Value): string {
   const name = randomBytes(24).toString('base64url');
   map.set(name, value);

@@ -1,8 +1,8 @@
-// A subscription to something outside: a repository's webhook. Each event that its host has signed becomes one event of RAP.
+// A subscription to an outside source: a repository's webhook. Each event signed by its host becomes one event of RAP.
 //
 // Invariants:
-//   J1. What is not signed with our secret changes nothing. T31
-//   J2. A delivery that the host repeats is told once.
+//   J1. A request that is not signed with our secret changes nothing. T31
+//   J2. A delivery that the host repeats is emitted once.
 //   J3. Only what an agent needs of an event is passed on, not the whole payload.
 import { z } from 'zod';
 import { defineTool, type Route, type Subscription, webhook } from '@dormouse/tool-server';
@@ -52,7 +52,7 @@ export function repositoryWebhook(secret: string | undefined): Route {
     handle({ payload, headers, deliveryId }, server) {
       const kind = headers['x-github-event'];
       const parsed = payloadSchema.safeParse(payload);
-      if (typeof kind !== 'string' || !parsed.success) return; // a ping, or something that nobody watches for
+      if (typeof kind !== 'string' || !parsed.success) return; // a ping, or an event that no subscription covers
       for (const subscription of server.subscriptions(watchRepository.name))
         if (isWatched(subscription, kind, parsed.data.repository.full_name))
           subscription.emit(eventOf(kind, parsed.data), deliveryId === undefined ? {} : { eventId: deliveryId }); // (J2)

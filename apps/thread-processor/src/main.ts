@@ -1,4 +1,4 @@
-// The thread-processor alone, as one deployable. The check comes before any import: an old Node cannot load what is below.
+// The thread-processor as one deployable. The check comes before any import: an old Node cannot load what is below.
 if (Number(process.versions.node.split('.')[0]) < 24) {
   process.stderr.write(`dormouse: needs Node 24 or newer, this is ${process.versions.node}\n`);
   process.exit(1);

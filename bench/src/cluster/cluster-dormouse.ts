@@ -18,7 +18,7 @@ export interface ClusterOptions {
   readonly directory: string;
   readonly servers: ClusterServers;
   readonly partitions: number;
-  /** Long, where processes are stopped for a while between measurements. */
+  /** Long, because processes are stopped for a while between measurements. */
   readonly sessionTimeoutMs: number;
   readonly processors?: number;
   /** An OpenAI-compatible endpoint for the agent `slow`. */

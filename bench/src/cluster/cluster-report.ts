@@ -1,4 +1,4 @@
-// The table of issue 2, "Speed": each figure of one run, beside what it must be and what we aim at.
+// The table of issue 2, "Speed": each figure of one run, beside its limit and its target.
 import { atLeast, atMost, judge, ratioOf, type Verdict } from '../verdict.ts';
 import { sumOfFloors } from './floors.ts';
 import type { ClusterResult } from './measure-cluster.ts';

@@ -1,4 +1,5 @@
-// The real broker, store and Redis that both builds of the cluster share in one run: one broker, one store, one machine.
+// The real broker, store and Redis that both builds of the cluster share in one run: one broker, one store, one
+// machine.
 import { join } from 'node:path';
 import { recipes } from '../../../test/services/recipes.ts';
 import type { RunningService } from '../../../test/services/service.ts';
@@ -11,7 +12,7 @@ export interface ClusterServers {
   stop(): Promise<void>;
 }
 
-/** @throws when this machine cannot have one of them, with the reason and what would help. */
+/** @throws when one of them is unavailable on this machine, with the reason and the remedy. */
 export async function startServers(directory: string, say: (line: string) => void): Promise<ClusterServers> {
   const running = new Map<string, RunningService>();
   const stop = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// What a turn cannot cost less than: a hop over Kafka, an insert that a majority has, an exchange over HTTP; each measured
+// The lower bounds of a turn's cost: a hop over Kafka, an insert with majority, an exchange over HTTP; each measured
 // alone, one at a time, with the clients that the services use.
 import { randomBytes } from 'node:crypto';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
@@ -42,7 +42,7 @@ async function medianOf(once: () => Promise<void>): Promise<number> {
   return percentile(times, 0.5);
 }
 
-/** From `send` with acks=all to the record in the hands of a consumer that was waiting. */
+/** From `send` with acks=all to the record's delivery to a waiting consumer. */
 async function kafkaHop(brokers: string): Promise<number> {
   const topic = `floor-${randomBytes(4).toString('hex')}`;
   const kafka = new Kafka({ brokers: brokers.split(','), logLevel: logLevel.NOTHING, socketFactory: noDelay });

@@ -2,8 +2,8 @@
 //
 // Invariants:
 //   B30. Both builds share broker, store, Redis, tool server and driver; while one is measured the other is stopped.
-//   B31. Counts come from a run of their own, through a wire that counts: no time is measured there.
-//   B32. A figure that could not be measured is null and says so; it is never a zero.
+//   B31. Counts come from a run of their own, through a counting proxy: no time is measured there.
+//   B32. A figure that could not be measured is null and is reported as such; it is never a zero.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startNode } from '../child-process.ts';
 import type { Running } from '../contestant.ts';
@@ -50,7 +50,7 @@ export interface HistoryResult {
 export interface SlowResult {
   readonly threads: number;
   readonly partitions: number;
-  /** Completions that were running at once, at most, as the model itself saw it. */
+  /** Completions that were running at once, at most, as counted by the model itself. */
   readonly dormouseInFlight: number;
   readonly naiveInFlight: number;
 }
@@ -76,7 +76,7 @@ export interface TakeoverResult {
   readonly doubled: number;
   /** From the kill to the last answer, without the two seconds that the model takes. */
   readonly untilAllGoOnMs: number;
-  /** Completions asked for again after a clean stop of one processor, and those that were in flight on its partitions. */
+  /** Completions that were retried after a clean stop of one processor, and those in flight on its partitions. */
   readonly boughtTwiceOnRollingRestart: number;
   readonly inFlightOnRollingRestart: number;
 }
@@ -157,7 +157,7 @@ async function growAndMeasure(stage: Stage, running: Running, plan: ClusterPlan)
   return median(latenciesMs);
 }
 
-/** Each result is sent twice with a chance of one in five, the second after others have overtaken it. */
+/** Each result is sent twice with a chance of one in five, the second after later ones. */
 async function measureDuplicates(stage: Stage, plan: ClusterPlan, base: Base): Promise<readonly DuplicatesResult[]> {
   stage.say('duplicates: one result in five comes twice');
   await stage.duplicate(0.2);
@@ -193,7 +193,7 @@ async function startSlowModel(stage: Stage, waitMs: number) {
   };
 }
 
-/** Every thread is asked once; how many completions run at the same time is the model's own count. */
+/** Every thread gets a message; the number of completions that run at the same time is the model's own count. */
 async function measureSlow(stage: Stage, plan: ClusterPlan, base: Base): Promise<SlowResult> {
   stage.say(`slow model: ${plan.slowThreads} threads, ${modelMs / 1_000} s, ${partitions} partitions`);
   const model = await startSlowModel(stage, modelMs);
@@ -341,7 +341,7 @@ async function doubledAnswers(cluster: RunningCluster, threads: readonly string[
   return doubled;
 }
 
-/** A processor is asked to stop while completions run: it lets them end. */
+/** A processor is stopped while completions run: it lets them finish. */
 async function rollingRestart(
   stage: Stage,
   plan: ClusterPlan,

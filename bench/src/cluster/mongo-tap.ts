@@ -1,13 +1,13 @@
-// A wire between a service and its store that counts the commands which pass, by name and collection. For counts, never for
-// times: what passes here passes one process more.
+// A proxy between a service and its store that counts the commands, by name and collection. For counts, never for
+// times: it adds a process to the path.
 //
-// Source: MongoDB wire protocol, OP_MSG (2013): 16 bytes of header, 4 of flags, then a section of kind 0 with the command,
-// whose first element names it.
+// Source: MongoDB wire protocol, OP_MSG (2013): 16 bytes of header, 4 of flags, then a section of kind 0 with the
+// command, whose first element names it.
 import { createServer, connect, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 export interface MongoTap {
-  /** The store's URL by way of this wire. */
+  /** The store's URL through this proxy. */
   readonly url: string;
   /** Commands since the last call, as `insert commits`, `find commits`, `ping`. */
   take(): ReadonlyMap<string, number>;
@@ -52,7 +52,7 @@ export async function tapMongo(url: string): Promise<MongoTap> {
   };
 }
 
-/** Names every whole message; what is left of the last one comes back. */
+/** Names every complete message; returns the rest of the last one. */
 function readMessages(bytes: Buffer, counted: (name: string) => void): Buffer {
   let at = 0;
   while (bytes.length - at >= 16) {

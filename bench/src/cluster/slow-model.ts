@@ -1,5 +1,5 @@
-// A slow model as a process of its own: an OpenAI-compatible endpoint that answers after as many milliseconds as its argument
-// says, streamed where that is asked for, and counts how often it was asked for each message.
+// A slow model as a process of its own: an OpenAI-compatible endpoint that answers after as many milliseconds as its
+// argument says, streamed where requested, and counts the requests for each message.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -11,7 +11,7 @@ interface ChatRequest {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
 }
 
-/** By the text of the last message of a user: how often the model was asked. */
+/** By the text of the last user message: the number of requests to the model. */
 let asked = new Map<string, number>();
 let inFlight = 0;
 let inFlightMost = 0;

@@ -1,4 +1,4 @@
-// What can go wrong with a request, as errors a program can tell apart: the API said no, or nobody answered.
+// The failures of a request, as errors that a program can distinguish: the API refused, or there was no answer.
 import type { components } from './generated/openapi.ts';
 
 /** The body of an `application/problem+json` answer. */
@@ -19,7 +19,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Nobody answered, or not in words of this API. */
+/** There was no answer, or not one of this API. */
 export class ConnectionProblem extends Error {
   override readonly name = 'ConnectionProblem';
   readonly baseUrl: string;
@@ -30,7 +30,7 @@ export class ConnectionProblem extends Error {
   }
 }
 
-/** The problem of an answer that is not 2xx; a proxy's page, or nothing, becomes a problem of its own. */
+/** The problem of an answer that is not 2xx; a proxy's page, or an empty body, becomes a problem of its own. */
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const text = await response.text();
   return new ApiProblem(response.status, parseProblem(text) ?? unnamedProblem(response));

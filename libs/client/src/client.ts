@@ -1,7 +1,8 @@
-// The client of the API: typed by the OpenAPI document, patient with a server that is busy, and able to follow a thread.
+// The client of the API: typed by the OpenAPI document, retries while a server is busy, and can follow a thread.
 //
-// `api` is openapi-fetch as it is (`api.GET('/v1/threads/{thread}', {params: {path: {thread}}})`, answers `{data, error}`);
-// `ask` turns such an answer into its data or an `ApiProblem`. Nothing here knows Node: it works in browsers too.
+// `api` is openapi-fetch as it is (`api.GET('/v1/threads/{thread}', {params: {path: {thread}}})`, answers `{data,
+// error}`); `ask` turns such an answer into its data or an `ApiProblem`. Nothing here knows Node: it works in browsers
+// too.
 import createApi, { type Client as Api } from 'openapi-fetch';
 import { ApiProblem, isProblem, unnamedProblem } from './api-problem.ts';
 import { followThread, type FollowOptions, type StreamFrame } from './follow.ts';
@@ -42,10 +43,10 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** The data of an answer. @throws ApiProblem when the API refused, ConnectionProblem when nobody answered. */
+/** The data of an answer. @throws ApiProblem when the API refused, ConnectionProblem when there was no answer. */
 export async function ask<Data>(answer: Promise<{ data?: Data; error?: unknown; response: Response }>): Promise<Data> {
   const { data, error, response } = await answer;
-  if (response.ok) return data as Data; // parsed by openapi-fetch; undefined only where the API answers nothing
+  if (response.ok) return data as Data; // parsed by openapi-fetch; undefined only where the API sends no body
   if (isProblem(error)) throw new ApiProblem(response.status, error);
   throw new ApiProblem(response.status, unnamedProblem(response));
 }
@@ -64,7 +65,7 @@ export async function* everyItem<Item>(
   } while (cursor !== undefined);
 }
 
-/** A list whose items are few, in full. */
+/** A short list, in full. */
 export async function whole<Item>(
   page: (query: {
     readonly cursor?: string;

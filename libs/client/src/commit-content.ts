@@ -1,4 +1,4 @@
-// What a reader of a log needs of what is in a commit: where the history of its thread begins, and which payloads it refers to.
+// Reads the content of a commit: where the history of its thread begins, and which payloads it refers to.
 import type { components } from './generated/openapi.ts';
 
 type Stored = Pick<components['schemas']['Commit'], 'kid' | 'body'>;
@@ -10,7 +10,7 @@ export interface Origin {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Where the history of a thread with this first commit begins; `unclear` when it says so, but not where. */
+/** Where the history of a thread with this first commit begins; `unclear` when it inherits, but not from where. */
 export function originOf(first: Stored): Origin | null | 'unclear' {
   const events = eventsOf(first) ?? [];
   const opened = events.find(({ type }) => type === 'ThreadOpened');
@@ -19,7 +19,7 @@ export function originOf(first: Stored): Origin | null | 'unclear' {
   return isOrigin(from) ? from : 'unclear';
 }
 
-/** What is in a commit; null when it cannot be read, because it is encrypted or holds no events. */
+/** The content of a commit; null when it cannot be read, because it is encrypted or holds no events. */
 export function eventsOf({ kid, body }: Stored): readonly Fields[] | null {
   if (kid !== null) return null;
   const content = parsed(body);
@@ -36,13 +36,13 @@ function parsed(body: string): unknown {
   }
 }
 
-/** What the content of a commit's events refers to; arguments of a call are the model's own words. */
+/** The references in a commit's events; arguments of a call are the model's own words. */
 export function namedBlobs(commit: Stored): ReadonlySet<string> {
   const found = new Set<string>();
   if (!commit.body.includes('"blob"')) return found;
   const left: unknown[] = [...(eventsOf(commit) ?? [])];
   while (left.length > 0) {
-    const value = left.pop(); // as deep as it may be
+    const value = left.pop(); // any depth
     if (!isFields(value)) continue;
     if (isReference(value)) found.add(value.blob);
     for (const [name, member] of Object.entries(value)) if (name !== 'arguments') left.push(member);

@@ -1,13 +1,14 @@
-// The file of an exported thread: NDJSON, each line a commit, a payload that commits after it refer to, or the end.
+// The file of an exported thread: NDJSON, each line a commit, a payload that later commits refer to, or the end.
 //
-// The commits are exactly as they are stored, thread by thread: a fork or a child comes after the thread that its history begins
-// in, of which the file has the commits up to there. The exported thread comes last. The last line counts what is in the file.
+// The commits are exactly as they are stored, thread by thread: a fork or a child comes after the thread that its
+// history begins in, of which the file has the commits up to there. The exported thread comes last. The last line
+// counts the contents of the file.
 //
 // Invariants:
-//   X1. Whoever has the file has all: each payload stands before the first commit that refers to it, each origin before the
-//       thread that goes on from it.
-//   X2. A file that was cut off, or put together from others, is found: the end counts, each chain holds (H1), each payload has
-//       the hash that it says.
+//   X1. The file is complete: each payload stands before the first commit that refers to it, each origin before the
+//       thread that continues it.
+//   X2. A file that was cut off, or put together from others, is detected: the end counts, each chain holds (H1), each
+//       payload has the hash that it states.
 import { namedBlobs, originOf } from './commit-content.ts';
 import { hexDigest } from './hex-digest.ts';
 import { type Commit, createChainCheck, type ChainCheck } from './verify-chain.ts';
@@ -50,10 +51,10 @@ export type ExportVerdict =
   /** `line` counts from 1. */
   | { readonly ok: false; readonly line: number; readonly reason: string };
 
-/** Longest payload in a file, as base64: what one request brought, one request takes. */
+/** Longest payload in a file, as base64: a payload that arrived in one request fits into one request again. */
 export const blobCharactersMax = 8 * 1024 * 1024;
 
-/** What a line of a file is, or null when it is none of the three. */
+/** The content of a line, or null when it is none of the three. */
 export function parseExportLine(text: string): ExportLine | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -67,7 +68,7 @@ export function parseExportLine(text: string): ExportLine | null {
   }
 }
 
-/** Checks a whole file; empty lines do not matter. */
+/** Checks a whole file; empty lines are ignored. */
 export async function verifyExport(lines: AsyncIterable<string> | Iterable<string>): Promise<ExportVerdict> {
   const check = createExportCheck();
   let number = 0;
@@ -82,7 +83,7 @@ export async function verifyExport(lines: AsyncIterable<string> | Iterable<strin
 }
 
 interface ExportCheck {
-  /** What is wrong with the next line, or null. */
+  /** The problem of the next line, or null. */
   take(line: ExportLine): Promise<string | null>;
   verdict(lines: number): ExportVerdict;
 }
@@ -147,7 +148,7 @@ function createExportCheck(): ExportCheck {
   };
 }
 
-/** Whether a first commit goes on from the thread before it in the file. (X1) */
+/** Whether a first commit continues the thread before it in the file. (X1) */
 function originComplaint(
   commit: Commit,
   before: { readonly thread: string; readonly chain: ChainCheck } | undefined,

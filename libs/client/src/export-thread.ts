@@ -1,4 +1,5 @@
-// Reads the file of a thread from the runtime: its commits, those that its history begins with, and the payloads of all.
+// Reads the file of a thread from the runtime: its commits, those that its history begins with, and the payloads of
+// all.
 import { ask, type Client, everyItem } from './client.ts';
 import { namedBlobs, originOf } from './commit-content.ts';
 import type { BlobLine, ExportLine } from './export-file.ts';
@@ -40,12 +41,12 @@ interface Generation {
   readonly upTo: number;
 }
 
-/** Those before the thread, the oldest first, and the thread itself; none when it has no commits yet. */
+/** The threads before it, the oldest first, and the thread itself; none when it has no commits yet. */
 async function lineageOf(client: Client, newest: Generation): Promise<readonly Generation[]> {
   const first = await commitsOf(client, newest.thread).next();
   if (first.done === true) return [];
   const from = originOf(first.value);
-  if (from === null || from === 'unclear') return [newest]; // unclear: the file will say so
+  if (from === null || from === 'unclear') return [newest]; // unclear: reading the file reports it
   return [...(await lineageOf(client, { thread: from.threadId, upTo: from.position })), newest];
 }
 
@@ -58,7 +59,7 @@ async function fetchBlob(client: Client, thread: string, sha256: string): Promis
       mediaType = given.response.headers.get('content-type') ?? mediaType;
       return given;
     }),
-  )) as unknown as ArrayBuffer; // as it was asked for
+  )) as unknown as ArrayBuffer; // requested as bytes
   return { blob: sha256, media_type: mediaType, data: base64Of(new Uint8Array(bytes)) };
 }
 

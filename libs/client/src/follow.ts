@@ -1,9 +1,10 @@
-// Follows a thread's event stream for as long as it takes.
+// Follows a thread's event stream until it ends.
 //
 // Invariants:
-//   F1. Durable events come gapless, in order, each once, whatever happens to connections: the last position seen is where
-//       the next connection begins, and what it repeats is dropped. I-19
-//   F2. Live frames (delta, retrying, status, choice, oauth, view) are passed on as they come and may repeat after a reconnection.
+//   F1. Durable events come gapless, in order, each once, whatever happens to connections: the next connection begins
+//       at the last position seen, and what it repeats is dropped. I-19
+//   F2. Live frames (delta, retrying, status, choice, oauth, view) are passed on as they come and may repeat after a
+//       reconnection.
 //   F3. `end`, or 204, ends it: the thread is closed and everything was seen. Nothing else ends it silently.
 //   F4. A connection without a byte for longer than three heartbeats is dead.
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
@@ -23,7 +24,7 @@ export interface Delta {
   readonly text: string;
 }
 
-/** The model could not be asked, or broke off; it is asked again. */
+/** The model call failed or broke off; it is retried. */
 export interface Retrying {
   readonly completion_id: string;
   /** The attempt that failed. */
@@ -48,7 +49,7 @@ export interface FollowOptions {
   /** The last position already known; 0 (default) for the beginning. */
   readonly after?: number;
   readonly signal?: AbortSignal;
-  /** Told each time the connection is lost, with what will happen. */
+  /** Called each time the connection is lost, with the reason and the next attempt. */
   readonly onReconnect?: (reason: string, inMs: number) => void;
 }
 
@@ -61,7 +62,7 @@ interface Connection {
 
 const silenceMsMax = 50_000;
 const silenceCheckMs = 5_000;
-/** Once connected, a server that is away may come back for this long. */
+/** After the first connection, a server that is away may come back within this time. */
 const awayMsMax = 600_000;
 
 export async function* followThread(
@@ -81,7 +82,7 @@ export async function* followThread(
       for await (const message of messages(connection, `${url}?after=${position}`, signal)) {
         [lastHeard, patience, pauseMs] = [Date.now(), awayMsMax, connection.retry.firstPauseMs];
         if (message.event === 'lagged') {
-          reason = 'this reader was too slow'; // the log has what we missed
+          reason = 'this reader was too slow'; // the log has the missed events
           break;
         }
         const frame = frameOf(message);
@@ -112,7 +113,7 @@ function isNext(event: ThreadEvent, position: number, baseUrl: string): boolean 
   throw new ConnectionProblem(baseUrl, `sent event ${event.position} after ${position}: its stream has a gap`);
 }
 
-/** Why it is worth connecting again; throws what is not. */
+/** The reason to reconnect; throws an error that reconnecting does not repair. */
 function reconnectReason(error: unknown): string {
   if (error instanceof ApiProblem) {
     if (error.status === 503 || error.status === 429 || error.status >= 500) return `status ${error.status}`;
@@ -154,7 +155,7 @@ async function* messages(
   }
 }
 
-/** Null for what this client does not know: new frames may appear. */
+/** Null for a frame that this client does not know: new ones may appear. */
 function frameOf(message: EventSourceMessage): StreamFrame | null {
   const data = JSON.parse(message.data === '' ? '{}' : message.data) as Record<string, never>;
   switch (message.event) {

@@ -1,8 +1,8 @@
-// fetch that asks again where asking again is safe and may help.
+// fetch that retries where a retry is safe and may help.
 //
 // Invariants:
 //   T1. Every POST carries an idempotency key, the same in every attempt: asked twice, done once.
-//   T2. Asked again: nobody answered, 503, 429, and "still running" for a key this client has sent before. Nothing else.
+//   T2. Retried: no answer, 503, 429, and "still running" for a key this client has sent before. Nothing else.
 //   T3. The server's `Retry-After` is obeyed; the whole takes at most `totalMsMax` before the last attempt.
 import { ConnectionProblem } from './api-problem.ts';
 
@@ -54,7 +54,7 @@ async function attemptOnce(
   }
 }
 
-/** How long to wait before asking again; null when this answer is final. (T2) */
+/** How long to wait before the retry; null when this answer is final. (T2) */
 async function pauseAfter(response: Response, attempt: number, pauseMs: number): Promise<number | null> {
   if (response.status === 503 || response.status === 429) return retryAfterMs(response) ?? jittered(pauseMs); // (T3)
   if (response.status !== 409 || attempt === 1) return null;

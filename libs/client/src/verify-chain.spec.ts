@@ -47,7 +47,7 @@ function seal(commit: Commit): Commit {
 const changed = (index: number, change: Partial<Commit>): Commit[] =>
   log().map((commit, at) => (at === index ? { ...commit, ...change } : commit));
 
-/** Changed and sealed again, as somebody would who can compute hashes but not rewrite what follows. */
+/** Changed and hashed again, as an attacker could that is able to compute hashes but not to rewrite later commits. */
 const resealed = (index: number, change: Partial<Commit>): Commit[] =>
   log().map((commit, at) => (at === index ? seal({ ...commit, ...change }) : commit));
 

@@ -1,9 +1,10 @@
-// Checks a thread's log from outside: an implementation of the hash chain of its own, written from its description, so
+// Checks a thread's log from outside: an independent implementation of the hash chain, written from its description, so
 // that a log is not judged by the code that wrote it.
 //
 // The chain: `hash` is the SHA-256, in lower-case hex, of the UTF-8 JSON array
 //   [prev, tenant, thread, version, count, inputs, at, nonce, trace, kid]
-// without spaces, a line feed, and the body as it is stored; `prev` is the hash of the commit before, '' for the first. `version` counts the events before a commit.
+// without spaces, a line feed, and the body as it is stored; `prev` is the hash of the commit before, '' for the first.
+// `version` counts the events before a commit.
 //
 // Invariants:
 //   H1. Any changed, missing, repeated or reordered commit is found; a log cut off at its end is not, unless the head's
@@ -35,7 +36,7 @@ export interface ChainCheck {
   readonly events: number;
   /** Hash of the last commit, '' for none. */
   readonly head: string;
-  /** What is wrong with the next commit, or null; after a complaint there is no next one. */
+  /** The problem of the next commit, or null; not to be called again after a problem. */
   take(commit: Commit): Promise<string | null>;
 }
 

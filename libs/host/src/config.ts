@@ -1,4 +1,4 @@
-// Every setting there is: one schema, all problems at once, `--help` written from it. The only file that reads the
+// Every setting: one schema, all problems reported at once, `--help` generated from it. The only file that reads the
 // environment.
 //
 // Invariants:
@@ -213,7 +213,7 @@ const settingsSchema = z.object({
 
 export type Config = Readonly<z.output<typeof settingsSchema>>;
 
-/** What is needed to be one process of a cluster. */
+/** The settings of one process of a cluster. */
 export interface ClusterConfig extends Config {
   readonly KAFKA_BROKERS: string;
   readonly MONGO_URL: string;
@@ -223,7 +223,7 @@ export interface ClusterConfig extends Config {
 
 const clusterSettings = ['KAFKA_BROKERS', 'MONGO_URL', 'REDIS_URL', 'MASTER_KEY'] as const;
 
-/** All four choose the cluster, none of them standalone. */
+/** All four select the cluster, none of them standalone. */
 export function isCluster(config: Config): config is ClusterConfig {
   return clusterSettings.every((name) => config[name] !== undefined);
 }
@@ -234,7 +234,7 @@ function topologyProblems(config: Config): readonly string[] {
   return missing.map((name) => `${prefix}${name}: the cluster needs it too; standalone needs none of them`);
 }
 
-/** Files that belong together, for the servers whose URL cannot name them. */
+/** Files that must be set together, for servers whose URL cannot name them. */
 export function tlsFilesOf(config: Config, server: 'KAFKA' | 'REDIS'): TlsFiles {
   return {
     authorities: config[`${server}_TLS_CA_FILE`],
@@ -251,7 +251,7 @@ function tlsProblems(config: Config): readonly string[] {
   ];
 }
 
-/** R41: callback URLs carry tokens; off this machine they travel encrypted, unless somebody says that the network is private. */
+/** R41: callback URLs carry tokens: off this machine they are encrypted, unless a setting calls the network private. */
 function callbackProblems(config: Config): readonly string[] {
   const name = config.CALLBACK_BASE_URL === undefined ? 'PUBLIC_URL' : 'CALLBACK_BASE_URL';
   const address = config[name];
@@ -272,11 +272,11 @@ export type ConfigReading =
 const prefix = 'DORMOUSE_';
 const settingNames = Object.keys(settingsSchema.shape);
 
-/** Flags that are not simply a setting's name. */
+/** Flags that are not the name of a setting. */
 const flagAliases: Readonly<Record<string, string>> = { data: 'DATA_DIR' };
 const flagNames = [...Object.keys(flagAliases), ...settingNames.map((name) => name.toLowerCase().replaceAll('_', '-'))];
 
-/** What the command line and the environment say, or everything that is wrong with them. */
+/** The settings from the command line and the environment, or every problem found in them. */
 export function readConfig(
   args: readonly string[] = process.argv.slice(2),
   environment: NodeJS.ProcessEnv = process.env,
@@ -333,7 +333,7 @@ function settingOf(flag: string): string | null {
   return flagNames.includes(bare) ? (flagAliases[bare] ?? bare.replaceAll('-', '_').toUpperCase()) : null;
 }
 
-/** As the person wrote it: a flag when it came from one. */
+/** The name as the user wrote it: a flag when it was given as one. */
 function nameOf(setting: PropertyKey | undefined, flags: Readonly<Record<string, string>>): string {
   const name = String(setting ?? '');
   return name in flags ? flagOf(name) : prefix + name;

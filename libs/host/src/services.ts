@@ -1,5 +1,5 @@
-// Which services there are and what each is made of: functions over ports; this file only connects. Each is made when it is
-// asked for, so that a process holds those it runs and no other.
+// The services and their dependencies: functions over ports; this file only connects them. Each is created on request,
+// so that a process holds only the services it runs.
 import {
   type CallbackGateway,
   type CallbackTokens,
@@ -29,7 +29,7 @@ export interface Services {
 export function servicesOf(config: Config, platform: Platform, callbackBase: string): Services {
   const { stores, transport, keys, sealer, clock, entropy, logger } = platform;
   let tokens: CallbackTokens | null = null;
-  /** One for all: who takes results knows the tokens that went out with the calls. (K5) */
+  /** One instance for all: the service that takes results needs the tokens that were sent with the calls. (K5) */
   const callbackTokens = (): CallbackTokens => (tokens ??= createTokens(platform, callbackBase));
   return {
     ingress: () =>

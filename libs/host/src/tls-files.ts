@@ -1,13 +1,13 @@
-// The files of certificates and keys that settings name: read once, at the start, and judged there.
+// The certificate and key files that settings name: read once, at the start, and validated there.
 //
 // Invariants:
-//   F1. A file that cannot be read or used is a problem of the setting that names it, said together with all others.
+//   F1. A file that cannot be read or used is a problem of the setting that names it, reported with all others.
 //   F2. No path and no contents are repeated in a message. (config.ts C3)
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** A setting that names a PEM file; its value is what the file says. (F1) */
+/** A setting that names a PEM file; its value is the file's text. (F1) */
 const pemFile = (problemOf: (text: string) => string | null) =>
   z
     .string()
@@ -29,14 +29,14 @@ function textOf(path: string): string | null {
   }
 }
 
-/** Certificates of the authorities to be trusted, one after another. One of many may have expired. */
+/** Certificates of the trusted authorities, one after another. One of many may have expired. */
 export const authoritiesFile = pemFile((text) => {
   const certificates = certificatesIn(text);
   if (certificates === null) return noCertificate;
   return certificates.every(hasExpired) ? 'names certificates that have expired' : null;
 });
 
-/** A certificate of our own, and those between it and its authority behind it. */
+/** Our own certificate, followed by those between it and its authority. */
 export const certificateFile = pemFile((text) => {
   const [own] = certificatesIn(text) ?? [];
   if (own === undefined) return noCertificate;
@@ -74,7 +74,7 @@ export interface TlsFiles {
   readonly key: string | undefined;
 }
 
-/** What is wrong with the files together; `name` is the setting without its end, `isOn` whether they would be used. */
+/** The problem of the files together; `name` is the setting without its suffix, `isOn` whether they would be used. */
 export function tlsFilesProblems(name: string, files: TlsFiles, isOn: boolean, turnOn: string): readonly string[] {
   const { authorities, certificate, key } = files;
   const given = [
@@ -93,7 +93,7 @@ export function tlsFilesProblems(name: string, files: TlsFiles, isOn: boolean, t
     : [`${name}_KEY_FILE: is not the key of the certificate in ${name}_CERT_FILE`];
 }
 
-/** As Node wants them. Authorities that are named stand for all: those of the system are not trusted beside them. */
+/** In the form that Node expects. Named authorities replace those of the system. */
 export const tlsOptions = ({ authorities, certificate, key }: TlsFiles) => ({
   ...(authorities === undefined ? {} : { ca: authorities }),
   ...(certificate === undefined || key === undefined ? {} : { cert: certificate, key }),

@@ -1,5 +1,5 @@
 /**
- * Owns: which part of a tool server is made of which others. No behaviour of its own but forgetting and sweeping.
+ * Owns: how the parts of a tool server are connected. Its only own behaviour is expiry and sweeping.
  */
 import { randomBytes } from 'node:crypto';
 import { type Authorizations, createAuthorizations } from './authorizations.ts';
@@ -29,12 +29,12 @@ export interface Assembly {
   readonly handover: Handover | null;
   readonly providers: ReadonlyMap<string, OAuthProvider>;
   readonly secret: (name: string) => string;
-  /** Stores a call before it is acknowledged, unless it was taken before; and gives what is to be done after that. */
+  /** Stores a call before it is acknowledged, unless it was taken before; returns the work to do after that. */
   readonly take: (posted: PostedCall) => () => void;
   readonly closeThread: (threadId: string) => void;
   readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
   readonly sweep: () => void;
-  /** Tells each tool about its live subscriptions. T26 */
+  /** Calls each tool with its live subscriptions. T26 */
   readonly resume: () => Promise<void>;
   /** Nothing is sent or stored afterwards. */
   readonly release: () => Promise<void>;
@@ -122,7 +122,7 @@ export function assemble(
   };
 }
 
-/** Runs what others have written; its failure is logged and is nobody's trouble. T35 */
+/** Runs the code of a tool's author; its failure is logged and affects nothing else. T35 */
 function hookRunner(log: (line: string) => void): (what: string, work: () => unknown) => void {
   return (what, work) => {
     void (async () => work())().catch((error: unknown) => log(`${what} failed: ${String(error)}`));

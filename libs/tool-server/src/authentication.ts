@@ -1,17 +1,17 @@
 /**
- * Owns: whether a request comes from a runtime that knows our secret. Invocations and notices alike. T33 T38
+ * Owns: whether a request comes from a runtime that knows a configured secret. Invocations and notices alike. T33 T38
  *
  * A1. Any one configured secret is enough: that is how secrets are rotated.
  * A2. Comparisons take the same time for every wrong answer.
  * A3. A signature covers id, time and the exact bytes of the body, and is good for five minutes (Standard Webhooks).
- * A4. What the headers of a request refute is refuted before its body is read.
+ * A4. A request that its headers already refute is refused before its body is read.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 const toleranceSeconds = 300;
 
-/** Secrets that a runtime may present; none means that everybody may call. */
+/** Secrets that a runtime may present; none means that every caller is accepted. */
 export interface AuthenticationOptions {
   /** `Authorization: Bearer …` */
   readonly bearer?: string | readonly string[];
@@ -49,7 +49,7 @@ interface Signature {
   readonly signatures: string;
 }
 
-/** What the headers say of a signature; null when there is none, or its time is over. (A3) */
+/** The signature data in the headers; null when there is none, or its time is over. (A3) */
 function signatureOf(headers: IncomingHttpHeaders): Signature | null {
   const [id, time, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => headers[name]);
   if (typeof id !== 'string' || typeof time !== 'string' || typeof signatures !== 'string') return null;

@@ -28,7 +28,7 @@ async function calendar(options: Partial<ServeOptions> = {}): Promise<Bench & { 
   return { stub, ...(await bench({ tools: [calendarOf(stub)], ...options })) };
 }
 
-/** Calls the tool and gives what a person is shown. */
+/** Calls the tool and returns what the user is shown. */
 async function login(
   at: Bench,
   extra: Record<string, unknown> = {},

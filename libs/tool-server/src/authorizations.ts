@@ -1,11 +1,11 @@
 /**
- * Owns: logins at other people's services: who has a token, who is being asked, and the page a browser comes back to.
+ * Owns: logins at other services: which user has a token, which one is being asked, and the page a browser returns to.
  * Not here: the requests themselves (`oauth-provider.ts`).
  *
- * G1. A `state` is random, known to us, good for one use and for a limited time. T41
- * G2. A login that was begun ends in a token, a denial, a failure or a timeout; the call that waits hears each. T41
+ * G1. A `state` is random, known to this server, good for one use and for a limited time. T41
+ * G2. A login that was begun ends in a token, a denial, a failure or a timeout; the waiting call gets each. T41
  * G3. Tokens are stored sealed, per provider and owner: the authenticated user, else the root thread. T42
- * G4. A token that expires is refreshed; if that is refused, the person is asked again. T42
+ * G4. A token that expires is refreshed; if that is refused, the user is asked again. T42
  */
 import { randomBytes } from 'node:crypto';
 import type { Database } from './database.ts';
@@ -38,14 +38,14 @@ interface Waiting {
   readonly reject: (error: ToolError) => void;
 }
 
-/** What the browser gets to see. */
+/** The page that the browser shows. */
 export interface LoginPage {
   readonly status: number;
   readonly text: string;
 }
 
 export interface Authorizations {
-  /** A token, after a login if there is none; `ask` sends the URL to the person. @throws ToolError (G2) */
+  /** A token, after a login if there is none; `ask` sends the URL to the user. @throws ToolError (G2) */
   readonly authorize: (request: {
     readonly provider: OAuthProvider;
     readonly owner: string;
@@ -132,7 +132,7 @@ export function createAuthorizations(options: {
     }
   }
 
-  /** One login serves every call that waits for the same person's. */
+  /** One login serves every call that waits for the same user's. */
   function announce(pending: Pending, token: StoredToken): void {
     const key = JSON.stringify([pending.provider, pending.owner]);
     for (const each of waiting.values())

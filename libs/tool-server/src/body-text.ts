@@ -7,7 +7,7 @@ export function textOf(body: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch (error) {
-    if (error instanceof TypeError) return null; // its way of saying "not UTF-8"
+    if (error instanceof TypeError) return null; // how TextDecoder reports invalid UTF-8
     throw error;
   }
 }

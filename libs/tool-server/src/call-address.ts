@@ -1,8 +1,9 @@
 /**
- * Owns: what a call is: where its messages go, what they echo, and what tells it from another one.
+ * Owns: the identity of a call: where its messages go, what they echo, and what distinguishes it from another one.
  *
- * E1. `id`, `call_id` and `group_id` are echoed as they came, whatever their length; `callback_url` is used as it came. T12 T13 T17
- * E2. A runtime may use an id again: what is stored of a call hangs on its `key`, which is ours. T24
+ * E1. `id`, `call_id` and `group_id` are echoed as they came, whatever their length; `callback_url` is used as it came.
+ *     T12 T13 T17
+ * E2. A runtime may use an id again: what is stored of a call refers to its `key`, which this server assigns. T24
  */
 import { isJsonObject, type ToolInvocation } from '@dormouse/protocol';
 
@@ -66,6 +67,6 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 
 const nameCharactersMax = 200;
 
-/** A call in a log line. Both parts come from outside, and may be as long as a body. */
+/** The name of a call in a log line. Both parts come from outside, and may be as long as a body. */
 export const nameOf = ({ operation, id }: Pick<PostedCall, 'operation' | 'id'>): string =>
   [operation, id].map((part) => part.slice(0, nameCharactersMax)).join(' ');

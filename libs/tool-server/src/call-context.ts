@@ -2,7 +2,7 @@
  * Owns: what a handler can do besides returning: subscribe, ask, log in, show, remember.
  *
  * B1. Nothing of a call is sent after the call has ended, except by its subscription.
- * B2. Waiting for a person is not the handler's time, and is known to the process that comes after this one. T11 T26
+ * B2. Waiting for a user does not count as the handler's time, and survives a restart of the process. T11 T26
  * B3. The user's id is given only to a tool that says it acts for a user. T33 T47
  */
 import { encodeCallback } from '@dormouse/protocol';
@@ -24,7 +24,7 @@ export interface ContextParts {
   readonly choices: Choices;
   readonly authorizations: Authorizations;
   readonly threads: ThreadStore;
-  /** Whether `user_id` comes from somebody who has shown a secret. */
+  /** Whether `user_id` comes from an authenticated runtime. */
   readonly trustsUserId: boolean;
   readonly publicUrl: () => string;
   readonly log: (line: string) => void;
@@ -44,14 +44,14 @@ export function createContext(
   const { ledger, outbox, subscriptions, choices, authorizations, threads } = parts;
   const { signal, deadline, redactor } = running;
   let questions = 0;
-  /** A person is asked; until the answer has come, or its time is over. (B2) */
+  /** Runs while a user is asked, until the answer arrives or its time is over. (B2) */
   async function asking<Value>(answer: Promise<Value>): Promise<Value> {
     try {
       const value = await deadline.pausedFor(answer);
       ledger.setAsking(call, false);
       return value;
     } catch (error) {
-      if (!signal.aborted) ledger.setAsking(call, false); // else it ends, or the next process goes on
+      if (!signal.aborted) ledger.setAsking(call, false); // otherwise the call ends, or the next process continues
       throw error;
     }
   }

@@ -2,13 +2,13 @@
  * Owns: which calls were taken, and that each ends once: the stored side of a call.
  * Not here: running handlers (`calls.ts`).
  *
- * L1. A call is stored before it is acknowledged. A POST is the repetition of one before it when thread, id, operation and
- *     arguments are equal, and so is the `Idempotency-Key`; without one, only while the call runs and for a short time after it
- *     was taken: foreign runtimes use ids again. Any other POST is a new call. T11 T24 T26
+ * L1. A call is stored before it is acknowledged. A POST repeats an earlier one when thread, id, operation and
+ *     arguments are equal, and so is the `Idempotency-Key`; without one, only while the call runs and for a short time
+ *     after it was taken: foreign runtimes use ids again. Any other POST is a new call. T11 T24 T26
  * L2. A call ends once: its state and its message are one transaction. T11
- * L3. What is stored of a call is sealed; arguments and addresses are dropped when the call ends, its result is kept for a
- *     repetition, which gets the same message again. T32
- * L4. A call whose result cannot be written down ends without one, and the log says so: it holds up no other. T11
+ * L3. What is stored of a call is sealed; arguments and addresses are dropped when the call ends, its result is kept
+ *     for a repetition, which gets the same message again. T32
+ * L4. A call whose result cannot be stored ends without one, which is logged: it holds up no other. T11
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type ContentItem, encodeCallback, errorTextPrefix } from '@dormouse/protocol';
@@ -20,18 +20,18 @@ import { failed, ToolOutput } from './tool-output.ts';
 
 const rememberedMsMax = 86_400_000;
 const rememberedMax = 100_000;
-/** Of the results that are kept for repetitions, together. */
+/** Total size of the results that are kept for repetitions. */
 const answersBytesMax = 64 * 1024 * 1024;
 /** How long a POST without `Idempotency-Key` may be the repetition of a call that has ended. */
 const repetitionMsMax = 60_000;
 const cancelledRememberedMax = 10_000;
-/** How long a cancellation may be ahead of a call without `Idempotency-Key`. */
+/** How long a cancellation may precede a call without `Idempotency-Key`. */
 const overtakingMsMax = 10_000;
 
-/** A call that an earlier process has left. `restarts` counts how often that has happened to it while it worked. */
+/** A call left over from an earlier process. `restarts` counts the restarts during its work. */
 export interface LeftCall {
   readonly call: TakenCall;
-  /** It waited for a person. */
+  /** It waited for a user. */
   readonly wasAsking: boolean;
   readonly state: 'running' | 'subscribed';
   readonly restarts: number;
@@ -40,22 +40,22 @@ export interface LeftCall {
 export interface CallLedger {
   /** (L1) */
   readonly take: (posted: PostedCall) => { readonly isNew: boolean; readonly call: TakenCall };
-  /** Sends the result of a call that was posted again to where this POST wants it; nothing while it has none. (L3) */
+  /** Sends the stored result of a repeated call to the address in this POST; nothing while there is none. (L3) */
   readonly repeat: (call: TakenCall) => void;
   /** Ends the call with this result; false when it has ended before. `also` runs in the same transaction. (L2) */
   readonly settle: (call: TakenCall, output: ToolOutput, clean: (text: string) => string) => boolean;
-  /** The confirmation of a subscription: the call has its result, its handler may go on. T28 */
+  /** The confirmation of a subscription: the call has its result, its handler continues. T28 */
   readonly confirm: (call: TakenCall, text: string, clean: (text: string) => string) => boolean;
-  /** Ends it without a word: nobody waits. */
+  /** Ends it without a message: no caller waits. */
   readonly end: (call: TakenCall) => void;
   readonly isOpen: (call: TakenCall) => boolean;
-  /** The call begins or ceases to wait for a person. */
+  /** The call starts or stops waiting for a user. */
   readonly setAsking: (call: TakenCall, isAsking: boolean) => void;
   readonly isAsking: (call: TakenCall) => boolean;
   /** A cancellation that names no call that was taken. It counts for one call. T36 */
   readonly rememberCancelled: (threadId: string, callId: string) => void;
   readonly wasCancelled: (call: TakenCall) => boolean;
-  /** What was running when the process ended; counts the restart. */
+  /** The calls that ran when the process ended; counts the restart. */
   readonly left: () => readonly LeftCall[];
   readonly sweep: () => void;
 }
@@ -104,7 +104,7 @@ export function createCallLedger(database: Database, outbox: Outbox, log: (line:
       const work = digestOf(operation, posted.arguments, problem);
       const delivery = deliveryKey === undefined ? null : digestOf(deliveryKey);
       const recently = `delivery IS NOT NULL OR state = 'running' OR at > ?5`;
-      const isSame = `work IS NULL OR (work = ?3 AND delivery IS ?4 AND (${recently}))`; // no work: of an older release
+      const isSame = `work IS NULL OR (work = ?3 AND delivery IS ?4 AND (${recently}))`; // no work: an older release
       const known = database.one(
         `SELECT key FROM calls WHERE thread = ?1 AND call = ?2 AND (${isSame}) ORDER BY at DESC LIMIT 1`,
         groupId,
@@ -171,8 +171,8 @@ const forgottenText = 'this call was made before and has ended; its result is no
 const kindOf = ({ text }: ToolOutput): string => (text?.startsWith(errorTextPrefix) ? 'error' : 'result');
 
 /**
- * The bytes of a result. One that no runtime could take becomes an error that says so: nothing is dropped. T11 T18
- * Null, and a line in the log, when not even that can be written down. (L4)
+ * The bytes of a result. One that no runtime could accept becomes an error that says so: nothing is dropped. T11 T18
+ * Null, and a log line, when not even that can be stored. (L4)
  */
 function resultBody(
   call: TakenCall,
@@ -196,7 +196,7 @@ function resultBody(
   }
 }
 
-/** @throws RangeError for what no runtime could take. */
+/** @throws RangeError for a result that no runtime could accept. */
 function encoded(
   call: TakenCall,
   { text, content, displayAs }: ToolOutput,

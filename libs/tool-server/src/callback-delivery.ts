@@ -1,10 +1,10 @@
 /**
  * Owns: one POST of one body to one callback URL, byte by byte, and what its answer means.
- * Not here: trying again (`outbox.ts`).
+ * Not here: retries (`outbox.ts`).
  *
- * P1. The URL is opaque: host, path and query are sent as they were given; nothing is normalised. T17
- * P2. The URL is a secret: it is in no error and no log line. T32
- * P3. Redirects are not followed: the address was given to us, not to somebody who answers there.
+ * P1. The URL is opaque: host, path and query are sent as given; nothing is normalised. T17
+ * P2. The URL is a secret: it appears in no error and no log line. T32
+ * P3. Redirects are not followed: only the given address is trusted, not one that its answer names.
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -55,11 +55,11 @@ function send(
 ): Promise<DeliveryAnswer> {
   return new Promise((resolve) => {
     const request = start(options as URL & typeof options, (response: IncomingMessage) => {
-      response.on('error', () => {}); // the status is all we want; a body cut short changes nothing
+      response.on('error', () => {}); // only the status is used; a body cut short changes nothing
       response.resume();
       resolve(judge(response));
     });
-    let timer: NodeJS.Timeout | undefined; // runs from the moment there is a socket: waiting for one is not the peer's fault
+    let timer: NodeJS.Timeout | undefined; // starts when there is a socket: waiting for one is not the peer's fault
     request.on('socket', () => {
       timer = setTimeout(() => request.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })), timeoutMs);
     });
@@ -92,7 +92,7 @@ interface Target {
   readonly path: string;
 }
 
-/** Null for what cannot be POSTed to: not http(s), or with characters that no request line may have. */
+/** Null for a URL that cannot be POSTed to: not http(s), or with characters that no request line may have. */
 export function splitCallbackUrl(url: string): Target | null {
   const [, scheme, authority, rest = ''] = /^(https?):\/\/([^/?#]+)([^#]*)/i.exec(url) ?? [];
   const parsed = URL.parse(url);

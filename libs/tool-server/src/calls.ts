@@ -3,7 +3,7 @@
  * Not here: what is stored of a call (`call-ledger.ts`), what its handler can do (`call-context.ts`).
  *
  * K1. A call that was taken ends in exactly one result, whatever its handler does: it returns, throws, hangs, or the
- *     process ends. The exception is a call that the runtime has cancelled: nobody waits for it. T11 T36 T40
+ *     process ends. The exception is a call that the runtime has cancelled: no caller waits for it. T11 T36 T40
  * K2. Operation and arguments are checked after the acknowledgement; a refusal is a result. T7 T9 T10
  * K3. Calls share nothing: each has its own address, signal, deadline and secrets. T24
  */
@@ -19,7 +19,7 @@ import { failed, type HandlerOutput, outputOfThrown, type ToolOutput, toOutput }
 
 const lateAnswerMsMax = 5_000;
 const rerunsMax = 3;
-/** Of a name that no tool has, in the error that says so. */
+/** The length of an unknown tool's name in the error that quotes it. */
 const operationCharactersMax = 200;
 
 /** Why a call is stopped from outside. */
@@ -41,9 +41,9 @@ export interface Calls {
   readonly run: (call: TakenCall) => void;
   readonly cancel: (threadId: string, callId: string) => void;
   readonly closeThread: (threadId: string) => void;
-  /** Ends what an earlier process has left: an error result, or the work again. T26 */
+  /** Ends calls left over from an earlier process with an error result, or runs them again. T26 */
   readonly recover: () => void;
-  /** Stops everything; what can begin again after a restart is left for it. */
+  /** Stops everything; calls that can run again after a restart are left for it. */
   readonly close: () => Promise<void>;
 }
 
@@ -73,14 +73,14 @@ export function createCalls(
       .finally(() => running.delete(call.key));
   }
 
-  /** A call whose end itself has failed, perhaps because nothing can be stored: it harms no other call. (K1) */
+  /** A call whose end has failed, perhaps because nothing can be stored: it affects no other call. (K1) */
   function abandon(call: TakenCall, failure: unknown, redactor: Redactor): void {
     log(redactor.line(`${nameOf(call)}: ${describe(failure)}`));
     try {
       ledger.settle(call, outputOfThrown(failure), redactor.clean);
       ledger.end(call);
     } catch (error) {
-      log(`${nameOf(call)} cannot be ended: ${describe(error)}`); // it is left for the next process
+      log(`${nameOf(call)} cannot be ended: ${describe(error)}`); // left for the next process
     }
   }
 
@@ -102,7 +102,7 @@ export function createCalls(
     };
     const context = createContext(parts, call, tool, { signal: entry.abort.signal, deadline, redactor, subscribed });
     const handler = (async (): Promise<HandlerOutput> => {
-      const parsed = await tool.parse(call.arguments); // may take its time, and hang (K1)
+      const parsed = await tool.parse(call.arguments); // may be slow, and hang (K1)
       if (!parsed.ok) return failed(parsed.complaint);
       return entry.stop === null ? parsed.work(context) : failed('the call was stopped before it began.');
     })();
@@ -111,7 +111,7 @@ export function createCalls(
     conclude(entry, tool, await lateAnswer(tool, ending, handler), redactor);
   }
 
-  /** What the handler came to, or what stopped it, whichever is first. */
+  /** The handler's outcome, or the stop, whichever is first. */
   async function endingOf(entry: Running, handler: Promise<HandlerOutput>): Promise<Ending> {
     const { signal } = entry.abort;
     const stopped = new Promise<null>((resolve) => {
@@ -142,13 +142,13 @@ export function createCalls(
       case 'deadline':
         return settle(failed(`the tool did not finish within ${tool.deadlineMs / 1_000} s and was stopped.`));
       case 'shutdown':
-        if (isDurable && beginsAgain(tool, ledger.isAsking(call))) return undefined; // `recover` of the next process
+        if (isDurable && beginsAgain(tool, ledger.isAsking(call))) return undefined; // left to `recover`
         return settle(failed(stoppedText));
     }
   }
 
   function concludeSubscribed(call: TakenCall, subscription: Subscription, ending: Ending): void {
-    if ('stop' in ending && ending.stop === 'shutdown' && isDurable) return; // `recover` of the next process
+    if ('stop' in ending && ending.stop === 'shutdown' && isDurable) return; // left to `recover`
     if ('thrown' in ending) {
       log(`${nameOf(call)} threw after it had subscribed: ${describe(ending.thrown)}`);
       subscription.emit(outputOfThrown(ending.thrown).text ?? '', { associative: true, final: true });
@@ -176,7 +176,7 @@ export function createCalls(
     run,
     cancel(threadId, callId) {
       const entries = [...running.values()].filter(({ call }) => call.groupId === threadId && call.id === callId);
-      if (entries.length === 0) ledger.rememberCancelled(threadId, callId); // it may overtake its call T36
+      if (entries.length === 0) ledger.rememberCancelled(threadId, callId); // the notice may overtake its call T36
       for (const entry of entries) stop(entry, 'cancelled');
     },
     closeThread(threadId) {
@@ -209,7 +209,7 @@ const restartedText =
 const stoppedText =
   'the tool server was stopped while this was running. It is not known how far it came; look before trying it again.';
 
-/** A cancelled handler may still say something, if its tool wants that; not for long. T40 */
+/** A cancelled handler may still return a result, if its tool wants that, within a short time. T40 */
 async function lateAnswer(tool: Tool, ending: Ending, handler: Promise<HandlerOutput>): Promise<Ending> {
   if (!('stop' in ending) || ending.stop !== 'cancelled' || tool.onCancel !== 'answer') return ending;
   const cancelled = failed('the call was cancelled.');

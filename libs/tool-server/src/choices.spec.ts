@@ -51,7 +51,7 @@ describe('a choice', () => {
       default: 2,
     });
     expect(url.startsWith(`${at.server.url}/choice/`)).toBe(true);
-    await quiet(100); // longer than the deadline of the handler: a person's time is not its time
+    await quiet(100); // longer than the deadline of the handler, which does not count the user's time
     expect(await answer(url, { id, selected: 0 })).toBe(200);
     expect((await at.sink.resultOf(id)).text).toBe('chosen: Once');
     expect(await answer(url, { id, selected: 1 })).toBe(200); // answers are posted at least once
@@ -99,7 +99,7 @@ describe('a choice', () => {
     const first = await bench({ tools: patient, dataDir });
     const { id, response_url: url } = await asked(first);
     await first.server.close();
-    expect(first.sink.delivered.length).toBe(1); // no word about the end
+    expect(first.sink.delivered.length).toBe(1); // no message about the end
     const second = await bench({ tools: patient, dataDir });
     expect(await answer(`${second.server.url}${new URL(url).pathname}`, { id, selected: 0 })).toBe(200);
     expect((await first.sink.resultOf(id)).text).toBe('chosen: Once');

@@ -1,10 +1,10 @@
 /**
- * Owns: questions that wait for a person, and the route where their answers arrive.
+ * Owns: questions that wait for a user, and the route where their answers arrive.
  *
- * C1. `response_url` is ours, random, and good for one answer; whoever posts it again is told that all is well. T43
+ * C1. `response_url` is issued here, random, and good for one answer; a repeated POST is answered with success. T43
  * C2. A question ends in a valid index, or in an error for the handler: bad answer, no answer, call over. T43
- * C3. A question is stored with its message, an answer before it is acknowledged. A call that runs again after a restart finds
- *     them by their order: what was answered is not asked again, what is open is not sent again. T26
+ * C3. A question is stored with its message, an answer before it is acknowledged. A call that runs again after a
+ *     restart finds them by their order: an answered question is not asked again, an open one is not sent again. T26
  */
 import { randomBytes } from 'node:crypto';
 import { parseChoiceAnswer } from '@dormouse/protocol';
@@ -25,7 +25,7 @@ export interface QuestionPlace {
 }
 
 export interface Choices {
-  /** `send` gets the path of the answer, once. @throws ToolError (C2), RangeError for a question that cannot be asked */
+  /** `send` gets the path of the answer, once. @throws ToolError (C2), RangeError for an unaskable question */
   readonly ask: (
     place: QuestionPlace,
     question: Question,
@@ -34,14 +34,14 @@ export interface Choices {
   ) => Promise<Choice>;
   /** Whether there is a question at this path. */
   readonly isAsked: (path: string) => boolean;
-  /** The status for who posted an answer. */
+  /** The status for the POST of an answer. */
   readonly answer: (path: string, json: unknown) => number;
   readonly sweep: () => void;
 }
 
-/** `selected` is undefined while nobody has answered, and null for an answer that is none of the choices. */
+/** `selected` is undefined while there is no answer, and null for an answer that is none of the choices. */
 interface Stored {
-  /** What was asked: another question in its place is another question. */
+  /** The text of the question: a different text in its place is a different question. */
   readonly asked: string;
   readonly selected?: number | null;
 }
@@ -51,7 +51,7 @@ export function createChoices(database: Database): Choices {
   const waiting = new Map<string, (selected: number | null) => void>(); // by digest of the path
   const digestOf = (path: string): string => vault.digest(`question ${path}`);
 
-  /** The question in this place, sent now unless an earlier run has. (C3) */
+  /** The question in this place, sent now unless an earlier run has sent it. (C3) */
   function place(
     { call, ordinal }: QuestionPlace,
     question: Question,
@@ -131,7 +131,7 @@ export function createChoices(database: Database): Choices {
   };
 }
 
-/** Defects that `encodeCallback` would find too, told in the words of who asks. */
+/** Defects that `encodeCallback` would find too, worded for the tool's author. */
 function checkQuestion({ choices, default: fallback }: Question): void {
   if (choices.length === 0) throw new RangeError('a question needs at least one choice');
   if (choices[fallback] === undefined) throw new RangeError('the default must be the index of a choice');

@@ -5,8 +5,8 @@
  * D2. WAL with synchronous=FULL: what was committed is on disk when the call returns.
  * D3. A transaction is synchronous: nothing else of this process runs in between.
  * D4. A newer schema, and a key that does not fit, are refused at start.
- * D5. The data directory's entry, its key and the entries of its files are flushed before the first value is sealed: a power cut
- *     leaves no value behind whose key is lost.
+ * D5. The data directory's entry, its key and the entries of its files are flushed before the first value is sealed: a
+ *     power cut leaves no value behind whose key is lost.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { flushDirectory, makeDirectory, writeDurably } from './durable-file.ts';
 import { createVault, type Vault, vaultKeyBytes } from './vault.ts';
 
-/** What each version adds; a directory of an older one gets what it lacks. */
+/** The changes of each version; a directory of an older one gets those that it lacks. */
 const schemas = [
   `
   CREATE TABLE meta (name TEXT PRIMARY KEY, sealed BLOB NOT NULL) WITHOUT ROWID;
@@ -45,7 +45,7 @@ const schemas = [
   CREATE TABLE questions (
     path TEXT PRIMARY KEY, thread TEXT NOT NULL, call TEXT NOT NULL, ordinal INTEGER NOT NULL, sealed BLOB NOT NULL,
     expires INTEGER NOT NULL, UNIQUE (thread, call, ordinal)) WITHOUT ROWID;`,
-  // A runtime may use an id again: rows hang on a key of ours, and `sub_<key>` is the subscription of a call.
+  // A runtime may use an id again: rows refer to a key of our own, and `sub_<key>` is the subscription of a call.
   `
   CREATE TABLE taken (
     key TEXT PRIMARY KEY, thread TEXT NOT NULL, call TEXT NOT NULL, state TEXT NOT NULL, operation TEXT NOT NULL, sealed BLOB,
@@ -83,7 +83,7 @@ export interface Database {
   readonly close: () => void;
 }
 
-/** Without `dataDir` everything lives in memory and ends with the process. */
+/** Without `dataDir` everything is kept in memory and ends with the process. */
 export function openDatabase(dataDir?: string, encryptionKey?: Uint8Array): Database {
   if (dataDir !== undefined) makeDirectory(dataDir); // (D5)
   const file = dataDir === undefined ? ':memory:' : join(dataDir, 'tool-server.db');

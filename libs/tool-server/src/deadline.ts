@@ -1,5 +1,5 @@
 /**
- * Owns: the time a handler may take, which stands still while it waits for a person. T11
+ * Owns: the time a handler may take, which is paused while it waits for a user. T11
  */
 const timerMsMax = 2 ** 31 - 1;
 

@@ -14,7 +14,7 @@ const echo = defineTool(
 const tools = [echo];
 
 interface Raw {
-  /** What the server has said so far. */
+  /** The bytes that the server has sent so far. */
   readonly heard: () => string;
   readonly isClosed: () => boolean;
   readonly say: (text: string) => void;
@@ -98,7 +98,7 @@ describe('a request whose body never comes', () => {
     expect(both.map((raw) => raw.heard().slice(9, 12)).toSorted()).toEqual(['', '503']);
     for (const raw of both) raw.end();
     await expect.poll(() => at.ask('echo', { text: 'x'.repeat(50_000) })).toMatch(/^x/);
-    expect(await at.ask('echo', { text: 'x'.repeat(50_000) })).toMatch(/^x/); // what was read does not count
+    expect(await at.ask('echo', { text: 'x'.repeat(50_000) })).toMatch(/^x/); // bytes that were read do not count
   });
 
   it.each(['body', 'head'] as const)('T23 counts against its peer while its %s is unfinished', async (part) => {

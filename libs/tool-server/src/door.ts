@@ -1,11 +1,12 @@
 /**
- * Owns: the HTTP side: which request goes where, and what it is answered.
+ * Owns: the HTTP side: the routing of requests, and their answers.
  *
- * F1. An invocation is stored, acknowledged, and only then looked at. T6 T7
- * F2. What cannot be run but says where its error may go is acknowledged; what cannot even be answered is refused. T10
- * F3. /close_thread and /cancel_tool_call answer 200 with nothing, whatever they are told and whatever fails behind. T35
+ * F1. An invocation is stored, acknowledged, and only then examined. T6 T7
+ * F2. An invocation that cannot run but says where its error may go is acknowledged; one without that is refused. T10
+ * F3. /close_thread and /cancel_tool_call answer 200 without a body, whatever they contain and whatever fails inside.
+ *     T35
  * F4. Before the server is ready, and after it began to close, everything that would be lost is answered 503. T3
- * F5. What the head of a request decides is decided before its body is read.
+ * F5. A request that its head already decides is answered before its body is read.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
@@ -47,7 +48,7 @@ export interface DoorParts {
   readonly isFull: () => boolean;
   readonly admit: (invocation: ToolInvocation) => number | null;
   readonly mayCall: (callbackUrl: string) => boolean;
-  /** Stores a call, and gives what is to be done once it is acknowledged. (F1) */
+  /** Stores a call, and returns the work to do once it is acknowledged. (F1) */
   readonly take: (posted: PostedCall) => () => void;
   readonly closeThread: (threadId: string) => void;
   readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
@@ -55,7 +56,7 @@ export interface DoorParts {
   readonly answerChoice: (path: string, json: unknown) => number;
   readonly login: (query: URLSearchParams) => Promise<RouteAnswer>;
   readonly migration: { readonly hook: MigrateHook; readonly migrateMsMax: number } | null;
-  /** Takes a piece of a family that moves here; null where nothing is handed over. */
+  /** Accepts a piece of a family that moves here; null where no handover is configured. */
   readonly handOver: ((body: Uint8Array) => number) | null;
   readonly routes: readonly Route[];
   readonly readBody: ReadBody;
@@ -146,7 +147,7 @@ function takeNotice(
   response: ServerResponse,
   path: '/close_thread' | '/cancel_tool_call',
 ): void {
-  send(response, { status: 200 }); // (F3), also for what nobody understands
+  send(response, { status: 200 }); // (F3), also for an unreadable notice
   if (!parts.notices.take().ok) return parts.log(`too many notices: one ${path} is not looked at`); // T23
   const json = checkJson(textOf(body ?? Buffer.of()) ?? '');
   if (!json.ok) return;
@@ -160,7 +161,7 @@ function takeNotice(
 }
 
 function takeInvocation(parts: DoorParts, request: IncomingMessage, body: Buffer, response: ServerResponse): void {
-  if (parts.state() === 'closing') return send(response, busy(1_000)); // (F4), meanwhile
+  if (parts.state() === 'closing') return send(response, busy(1_000)); // (F4), it may have begun to close meanwhile
   const text = textOf(body) ?? '';
   const json = checkJson(text);
   if (!json.ok) return send(response, { status: 400 });
@@ -185,7 +186,7 @@ function takeInvocation(parts: DoorParts, request: IncomingMessage, body: Buffer
 
 const numberCharactersMax = 100;
 
-/** A handler would work with another number than the one that was asked for. T9 */
+/** A handler would compute with another number than the one in the request. T9 */
 function numberProblem(text: string): { readonly problem?: string } {
   const number = inexactNumberOf(text, 'arguments');
   if (number === null) return {};
@@ -193,7 +194,7 @@ function numberProblem(text: string): { readonly problem?: string } {
   return { problem: `the number ${named} cannot be taken exactly; send it as a string if the tool takes one.` };
 }
 
-/** (F1) Too much at once is answered 503: runtimes send that again, and never what was answered 429. T23 */
+/** (F1) Overload is answered 503: runtimes send that again, and never what was answered 429. T23 */
 function acknowledge(parts: DoorParts, call: PostedCall, response: ServerResponse): void {
   const token = parts.invocations.take();
   if (!token.ok || parts.isFull()) return send(response, busy(token.ok ? 1_000 : token.afterMs));
@@ -201,7 +202,7 @@ function acknowledge(parts: DoorParts, call: PostedCall, response: ServerRespons
   send(response, { status: 200 });
 }
 
-/** Its seal is the credential. */
+/** The seal of the piece is the credential. */
 async function takeHandover(
   parts: DoorParts,
   handOver: (body: Uint8Array) => number,
@@ -234,7 +235,7 @@ const jsonAnswer = (body: string, status = 200): RouteAnswer => ({
   body,
 });
 
-/** Null for who is gone. */
+/** Null for a sender that has disconnected. */
 export function send(response: ServerResponse, answer: RouteAnswer | null): void {
   if (response.headersSent || answer === null) return;
   const { status, headers = {}, body = '' } = answer;

@@ -5,7 +5,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Makes a directory that only its owner reads, and those above it that are missing. */
+/** Makes a directory that only its owner reads, and its missing parents. */
 export function makeDirectory(path: string): void {
   const first = mkdirSync(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -16,7 +16,7 @@ export function makeDirectory(path: string): void {
 /** Writes a file that only its owner reads: all of it is there after a power cut, or nothing. */
 export function writeDurably(directory: string, name: string, text: string): void {
   const unfinished = join(directory, `${name}.new`);
-  rmSync(unfinished, { force: true }); // of a process that ended in the middle
+  rmSync(unfinished, { force: true }); // left by a process that ended during the write
   const file = openSync(unfinished, 'wx', 0o600);
   try {
     writeSync(file, text);
@@ -28,7 +28,7 @@ export function writeDurably(directory: string, name: string, text: string): voi
   flushDirectory(directory);
 }
 
-/** What was made or renamed in a directory is part of the directory. Windows has no such call, and needs none. */
+/** Entries are part of their directory, which is flushed too. Windows has no such call, and needs none. */
 export function flushDirectory(path: string): void {
   if (process.platform === 'win32') return;
   const directory = openSync(path, 'r');

@@ -166,7 +166,7 @@ describe('ids of another runtime', () => {
     await runtime.ask({ operation: 'count', arguments: { to: 'a' }, id: 'call_0' });
     await runtime.cancel('call_0'); // too late
     expect(await runtime.ask({ operation: 'count', arguments: { to: 'b' }, id: 'call_0' })).toMatch(/ b$/);
-    await runtime.cancel('call_7'); // overtakes its call
+    await runtime.cancel('call_7'); // arrives before its call
     expect(await runtime.ask({ operation: 'count', arguments: { to: 'c' }, id: 'call_7' })).toMatch(/cancelled/);
     expect(await runtime.ask({ operation: 'count', arguments: { to: 'd' }, id: 'call_7' })).toMatch(/ d$/);
   });

@@ -1,5 +1,5 @@
-// Every route, fed with what strangers might send: bodies that are nearly right, in every field, in any order, with ids that come
-// again, and with restarts on the same data directory in between.
+// Every route, fed with untrusted input: bodies that are nearly right, in every field, in any order, with repeated ids,
+// and with restarts on the same data directory in between.
 import { request } from 'node:http';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -57,7 +57,7 @@ const start = (dataDir: string): Promise<ToolServer> =>
     limits: { closeMsMax: 100 },
   });
 
-/** Texts that have broken something somewhere; few ids, so that they come again. */
+/** Texts that often break parsers; few ids, so that they repeat. */
 const oddText = fc.oneof(
   fc.constantFrom(
     '',
@@ -93,7 +93,7 @@ const anything = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Mostly what belongs there, sometimes null or anything, sometimes nothing. */
+/** Mostly a valid value, sometimes null or any other, sometimes absent. */
 const field = (right: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof(
     { weight: 40, arbitrary: right },
@@ -139,7 +139,7 @@ interface Sent {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** JSON of a shape, sometimes cut off or followed by something. */
+/** JSON of a shape, sometimes cut off or followed by garbage. */
 const textOf = (value: fc.Arbitrary<unknown>): fc.Arbitrary<string> =>
   fc
     .tuple(value, fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat(200) }))
@@ -206,7 +206,7 @@ interface Posted {
   readonly group: unknown;
 }
 
-/** What a result must come for: it was acknowledged, and says where to. */
+/** Whether a result must arrive: the call was acknowledged, and says where to. */
 function expected(text: string, callback: string): Posted | null {
   const body = jsonOf(text);
   return String(body['callback_url']).startsWith(callback) ? { id: body['id'], group: body['group_id'] } : null;

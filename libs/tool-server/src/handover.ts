@@ -1,12 +1,12 @@
 /**
- * Owns: the subscriptions and the memory of a family on their way from this server to another one of its kind, and back into
- * life there. RAP migration, for servers that are given a key of both.
+ * Owns: the transfer of a family's subscriptions and memory from this server to another one of its kind, and their
+ * adoption there. RAP migration, for servers that are given a key of both.
  *
- * X1. What travels is sealed with that key: nobody else can read or make it. It is good for five minutes, so that nothing that
- *     was ended since can be brought back. T45
+ * X1. A piece is sealed with that key: it can be neither read nor made without it. It is good for five minutes, so that
+ *     nothing that has ended since can be restored. T45
  * X2. The destination answers 200 when everything of a piece is stored; the same piece again changes nothing.
- * X3. This server lets go of a subscription when all pieces were taken, and not before; what waits to be sent is still sent from
- *     here. The tool's `ended` is not called: nothing has ended.
+ * X3. This server releases a subscription when all pieces were taken, and not before; queued messages are still sent
+ *     from here. The tool's `ended` is not called: nothing has ended.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Migrate } from '@dormouse/protocol';
@@ -29,9 +29,9 @@ interface Piece {
 }
 
 export interface Handover {
-  /** Sends everything of a family. @throws Error when the destination does not take it; then nothing is given up here. */
+  /** Sends everything of a family. @throws Error when the destination refuses it; then nothing is released here. */
   readonly send: (notice: Migrate, signal: AbortSignal) => Promise<void>;
-  /** Takes one piece. The status for who sent it. */
+  /** Takes one piece. The status for its sender. */
   readonly take: (body: Uint8Array) => number;
 }
 
@@ -39,7 +39,7 @@ export function createHandover(options: {
   readonly key: Uint8Array;
   readonly subscriptions: Subscriptions;
   readonly threads: ThreadStore;
-  /** Tells a tool about a subscription that has come to live here. */
+  /** Calls a tool with a subscription that was adopted here. */
   readonly arrived: (subscription: Subscription) => void;
   readonly log: (line: string) => void;
 }): Handover {
@@ -84,7 +84,7 @@ export function createHandover(options: {
     try {
       return vault.open('handover', body) as Piece;
     } catch {
-      return null; // sealed with another key, or not at all: a stranger
+      return null; // sealed with another key, or not at all: untrusted
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Owns: the manifest, made of the tools, and every reason not to start with it.
+ * Owns: the manifest, built from the tools, and every reason not to start with it.
  *
- * M1. What the protocol refuses, we refuse at start, with all defects at once. T46
+ * M1. What the protocol refuses is refused at start, with all defects at once. T46
  * M2. Custom annotations have a namespace: a name of one word belongs to the protocol. T46
  */
 import { isBuiltInToolName, manifestBytesMax, parseToolset, utf8Bytes } from '@dormouse/protocol';

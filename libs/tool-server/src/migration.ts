@@ -11,7 +11,7 @@ import { manifestPath } from './manifest.ts';
 
 const reachMsMax = 5_000;
 
-/** Moves the state of one family to the server at `destinationUrl`, and returns when that can serve it. Secrets travel encrypted. */
+/** Moves a family's state to the server at `destinationUrl`; returns once that can serve it. Secrets go encrypted. */
 export type MigrateHook = (notice: Migrate, signal: AbortSignal) => Promise<void>;
 
 export interface MigrationAnswer {

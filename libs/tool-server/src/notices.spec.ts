@@ -74,7 +74,7 @@ describe('notices', () => {
     await at.sink.resultOf(three);
     await quiet(30);
     expect(stopped).toEqual(expect.arrayContaining([one, two]));
-    expect(at.sink.delivered.length).toBe(1); // nobody waits for the other two
+    expect(at.sink.delivered.length).toBe(1); // the other two are cancelled: no result is due
   });
 
   it('T36 a cancellation that overtakes its call keeps it from beginning', async () => {

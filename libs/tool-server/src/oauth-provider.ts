@@ -1,9 +1,9 @@
 /**
- * Owns: what an OAuth 2 provider is, the URL that a person visits, and the two requests to its token endpoint.
- * Not here: who is logged in (`authorizations.ts`).
+ * Owns: the definition of an OAuth 2 provider, the URL that a user visits, and the two requests to its token endpoint.
+ * Not here: which user is logged in (`authorizations.ts`).
  *
  * Q1. Authorization code with PKCE (S256) only; the URL is https, except on loopback when the provider says so. T41
- * Q2. Codes and tokens are in no error and no log: a failure says its kind and nothing else. T42
+ * Q2. Codes and tokens are in no error and no log: a failure names its kind and nothing else. T42
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ const requestTimeoutMs = 10_000;
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 export interface OAuthProvider {
-  /** For people and for the manifest: `GitHub`. */
+  /** For users and for the manifest: `GitHub`. */
   readonly name: string;
   readonly clientId: string;
   /** Absent for a public client; PKCE is used in any case. */
@@ -20,13 +20,13 @@ export interface OAuthProvider {
   /** Absolute, or a path of this server. */
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
-  /** As few as will do. */
+  /** As few as possible. */
   readonly scopes?: readonly string[];
   /** For development: plain http, on loopback only. */
   readonly allowInsecureLoopback?: boolean;
 }
 
-/** What a handler works with. Never put the token into a result: it would be replaced there, and must not get there. */
+/** The token for a handler. Never put it into a result: it would be replaced there, and must not get there. */
 export interface Authorization {
   readonly accessToken: string;
   readonly scopes: readonly string[];
@@ -49,7 +49,7 @@ const tokenSchema = z.object({
   scope: z.string().nullish(),
 });
 
-/** A failed request to the token endpoint. `refused`: asking again would not help. (Q2) */
+/** A failed request to the token endpoint. `refused`: a retry would not help. (Q2) */
 export class TokenFault extends Error {
   override readonly name = 'TokenFault';
   readonly kind: 'refused' | 'unreachable';
@@ -130,9 +130,9 @@ async function askForToken(
     redirect: 'error',
     signal: AbortSignal.timeout(requestTimeoutMs),
   }).catch(() => {
-    throw new TokenFault('unreachable'); // the cause would show the request (Q2)
+    throw new TokenFault('unreachable'); // the cause would reveal the request (Q2)
   });
-  const body: unknown = await response.json().catch(() => null); // what is not JSON is no token
+  const body: unknown = await response.json().catch(() => null); // a body that is not JSON is no token
   const parsed = tokenSchema.safeParse(body);
   if (!response.ok || !parsed.success) throw new TokenFault(response.status >= 500 ? 'unreachable' : 'refused');
   const { access_token: accessToken, refresh_token: refresh, expires_in: seconds, scope } = parsed.data;

@@ -29,7 +29,7 @@ describe('a message', () => {
     expect(new Set(messages.map((each) => each.body)).size).toBe(1);
     expect(new Set(messages.map((each) => each.headers['idempotency-key'])).size).toBe(1);
     const [first = 0, second = 0, , , fifth = 0] = messages.map((each) => each.at);
-    expect(second - first).toBeGreaterThan(8); // 20 ms and half of it jitter
+    expect(second - first).toBeGreaterThan(8); // 20 ms, half of it jitter
     expect(fifth - first).toBeGreaterThan(10 + 20 + 150 + 30 + 30 - 10);
     expect(at.server.waitingMessages()).toBe(0);
   });
@@ -53,7 +53,7 @@ describe('a message', () => {
   });
 
   it.each([400, 401, 404, 409, 410, 422, 429])('T16 is never sent again after %i', async (status) => {
-    const at = await bench({ tools, delivery: { firstPauseMs: 20, timeoutMs: 5_000 } }); // a slow machine is no timeout
+    const at = await bench({ tools, delivery: { firstPauseMs: 20, timeoutMs: 5_000 } }); // no timeout on a slow machine
     at.sink.answers.push(status);
     await at.invoke('now');
     await at.sink.until(1);

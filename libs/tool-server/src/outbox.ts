@@ -1,11 +1,11 @@
 /**
- * Owns: what still has to reach a callback URL, until it was accepted, refused for good, or has become too old.
- * Not here: what the messages say; the POST itself (`callback-delivery.ts`).
+ * Owns: messages to a callback URL, until each was accepted, refused for good, or has become too old.
+ * Not here: the content of the messages; the POST itself (`callback-delivery.ts`).
  *
  * O1. A message is stored before anything is sent, in the transaction of what caused it; its body never changes. T15
  * O2. In order: one message at a time per callback URL and thread; the next one waits until the one before is decided.
- * O3. Again after 5xx, timeouts and broken connections, with growing pauses; never after 4xx. T15 T16
- * O4. What waits survives a restart: attempts and due time are stored too. T26
+ * O3. Retried after 5xx, timeouts and broken connections, with growing pauses; never after 4xx. T15 T16
+ * O4. Waiting messages survive a restart: attempts and due time are stored too. T26
  * O5. URL and body are sealed in the database. T32
  */
 import { randomUUID } from 'node:crypto';
@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallbackDelivery } from './callback-delivery.ts';
 import type { Database } from './database.ts';
 
-/** How callbacks are repeated. All in milliseconds. */
+/** The retries of callbacks. All in milliseconds. */
 export interface DeliverySettings {
   readonly firstPauseMs: number;
   readonly pauseMsMax: number;
@@ -44,21 +44,21 @@ export interface OutgoingMessage {
 }
 
 export interface Outbox {
-  /** Stores; part of the caller's transaction if there is one. */
+  /** Stores the message; part of the caller's transaction if there is one. */
   readonly add: (message: OutgoingMessage) => void;
-  /** Begins to send, with what an earlier process has left. */
+  /** Begins to send, including messages of an earlier process. */
   readonly start: () => void;
   readonly dropEvents: (subscriptionId: string) => void;
   readonly waitingEvents: (subscriptionId: string) => number;
   readonly size: () => number;
-  /** Waits until everything is out, at most `ms`; gives up earlier when nothing is due in that time. */
+  /** Waits until everything is sent, at most `ms`; returns earlier when nothing is due in that time. */
   readonly flush: (ms: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
 interface Lane {
   readonly waiting: number[];
-  /** When it will try next; null while it is trying. */
+  /** The time of the next attempt; null during an attempt. */
   restsUntil: number | null;
   wake: AbortController;
   done: Promise<void>;
@@ -69,7 +69,7 @@ export function createOutbox(options: {
   readonly delivery: CallbackDelivery;
   readonly settings: DeliverySettings;
   readonly log: (line: string) => void;
-  /** An event was refused: the runtime does not want this subscription any more, or not this message. */
+  /** An event was refused: the runtime no longer wants this subscription, or rejects this message. */
   readonly onRefusedEvent: (subscriptionId: string, status: number) => void;
 }): Outbox {
   const { database, delivery, settings, log, onRefusedEvent } = options;
@@ -93,7 +93,7 @@ export function createOutbox(options: {
   }
 
   async function drain(lane: Lane): Promise<void> {
-    await Promise.resolve(); // the caller's transaction first
+    await Promise.resolve(); // after the caller's transaction
     for (let seq = lane.waiting[0]; seq !== undefined && !stopping.signal.aborted; seq = lane.waiting[0]) {
       const row = database.one('SELECT * FROM outbox WHERE seq = ?', seq);
       if (row === undefined)
@@ -116,7 +116,7 @@ export function createOutbox(options: {
     const { url, body } = database.vault.open('message', row['sealed']) as { url: string; body: string }; // (O5)
     const [message, attempts, at] = [String(row['message']), Number(row['attempts']) + 1, Number(row['at'])];
     const answer = await delivery.post(url, message, body, stopping.signal);
-    if (stopping.signal.aborted && answer.kind === 'again') return false; // it stays for the next process
+    if (stopping.signal.aborted && answer.kind === 'again') return false; // left for the next process
     const pauseMs = Math.min(settings.firstPauseMs * 2 ** Math.min(attempts - 1, 30), settings.pauseMsMax);
     const due = Date.now() + (answer.kind === 'again' ? (answer.afterMs ?? pauseMs * (0.5 + Math.random() / 2)) : 0);
     if (answer.kind === 'again' && due <= at + settings.totalMsMax) {

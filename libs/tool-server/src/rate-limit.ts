@@ -1,6 +1,6 @@
-/** Owns: a token bucket. Not here: what happens to who is refused. T23 */
+/** Owns: a token bucket. Not here: what happens to a refused request. T23 */
 export interface RateLimit {
-  /** Takes one token; the milliseconds until there is one again when there is none. */
+  /** Takes one token; when there is none, returns the milliseconds until there is one again. */
   readonly take: () => { readonly ok: true } | { readonly ok: false; readonly afterMs: number };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Owns: what may not be seen: URLs beyond their host in logs, and known secrets in anything that leaves. T22 T32 T42
+ * Owns: what is redacted: URLs beyond their host in logs, and known secrets in anything that leaves. T22 T32 T42
  *
  * X1. A log line shows no path and no query of a URL, no control character, and nothing that was declared a secret.
  * X2. A text for the runtime shows nothing that was declared a secret; URLs in it are content and stay.
@@ -9,7 +9,7 @@ const secretCharactersMin = 8;
 const placeholder = '[redacted]';
 
 export interface Redactor {
-  /** From now on this text is replaced wherever it would appear. Short ones are ignored: they are in every text. */
+  /** From now on this text is replaced wherever it appears. Short ones are ignored: they occur in every text. */
   readonly protect: (secret: string) => void;
   /** (X2) */
   readonly clean: (text: string) => string;
@@ -17,7 +17,7 @@ export interface Redactor {
   readonly line: (text: string) => string;
 }
 
-/** `outer` is asked as well: a call's secrets are its own, the server's are everybody's. */
+/** `outer` is applied as well: a call has its own secrets, those of the server apply to every call. */
 export function createRedactor(outer?: Redactor): Redactor {
   const secrets = new Set<string>();
   const clean = (text: string): string => {

@@ -1,6 +1,6 @@
 /**
  * Owns: reading a request's body, up to a limit of its own and one for all that are being read.
- * Not here: what it means; how long it may take (`serve.ts`).
+ * Not here: its meaning; how long it may take (`serve.ts`).
  *
  * I1. Bodies that are being read hold at most `bytesMax` together; one that finds no room is answered 503.
  */
@@ -10,7 +10,7 @@ import type { RouteAnswer } from './route.ts';
 /** Longest body of any request. */
 export const bodyBytesMax = 2_000_000;
 
-/** A body, or what its sender is answered; one that ended early is answered nothing. */
+/** A body, or the status for its sender; one that ended early gets no answer. */
 export type BodyReading =
   { readonly ok: true; readonly body: Buffer } | { readonly ok: false; readonly answer: RouteAnswer | null };
 
@@ -22,7 +22,7 @@ const noRoom: BodyReading = {
   answer: { status: 503, headers: { connection: 'close', 'retry-after': '1' } },
 };
 
-/** What its declared length alone says. */
+/** The decision from its declared length alone. */
 export const isTooLarge = ({ headers }: IncomingMessage): boolean =>
   Number(headers['content-length'] ?? 0) > bodyBytesMax;
 
@@ -33,7 +33,7 @@ export function createBodyReader(bytesMax: number): ReadBody {
     const chunks: Buffer[] = [];
     let bytes = 0;
     try {
-      // Leaving the loop must not close the connection: the answer still has to go out.
+      // Leaving the loop must not close the connection: the answer still has to be sent.
       for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         bytes += chunk.length;
         held += chunk.length;
@@ -44,7 +44,7 @@ export function createBodyReader(bytesMax: number): ReadBody {
       return { ok: true, body: Buffer.concat(chunks) };
     } catch (error) {
       if (request.complete) throw error;
-      return { ok: false, answer: null }; // its sender is gone, or its time is over
+      return { ok: false, answer: null }; // its sender has disconnected, or its time is over
     } finally {
       held -= bytes;
     }

@@ -9,7 +9,7 @@ async function stage(): Promise<{ sink: CallbackSink; dataDir: string }> {
   return { sink, dataDir: await temporaryFolder() };
 }
 
-/** Answers the n-th message, a question, at whoever serves its address now. */
+/** Answers the n-th message, a question, at the server that has its address now. */
 async function answerQuestion(at: Child, sink: CallbackSink, index: number, body: unknown): Promise<number> {
   const question = JSON.parse(sink.delivered[index]?.body ?? '') as { readonly response_url: string };
   return (await at.post(new URL(question.response_url).pathname, body)).status;
@@ -33,7 +33,7 @@ describe('a process that is killed', () => {
       /^Error: the tool server was restarted while this call was running/,
     );
     expect(await sink.resultOf(redone)).toMatchObject({ text: 'run 2', callId: 'p_1' });
-    expect(second.printed()).not.toContain(`began ${lost}`); // nothing runs twice that did not say it may
+    expect(second.printed()).not.toContain(`began ${lost}`); // only tools that declare it run twice
     await second.invoke('work', { ms: 60_000 }, { id: lost }); // the runtime repeats its POST
     await sink.until(3);
     await quiet();
@@ -85,7 +85,7 @@ describe('a process that is killed', () => {
     await sink.until(1);
     expect(await answerQuestion(first, sink, 0, { id, selected: 0 })).toBe(200);
     await sink.until(2);
-    await quiet(); // the server has read that both were taken
+    await quiet(); // the server has read that both were accepted
     await first.kill();
     const second = await start(dataDir, sink);
     await quiet();
@@ -117,7 +117,7 @@ describe('a process that is killed', () => {
     expect((await sink.resultOf(asking)).text).toMatch(
       /^Error: the tool server was restarted while this call waited for a person/,
     );
-    expect(await answerQuestion(second, sink, 2, { id: asking, selected: 0 })).toBe(200); // too late, and nobody's trouble
+    expect(await answerQuestion(second, sink, 2, { id: asking, selected: 0 })).toBe(200); // too late, and harmless
     expect(second.printed()).not.toContain('began');
   });
 

@@ -1,5 +1,5 @@
 /**
- * Owns: routes of a tool server's own, above all webhooks, where the outside world tells it what has happened.
+ * Owns: routes of a tool server's own, above all webhooks, which report events from outside.
  *
  * Z1. A webhook that is not signed by its source changes nothing. T31
  */
@@ -22,12 +22,12 @@ export interface RouteAnswer {
   readonly body?: string;
 }
 
-/** Not behind the runtime's authentication: who calls these is somebody else. */
+/** Not behind the runtime's authentication: the callers of these routes are other services. */
 export interface Route {
   readonly method: 'GET' | 'POST';
   /** Exact, without a query. */
   readonly path: string;
-  /** Whether these headers may belong to a request that `handle` takes; others are answered 401 before their body is read. */
+  /** Whether these headers may belong to a request for `handle`; others are answered 401 before their body is read. */
   readonly mayTake?: (headers: IncomingHttpHeaders) => boolean;
   readonly handle: (request: RouteRequest, server: ToolServer) => RouteAnswer | Promise<RouteAnswer>;
 }
@@ -35,7 +35,7 @@ export interface Route {
 /** An inbound event whose signature was checked. */
 export interface WebhookEvent {
   readonly payload: unknown;
-  /** What the source calls this delivery; pass it to `emit` as `eventId`. */
+  /** The source's id of this delivery; pass it to `emit` as `eventId`. */
   readonly deliveryId?: string;
   readonly headers: IncomingHttpHeaders;
 }
@@ -49,7 +49,7 @@ export interface WebhookOptions {
   readonly handle: (event: WebhookEvent, server: ToolServer) => void | Promise<void>;
 }
 
-/** A POST route that hands on JSON with a good signature, and answers 401 to everything else. (Z1) */
+/** A POST route that passes on JSON with a good signature, and answers 401 to everything else. (Z1) */
 export function webhook(options: WebhookOptions): Route {
   return {
     method: 'POST',

@@ -1,5 +1,5 @@
 /**
- * Owns: whether this server answers, asked as a stranger would: over its own port. T3
+ * Owns: whether this server answers, tested from outside: over its own port. T3
  */
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ const timeoutMs = 5_000;
 export async function probeItself({ address, port }: AddressInfo): Promise<void> {
   const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
   const manifest = await statusOf(host, port, 'GET', manifestPath);
-  const endpoint = await statusOf(host, port, 'POST', invocationPath); // no body: a refusal shows that somebody is there
+  const endpoint = await statusOf(host, port, 'POST', invocationPath); // no body: a refusal proves an endpoint
   if (manifest !== 200 || ![401, 415].includes(endpoint))
     throw new Error(`the server does not answer itself: manifest ${manifest}, endpoint ${endpoint}`);
 }

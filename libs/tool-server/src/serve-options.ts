@@ -1,4 +1,4 @@
-/** Owns: everything that can be said about a tool server, and what holds where nothing is said. */
+/** Owns: every option of a tool server, and its default. */
 import type { ToolInvocation } from '@dormouse/protocol';
 import type { AuthenticationOptions } from './authentication.ts';
 import type { MigrateHook } from './migration.ts';
@@ -13,21 +13,21 @@ export interface ServerLimits extends SubscriptionLimits {
   readonly invocationsBurst: number;
   readonly noticesPerSecond: number;
   readonly noticesBurst: number;
-  /** How long head and body of a request may take to arrive; its answer may take as long as it likes. */
+  /** How long head and body of a request may take to arrive; its answer has no limit. */
   readonly requestMsMax: number;
   /** Of all bodies that are being read. */
   readonly bodiesBytesMax: number;
   /**
-   * Requests of one peer whose head or body has been unfinished for more than a second. Without a bound where there is a
-   * `publicUrl`: behind a proxy all requests come from one peer.
+   * Requests of one peer whose head or body has been unfinished for more than a second. Without a bound where there is
+   * a `publicUrl`: behind a proxy all requests come from one peer.
    */
   readonly unfinishedPerPeerMax: number;
-  /** A thread that was not heard of for so long is forgotten. T37 */
+  /** A thread without a sign of life for so long is forgotten. T37 */
   readonly threadMsMax: number;
   /** How long a login may take. T41 */
   readonly loginMsMax: number;
   readonly migrateMsMax: number;
-  /** How long `close` waits for messages to get out. */
+  /** How long `close` waits for messages to be sent. */
   readonly closeMsMax: number;
 }
 
@@ -59,13 +59,13 @@ export interface ServeOptions {
   readonly port?: number;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** The address that runtimes and browsers see, where it is not the one listened on. No slash at its end. */
+  /** The address that runtimes and browsers use, where it is not the one listened on. No slash at its end. */
   readonly publicUrl?: string;
-  /** Where everything durable is kept. Absent: in memory, and a restart forgets it. */
+  /** Where everything durable is kept. Absent: in memory, lost at a restart. */
   readonly dataDir?: string;
   /** 32 bytes. Default: made in the data directory, in a file only its owner reads. T32 */
   readonly encryptionKey?: Uint8Array;
-  /** Absent: everybody who reaches the port may call. */
+  /** Absent: every caller that reaches the port is accepted. */
   readonly auth?: AuthenticationOptions;
   /** `toolset_version` of the manifest. */
   readonly version?: string;
@@ -75,15 +75,15 @@ export interface ServeOptions {
   /** Moves state of your own. Makes the manifest say `needsMigration`, and serves `/migrate`. T45 */
   readonly migrate?: MigrateHook;
   /**
-   * 32 bytes that this server shares with those it may move to: `/migrate` hands the family's subscriptions and memory over to the
-   * destination, which needs the same key; `migrate`, if there is one, goes first. Logins are not moved. T45
+   * 32 bytes that this server shares with its destinations: `/migrate` hands the family's subscriptions and memory over
+   * to the destination, which needs the same key; `migrate`, if there is one, runs first. Logins are not moved. T45
    */
   readonly handoverKey?: Uint8Array;
   /** Origins that callbacks may go to, such as `https://agent.example.com`. Absent: any. */
   readonly callbackOrigins?: readonly string[];
-  /** An HTTP status instead of an acknowledgement, for a call that should come again (503). */
+  /** An HTTP status instead of an acknowledgement, for a call that should be sent again (503). */
   readonly admit?: (invocation: ToolInvocation) => number | null;
-  /** Looks at every text before it leaves. T22 */
+  /** Processes every text before it leaves. T22 */
   readonly redact?: (text: string) => string;
   readonly delivery?: Partial<DeliverySettings>;
   readonly limits?: Partial<ServerLimits>;

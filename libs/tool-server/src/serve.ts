@@ -1,10 +1,10 @@
 /**
- * Owns: the life of a tool server, from its options to a port that answers, and down again.
+ * Owns: the life of a tool server, from its options to a port that answers, and its shutdown.
  *
- * Y1. Nothing is ready before the manifest is valid, what an earlier process has left is dealt with, and both the manifest
- *     and the endpoint answer. T3 T26 T46
- * Y2. Closing takes no more calls, ends those that run, and gives their messages a bounded time to get out.
- * Y3. Head and body of a request have a time in which they must arrive, and a peer a bound of those that have not.
+ * Y1. Nothing is ready before the manifest is valid, the calls of an earlier process are recovered, and both the
+ *     manifest and the endpoint answer. T3 T26 T46
+ * Y2. Closing takes no more calls, ends those that run, and allows a bounded time for sending their messages.
+ * Y3. Head and body of a request must arrive within a time limit, and a peer has a bound of unfinished ones.
  */
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,7 +24,7 @@ import { boundUnfinishedRequests } from './unfinished-requests.ts';
 
 const sweepEveryMs = 60_000;
 const timeoutsCheckedEveryMs = 1_000;
-/** Where all requests come from one peer. */
+/** No bound where all requests come from one peer. */
 const behindProxy = { unfinishedPerPeerMax: Number.POSITIVE_INFINITY };
 
 interface Life {
@@ -152,7 +152,7 @@ function doorOf(life: Life, assembly: Assembly, authentication: Authentication, 
 const needsMigration = ({ migrate, handoverKey }: ServeOptions): boolean =>
   migrate !== undefined || handoverKey !== undefined;
 
-/** What is the author's first: once the subscriptions are handed over there is no way back. */
+/** The author's hook runs first: once the subscriptions are handed over there is no way back. */
 const moveAll =
   ({ migrate }: ServeOptions, { handover }: Assembly): MigrateHook =>
   async (notice, signal) => {
@@ -178,7 +178,7 @@ function loggerOf({ name, log }: ServeOptions, redactor: Redactor): (line: strin
 const urlOf = ({ address, family, port }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
-/** The page a browser comes back to after a login. */
+/** The page a browser returns to after a login. */
 const pageHeaders = {
   'content-type': 'text/plain; charset=utf-8',
   'cache-control': 'no-store',

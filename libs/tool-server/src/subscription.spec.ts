@@ -32,7 +32,7 @@ const only = (subscriptions: readonly Subscription[]): Subscription => {
 describe('a subscription', () => {
   it('T28 is confirmed first, with the flag and an id in the text, and the call gets no second result', async () => {
     const at = await bench({ tools });
-    at.sink.answers.push(503); // the confirmation has to be repeated, and the event waits for it
+    at.sink.answers.push(503); // the confirmation has to be retried, and the event waits for it
     const id = await at.invoke('watch', { topic: 'news' });
     await eventually(() => at.server.subscriptions().length === 1, 'the subscription');
     only(at.server.subscriptions()).emit('first');

@@ -1,12 +1,13 @@
 /**
  * Owns: the subscriptions of this server, and the events that they send.
- * Not here: where events come from; who subscribes is a handler (`context.ts`).
+ * Not here: where events come from; a handler subscribes (`context.ts`).
  *
  * S1. Callback URL, thread and call are stored, sealed, in the transaction of the confirmation. T27 T28 T32
  * S2. Nothing is sent after a final event, nor after a cancellation; what still waited then is dropped. T30
  * S3. An event id counts once per subscription; the message it becomes has the same id in every attempt.
- * S4. Events are paced, not lost: a burst passes, the rest is sent later; a full backlog says so to whoever emits. T23
- * S5. A subscription ends by itself some day, with a final event: cancellations may never arrive. T37
+ * S4. Events are paced, not lost: a burst passes, the rest is sent later; a full backlog is reported to the emitter.
+ *     T23
+ * S5. A subscription ends by itself at last, with a final event: cancellations may never arrive. T37
  */
 import { randomUUID } from 'node:crypto';
 import { encodeCallback } from '@dormouse/protocol';
@@ -17,7 +18,7 @@ import type { ThreadStore } from './thread-store.ts';
 import { ToolError } from './tool-output.ts';
 
 /**
- * `ended`: nobody wants events any more. `backlog_full`: the runtime takes them more slowly than they come.
+ * `ended`: events are no longer wanted. `backlog_full`: the runtime takes them more slowly than they come.
  * `server_closed`: this process has closed its server; the subscription lives on in the data directory.
  */
 export type EmitOutcome = 'emitted' | 'duplicate' | 'ended' | 'backlog_full' | 'server_closed';
@@ -27,7 +28,7 @@ export interface EmitOptions {
   readonly associative?: boolean;
   /** The last one. */
   readonly final?: boolean;
-  /** What the source calls this event; the same id is sent once. */
+  /** The source's id of this event; the same id is sent once. */
   readonly eventId?: string;
 }
 
@@ -38,7 +39,7 @@ export interface Subscription {
   readonly threadId: string;
   /** Name of the tool. */
   readonly tool: string;
-  /** What `ctx.subscribe` was given. */
+  /** The argument of `ctx.subscribe`. */
   readonly data: unknown;
   readonly openedAt: number;
   /** Aborted when it ends, and when the server closes. */
@@ -57,9 +58,9 @@ export interface SubscriptionLimits {
   readonly subscriptionMsMax: number;
 }
 
-/** A subscription as it goes to another server. */
+/** A subscription in the form that is sent to another server. */
 export interface MovedSubscription {
-  /** Absent in what older releases send. */
+  /** Absent in pieces from older releases. */
   readonly id?: string;
   readonly address: CallAddress;
   readonly family: string;
@@ -71,41 +72,41 @@ export interface MovedSubscription {
 }
 
 export interface Subscriptions {
-  /** Stores a subscription; `confirm` runs in the same transaction and says false when the call has ended meanwhile. */
+  /** Stores a subscription; `confirm` runs in the same transaction and returns false when the call has ended. */
   readonly open: (
     call: TakenCall,
     tool: string,
     options: { readonly data?: unknown; readonly ttlMs?: number },
     confirm: () => boolean,
   ) => Subscription | null;
-  /** Ends what calls of this id have subscribed to; the runtime may have used it more than once. */
+  /** Ends the subscriptions of calls of this id; the runtime may have used it more than once. */
   readonly cancel: (threadId: string, callId: string) => void;
-  /** What this call has subscribed to, while it lives. */
+  /** The subscription of this call, while it lives. */
   readonly of: (call: TakenCall) => Subscription | undefined;
   readonly closeThread: (threadId: string) => void;
   readonly live: (tool?: string) => readonly Subscription[];
   /** Those of a root thread and of the threads that were opened from it. */
   readonly family: (rootThreadId: string) => readonly MovedSubscription[];
-  /** Takes one over from another server; null when it is here already. */
+  /** Adopts one from another server; null when it is here already. */
   readonly adopt: (moved: MovedSubscription) => Subscription | null;
-  /** It lives elsewhere now: nothing more is emitted here, and nobody is told. */
+  /** It lives elsewhere now: nothing more is emitted here, and no message is sent. */
   readonly letGo: (id: string) => void;
   /** The runtime refused an event with this status. */
   readonly refused: (id: string, status: number) => void;
   /** (S5) */
   readonly sweep: () => void;
-  /** The process ends, and nothing of this is durable: says so to everybody. */
+  /** The process ends, and nothing of this is durable: sends a final event for every subscription. */
   readonly endAll: (text: string) => void;
   /** The process ends: nothing is emitted any more, and what is stored stays for the next one. */
   readonly release: () => void;
 }
 
-/** Answers that say that the URL itself is not wanted any more. */
+/** Answers that mean that the URL itself is not wanted any more. */
 const deadUrlStatuses = new Set([401, 403, 404, 410]);
 
 interface Stored {
   readonly address: CallAddress;
-  /** Absent in what older releases have stored: then the thread is its own. */
+  /** Absent in data from older releases: then the thread is its own. */
   readonly family?: string;
   readonly data?: unknown;
 }
@@ -190,9 +191,9 @@ export function createSubscriptions(options: {
     return database.run(statement, id, groupId, callId, tool, sealed, openedAt, Math.round(expiresAt)) > 0;
   }
 
-  /** Ends without a word, and takes back what waits. (S2) */
+  /** Ends without a message, and removes its waiting events. (S2) */
   function drop(id: string): void {
-    outbox.dropEvents(id); // also those of one that has ended by a final event that is not out yet
+    outbox.dropEvents(id); // also of a subscription that ended by a final event that is not sent yet
     database.run('DELETE FROM subscriptions WHERE id = ?', id);
     finish(id);
   }

@@ -1,7 +1,7 @@
 /**
- * Owns: what is kept per thread: when it was last heard of, what tools remember of it, which views it shows.
+ * Owns: what is kept per thread: its last sign of life, what tools remember of it, which views it shows.
  *
- * H1. Everything of a thread goes when it closes, or when it has not been heard of for `threadMsMax` and has no
+ * H1. Everything of a thread is deleted when it closes, or when it had no sign of life for `threadMsMax` and has no
  *     subscription: closing notices may never arrive. T36 T37
  * H2. A view is cleared only if it was shown: no message for a view that has nothing to show. T44
  */
@@ -10,7 +10,7 @@ import type { CallAddress } from './call-address.ts';
 import type { Database } from './database.ts';
 import type { Outbox } from './outbox.ts';
 
-/** What a tool remembers of a thread and the threads that were opened from it, until the root thread closes. JSON values. */
+/** What a tool remembers of a thread and the threads opened from it, until the root thread closes. JSON values. */
 export interface ThreadMemory {
   readonly get: (name: string) => unknown;
   readonly set: (name: string, value: unknown) => void;
@@ -23,10 +23,10 @@ export interface ThreadStore {
   readonly sendView: (address: CallAddress, type: string, content: object, clean: (text: string) => string) => void;
   /** All that is remembered of a family, by name. */
   readonly remembered: (rootThreadId: string) => Readonly<Record<string, unknown>>;
-  /** Adds what another server remembered; what is known here stays. */
+  /** Adds what another server remembered; existing values stay. */
   readonly remember: (rootThreadId: string, memory: Readonly<Record<string, unknown>>) => void;
   readonly drop: (threadId: string) => void;
-  /** Threads that nobody has mentioned since `before`. (H1) */
+  /** Threads without a sign of life since `before`. (H1) */
   readonly silentSince: (before: number) => readonly string[];
 }
 

@@ -1,16 +1,17 @@
 /**
  * Owns: what a handler may return, and the result message it becomes.
  *
- * U1. A string is the text; any other JSON value is its JSON text; nothing at all is an error, never an empty result. T18 T20
+ * U1. A string is the text; any other JSON value is its JSON text; no value at all is an error, never an empty result.
+ *     T18 T20
  * U2. An error is a text that begins with `Error: ` and says what would help; never a stack trace. T18 T19
- * U3. An image has a text before it for models without eyes, which is the result's text too for runtimes that read no content;
- *     among segments it is followed by a text, and a text is the last segment. T21
+ * U3. An image has a text before it for models without vision, which is the result's text too for runtimes that read no
+ *     content; among segments it is followed by a text, and a text is the last segment. T21
  */
 import { type ContentItem, type DisplaySegment, errorTextPrefix } from '@dormouse/protocol';
 
 const summaryCharactersMax = 120;
 
-/** A result with more to it than a text; made by `image`, `failed` and `shownAs`. */
+/** A result with more than a text; made by `image`, `failed` and `shownAs`. */
 export class ToolOutput {
   readonly text?: string;
   readonly content?: readonly ContentItem[];
@@ -26,10 +27,10 @@ export class ToolOutput {
   }
 }
 
-/** What a handler returns: a text, a result with more to it, or anything that JSON can hold. */
+/** What a handler returns: a text, a result with more than a text, or any JSON value. */
 export type HandlerOutput = ToolOutput | string | number | boolean | object | null | undefined;
 
-/** Thrown by a handler to end its call with this error; the message goes to the model. Other errors are not shown to it. */
+/** Thrown by a handler to end its call with this error; the message goes to the model, unlike that of other errors. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
@@ -39,7 +40,7 @@ export function failed(sentence: string): ToolOutput {
   return new ToolOutput({ text: sentence.startsWith(errorTextPrefix) ? sentence : `${errorTextPrefix}${sentence}` });
 }
 
-/** An image for the model and for people; `description` stands in for it wherever it cannot be seen. (U3) */
+/** An image for the model and for users; `description` replaces it wherever it cannot be seen. (U3) */
 export function image(picture: {
   readonly data: Uint8Array | string;
   /** For example `image/png`. */
@@ -62,13 +63,13 @@ export function image(picture: {
   });
 }
 
-/** A segment for people: a unified diff of one file. */
+/** A segment for users: a unified diff of one file. */
 export function diff(path: string, patch: string): DisplaySegment {
   return { type: 'diff', content: { path, patch } };
 }
 
 /**
- * The same result for the model, and these segments for people, best first. `summary` is the short text that comes last;
+ * The same result for the model, and these segments for users, best first. `summary` is the short text that comes last;
  * default: the first line of the result. (U3)
  */
 export function shownAs(output: HandlerOutput, segments: readonly DisplaySegment[], summary?: string): ToolOutput {
@@ -77,7 +78,7 @@ export function shownAs(output: HandlerOutput, segments: readonly DisplaySegment
   const text = summaryOf(summary ?? result.text ?? 'Done.');
   const displayAs: DisplaySegment[] =
     last?.type === 'text' ? [...segments] : [...segments, { type: 'text', content: text }];
-  const isRedundant = displayAs.length === 1 && displayAs[0]?.content === result.text; // T21: nothing that the text does not say
+  const isRedundant = displayAs.length === 1 && displayAs[0]?.content === result.text; // T21: nothing beyond the text
   const { text: ownText, content } = result;
   return new ToolOutput({ text: ownText, content, displayAs: isRedundant ? undefined : displayAs });
 }
@@ -93,7 +94,7 @@ export function toOutput(output: HandlerOutput): ToolOutput {
 const nothing = (): ToolOutput =>
   failed('the tool returned nothing. Its work may be done; look before calling it again.');
 
-/** (U2) What the model is told of something that was thrown. */
+/** (U2) The text that the model gets for a thrown value. */
 export function outputOfThrown(error: unknown): ToolOutput {
   if (error instanceof ToolError) return failed(error.message);
   const kind = error instanceof Error && /^\w{1,40}$/.test(error.name) ? error.name : 'unknown';

@@ -1,16 +1,16 @@
-/** Owns: what a running tool server offers to who started it, and to its routes. */
+/** Owns: what a running tool server offers to the program that started it, and to its routes. */
 import type { Subscription } from './subscription.ts';
 
 export interface ToolServer {
-  /** Base URL: what a tool server is registered with. */
+  /** Base URL under which a tool server is registered. */
   readonly url: string;
   /** Live subscriptions, of one tool or of all. */
   readonly subscriptions: (tool?: string) => readonly Subscription[];
   /** A random secret by this name, the same after a restart. */
   readonly secret: (name: string) => string;
-  /** Messages that still have to get out. */
+  /** Messages that still have to be sent. */
   readonly waitingMessages: () => number;
-  /** What happens every minute: expiry of subscriptions, logins, silent threads. */
+  /** Runs every minute: expiry of subscriptions, logins, silent threads. */
   readonly sweep: () => void;
   readonly close: () => Promise<void>;
 }

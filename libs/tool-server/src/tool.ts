@@ -16,18 +16,18 @@ const deadlineMsDefault = 600_000;
 const longDeadlineMsDefault = 86_400_000;
 const longRunningSeconds = 30;
 
-/** What a person is asked. */
+/** A question for the user. */
 export interface Question {
   readonly prompt: string;
   /** Labels that say honestly what each option does. At least one. */
   readonly choices: readonly string[];
-  /** Index of what counts when the person does not answer. */
+  /** Index of the option that counts when the user does not answer. */
   readonly default: number;
   /** Default: two hours. */
   readonly timeoutMs?: number;
 }
 
-/** What a person has picked. */
+/** The option that the user picked. */
 export interface Choice {
   readonly index: number;
   readonly label: string;
@@ -35,9 +35,9 @@ export interface Choice {
 
 /** How a call becomes a subscription. */
 export interface SubscribeOptions {
-  /** The confirmation for the model; the id of the call is added, which is what cancels the subscription in any runtime. */
+  /** The confirmation for the model; the id of the call is added, which cancels the subscription in any runtime. */
   readonly text?: string;
-  /** Anything JSON that the tool needs later to know what was subscribed to. Sealed on disk. */
+  /** Any JSON that the tool needs later to identify the subscription. Sealed on disk. */
   readonly data?: unknown;
   /** Ends it by itself, with a final event that says so. Default: the server's `subscriptionMsMax`. */
   readonly ttlMs?: number;
@@ -47,20 +47,20 @@ export interface SubscribeOptions {
 export interface ToolContext {
   /** The call's id. */
   readonly id: string;
-  /** The thread that asked: `group_id` on the wire. Untrusted text: never a path. T39 */
+  /** The calling thread: `group_id` on the wire. Untrusted text: never a path. T39 */
   readonly threadId: string;
   /** The first of its ancestors, or the thread itself. */
   readonly rootThreadId: string;
   /** Only for a tool with `requiresUser`. T33 T47 */
   readonly userId?: string;
-  /** Aborted when nobody waits any more: cancelled, closed, out of time, shut down. */
+  /** Aborted when no caller waits any more: cancelled, closed, out of time, shut down. */
   readonly signal: AbortSignal;
   readonly memory: ThreadMemory;
-  /** Confirms the call as a subscription; the handler may go on and emit. What it returns afterwards is ignored. T28 */
+  /** Confirms the call as a subscription; the handler may go on and emit. Its return value is then ignored. T28 */
   readonly subscribe: (options?: SubscribeOptions) => Promise<Subscription>;
-  /** Asks the person behind the thread. @throws ToolError when no valid answer comes. T43 */
+  /** Asks the user of the thread. @throws ToolError when no valid answer comes. T43 */
   readonly choose: (question: Question) => Promise<Choice>;
-  /** An access token of the tool's `oauth` provider, after a login if there is none. @throws ToolError on denial. T41 */
+  /** An access token of the tool's `oauth` provider, after a login if needed. @throws ToolError on denial. T41 */
   readonly authorize: (options?: { readonly scopes?: readonly string[] }) => Promise<Authorization>;
   /** Shows state beside the conversation; `{}` clears it. T44 */
   readonly view: (type: string, content: object) => Promise<void>;
@@ -77,27 +77,28 @@ export interface ToolDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly annotations?: ToolAnnotations;
   /** Cosmetic, for clients that evaluate it. */
   readonly displayScript?: string;
-  /** Said in the description; 30 s and more make the tool `longRunning`. T34 */
+  /** Part of the description; 30 s and more make the tool `longRunning`. T34 */
   readonly expectedSeconds?: number;
-  /** (W2) Default: ten minutes, a day when `longRunning`. Waiting for a person does not count. */
+  /** (W2) Default: ten minutes, a day when `longRunning`. Waiting for a user does not count. */
   readonly deadlineMs?: number;
   /**
-   * After a restart a call that was running gets an error (default), or runs again from its beginning; `rerun_if_asking`: only
-   * when it waited for a person, so that what it does after the answer is done once. In a second run `choose` gives the
-   * answers that were given before, in the order of the questions, and goes on waiting where it waited. T26 T43
+   * After a restart a call that was running gets an error (default), or runs again from its beginning;
+   * `rerun_if_asking`: only when it waited for a user, so that what it does after the answer is done once. In a second
+   * run `choose` returns the earlier answers in the order of the questions, and waits again where the first run waited.
+   * T26 T43
    */
   readonly onRestart?: 'fail' | 'rerun' | 'rerun_if_asking';
-  /** A cancelled call says nothing more (default), or answers with what its handler still returns. T40 */
+  /** A cancelled call sends nothing more (default), or answers with what its handler still returns. T40 */
   readonly onCancel?: 'silent' | 'answer';
   /** Calls without `user_id` get an error; the server needs an authentication then. T33 */
   readonly requiresUser?: boolean;
-  /** Where `authorize` goes. Annotated as `requiresAuth`. T42 */
+  /** The provider of `authorize`. Annotated as `requiresAuth`. T42 */
   readonly oauth?: OAuthProvider;
   /** Called for each live subscription of this tool when the server starts: re-arm timers, reconnect. T26 */
   readonly resume?: (subscription: Subscription) => void | Promise<void>;
-  /** The subscription is over, whoever ended it. */
+  /** The subscription is over, whatever ended it. */
   readonly ended?: (subscription: Subscription) => void | Promise<void>;
-  /** The thread is closed, or has not been heard of for a long time: drop what you keep for it. T37 */
+  /** The thread is closed, or had no sign of life for a long time: drop what you keep for it. T37 */
   readonly forget?: (threadId: string) => void | Promise<void>;
 }
 
@@ -109,7 +110,7 @@ export interface Tool extends Omit<ToolDefinition, 'input' | 'annotations' | 'de
   readonly parse: (given: unknown) => Promise<ArgumentParse>;
 }
 
-/** Arguments that fit, as work that is ready to begin; or why they do not. */
+/** Valid arguments, as work that is ready to begin; or why they are invalid. */
 export type ArgumentParse =
   | { readonly ok: true; readonly work: (context: ToolContext) => HandlerOutput | Promise<HandlerOutput> }
   | { readonly ok: false; readonly complaint: string };

@@ -2,8 +2,8 @@
  * Owns: how many requests one peer may leave unfinished.
  * Not here: the memory of their bodies (`request-body.ts`), and the time after which each is closed (`serve.ts`).
  *
- * M1. A request counts while its head or its body has been unfinished for more than a second. Connections that wait for their
- *     next request, and requests that wait for their answer, do not count.
+ * M1. A request counts while its head or its body has been unfinished for more than a second. Connections that wait for
+ *     their next request, and requests that wait for their answer, do not count.
  * M2. A peer has at most `perPeerMax` of them; the youngest of more are closed, once a second.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -18,13 +18,13 @@ interface Connection {
   readonly peer: string;
   /** Since when it waits for the rest of a request. */
   since: number;
-  /** What was read of the socket when its last request was done: more belongs to the head of the next one. */
+  /** Bytes read from the socket when its last request was done: more belongs to the head of the next one. */
   mark: number;
   request: IncomingMessage | null;
   response: ServerResponse | null;
 }
 
-/** Watches all connections of a server. Stop it by what it gives. */
+/** Watches all connections of a server. The returned function stops it. */
 export function boundUnfinishedRequests(http: Server, perPeerMax: number): () => void {
   const connections = new Map<Socket, Connection>();
   http.on('connection', (socket: Socket) => {

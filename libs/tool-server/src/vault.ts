@@ -1,9 +1,10 @@
 /**
- * Owns: encryption at rest. Everything that is a secret of somebody else (callback URLs, arguments, tokens, PKCE verifiers,
- * bodies that wait for delivery) is a sealed blob in the database.
- * Not here: which columns are sealed; each store says so.
+ * Owns: encryption at rest. Every secret of another party (callback URLs, arguments, tokens, PKCE verifiers, bodies
+ * that wait for delivery) is a sealed blob in the database.
+ * Not here: which columns are sealed; each store decides.
  *
- * V1. AES-256-GCM with a fresh nonce; the purpose is authenticated too, so a blob of one column does not open in another. T32 T42
+ * V1. AES-256-GCM with a fresh nonce; the purpose is authenticated too, so a blob of one column does not open in
+ *     another. T32 T42
  * V2. A blob that does not open is a fault, never an absent value.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
@@ -31,7 +32,7 @@ export interface Vault {
   readonly seal: (purpose: SealedFor, value: unknown) => Uint8Array;
   /** @throws Error if the blob was sealed with another key, for another purpose, or was changed (V2). */
   readonly open: (purpose: SealedFor, blob: unknown) => unknown;
-  /** A keyed hash, for looking up what must not be stored as it is. */
+  /** A keyed hash, for looking up a value that must not be stored as it is. */
   readonly digest: (text: string) => string;
 }
 

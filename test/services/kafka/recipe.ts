@@ -2,8 +2,8 @@
 //
 // Invariants:
 //   K1. The class path is the sorted list of jars: the class data archive is valid for exactly one order.
-//   K2. A restart finds the same ports and the same data; a later start the same data on ports that are free then. Nothing
-//       is formatted twice.
+//   K2. A restart finds the same ports and the same data; a later start the same data on ports that are free then.
+//       Nothing is formatted twice.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ export const recipe: ServiceRecipe = {
   start: (options) => startFromSource(recipe, options, startKafka),
 };
 
-/** A broker of our own; a login is by SASL, as the client likes: PLAIN or SCRAM. */
+/** A broker of our own; a login is by SASL, with the mechanism of the client: PLAIN or SCRAM. */
 export async function startKafka(options: StartOptions, guard: Guard = {}): Promise<Started> {
   try {
     return { available: true, service: await startBroker(await brokerJars(options), options, guard) };
@@ -38,7 +38,7 @@ export async function startKafka(options: StartOptions, guard: Guard = {}): Prom
 
 type Login = NonNullable<Guard['login']>;
 
-/** The folder of them. @throws when they cannot be had. */
+/** The folder of them. @throws when they are not available. */
 export async function brokerJars({ cache, say }: Pick<StartOptions, 'cache' | 'say'>): Promise<string> {
   if (!(await isInstalled('java'))) {
     say('kafka: installing Java');
@@ -105,7 +105,7 @@ export async function brokerStarter(jars: string): Promise<BrokerStarter> {
     .toSorted()
     .map((name) => join(jars, name))
     .join(':'); // (K1)
-  // Written by the first broker that ends in peace, used by all later ones: a start takes half the time.
+  // Written by the first broker that ends in order, used by all later ones: a start takes half the time.
   const archive = ['-XX:+AutoCreateSharedArchive', `-XX:SharedArchiveFile=${jars}.jsa`];
   const all = [...jvmFlags, ...((await javaMajor()) >= 19 ? archive : [])];
   return {
@@ -122,7 +122,7 @@ export async function brokerStarter(jars: string): Promise<BrokerStarter> {
 
 const scramMechanism = 'SCRAM-SHA-512';
 
-/** Those of PLAIN are in the settings; those of SCRAM are kept by the cluster, and given to it over the unguarded listener. */
+/** PLAIN logins are in the settings; SCRAM logins are stored in the cluster, sent over the unguarded listener. */
 async function addScramUser(classPath: string, brokers: string, { user, password }: Login): Promise<void> {
   const config = `${scramMechanism}=[password=${password}]`;
   const about = ['--alter', '--add-config', config, '--entity-type', 'users', '--entity-name', user];
@@ -182,14 +182,14 @@ export const propertiesOf = (settings: Settings): string =>
     .map(([name, value]) => `${name}=${value}\n`)
     .join('');
 
-/** What every node has, however many there are. */
+/** Settings of every node, for any number of them. */
 export const nodeSettings: Settings = {
   'process.roles': 'broker,controller',
   'controller.listener.names': 'CONTROLLER',
   'inter.broker.listener.name': 'BROKER',
   'auto.create.topics.enable': 'false',
   'offsets.topic.num.partitions': 4,
-  // A group's offsets must outlive what it has not read. (design §5)
+  // A group's offsets must outlive the records that it has not read. (design §5)
   'offsets.retention.minutes': 20_160,
   'transaction.state.log.num.partitions': 1,
   'group.initial.rebalance.delay.ms': 0,

@@ -1,5 +1,6 @@
-// Several brokers of one Kafka, each of them a voter of the quorum too, for specs and runs that move partitions and lose brokers:
-// every topic has as many copies as there are brokers, and a record is acknowledged when two of them have it.
+// Several brokers of one Kafka, each of them a voter of the quorum too, for specs and runs that move partitions and
+// lose brokers: every topic has as many copies as there are brokers, and a record is acknowledged when two of them have
+// it.
 //
 // Invariants:
 //   B1. Every broker has ports, a directory and a process of its own; one that has ended starts again on the same.
@@ -23,21 +24,21 @@ export interface Broker {
   start(): Promise<void>;
   kill(signal: 'SIGSTOP' | 'SIGCONT'): void;
   /**
-   * Only while it is ended: cuts the last segment of every partition, `share` of its bytes, as a power failure may do that took
-   * what was not flushed. Answers how many bytes are gone.
+   * Only while it is ended: cuts the last segment of every partition, `share` of its bytes, as a power failure may that
+   * lost unflushed data. Returns how many bytes are gone.
    */
   cutTail(share: number): number;
 }
 
 export interface SeveralBrokers {
   readonly brokers: readonly Broker[];
-  /** Their listeners for each other, as a client may use them too: what it finds there is no proxy's port. */
+  /** Their listeners for each other, which a client may use too: their addresses are not those of a proxy. */
   readonly innerUrls: readonly string[];
   stop(): Promise<void>;
 }
 
 export interface SeveralOptions extends Pick<StartOptions, 'directory' | 'cache' | 'say'> {
-  /** One broker for each: the port that clients are told to use, 0 for the broker's own. */
+  /** One broker for each: the port that clients are to use, 0 for the broker's own. */
   readonly advertisedPorts: readonly number[];
 }
 
@@ -130,8 +131,8 @@ function written(
 }
 
 /**
- * By Kafka's own tool for the first, whose features all of them begin with: a leader that comes back from an unclean end without
- * what it had is not among the copies that may lead.
+ * By Kafka's own tool for the first, whose features all of them begin with: a leader that comes back from an unclean
+ * end without its data is not among the copies that may lead.
  */
 async function format(nodes: readonly NodeFiles[], classPath: string): Promise<void> {
   const [first, ...others] = nodes;

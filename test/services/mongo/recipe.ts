@@ -175,7 +175,7 @@ const tlsFlags = ({ certificate, authorityFile }: NonNullable<Guard['tls']>, por
   ...[`--listen-tls-cert-file=${certificate.file}`, `--listen-tls-key-file=${certificate.keyFile}`],
 ];
 
-/** A command as the user postgres inside the root directory, with our directory mounted in it for this command alone. (M1) */
+/** A command as the user postgres inside the root directory, with our directory mounted for this command alone. (M1) */
 function inRoot(root: string, directory: string, command: readonly string[]) {
   const mount = 'mount --bind "$1" "$0/mnt" && shift && exec chroot --userspec=postgres:postgres "$0" "$@"';
   return { command: 'unshare', args: ['--mount', '--', 'sh', '-c', mount, root, directory, ...command] };

@@ -43,7 +43,7 @@ async function redisProgram({ cache, say }: StartOptions): Promise<RedisProgram>
     for (const file of readdirSync(into).filter((name) => name.endsWith('.deb')))
       await runCommand('dpkg-deb', ['-x', file, '.'], { withinMs: 60_000, cwd: into });
   });
-  // One program under several names, which decides by its name what to be; the package of the server only holds links.
+  // One program under several names, which selects its role by name; the package of the server only holds links.
   const architecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
   return {
     command: join(folder, 'usr', 'bin', 'redis-check-rdb'),

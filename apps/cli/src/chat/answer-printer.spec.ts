@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createAnswerPrinter } from './answer-printer.ts';
 import type { ChatScreen } from './chat-screen.ts';
 
-/** What the screen shows; a line feed stands where a stream ended. */
+/** The content of the screen; a line feed stands where a stream ended. */
 function printing(): { readonly shown: () => string; readonly printer: ReturnType<typeof createAnswerPrinter> } {
   let text = '';
   let streaming = false;

@@ -1,8 +1,8 @@
-// Prints an answer while it is spoken, and completes it when it is committed.
+// Prints an answer while it is streamed, and completes it when it is committed.
 //
 // Invariants:
-//   P1. What stands on the screen after an answer is what was committed: pieces that were shown before are completed, a new
-//       attempt begins anew, and a piece that comes late is not shown again.
+//   P1. The screen shows, after an answer, exactly what was committed: parts that were shown before are completed, a
+//       new attempt starts over, and a part that comes late is not shown again.
 import type { Delta } from '@dormouse/client';
 import type { ChatScreen } from './chat-screen.ts';
 

@@ -1,21 +1,22 @@
-// The terminal during a chat: an input line at the bottom, and everything else above it, also what arrives by itself.
+// The terminal during a chat: an input line at the bottom, and everything else above it, including unsolicited events.
 //
 // Invariants:
-//   S1. While a question is open nothing else is written: it would tear the question apart. It is written afterwards.
+//   S1. While a question is open nothing else is written, as it would break the question apart. It is written
+//       afterwards.
 import { cleanText } from '../clean-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { createInputLine, type InputEvents } from './input-line.ts';
 import { askQuestion, type Option } from './question.ts';
 
 export interface ChatScreen {
-  /** Prints whole lines above the input; whoever passes text from elsewhere has cleaned it. */
+  /** Prints whole lines above the input; the caller has cleaned text from elsewhere. */
   line(text: string): void;
-  /** Prints a piece of an answer; the input is hidden until `endStream`. */
+  /** Prints a part of an answer; the input is hidden until `endStream`. */
   stream(text: string): void;
   endStream(): void;
   /** Shows the input line. */
   ask(): void;
-  /** Lets a person choose, and leaves nothing of the question; null when they did not, or the signal came first. */
+  /** Lets a user choose, then clears the question; null when no choice was made, or the signal came first. */
   choose<Value extends string>(
     question: string,
     options: readonly Option<Value>[],
@@ -29,7 +30,7 @@ export function createChatScreen(terminal: Terminal, events: InputEvents): ChatS
   const held: (() => void)[] = [];
   let streaming = false;
   let choosing = false;
-  /** The input was asked for while an answer was being printed. */
+  /** The input was requested while an answer was being printed. */
   let wanted = false;
 
   /** (S1) */

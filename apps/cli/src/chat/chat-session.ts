@@ -3,8 +3,8 @@
 // Invariants:
 //   S1. Ctrl-C stops the turn when one runs; it leaves when none does, or when it is pressed again.
 //   S2. Questions are asked one after the other, each once; one that was settled elsewhere closes by itself.
-//   S3. Leaving leaves the thread as it is: it goes on without us.
-//   S4. A question is shown as answered when the runtime took the answer. When it did not, the question is asked again: at
+//   S3. Leaving changes nothing in the thread: it continues without the CLI.
+//   S4. A question is shown as answered when the runtime accepted the answer. Otherwise the question is asked again: at
 //       once, or when the connection is back, if that is lost.
 import {
   ApiProblem,
@@ -48,7 +48,7 @@ interface Session {
   asking: Promise<void>;
 }
 
-/** Resolves when the person leaves or the thread is closed. */
+/** Resolves when the user leaves or the thread is closed. */
 export async function chatAtTerminal(client: Client, thread: string, after: number, terminal: Terminal): Promise<void> {
   const leave = new AbortController();
   const screen = createChatScreen(terminal, {
@@ -110,7 +110,7 @@ function offer(session: Session, choice: Choice): void {
   session.asking = session.asking.then(() => askPerson(session, choice, open.signal));
 }
 
-/** The input line comes when it is the person's turn, or when a call takes longer than a person likes to wait. */
+/** The input line appears when it is the user's turn, or when a call takes longer than a user likes to wait. */
 function showStatus(
   session: Session,
   status: string,
@@ -161,7 +161,7 @@ async function askPerson(session: Session, choice: Choice, settled: AbortSignal)
   else if (!settled.aborted) askAgain(session, choice, failure);
 }
 
-/** (S4) The stream shows an open question again when it is back. A refusal is final as long as the stream shows nothing. */
+/** (S4) The reopened stream shows an open question again. A refusal is final as long as the stream shows nothing. */
 function askAgain(session: Session, choice: Choice, failure: unknown): void {
   session.choices.delete(choice.id);
   const isRefused = failure instanceof ApiProblem && failure.status < 500 && failure.status !== 429;
@@ -220,7 +220,7 @@ async function request(session: Session, verb: 'interrupt' | 'retry' | 'close'):
   await attempt(session, () => ask(session.client.api.POST(`/v1/threads/{thread}/${verb}`, { params })));
 }
 
-/** A request that fails is said and survived, and is what this gives; the stream decides whether the conversation can go on. */
+/** A failed request is printed and returned, not thrown; the stream decides whether the conversation can go on. */
 async function attempt(session: Session, send: () => Promise<unknown>): Promise<unknown> {
   try {
     await send();

@@ -1,4 +1,4 @@
-// The line a person types on: can be hidden while something is printed above it, and given away to a question.
+// The line a user types on: can be hidden while something is printed above it, and be replaced by a question.
 import { clearLine, createInterface, cursorTo, type Interface } from 'node:readline';
 import type { Terminal } from '../terminal.ts';
 
@@ -6,7 +6,7 @@ export interface InputEvents {
   onLine(text: string): void;
   /** Ctrl-C. */
   onInterrupt(): void;
-  /** Ctrl-D, or the input is gone. */
+  /** Ctrl-D, or the input has ended. */
   onEnd(): void;
 }
 
@@ -15,7 +15,7 @@ export interface InputLine {
   close(): void;
   /** Shows the line with what has been typed so far. */
   show(): void;
-  /** Makes room; what was typed is kept. */
+  /** Hides the line; what was typed is kept. */
   hide(): void;
   /** True from `show` until a line is entered. */
   isShown(): boolean;

@@ -1,8 +1,8 @@
-// A question at the terminal: a person picks one of its options.
+// A question at the terminal: a user picks one of its options.
 //
 // Invariants:
-//   Q1. A question is taken away once it is picked, left or settled elsewhere. Whether a pick has become an answer, the
-//       runtime says; until then the screen does not.
+//   Q1. A question is cleared once it is picked, left or settled elsewhere. Only the runtime decides whether a pick
+//       became an answer; until then the screen does not show one.
 import { isCancel, select } from '@clack/prompts';
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import type { Writable } from 'node:stream';

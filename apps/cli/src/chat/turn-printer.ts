@@ -1,4 +1,4 @@
-// Puts a thread's stream on the screen as a conversation: answers as they are spoken, tool calls as they happen.
+// Prints a thread's stream as a conversation: answers as they are streamed, tool calls as they happen.
 //
 // Invariants:
 //   P2. Everything from elsewhere is cleaned before it is shown. R100
@@ -11,13 +11,13 @@ import type { ChatScreen } from './chat-screen.ts';
 
 export interface TurnPrinter {
   print(frame: StreamFrame): void;
-  /** What this person has just typed and need not see again. */
+  /** The message that this user has just typed and need not see again. */
   said(text: string): void;
 }
 
 const argumentCharactersMax = 120;
 
-/** What came by itself and is worth a line. */
+/** An unsolicited event that is worth a line. */
 const isArrival = (event: ThreadEvent): boolean =>
   isEvent(event, 'subscription_event_received') ||
   isEvent(event, 'child_spawned') ||
@@ -50,7 +50,7 @@ export function createTurnPrinter(screen: ChatScreen, style: Terminal['style'], 
     remark(event);
   }
 
-  /** One line for each thing that goes wrong with a completion, not for each attempt. */
+  /** One line for each problem of a completion, not for each attempt. */
   function waits({ completion_id, code, detail, host }: Retrying): void {
     const text = `the model${host === null ? '' : ` at ${host}`} does not answer: ${detail} (${code}). It is asked again until it does, or its time is over.`;
     const name = `${completion_id} ${text}`;
@@ -62,7 +62,7 @@ export function createTurnPrinter(screen: ChatScreen, style: Terminal['style'], 
   function heard(text: string): void {
     const at = own.indexOf(text);
     if (at >= 0) own.splice(at, 1);
-    else screen.line(style('bold', `> ${cleanText(text)}`)); // somebody else's, or from before
+    else screen.line(style('bold', `> ${cleanText(text)}`)); // another user's message, or an earlier one
   }
 
   function remark(event: ThreadEvent): void {

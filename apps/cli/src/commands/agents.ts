@@ -66,7 +66,7 @@ async function read(file: string): Promise<string> {
   }
 }
 
-/** Its content is for the API to judge; only that it is JSON is judged here. */
+/** The API validates the content; here it only has to be JSON. */
 function parseAgent(json: string, file: string): Schemas['NewAgent'] {
   try {
     return JSON.parse(json) as Schemas['NewAgent'];

@@ -85,7 +85,7 @@ async function showEarlier(context: CliContext, client: Client, thread: Thread):
     context.terminal.out(role === 'user' ? context.terminal.style('bold', `> ${cleanText(text)}`) : cleanText(text));
 }
 
-/** Stops at the first turn that fails or waits for a person: what follows was written for its answer. */
+/** Stops at the first turn that fails or waits for a user: the messages that follow were written for its answer. */
 async function chatInPipe(context: CliContext, client: Client, thread: string): Promise<number> {
   progress(context, thread);
   for await (const line of createInterface({ input: context.terminal.stdin })) {

@@ -1,4 +1,4 @@
-// `dormouse choices` and `dormouse answer`: what waits for a person, and the person's answer.
+// `dormouse choices` and `dormouse answer`: what waits for a user, and the user's answer.
 import { ask, type Choice, whole } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../clean-text.ts';

@@ -1,4 +1,4 @@
-// `dormouse events`: what has happened to a thread, and what happens.
+// `dormouse events`: the events of a thread, past and live.
 import { ask, everyItem, type ThreadEvent } from '@dormouse/client';
 import type { Command } from 'commander';
 import { answer, type CliContext, progress, sayOnce } from '../context.ts';
@@ -49,7 +49,7 @@ async function page(
       }),
     )) ?? { data: [] };
     position = data.at(-1)?.position ?? position;
-    return { data, next_cursor: data.length < pageSize ? null : 'more' }; // this list's own cursor never ends: it is for pollers
+    return { data, next_cursor: data.length < pageSize ? null : 'more' }; // this list's own cursor never ends, for polling
   };
   for await (const event of everyItem(next)) show(event);
 }

@@ -1,4 +1,5 @@
-// `dormouse subscriptions`, `children`, `schedules`, `views`: what a thread listens to, opened, and will hear from a clock.
+// `dormouse subscriptions`, `children`, `schedules`, `views`: what a thread subscribed to, spawned, scheduled and
+// shows.
 import { ask, whole } from '@dormouse/client';
 import { type Command, Option } from 'commander';
 import { cleanLine } from '../clean-text.ts';

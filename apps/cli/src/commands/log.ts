@@ -55,7 +55,7 @@ async function writeLines(
   return 'end' in last ? last : null;
 }
 
-/** All of it or nothing: half a file would only be in the way. */
+/** All of it or nothing: a partial file would only be an obstacle. */
 async function writeFile(file: string, first: ExportLine, rest: Lines): Promise<EndLine | null> {
   const handle = await open(file, 'wx').catch((error: unknown) => {
     throw existsSync(file)

@@ -1,4 +1,4 @@
-// `dormouse messages` and `dormouse send`: the conversation as people read it, and one more message of it.
+// `dormouse messages` and `dormouse send`: the conversation as users read it, and sending one more message.
 import { ask, type Client, everyItem, isEvent, type Message, type Schemas } from '@dormouse/client';
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
@@ -9,7 +9,7 @@ import { CliFailure, exitCodes } from '../exit-code.ts';
 import type { RunCommand } from '../command.ts';
 
 const waitStandard = '5m';
-/** Of these a thread may wait for months: its turn has ended. */
+/** A thread may wait for these for months: its turn has ended. */
 const restful = new Set(['approval', 'choice', 'oauth', 'timer']);
 
 export function addMessageCommands(program: Command, run: RunCommand): void {
@@ -73,7 +73,7 @@ async function send(
   return showOutcome(context, thread, outcome);
 }
 
-/** How the turn of one message went, as far as it went. */
+/** The course of one message's turn so far. */
 export interface TurnOutcome {
   readonly id: string;
   readonly position: number;
@@ -85,7 +85,7 @@ export interface TurnOutcome {
   readonly ended: boolean;
 }
 
-/** Sends one message and waits until its turn has ended, waits for a person, or the signal says enough. */
+/** Sends one message and waits until its turn has ended or waits for a user, or until the signal aborts. */
 export async function sendAndWait(
   client: Client,
   thread: string,
@@ -101,7 +101,7 @@ export async function sendAndWait(
     for await (const frame of client.follow(thread, { after: position, signal })) {
       if (frame.frame === 'end') return { ...turn, ended: true };
       if (frame.frame !== 'event') continue;
-      known ||= concerns(frame.event, id); // what happened before says nothing about our turn
+      known ||= concerns(frame.event, id); // earlier events say nothing about our turn
       if (!known) continue;
       turn = { ...turn, ...consequence(frame.event), position: frame.event.position };
       if (!goesOn.has(frame.event.type)) {
@@ -119,14 +119,14 @@ export async function sendAndWait(
 /** These are never the last event of a thread at rest. */
 const goesOn = new Set(['completion_requested', 'tool_call_requested']);
 
-/** Asks the thread itself: the stream's status frame may have come before the events that explain it. */
+/** Reads the thread itself: the stream's status frame may have come before the events that explain it. */
 async function rest(
   client: Client,
   thread: string,
   seen: number,
 ): Promise<Pick<TurnOutcome, 'status' | 'waiting_on' | 'ended'>> {
   const now = await ask(client.api.GET('/v1/threads/{thread}', { params: { path: { thread } } }));
-  const ended = now.position <= seen && isAtRest(now.status, now.waiting_on); // what we have not read yet may be the answer
+  const ended = now.position <= seen && isAtRest(now.status, now.waiting_on); // an unread event may be the answer
   return { status: now.status, waiting_on: now.waiting_on, ended };
 }
 

@@ -1,4 +1,4 @@
-// `dormouse migrate`: uses tool servers at other addresses, and waits until it is done or nothing has changed.
+// `dormouse migrate`: uses tool servers at other addresses, and waits until that is done or was undone.
 import { ask, isEvent } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../clean-text.ts';
@@ -39,7 +39,7 @@ export function addMigrateCommand(program: Command, run: RunCommand): void {
     );
 }
 
-/** Those that had handed over before another refused are asked back; some may not come. */
+/** Servers that had handed over before another refused are asked to take back; some may not. */
 const whereItStands = (gone: readonly string[]): string =>
   gone.length === 0
     ? 'The thread goes on with its tool servers where they were.'

@@ -1,4 +1,4 @@
-// `dormouse parked`: threads that an input has poisoned; list, show, replay, drop.
+// `dormouse parked`: threads that are parked because of a poisoned input; list, show, replay, drop.
 import { ask, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../clean-text.ts';

@@ -134,7 +134,7 @@ export async function agentNames(client: Client): Promise<readonly string[]> {
   return names;
 }
 
-/** The one agent there is. */
+/** The only agent, if there is exactly one. */
 export async function onlyAgent(client: Client): Promise<string> {
   const names = await agentNames(client);
   const [name] = names;

@@ -61,7 +61,7 @@ async function probe(context: CliContext, target: string): Promise<number> {
 const probeNamed = (client: Client, server: string): Promise<ProbeReport> =>
   ask(client.api.POST('/v1/tool-servers/{server}/probe', { params: { path: { server } } }));
 
-/** The runtime probes registrations only, so that its rules for outgoing requests apply: a stranger is registered first. */
+/** The runtime probes only registrations, so that its rules for outgoing requests apply; a new URL is registered. */
 async function probeUrl(client: Client, url: string): Promise<ProbeReport> {
   for await (const server of servers(client))
     if (server.base_url.replace(/\/+$/, '') === url.replace(/\/+$/, '')) return probeNamed(client, server.name);

@@ -3,7 +3,7 @@ import type { PageRequest } from '@dormouse/ports';
 import { idCharactersMax } from '@dormouse/protocol';
 import { z } from 'zod';
 
-/** Names that people give: agents, tool servers, secrets, keys. */
+/** Names chosen by users: agents, tool servers, secrets, keys. */
 export const name = z
   .string()
   .regex(
@@ -14,7 +14,7 @@ export const name = z
 export const id = z.string().min(1).max(idCharactersMax);
 export const shortText = z.string().min(1).max(500);
 
-/** Absolute, http or https, no credentials in it. What may be called is decided by the outbound guard. */
+/** Absolute, http or https, without credentials. The outbound guard decides which URLs may be called. */
 export const httpUrl = z
   .string()
   .max(8_192)
@@ -51,7 +51,7 @@ const queryInteger = (minimum: number, maximum: number) =>
 export const queryPosition = queryInteger(0, Number.MAX_SAFE_INTEGER);
 export const limitOf = (standard: number, most: number) => queryInteger(1, most).default(standard);
 
-/** `?limit=&cursor=` of every list whose cursor belongs to a store. */
+/** `?limit=&cursor=` of every list whose cursor is issued by a store. */
 export const listQuery = z.strictObject({ limit: limitOf(50, 200), cursor: z.string().max(2_000).optional() });
 
 export const pageOf = ({ limit, cursor }: z.output<typeof listQuery>): PageRequest => ({
@@ -59,7 +59,7 @@ export const pageOf = ({ limit, cursor }: z.output<typeof listQuery>): PageReque
   cursor: cursor ?? null,
 });
 
-/** The same where the cursor is a place in the history of a thread: its own, or what it inherited as a fork. */
+/** The same where the cursor is a position in a thread's history, which includes the history that a fork inherited. */
 export const historyListQuery = z.strictObject({
   limit: limitOf(50, 200),
   cursor: z

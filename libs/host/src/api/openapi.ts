@@ -1,4 +1,4 @@
-// The OpenAPI document, made from the operations and nothing else: what is validated is what is documented.
+// The OpenAPI document, derived from the operations alone: what is validated is what is documented.
 import { z } from 'zod';
 import type { Operation } from './operation.ts';
 import { allOperations } from './operations.ts';
@@ -127,7 +127,7 @@ function headerParameters({ method, id }: Operation): readonly Json[] {
 
 const schemaUri = (id: string): string => `#/components/schemas/${id}`;
 
-/** A reference for what has a name, the schema itself for the rest. */
+/** A reference for a named schema, the schema itself otherwise. */
 function schemaJson(schema: z.ZodType): Json {
   const id = z.globalRegistry.get(schema)?.id;
   if (id !== undefined) return { $ref: schemaUri(id) };

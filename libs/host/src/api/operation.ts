@@ -1,10 +1,10 @@
-// One operation of the client API: everything the door must know about it. Validation, authorisation, routing and the
-// OpenAPI document are all derived from this one description.
+// One operation of the client API: everything the HTTP server must know about it. Validation, authorisation, routing
+// and the OpenAPI document are all derived from this one description.
 import type { Scope } from '@dormouse/ports';
 import type { ThreadAbility } from '@dormouse/runtime';
 import type { z } from 'zod';
 
-/** Who may: a scope of a key, and what a thread token must be able to do; null where tokens are never enough. */
+/** Required access: a scope of a key, and a capability of a thread token; null where a token is never enough. */
 export interface Access {
   readonly scope: Scope;
   readonly ability: ThreadAbility | null;
@@ -26,9 +26,9 @@ export interface Operation {
   readonly bodyOptional?: boolean;
   /** Answers by status; null for one without a body, a media type for one that is not JSON. */
   readonly answers: Readonly<Record<number, z.ZodType | string | null>>;
-  /** True when the answer holds a credential: whatever keeps it, keeps it sealed. */
+  /** True when the answer holds a credential: a store that keeps the answer must seal it. */
   readonly answersSecret?: boolean;
-  /** Codes of the problems it may answer besides those every operation has. */
+  /** Codes of the problems it may answer besides those that every operation has. */
   readonly problems?: readonly string[];
 }
 

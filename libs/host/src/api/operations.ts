@@ -1,4 +1,4 @@
-// Installation-wide operations, and the list of all operations there are.
+// Installation-wide operations, and the list of all operations.
 import { z } from 'zod';
 import { agentOperations } from './agents.ts';
 import { listOf, listQuery, name, nullableTime, time } from './field.ts';

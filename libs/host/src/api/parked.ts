@@ -1,4 +1,4 @@
-// Threads that an input has poisoned.
+// Threads that are parked because of a poisoned input.
 import { z } from 'zod';
 import { listOf, listQuery, nullableTime, time } from './field.ts';
 import { admin, operation } from './operation.ts';

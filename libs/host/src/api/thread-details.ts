@@ -1,4 +1,4 @@
-// What belongs to one thread: events, commits, tool calls, choices, blobs, tokens.
+// The parts of one thread: events, commits, tool calls, choices, blobs, tokens.
 import { mediaTypeCharactersMax } from '@dormouse/protocol';
 import { threadTokenTtlSMax } from '@dormouse/runtime';
 import { z } from 'zod';
@@ -182,7 +182,7 @@ export const eventsQuery = z.strictObject({
   limit: limitOf(100, 200),
 });
 
-/** The stream alone takes the token in the query, because a browser's EventSource cannot send headers. */
+/** Only the stream takes the token in the query, because a browser's EventSource cannot send headers. */
 export const eventStreamQuery = eventsQuery.extend({ access_token: z.string().max(4_096).optional() });
 
 const tag = 'thread';

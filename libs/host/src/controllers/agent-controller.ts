@@ -51,14 +51,14 @@ export class AgentController {
   }
 }
 
-/** What only the provider itself can judge: its script, its endpoint. */
+/** What only the provider can validate: its script, its endpoint. */
 function refuseUnusableModel(model: ModelConfig): void {
   const errors = modelSettingProblems(model).map(({ pointer, detail }) => ({ pointer: `/model${pointer}`, detail }));
   if (errors.length > 0)
     throw new HttpProblem('INVALID_BODY', 'The model cannot be used as it is; see errors.', { errors });
 }
 
-/** Everything but what is ours alone. */
+/** Every field except the internal ones. */
 function shown({ tenant: _, contentSha256: __, ...agent }: Agent): object {
   return agent;
 }

@@ -165,7 +165,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** Exactly one of the three is there. */
+/** Exactly one of the three is set. */
 function answerOf({ decision, selected }: Call<Operations['answerChoice']>['body']): Answer {
   if (decision !== undefined) return { answer: 'decision', decision };
   return selected === undefined ? { answer: 'dismiss' } : { answer: 'selected', selected };

@@ -1,4 +1,4 @@
-// No handler of Nest's runs for a request that was not let in by its head (head-judge.ts).
+// No Nest handler runs for a request that was not admitted by its head (head-judge.ts).
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { type ApiRequest, operationOf } from './call.ts';
 import { callerOf } from './head-judge.ts';

@@ -1,4 +1,4 @@
-// What Nest is told: the controllers, and the few things they are given by name.
+// The Nest module: the controllers, and the few values that are injected into them by name.
 import type { Clock } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';

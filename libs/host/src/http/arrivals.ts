@@ -1,12 +1,13 @@
-// What is still on its way into a process: requests whose head or body has not come to its end. The same on every door.
+// Requests that are still arriving at a process: those whose head or body is not complete. The same for every server.
 //
 // Invariants:
-//   A1. Head and body of a request come within `requestTimeoutMs`. An answer, a stream and the pause between two requests are
-//       no part of that time.
-//   A2. Unfinished bodies of a door hold at most `unfinishedBytesMax` together, and the rest of one more. Where there is no room
-//       for all, the newest are not read on until there is; one that has been read for longer than `bodyPatienceMs` then gives way.
-//   A3. A peer has at most `unfinishedPerPeerMax` requests that have been unfinished for longer than `patienceMs`; the newest
-//       beyond that end. A connection that waits for its next request, or for an answer, has none.
+//   A1. Head and body of a request arrive within `requestTimeoutMs`. An answer, a stream and the pause between two
+//       requests are no part of that time.
+//   A2. The unfinished bodies of a server hold at most `unfinishedBytesMax` together, and the rest of one more. While
+//       there is no room for all, the newest are paused; a body that has been read for longer than `bodyPatienceMs` is
+//       then dropped.
+//   A3. A peer has at most `unfinishedPerPeerMax` requests that have been unfinished for longer than `patienceMs`; the
+//       newest beyond that are ended. A connection that waits for its next request, or for an answer, has none.
 import type { IncomingMessage, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -14,7 +15,7 @@ import { performance } from 'node:perf_hooks';
 export interface ArrivalLimits {
   readonly requestTimeoutMs: number;
   readonly unfinishedBytesMax: number;
-  /** Null where the peer is a proxy, which stands for all who come through it. */
+  /** Null where the peer is a proxy, which stands for all clients behind it. */
   readonly unfinishedPerPeerMax: number | null;
 }
 
@@ -29,7 +30,7 @@ const bodyPatienceMs = 5_000;
 const lookEveryMs = 250;
 const overdueLookMsMax = 1_000;
 
-/** What a server of `node:http` is made with. (A1) */
+/** Options for a server of `node:http`. (A1) */
 export const arrivalOptions = ({ requestTimeoutMs }: ArrivalLimits): ServerOptions => ({
   requestTimeout: requestTimeoutMs,
   headersTimeout: requestTimeoutMs,
@@ -41,32 +42,32 @@ export interface BodyRoom {
   enter(reading: Reading): BodyHold;
 }
 
-/** A body that is being read, as the room needs to know it. */
+/** A body that is being read, as seen by the room. */
 export interface Reading {
   pause(): void;
   resume(): void;
-  /** Once at most: nothing is held any more, and nothing more is read. */
+  /** Called at most once: the body is dropped, nothing of it is held or read any more. */
   giveWay(): void;
 }
 
 export interface BodyHold {
   add(bytes: number): void;
-  /** The body is whole, or given up. */
+  /** The body is complete, or dropped. */
   leave(): void;
 }
 
 interface Held {
   readonly reading: Reading;
   bytes: number;
-  /** It has been read since then; null while it is paused. */
+  /** Since when it is being read; null while it is paused. */
   since: number | null;
 }
 
-/** A chunk of one byte takes this much too. */
+/** The memory that a chunk takes at least, even one of a single byte. */
 const bytesOfChunk = 512;
 
 export function createBodyRoom(bytesMax: number, now: () => number = () => performance.now()): BodyRoom {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   const bodies = new Set<Held>();
   let bytesHeld = 0;
   let looking: NodeJS.Timeout | null = null;
@@ -78,7 +79,7 @@ export function createBodyRoom(bytesMax: number, now: () => number = () => perfo
     if (bodies.delete(body)) bytesHeld -= body.bytes;
   }
 
-  /** Those that take too long give way while there is no room. */
+  /** Drops bodies that take too long while there is no room. */
   function makeRoom(): void {
     for (const body of bodies) {
       if (bytesHeld <= bytesMax) break;
@@ -88,7 +89,7 @@ export function createBodyRoom(bytesMax: number, now: () => number = () => perfo
     }
   }
 
-  /** The newest first: those before it have had their chance. One is always read, or none would ever be whole. */
+  /** The newest first: earlier ones had their chance. One is always read, otherwise no body would ever complete. */
   function goOn(): void {
     const paused = [...bodies].filter(({ since }) => since === null);
     for (const body of paused.toReversed()) {
@@ -133,14 +134,14 @@ export function createBodyRoom(bytesMax: number, now: () => number = () => perfo
   };
 }
 
-/** Since when a request of a connection has been unfinished, its last request, and what had been read when that was whole. */
+/** Since when a connection's request is unfinished, its last request, and the bytes read when that one was complete. */
 interface Connection {
   since: number | null;
   request: IncomingMessage | null;
   bytesBefore: number;
 }
 
-/** `end` is given each connection that goes beyond a peer's bound. (A3) */
+/** `end` is called with each connection beyond a peer's bound. (A3) */
 export function boundPeers(server: Server, unfinishedMax: number | null, end: (socket: Socket) => void): void {
   if (unfinishedMax === null) return;
   const connections = new Map<Socket, Connection>();
@@ -151,7 +152,7 @@ export function boundPeers(server: Server, unfinishedMax: number | null, end: (s
   server.on('request', (request) => {
     const connection = connections.get(request.socket);
     if (connection === undefined) return;
-    if (connection.request !== null) connection.since = null; // that one was whole, or this one would not be here
+    if (connection.request !== null) connection.since = null; // that request was complete
     connection.request = request;
   });
   const look = (): void => {
@@ -162,7 +163,7 @@ export function boundPeers(server: Server, unfinishedMax: number | null, end: (s
   server.once('close', () => clearInterval(looking));
 }
 
-/** The newest that their peer has too many of. */
+/** The newest unfinished requests beyond the bound of their peer. */
 function beyond(connections: ReadonlyMap<Socket, Connection>, unfinishedMax: number): readonly Socket[] {
   const now = performance.now();
   const byPeer = new Map<string, { readonly socket: Socket; readonly since: number }[]>();
@@ -180,7 +181,7 @@ function beyond(connections: ReadonlyMap<Socket, Connection>, unfinishedMax: num
   });
 }
 
-/** Null while nothing of a request is missing: it is from the first byte of its head on. */
+/** Null while no request is incomplete; a request counts as incomplete from the first byte of its head on. */
 function unfinishedSince(socket: Socket, connection: Connection, now: number): number | null {
   if (connection.request?.complete === true) {
     connection.request = null;

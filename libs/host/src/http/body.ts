@@ -1,15 +1,16 @@
 // From the bytes of a request to a value of its schema, or a problem that says where it is wrong.
 //
 // Invariants:
-//   B1. Only UTF-8, strict JSON within limits gets as far as a schema; two readers of the same bytes agree. guarantees §4
+//   B1. Only UTF-8, strict JSON within limits reaches a schema; two readers of the same bytes agree. guarantees §4
 //   B2. Unknown fields are refused, each with a pointer; wrong fields too.
-//   B3. What anybody may send with a thread's token can be read step by step; the rest comes from people with a key of their own.
+//   B3. A body that a thread token may send can be read step by step; the others come from users with a key of their
+//       own.
 import { checkingJson, describeIssue, problemsOf, resultOf, type Steps } from '@dormouse/protocol';
 import type { z } from 'zod';
 import { HttpProblem } from './problem.ts';
 
 export const bodyBytesMax = 8 * 1024 * 1024;
-/** What came in one body of that size leaves as a payload with a few more words around it, and comes back so. */
+/** A value from a body of the full size is exported with a few fields around it, and imported in that form. */
 export const importedBlobBytesMax = bodyBytesMax + 4_096;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -44,7 +45,7 @@ export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown
   const parsed = schema.safeParse(value, { error: describeIssue });
   if (parsed.success) return parsed.data;
   const errors = problemsOf(parsed.error);
-  const misspelt = errors.some(({ detail }) => detail === 'unknown field'); // then what is missing follows from it
+  const misspelt = errors.some(({ detail }) => detail === 'unknown field'); // the missing field follows from it
   throw new HttpProblem(
     misspelt ? 'UNKNOWN_FIELD' : 'INVALID_BODY',
     misspelt ? 'The request has a field that is not known.' : summary,

@@ -1,4 +1,4 @@
-// One request to one operation, as its handler gets it: who, where, and values that have been checked.
+// One request to one operation, as passed to its handler: the caller, the route, and validated values.
 import { Fault } from '@dormouse/ports';
 import { pointerTo } from '@dormouse/protocol';
 import type { RequestOrigin } from '@dormouse/runtime';
@@ -79,7 +79,7 @@ export function paramsOf(request: FastifyRequest): Readonly<Record<string, strin
   return request.params as Readonly<Record<string, string>>;
 }
 
-/** What of a request its handlers look at; Fastify's is one. */
+/** The part of a request that its handlers read; Fastify's is one. */
 export type PlainRequest = Pick<FastifyRequest, 'method' | 'url' | 'headers' | 'query'>;
 
 export function originOf(tenant: string, request: PlainRequest): RequestOrigin {
@@ -103,7 +103,7 @@ export function pathOf(url: string): string {
 }
 
 export function readQuery<Schema extends z.ZodType>({ query }: FastifyRequest, schema: Schema): z.output<Schema> {
-  if (Object.hasOwn(query as object, '__proto__')) throw unknownParameter('__proto__'); // no schema ever sees this one
+  if (Object.hasOwn(query as object, '__proto__')) throw unknownParameter('__proto__'); // no schema ever sees it
   return checked(schema, query, 'A query parameter cannot be used; see errors.');
 }
 
@@ -121,7 +121,7 @@ const unknownParameter = (field: string): HttpProblem =>
 
 const nothing = z.strictObject({});
 
-/** Where no body is shown an empty object is as good as none; anything in it is a mistake of the sender. */
+/** Where no body is defined an empty object counts as none; any field in it is a mistake of the sender. */
 function noBody(request: FastifyRequest): undefined {
   readBody(request.body, nothing, true);
 }

@@ -1,4 +1,4 @@
-// The HTTP server of a process that takes callbacks and nothing else.
+// The HTTP server of a process that takes only callbacks.
 import type { Logger } from '@dormouse/ports';
 import type { CallbackGateway } from '@dormouse/runtime';
 import { fastify } from 'fastify';

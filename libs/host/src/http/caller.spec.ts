@@ -26,7 +26,7 @@ const ingress = {
 };
 const door = createDoorkeeper(ingress, new Set(['api.example']), { pass: () => Promise.resolve({}) });
 
-/** Whether it is said at once or later. */
+/** Whether it is returned synchronously or as a promise. */
 const identified = async (...asked: Parameters<typeof door.identify>): Promise<Caller> => await door.identify(...asked);
 
 const codeOf = (act: () => unknown): string | null => {

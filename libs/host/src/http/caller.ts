@@ -1,10 +1,10 @@
-// Who is asking, and whether they may. Everything about credentials is decided here, for every route alike.
+// Authentication and authorisation of a request. Everything about credentials is decided here, for every route alike.
 //
 // Invariants:
 //   K1. The tenant comes from the credential and from nothing else.
-//   K2. Auth fails closed: a store that cannot be asked is a 503, never a pass.
-//   K3. `Host` must be loopback or configured, `Origin` absent or ours: a page in a browser cannot reach a local runtime
-//       through a name of its own (DNS rebinding).
+//   K2. Authentication fails closed: a store that cannot be reached is a 503, never a pass.
+//   K3. `Host` must be loopback or configured, `Origin` absent or ours: a page in a browser cannot reach a local
+//       runtime through a name of its own (DNS rebinding).
 //   K4. A token in the query is accepted where the caller says so (the event stream) and refused everywhere else.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ApiKey, Scope } from '@dormouse/ports';
@@ -18,9 +18,9 @@ export interface Caller {
   /** For the record of a decision: the key's name, or the token's user. */
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** What the tenant is told of its rate. */
+  /** The rate-limit headers for the tenant. */
   readonly rate: RateHeaders;
-  /** Set for a thread token: that thread alone, and what may be done there. */
+  /** Set for a thread token: the only thread it opens, and its capabilities. */
   readonly only: { readonly thread: string; readonly can: readonly ThreadAbility[] } | null;
 }
 
@@ -92,11 +92,11 @@ export function authorize(caller: Caller, access: Access, thread: string | undef
 
 const loopback: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** A host of this machine alone, as a setting or a URL has it. */
+/** A loopback host, as a setting or a URL has it. */
 export const isLoopbackName = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 
-/** Whether a request came straight from this machine, as far as it tells: through no name but loopback, and no proxy says that it passed it on. */
+/** Whether the request came directly from this machine: its names are loopback, and no proxy header is present. */
 export const isFromHere = (headers: IncomingHttpHeaders): boolean =>
   loopback.includes(hostName(headers.host)) && !passedOnBy.some((name) => headers[name] !== undefined);
 

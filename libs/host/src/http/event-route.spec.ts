@@ -7,10 +7,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { registerEventRoute } from './event-route.ts';
 import { HttpProblem } from './problem.ts';
 
-/** Of guarantees §3. */
+/** From guarantees §3. */
 const seatsOfTenant = 1_000;
 
-/** What a read gives, once it is let go on. */
+/** A read that returns its result only after `open()`. */
 const slowly = <Result>(result: Result) => {
   const gate = Promise.withResolvers<void>();
   return { open: () => gate.resolve(), read: async (): Promise<Result> => gate.promise.then(() => result) };

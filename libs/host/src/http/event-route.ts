@@ -1,11 +1,11 @@
-// GET …/events: a page, or with `Accept: text/event-stream` the same as a stream that goes on.
+// GET …/events: a page, or with `Accept: text/event-stream` the same as a stream that stays open.
 //
 // Invariants:
-//   E1. A token in the query is taken here and nowhere else, and only for a stream.
-//   E2. A tenant has at most `streamsPerTenantMax` streams open in one process, those that are being opened included: a seat is
-//       taken in the step that counts the seats, and given back however the stream ends. guarantees §3
-//   E3. The connection is watched before anything is waited for: a reader that leaves while its stream is being opened
-//       ends it.
+//   E1. A token in the query is accepted here and nowhere else, and only for a stream.
+//   E2. A tenant has at most `streamsPerTenantMax` streams open in one process, including those that are being opened:
+//       a seat is taken in the step that counts the seats, and released however the stream ends. guarantees §3
+//   E3. The connection is watched before the first await: a reader that leaves while its stream is being opened ends
+//       it.
 import type { ThreadKey } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -50,7 +50,7 @@ async function admitted({ doorkeeper }: EventRouteDeps, request: FastifyRequest,
   return caller;
 }
 
-/** Only a GET has a body that could go on: HEAD is answered as for a page. */
+/** Only a GET can be answered with a stream: HEAD is answered as for a page. */
 const isStream = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /\btext\/event-stream\b/.test(headers.accept ?? '');
 
@@ -84,7 +84,7 @@ async function stream(
   return reply;
 }
 
-/** The position after which to go on: the last one a reader saw, or what the query says. */
+/** The position after which to continue: the last one the reader saw, or the one in the query. */
 function resumeAfter(request: FastifyRequest): number {
   const last = request.headers['last-event-id'];
   const query = readQuery(request, eventStreamQuery);

@@ -1,8 +1,9 @@
 // Writes frames to a socket as server-sent events.
 //
 // Invariants:
-//   E1. `id:` is the position, on durable events only; a reader that comes back with the last one misses and repeats nothing.
-//   E2. A reader that does not take what it is sent is dropped with `lagged`; it can never make us hold its backlog.
+//   E1. `id:` is the position, on durable events only; a reader that reconnects with the last one misses and repeats
+//       nothing.
+//   E2. A reader that does not consume its frames is dropped with `lagged`; its backlog is never held in memory.
 //   E3. However the stream ends, nothing is left behind: no timer, no subscription, no socket.
 import type { ServerResponse } from 'node:http';
 import type { View } from '@dormouse/ports';
@@ -13,7 +14,7 @@ const patienceMs = 5_000;
 const commentEveryMs = 15_000;
 const retryMs = 2_000;
 
-/** Resolves when the frames, or the reader, have come to an end; `over` is aborted when the reader leaves, and at the end. */
+/** Resolves when the frames or the reader end; `over` is aborted when the reader leaves, and at the end. */
 export async function writeStream(
   raw: ServerResponse,
   requestId: string,
@@ -60,7 +61,7 @@ export function frameText(frame: Frame): string {
 export const viewText = ({ viewType, content }: View): string =>
   `{"view_type":${JSON.stringify(viewType)},"content":${content.replace(/[\r\n]+/g, ' ')}}`;
 
-/** Whether the reader took what was sent, within our patience. */
+/** Whether the reader consumed what was sent within the time limit. */
 function isDrained(raw: ServerResponse, gone: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (gone.aborted) return resolve(false);

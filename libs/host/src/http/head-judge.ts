@@ -1,5 +1,5 @@
-// What is decided about a request from its head alone, before a byte of its body is read: for every operation that needs a key, but
-// the events of a thread, whose route judges a token in the query too and takes no body.
+// What is decided about a request from its head alone, before a byte of its body is read: for every operation that
+// needs a key, except the events of a thread, whose route also judges a token in the query and takes no body.
 //
 // Invariants:
 //   J1. An operation is found by its method and its route. A route that is none has no caller, and who needs one refuses.

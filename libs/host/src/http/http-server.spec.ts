@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './http-server.ts';
 
-/** Fastify says so whenever it makes a server. */
+/** Fastify publishes on this channel whenever it creates a server. */
 const channel = 'fastify.initialization';
 let made: FastifyInstance[] = [];
 let server: HttpServer | null = null;
@@ -29,7 +29,7 @@ const ingress = {
 const gate = { pass: async () => ({}) };
 const callbacks = { receive: async () => ({ status: 200 }) } as never;
 
-/** Next to nothing is asked of it, so next to nobody has to answer. */
+/** Most dependencies are never called, so they are placeholders. */
 async function started(): Promise<FastifyInstance> {
   const options: HttpServerOptions = {
     ...{ ingress, callbacks, gate, logger: nobody },

@@ -2,12 +2,13 @@
 // and pages).
 //
 // Invariants:
-//   H1. Nest has a context of its own, so none of its hooks reaches a plain route: what it adds to the server itself, Fastify
-//       would hand on to every context there is, those made before included.
-//   H2. Every answer carries X-Request-Id; every answer that is not 2xx is a problem document (callbacks have their own). Except
-//       Fastify's own 503 on a connection that is still open while the server closes.
-//   H4. A key, a host and a token are judged before a byte of the body is read, and what comes unfinished is bounded (arrivals.ts).
-//   H3. Closing takes no new connection, ends streams and waits, lets requests finish, and then resolves.
+//   H1. Nest has a context of its own, so none of its hooks reaches a plain route: Fastify would pass on what Nest adds
+//       to the server itself to every context, including those made before.
+//   H2. Every answer carries X-Request-Id; every answer that is not 2xx is a problem document (callbacks have their
+//       own). Except Fastify's own 503 on a connection that is still open while the server closes.
+//   H4. Key, host and token are judged before a byte of the body is read, and unfinished requests are bounded
+//       (arrivals.ts).
+//   H3. Closing accepts no new connection, ends streams and waits, lets requests finish, and then resolves.
 import 'reflect-metadata';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from '@dormouse/ports';
@@ -42,9 +43,9 @@ import { answerUnreadable, endUnfinished } from './unreadable-request.ts';
 export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   /** Null in a process that takes no callbacks. */
   readonly callbacks: CallbackGateway | null;
-  /** Names this server answers to, besides loopback. */
+  /** Host names of this server, besides loopback. */
   readonly hosts: ReadonlySet<string>;
-  /** How fast a tenant may go. */
+  /** The request rate allowed to a tenant. */
   readonly gate: RateGate;
   readonly logger: Logger;
   /** Default: `standardArrivalLimits`. */
@@ -59,7 +60,7 @@ export interface HttpServer {
 
 const paramCharactersMax = 4_096;
 const keepAliveTimeoutMs = 65_000;
-/** A request that is still being sent when the process stops holds it up no longer than this. */
+/** How long a request that is still being sent may delay the stop of the process. */
 const requestsFinishWithinMs = 10_000;
 
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
@@ -82,7 +83,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   };
 }
 
-/** What the plain routes are made with. */
+/** The dependencies of the plain routes. */
 interface RouteParts extends HttpServerOptions {
   readonly doorkeeper: Doorkeeper;
   readonly limits: ArrivalLimits;
@@ -103,7 +104,7 @@ function createFastify(parts: RouteParts): FastifyInstance {
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, newId()),
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
-    pluginTimeout: 0, // Nest starts inside one, and a slow machine may take its time
+    pluginTimeout: 0, // Nest starts inside one, and may take long on a slow machine
     frameworkErrors: (error, request, reply) => {
       void reply.headers(standardHeaders(request.id)); // no hook has run
       sendProblem(reply, request, error, logger);
@@ -131,7 +132,7 @@ async function bodyBytes(request: FastifyRequest, payload: IncomingMessage, room
   throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8.');
 }
 
-/** Whatever a client says about a body that it does not send. */
+/** A request of another media type: its body must be empty, whatever its headers say. */
 async function noOtherBody(payload: IncomingMessage, room: BodyRoom): Promise<undefined> {
   const { bytes } = await receiveBytes(payload, 0, room);
   if (bytes.length > 0) throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json.');

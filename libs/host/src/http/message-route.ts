@@ -108,7 +108,7 @@ async function runOnce(
   return { status: first.status, json: first.body };
 }
 
-/** What a message holds, as items of content. */
+/** The content items of a message. */
 export function itemsOf({ text, content }: z.output<typeof newMessage>): readonly MessageItem[] {
   return text === undefined ? apiCodec.toCode(content ?? []) : [{ type: 'text', text }];
 }

@@ -1,4 +1,4 @@
-// What needs no key: health, readiness, the OpenAPI document, and the pages that problems point to.
+// Routes that need no key: health, readiness, the OpenAPI document, and the pages that problems link to.
 import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from '../api/openapi.ts';
 import { errorPage, isProblemCode } from './problem-codes.ts';

@@ -1,5 +1,5 @@
 // Every code that a client, a tool's author or an operator may meet: in a problem document, in a recorded refusal or
-// failure, or on the terminal. One registry: the pages under /errors and docs/errors are written from it.
+// failure, or on the terminal. One registry: the pages under /errors and docs/errors are generated from it.
 //
 // Invariants:
 //   C1. Every code that the source can give is here; test/docs compares registry, source and pages.
@@ -145,7 +145,7 @@ const requestCodes = {
   ),
 } as const satisfies Record<string, CodeEntry>;
 
-/** What a thread recorded instead of doing what a client asked. */
+/** What a thread recorded instead of carrying out a client's request. */
 const refusalCodes = {
   THREAD_CLOSED: entry(
     null,
@@ -181,7 +181,7 @@ const refusalCodes = {
   ),
 } as const satisfies Record<string, CodeEntry>;
 
-/** How a tool call or toolset failed; the model is told in words. */
+/** How a tool call or toolset failed; the model gets a sentence instead of the code. */
 const toolCodes = {
   TOOLSET_INVALID: entry(
     null,

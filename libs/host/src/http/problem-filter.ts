@@ -1,4 +1,4 @@
-// Whatever a route of Nest's or Fastify's throws becomes a problem document.
+// Turns every error thrown by a route of Nest or Fastify into a problem document.
 import type { Logger } from '@dormouse/ports';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';

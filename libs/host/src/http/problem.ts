@@ -1,8 +1,9 @@
-// Problem documents (RFC 9457): what the API answers when it does not do what was asked.
+// Problem documents (RFC 9457): the API's answer to a request that it does not carry out.
 //
 // Invariants:
-//   P1. `type` is a page this very server serves; `code` is in the registry.
-//   P2. No detail quotes what the client sent, and none tells what is inside: an unknown failure is INTERNAL and nothing more.
+//   P1. `type` is a page that this server serves; `code` is in the registry.
+//   P2. No detail quotes the client's input, and none reveals internals: an unknown failure is INTERNAL and nothing
+//       more.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Problem as FieldProblem } from '@dormouse/protocol';
 import { Fault, type Logger } from '@dormouse/ports';
@@ -17,7 +18,7 @@ export interface ProblemAbout {
   readonly cause?: unknown;
 }
 
-/** Thrown inside the door only, and always caught there. */
+/** Thrown inside the HTTP server only, and always caught there. */
 export class HttpProblem extends Error {
   override readonly name = 'HttpProblem';
   readonly code: ProblemCode;
@@ -36,7 +37,7 @@ export class HttpProblem extends Error {
 
 export const bodyTooLarge = (): HttpProblem => new HttpProblem('BODY_TOO_LARGE', 'The body exceeds 8 MiB.');
 
-/** The value of an answer; a refusal becomes the problem document it is. */
+/** The value of an answer; a refusal is thrown as its problem document. */
 export function unwrap<T>(answer: Answered<T>): T {
   if (answer.ok) return answer.value;
   throw problemOfRefusal(answer.refusal);
@@ -46,7 +47,7 @@ export function problemOfRefusal({ code, detail, errors, settled }: Refusal): Ht
   return new HttpProblem(code, detail, { errors, settled });
 }
 
-/** Whatever was thrown, as a problem. (P2) */
+/** Any thrown value, as a problem. (P2) */
 export function toProblem(thrown: unknown): HttpProblem {
   if (thrown instanceof HttpProblem) return thrown;
   if (thrown instanceof Fault) {
@@ -56,7 +57,7 @@ export function toProblem(thrown: unknown): HttpProblem {
   return fromFramework(thrown) ?? new HttpProblem('INTERNAL', 'Something failed on our side.', { cause: thrown });
 }
 
-/** What Fastify and Nest throw by themselves, before anything of ours runs. */
+/** What Fastify and Nest throw by themselves, before our own code runs. */
 function fromFramework(thrown: unknown): HttpProblem | null {
   const { code, status, statusCode } = thrown as {
     readonly code?: unknown;
@@ -88,7 +89,7 @@ export function problemJson(problem: HttpProblem, requestId: string, traceId: st
   });
 }
 
-/** The trace that the client is in, if it says so. W3C Trace Context */
+/** The trace of the client, if it sent one. W3C Trace Context */
 export function traceIdOf(traceparent: string | string[] | undefined): string | null {
   const id =
     typeof traceparent === 'string' ? /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/.exec(traceparent) : null;

@@ -1,4 +1,4 @@
-// What a handler answers: a status and a value of ours, or bytes. Written to the wire in one place.
+// The result of a handler: a status and a value, or bytes. Written to the wire in one place.
 import { apiJson } from '@dormouse/runtime';
 
 export interface Reply {

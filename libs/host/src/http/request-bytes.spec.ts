@@ -15,7 +15,7 @@ function end(payload: IncomingMessage): void {
   payload.push(null);
 }
 
-/** A request whose body came along with its head. */
+/** A request whose body arrived together with its head. */
 function arrived(body: string): IncomingMessage {
   const payload = request();
   payload.push(body);
@@ -71,7 +71,7 @@ describe('B4 without room for all', () => {
     payload.push('x'.repeat(bytes));
     await turn();
   };
-  /** What became of it: the code of a failure, or its length. */
+  /** The outcome: the code of a failure, or the length of the body. */
   const outcome = (received: Promise<RequestBytes>): Promise<string | number> =>
     received.then(
       ({ bytes }) => bytes.length,
@@ -116,7 +116,7 @@ describe('B4 without room for all', () => {
 it('rejects when the sender goes away, whenever that is: his mistake, and not ours', async () => {
   const early = request();
   const neverHeard = receiveBytes(early, 10);
-  early.destroy(); // before anybody listens
+  early.destroy(); // before a listener is attached
   await expect(neverHeard).rejects.toMatchObject({ code: 'MALFORMED_REQUEST', status: 400 });
   const late = request();
   const halfHeard = receiveBytes(late, 10);

@@ -1,15 +1,15 @@
 // The bytes of a request, as they come, within a limit.
 //
 // Invariants:
-//   B1. At most `bytesMax` and one chunk are held, or what was here before anybody looked. The answer waits for no more than
-//       that, nor for a body that says beforehand that it is longer: of such a one the first chunk is taken. What follows is
-//       thrown away unread, so that the sender gets to read the answer instead of a broken connection; but not for ever.
-//   B2. Requests that are complete in the same turn of the event loop go on together.
-//   B3. Nearly every body comes along with its head: then it is taken as it is, without listeners for its parts.
-//   B4. What is held of a body that is not whole is held in the room that all of them share; one that has to give way fails, and
-//       the rest of it is thrown away.
-//   B5. Megabytes are put together step by step, in turns with all other long work: twenty bodies that end at once hold the event
-//       loop up for no longer than one.
+//   B1. At most `bytesMax` and one chunk are held, or what had arrived before the first read. The answer waits for no
+//       more than that, nor for a body that declares itself longer: of such a body the first chunk is taken. The rest
+//       is discarded unread, within a limit, so that the sender reads the answer instead of a broken connection.
+//   B2. Requests that are complete in the same tick continue together.
+//   B3. Nearly every body arrives with its head: then it is taken as it is, without listeners for its parts.
+//   B4. The bytes of an incomplete body are counted in the room that all of them share; a body that the room drops
+//       fails, and the rest of it is discarded.
+//   B5. Megabytes are joined step by step, alternating with all other long work: twenty bodies that end at once block
+//       the event loop for no longer than one. loop up for no longer than one.
 import type { IncomingMessage } from 'node:http';
 import { together } from '@dormouse/ports';
 import type { Steps } from '@dormouse/protocol';
@@ -32,10 +32,7 @@ const none = Buffer.alloc(0);
 export const saysMoreThan = (bytesMax: number, { headers }: Pick<IncomingMessage, 'headers'>): boolean =>
   Number(headers['content-length'] ?? 0) > bytesMax;
 
-/**
- * @throws HttpProblem when the sender went away before its body was here, which is its own matter, and when the body had to give
- * way (B4).
- */
+/** @throws HttpProblem when the sender closed before its body was complete, and when the room dropped the body (B4). */
 export function receiveBytes(payload: IncomingMessage, bytesMax: number, room: BodyRoom): Promise<RequestBytes> {
   return new Promise((resolve, reject) => {
     together(() => {

@@ -1,4 +1,4 @@
-// Names under which Nest hands things to controllers; explicit, because nothing here relies on emitted types.
+// Injection tokens of the controllers; explicit, because nothing here relies on emitted types.
 export const INGRESS = Symbol('ingress');
 export const CLOCK = Symbol('clock');
 export const DEV_CLOCK = Symbol('development clock');

@@ -1,8 +1,8 @@
-// What is no HTTP request at all, or does not become one in time, is answered before any route: as a problem document too, and the
-// connection ends.
+// Input that is no HTTP request, or does not become one in time, is answered before any route: with a problem document
+// too, and the connection ends.
 //
 // Invariant:
-//   U1. Nothing is written into an answer that has begun: who pipelines garbage gets a closed connection.
+//   U1. Nothing is written into an answer that has begun: a client that pipelines garbage gets a closed connection.
 import type { Socket } from 'node:net';
 import { HttpProblem, problemJson, retryAfterS } from './problem.ts';
 
@@ -40,5 +40,5 @@ function endWith(socket: Socket, problem: HttpProblem, requestId: string): void 
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  socket.destroySoon(); // also where the other side goes on sending
+  socket.destroySoon(); // even while the other side keeps sending
 }

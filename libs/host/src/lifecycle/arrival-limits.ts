@@ -1,4 +1,4 @@
-// How much may be on its way into a door at once, from the settings.
+// The limits for unfinished requests of a server, from the settings.
 import type { Config } from '../config.ts';
 import { type ArrivalLimits, standardArrivalLimits } from '../http/arrivals.ts';
 
@@ -8,7 +8,7 @@ export const arrivalLimitsOf = (config: Config): ArrivalLimits => ({
   unfinishedPerPeerMax: perPeerMaxOf(config),
 });
 
-/** A process speaks plain HTTP: where its address is https:, a proxy stands before it, and all requests come from that. */
+/** A process speaks plain HTTP: where its address is https:, all requests come from the proxy in front of it. */
 function perPeerMaxOf({ UNFINISHED_REQUESTS_PER_PEER: given, PUBLIC_URL, CALLBACK_BASE_URL }: Config): number | null {
   if (given !== undefined) return given === 0 ? null : given;
   const isProxied = [PUBLIC_URL, CALLBACK_BASE_URL].some((url) => url?.startsWith('https:') === true);

@@ -1,4 +1,4 @@
-// What a person sees when it is up: where it is, where the key is, what to type next. The last line is for programs.
+// What is printed after the start: the address, the key, the next command. The last line is for programs.
 import { resolve } from 'node:path';
 import type { SeededKey } from './standalone-seed.ts';
 

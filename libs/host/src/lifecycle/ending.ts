@@ -1,13 +1,13 @@
-// How a process ends: what it holds is let go of, last first, and its last words go where they belong.
+// How a process ends: its resources are released in reverse order, and its last words go to the right stream.
 
-/** What is to be let go of, in the order in which it was taken. */
+/** The resources to release, in the order in which they were acquired. */
 export type Undo = (() => Promise<void>)[];
 
 export async function unwind(undo: Undo): Promise<void> {
   for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
 }
 
-/** Words of a success go to stdout, of a failure to stderr. */
+/** The text of a success goes to stdout, that of a failure to stderr. */
 export function finish(code: number, text: string): never {
   (code === 0 ? process.stdout : process.stderr).write(text);
   return process.exit(code);

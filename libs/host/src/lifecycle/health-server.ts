@@ -1,5 +1,5 @@
-// /healthz and /readyz of one process of a cluster, from its first moment on: alive while it waits for what it depends on, not
-// when it stands still; ready only when it can do its work.
+// /healthz and /readyz of one process of a cluster, from its start on: alive while it waits for its dependencies, not
+// when it makes no progress; ready only when it can do its work.
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { type ArrivalLimits, arrivalOptions, boundPeers, standardArrivalLimits } from '../http/arrivals.ts';
@@ -11,7 +11,7 @@ export interface HealthServer {
 export interface Health {
   /** Null, or the reason why not; a rejection is a reason too. */
   readonly ready: () => Promise<string | null>;
-  /** Null, or what says that this process makes no progress any more and should be started anew. */
+  /** Null, or why this process makes no progress any more and should be restarted. */
   readonly stalled: () => string | null;
 }
 

@@ -1,4 +1,4 @@
-// The names a server answers to, besides loopback.
+// The host names of a server, besides loopback.
 import type { Config } from '../config.ts';
 
 export function hostsOf(config: Config): ReadonlySet<string> {

@@ -1,10 +1,11 @@
 // One service per process, as on a cluster. design §4
 //
 // Invariants:
-//   R1. Health is answered from the first moment; ready is said only when the process does its work.
-//   R2. What is away at the start is waited for, with patience, and said once; what is not as it must be (a missing index, a
-//       changed topic, a wrong setting) ends the process with the step that mends it.
-//   R3. Stop: the door first, then the service, which drains, then the stores; exit code 0. A later signal ends it at once.
+//   R1. Health is answered from the start; ready is reported only when the process does its work.
+//   R2. A dependency that is unavailable at the start is retried and logged once; one that is unfit (a missing index, a
+//       changed topic, a wrong setting) ends the process with the step that repairs it.
+//   R3. Stop: the HTTP server first, then the service, which drains, then the stores; exit code 0. A later signal ends
+//       it at once.
 import 'reflect-metadata';
 import { Fault, type Logger } from '@dormouse/ports';
 import type { Service } from '@dormouse/runtime';
@@ -41,7 +42,7 @@ const stopWithinMs = 30_000;
 const retryMsFirst = 500;
 const retryMsMax = 10_000;
 
-/** What a start says of itself: null once it works. */
+/** What a start reports about itself: null once it works. */
 interface Progress {
   waitingFor: string | null;
   platform: Platform | null;
@@ -123,7 +124,7 @@ async function start(
   process.stdout.write(`ready ${name}\n`);
 }
 
-/** What each can do nothing without. A callback is durable when Kafka has it; who says what it did reads and writes MongoDB. */
+/** Required servers per service. A callback is durable in Kafka; a service that records its own work needs MongoDB. */
 const needs: Readonly<Record<ServiceName, readonly Need[]>> = {
   'ingress-gateway': ['kafka', 'mongo'],
   'callback-gateway': ['kafka'],
@@ -193,10 +194,10 @@ function microservice(module: ServiceModule, make: (services: Services) => Servi
   };
 }
 
-/** A stop asked for while something was being waited for. */
+/** A stop was requested while the start was waiting. */
 const interrupted = Symbol('interrupted');
 
-/** (R2) @throws `interrupted`, or the failure that waiting does not mend. */
+/** (R2) @throws `interrupted`, or a failure that waiting does not repair. */
 async function patiently<Result>(
   attempt: () => Promise<Result>,
   logger: Logger,

@@ -35,11 +35,11 @@ import { seedExamples, seedKey } from './standalone-seed.ts';
 import { startFailureText } from './start-failure.ts';
 import { stopSignal } from './stop-signal.ts';
 
-/** Starts a tool server with the example tools; given by the app, because libraries do not know apps. */
+/** Starts a tool server with the example tools; passed in by the app, because libraries do not import apps. */
 export type StartExampleTools = (options: {
   readonly port: number;
   readonly host: string;
-  /** Their own: reminders, open questions and what is on its way outlive the process like everything else. */
+  /** Of the examples: reminders, open questions and undelivered results survive a restart like everything else. */
   readonly dataDir: string;
 }) => Promise<{ readonly url: string; close(): Promise<void> }>;
 
@@ -47,7 +47,7 @@ const stopWithinMs = 30_000;
 const oneTopology =
   'DORMOUSE_KAFKA_BROKERS and its kin choose the cluster: start it with npm run cluster, or unset them';
 
-/** For a failure that names a flag: npm keeps those to itself that come before the two dashes. */
+/** For a failure that names a flag: npm consumes flags that come before the two dashes. */
 const flagsHint = 'A flag goes behind two dashes: npm start -- --port 7430\n';
 
 /** Runs until a signal comes. Never returns: it ends the process. */
@@ -75,7 +75,7 @@ export async function runStandalone(startExampleTools: StartExampleTools): Promi
   return finish(0, '');
 }
 
-/** Starts everything and gives the banner; `undo` grows with what must be let go of, last first. */
+/** Starts everything and returns the banner; `undo` collects what must be released, last first. */
 async function start(config: Config, startExampleTools: StartExampleTools, undo: Undo): Promise<string> {
   const logger = createJsonLogger(config.LOG_LEVEL);
   const dataDir = resolve(config.DATA_DIR);
@@ -148,12 +148,12 @@ async function startExamples(
   return tools.url;
 }
 
-/** To a person only: a pipe may have been closed long ago, and programs hear of the exit code. */
+/** For a terminal only: a pipe may be closed long ago, and programs read the exit code. */
 function tell(word: string): void {
   if (process.stdout.isTTY) process.stdout.write(`${word}\n`);
 }
 
-/** Time is moved by who runs this alone: a proxy before it listens elsewhere, though this process does on loopback. */
+/** Time may be moved only without a proxy: a proxy listens elsewhere, though this process listens on loopback. */
 const isLocalOnly = ({ HOST, PUBLIC_URL, CALLBACK_BASE_URL }: Config): boolean =>
   [HOST, ...[PUBLIC_URL, CALLBACK_BASE_URL].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname]))].every(
     isLoopbackName,

@@ -1,7 +1,8 @@
 // What a data directory holds before its first conversation: the development key, the example tool server, an agent.
 //
 // Invariants:
-//   S1. The key is made once, in a file only its owner reads; it is registered at every start, so that the file is true.
+//   S1. The key is made once, in a file only its owner reads; it is registered at every start, so that the file is
+//       valid.
 //   S2. Seeding again changes nothing, except the example server's address when it moved.
 import { join } from 'node:path';
 import { Fault, type Entropy } from '@dormouse/ports';
@@ -21,12 +22,12 @@ export interface SeededKey {
   readonly isNew: boolean;
 }
 
-/** `given` (DORMOUSE_BOOTSTRAP_KEY) becomes the key of a new directory, and is a key of an old one. */
+/** `given` (DORMOUSE_BOOTSTRAP_KEY) becomes the key of a new directory, and a further key of an existing one. */
 export async function seedKey(ingress: Ingress, entropy: Entropy, dataDir: string, given?: string): Promise<SeededKey> {
   const file = join(dataDir, 'key');
   let isNew = false;
   const key = await readOrCreate(file, () => {
-    isNew = given === undefined; // what somebody else chose is not printed
+    isNew = given === undefined; // a key from the environment is not printed
     return given ?? newKey(entropy);
   });
   await ingress.keys.ensure(standaloneTenant, 'development', key); // (S1)

@@ -1,7 +1,7 @@
-// Why a process does not start, in words for the person in front of it: what is wrong, and what to do next.
+// Why a process does not start, in words for the user: the problem, and the next step.
 import { Fault } from '@dormouse/ports';
 
-/** One paragraph, never a stack trace for what a person can mend. */
+/** One paragraph, never a stack trace for a problem that the user can repair. */
 export function startFailureText(failure: unknown, port: number): string {
   if (failure instanceof Fault) return `${failure.code}: ${failure.message}`;
   const { code } = failure as { readonly code?: unknown };

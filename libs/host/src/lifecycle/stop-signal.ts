@@ -1,7 +1,8 @@
 // SIGINT and SIGTERM: the first asks to stop, a later one ends the process at once.
 //
 // Invariant:
-//   1. Signals within half a second of the first are one: npm and the starter pass on what the whole group has got already.
+//   1. Signals within half a second of the first are one: npm and the starter forward signals that the group already
+//      got.
 
 const sameSignalMs = 500;
 

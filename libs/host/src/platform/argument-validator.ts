@@ -1,12 +1,13 @@
-// Validates the arguments of a tool call before anything is sent. R8 The schema is a stranger's: it may be a bomb.
+// Validates the arguments of a tool call before anything is sent. R8 The schema is untrusted: it may be a bomb.
 //
 // Invariants:
-//   A1. What could take long (references, patterns, much schema for much argument) is judged in a thread of its own, which is
-//       killed after `judgeMsMax`; the process never waits for a schema. Time ends it long before its memory does: where a
-//       thread reaches its limit in the middle of a collection, V8 ends the whole process.
-//   A2. A schema that cannot be judged stops no call: the tool server judges its arguments itself, as the protocol demands.
-//   A3. One call is judged at a time, and only that one is given up when its time is over. A schema that was given up waits
-//       behind all that were not, so a hostile one costs the others `judgeMsMax` once.
+//   A1. What could take long (references, patterns, much schema for much argument) is judged in a worker thread, which
+//       is killed after `judgeMsMax`; the process never waits for a schema. The time limit ends it long before its
+//       memory does: a thread that reaches its memory limit during a garbage collection makes V8 end the whole process.
+//   A2. A schema that cannot be judged stops no call: the tool server judges its arguments itself, as the protocol
+//       demands.
+//   A3. One call is judged at a time, and only that one is given up when its time is over. A schema that was given up
+//       waits behind all that were not, so a hostile one costs the others `judgeMsMax` once.
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '@dormouse/ports';
@@ -15,10 +16,10 @@ import { judgeBySchema } from './schema-judge.ts';
 import type { SchemaQuestion, SchemaReport } from './schema-worker.ts';
 
 const judgeMsMax = 500;
-/** Without references each part of a schema meets each part of the arguments once: characters of the one times the other's. */
+/** Without references each part of a schema meets each part of the arguments once: the product of their lengths. */
 const quickWorkMax = 200_000;
 const slowKeyword = /"(\$ref|\$dynamicRef|\$recursiveRef|pattern|patternProperties|format|uniqueItems)":/;
-/** Some times what can be allocated within `judgeMsMax`. (A1) */
+/** A multiple of what can be allocated within `judgeMsMax`. (A1) */
 const threadMemoryMb = 1_024;
 /** Schemas that are remembered as slow. */
 const suspectsMax = 1_000;
@@ -28,7 +29,7 @@ export interface ArgumentValidator {
   close(): Promise<void>;
 }
 
-/** A call whose arguments wait for the thread, or are judged there. */
+/** A call whose arguments wait for the worker thread, or are judged there. */
 interface Asked extends SchemaQuestion {
   /** Hash of the schema's text. */
   readonly name: string;
@@ -37,7 +38,7 @@ interface Asked extends SchemaQuestion {
 
 interface Measured {
   readonly name: string;
-  /** Characters of a schema; no number is large enough for one that has a slow keyword. */
+  /** Characters of a schema; infinite for one with a slow keyword. */
   readonly weight: number;
 }
 
@@ -86,7 +87,7 @@ export function createArgumentValidator(logger: Logger): ArgumentValidator {
     });
   }
 
-  /** The thread is stuck or gone: the call that it judged goes on, and the others are judged by another thread. (A2, A3) */
+  /** The thread is stuck or gone: its call goes on unjudged, and another thread judges the others. (A2, A3) */
   function giveUp(reason: string): void {
     logger.warn('schema_not_judged', { reason, waiting: waiting.length });
     void worker?.terminate();
@@ -97,7 +98,7 @@ export function createArgumentValidator(logger: Logger): ArgumentValidator {
     answer(null);
   }
 
-  /** The thread, once it has loaded: its start is not held against the schema. */
+  /** The thread, once it has loaded: its start does not count against the schema. */
   function thread(): Promise<Worker> {
     return (running ??= new Promise((resolve) => {
       const file = new URL(`./schema-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);

@@ -1,8 +1,8 @@
-// One installation has one database and one prefix of topics. Two that share either would decide each other's inputs, or lose
-// them: both sides carry a mark, written by `setup`, compared by it and by every start.
+// One installation has one database and one prefix of topics. Two that share either would decide each other's inputs,
+// or lose them: both sides carry a mark, written by `setup`, compared by it and by every start.
 //
 // Invariants:
-//   N1. Nothing is written before what is there has been looked at; nothing of another installation is ever changed.
+//   N1. Existing data is examined before anything is written; nothing of another installation is ever changed.
 //   N2. Of two that are set up at the same time on one prefix, at least one is refused.
 import type { BusIdentity, KafkaBus } from '@dormouse/adapter-kafka';
 import type { Installation, MongoStores } from '@dormouse/adapter-mongo';
@@ -17,18 +17,18 @@ export interface Marks {
 
 type Marked = Pick<MongoStores, 'installation'>;
 
-/** @throws Fault TOPICS_UNFIT with what mends it, UNAVAILABLE. */
+/** @throws Fault TOPICS_UNFIT with the repair step, UNAVAILABLE. */
 export async function checkInstallation(kafka: KafkaBus, mongo: Marked): Promise<void> {
   const marks = await marksOf(kafka, mongo);
   refuse(problemOf(marks) ?? (isSetUp(marks) ? null : notSetUp));
 }
 
-/** Before anything is made. @throws as `checkInstallation`. (N1) */
+/** Before anything is created. @throws as `checkInstallation`. (N1) */
 export async function refuseOthers(kafka: KafkaBus, mongo: Marked): Promise<void> {
   refuse(problemOf(await marksOf(kafka, mongo)));
 }
 
-/** Marks what is nobody's; changes nothing that is ours. @throws as `checkInstallation`. (N1) */
+/** Marks what is unmarked; changes nothing that is already ours. @throws as `checkInstallation`. (N1) */
 export async function claimInstallation(kafka: KafkaBus, mongo: Marked): Promise<void> {
   await refuseOthers(kafka, mongo);
   const { id } = await mongo.installation.claim(kafka.identity);
@@ -49,7 +49,7 @@ const notSetUp = 'The topics and the database were never set up together. Do it 
 
 const isSetUp = ({ onTopics, inDatabase }: Marks): boolean => onTopics.length > 0 && (inDatabase?.bus ?? null) !== null;
 
-/** Null when nothing there belongs to another installation. */
+/** Null when none of it belongs to another installation. */
 export function problemOf({ bus, onTopics, inDatabase }: Marks): string | null {
   const others = onTopics.filter((id) => id !== inDatabase?.id);
   const { prefix } = bus;

@@ -1,5 +1,5 @@
-// Structured log lines on stderr: one JSON object each, an event name and fields. What could carry a credential is cut out
-// here, whoever logged it.
+// Structured log lines on stderr: one JSON object each, an event name and fields. Fields that could carry a credential
+// are redacted here, for every caller.
 import type { Logger, LogFields } from '@dormouse/ports';
 import { destination, pino } from 'pino';
 
@@ -11,7 +11,7 @@ export function createJsonLogger(level: string): Logger & { flush(): void } {
   );
   return {
     info: (event, fields) => {
-      if (log.isLevelEnabled('info')) log.info(redacted(fields), event); // the usual case costs a look at the level
+      if (log.isLevelEnabled('info')) log.info(redacted(fields), event); // the usual case costs one check of the level
     },
     warn: (event, fields) => log.warn(redacted(fields), event),
     error: (event, fields) => log.error(redacted(fields), event),

@@ -1,10 +1,10 @@
-// The keys of an installation: one master key (standalone in the data directory, in a cluster given to every process), and
-// one key per purpose derived from it.
+// The keys of an installation: one master key (standalone in the data directory, in a cluster given to every process),
+// and one key per purpose derived from it.
 //
 // Invariants:
 //   K1. The file is readable by its owner alone (0600) and is written once; losing the key makes secrets unreadable and
-//       callback URLs that are out invalid, so it belongs in every backup.
-//   K2. A derived key serves one purpose; none of them tells anything about another.
+//       issued callback URLs invalid, so it belongs in every backup.
+//   K2. A derived key serves one purpose; none of them reveals anything about another.
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

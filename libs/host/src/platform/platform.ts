@@ -1,7 +1,7 @@
 // Everything a process works with: the stores and buses of its topology, and what is the same in every topology.
 //
 // Invariants:
-//   P3. `close` lets go in the order of dependence: clients first, stores last.
+//   P3. `close` releases in the order of dependence: clients first, stores last.
 import { createGuardedFetch, createToolTransport, parseOutboundAllow } from '@dormouse/adapter-http';
 import { createModel } from '@dormouse/adapter-model';
 import type { Entropy, Logger, Model, Sealer, Stores, ToolTransport } from '@dormouse/ports';
@@ -24,9 +24,9 @@ export interface Platform {
   readonly clock: ProcessClock;
   readonly entropy: Entropy;
   readonly logger: Logger;
-  /** Null, or why a process that needs these cannot do its work now. @throws Fault UNAVAILABLE. */
+  /** Null, or why a process that needs these servers cannot do its work now. @throws Fault UNAVAILABLE. */
   problem(needs: readonly Need[]): Promise<string | null>;
-  /** Null, or why only a new process could. */
+  /** Null, or why only a restart of the process would help. */
   stalled(): string | null;
   close(): Promise<void>;
 }

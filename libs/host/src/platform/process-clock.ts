@@ -1,4 +1,4 @@
-// The clock of a process: the machine's time, plus what a developer has moved it by.
+// The clock of a process: the machine's time, plus the offset that a developer added.
 //
 // Invariants:
 //   D1. Time never goes back while the process runs, not even when the machine's clock does.
@@ -16,7 +16,7 @@ interface Sleeper {
   timer: NodeJS.Timeout;
 }
 
-/** setTimeout counts in 32 bits; longer sleeps look again after this long. */
+/** setTimeout counts in 32 bits; longer sleeps check again after this long. */
 const longestTimerMs = 2_000_000_000;
 
 export function createProcessClock(machineNow: () => number = Date.now): ProcessClock {
@@ -73,7 +73,7 @@ export function createProcessClock(machineNow: () => number = Date.now): Process
     },
     async advance(ms) {
       offset += ms;
-      for (const sleeper of sleepers.values()) look(sleeper); // (D2) whoever was stopped by another is not met
+      for (const sleeper of sleepers.values()) look(sleeper); // (D2) skips sleepers that another one stopped
       await new Promise((resolve) => setImmediate(resolve));
     },
   };

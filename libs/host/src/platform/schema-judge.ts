@@ -1,12 +1,12 @@
-// Judges a value against a JSON Schema from a stranger. Interprets, never compiles to code; refers to nothing outside.
+// Judges a value against an untrusted JSON Schema. Interprets, never compiles to code; resolves no outside reference.
 // Owns the words that the model reads about its arguments.
 import { type OutputUnit, Validator } from '@cfworker/json-schema';
 
 const problemsShownMax = 3;
-/** Its references are followed once: on the event loop a schema is asked about again and again as the same object. */
+/** References are resolved once: on the event loop the same schema object is used again and again. */
 const known = new WeakMap<object, Validator>();
 
-/** What is wrong with `value`, in a sentence that names the fields; null when nothing is, or the schema cannot be read. */
+/** The problem of `value`, in a sentence that names the fields; null when there is none or the schema is unreadable. */
 export function judgeBySchema(schema: Readonly<Record<string, unknown>>, value: unknown): string | null {
   let errors: readonly OutputUnit[];
   try {
@@ -14,14 +14,14 @@ export function judgeBySchema(schema: Readonly<Record<string, unknown>>, value: 
     known.set(schema, validator);
     errors = validator.validate(value).errors;
   } catch {
-    return null; // an unresolved reference, a pattern that is none: a fault of the schema's, and not of the arguments
+    return null; // an unresolved reference or invalid pattern: a fault of the schema, not of the arguments
   }
   const causes = errors.filter(({ keyword }) => !wrappers.has(keyword));
   const shown = (causes.length > 0 ? causes : errors).slice(0, problemsShownMax).map(sentence);
   return shown.length === 0 ? null : `arguments: ${shown.join('; ')}`;
 }
 
-/** Keywords that only repeat that something inside them failed. */
+/** Keywords that only repeat that a nested check failed. */
 const wrappers = new Set(['properties', 'items', 'prefixItems', 'patternProperties', 'allOf', '$ref', 'false']);
 
 function sentence({ instanceLocation, error }: OutputUnit): string {

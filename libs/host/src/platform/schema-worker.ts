@@ -1,4 +1,4 @@
-// The thread in which schemas are judged that could take for ever. It may be killed at any moment and loses nothing.
+// The worker thread for schemas that could take for ever to judge. It may be killed at any moment and loses nothing.
 import { parentPort } from 'node:worker_threads';
 import { judgeBySchema } from './schema-judge.ts';
 

@@ -1,8 +1,8 @@
-// Secrets at rest: AES-256-GCM, bound to the tenant and name they belong to. Opened only for an origin the secret names.
+// Secrets at rest: AES-256-GCM, bound to their tenant and name. Opened only for an origin that the secret names.
 //
 // Invariants:
 //   S1. A sealed value that is moved to another tenant or name does not open.
-//   S2. A value leaves only towards an origin in the secret's own list. guarantees §4, stolen secrets
+//   S2. A value is sent only to an origin in the secret's own list. guarantees §4, stolen secrets
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Fault, type Sealer, type SealOwner, type Secrets } from '@dormouse/ports';
 

@@ -1,4 +1,4 @@
-// Randomness of the machine, fetched in blocks: asking for sixteen bytes costs as much as asking for thousands.
+// Randomness of the machine, fetched in blocks: sixteen bytes cost as much as thousands.
 import { randomFillSync } from 'node:crypto';
 import type { Entropy } from '@dormouse/ports';
 

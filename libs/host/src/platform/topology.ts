@@ -1,9 +1,9 @@
-// From settings to stores and buses: the one place that chooses technology. Everything above it sees ports only.
+// From settings to stores and buses: the one place that chooses technology. Everything above it uses ports only.
 //
 // Invariants:
 //   P1. Every store and bus of one process comes from one topology; there is no mixture.
-//   P2. In a cluster only `setup` makes topics and indexes; every other process refuses to run without them, and with those of
-//       another installation.
+//   P2. In a cluster only `setup` makes topics and indexes; every other process refuses to run without them, and with
+//       those of another installation.
 import { type KafkaBus, type KafkaOptions, openKafka } from '@dormouse/adapter-kafka';
 import { type InstallationRecord, type MongoStores, openMongo } from '@dormouse/adapter-mongo';
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
@@ -31,9 +31,9 @@ export interface Topology {
   readonly stores: Stores;
   readonly traits: TopologyTraits;
   readonly keys: KeyRing;
-  /** Null, or why a process that needs these cannot do its work now. @throws Fault UNAVAILABLE. */
+  /** Null, or why a process that needs these servers cannot do its work now. @throws Fault UNAVAILABLE. */
   problem(needs: readonly Need[]): Promise<string | null>;
-  /** Null, or why only a new process could. */
+  /** Null, or why only a restart of the process would help. */
   stalled(): string | null;
   close(): Promise<void>;
 }
@@ -108,7 +108,7 @@ function storesOf({ inputs, work }: KafkaBus, mongo: MongoStores, { dedup, feed,
   return { ...mongo, inputs, work, dedup, feed, rates };
 }
 
-/** Makes what a cluster needs before its first process starts, and brings a database of before along. (P2) */
+/** Creates what a cluster needs before its first process starts, and migrates an older database. (P2) */
 export async function setUpCluster(config: ClusterConfig, logger: Logger): Promise<void> {
   const { KAFKA_PARTITIONS: partitions, KAFKA_REPLICATION: replication = null } = config;
   const makeTopics = { partitions, replication, retentionMs: recordsKeptMs };

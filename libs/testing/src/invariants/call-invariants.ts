@@ -1,7 +1,7 @@
 // Each call ends once, and ending one thing never blocks another. I-10, I-20
 import { ofType, type Reading, type ReadingThread } from './reading.ts';
 
-/** I-10: a call is settled once, after it was requested; at rest none is open but those that wait for a person. */
+/** I-10: a call is settled once, after it was requested; at rest none is open but those that wait for a user. */
 export function callsAreSettledOnce({ threads, calls, history }: Reading): readonly string[] {
   const bad = threads.flatMap(settledOutOfTurn);
   for (const [id, { settled, thread }] of calls) {

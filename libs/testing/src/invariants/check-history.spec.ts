@@ -1,4 +1,4 @@
-// Every checker is silent about a good history and has been seen red about a bad one.
+// Every checker passes a good history and has been seen to fail for a bad one.
 import { describe, expect, it } from 'vitest';
 import type { Commit } from '@dormouse/ports';
 import { encodeSnapshot, openCommit, sealCommit } from '@dormouse/runtime';
@@ -129,7 +129,7 @@ function promptsOf(story: Story): History['prompts'] {
   );
 }
 const idsOf = (history: History): readonly InvariantId[] => [...new Set(checkHistory(history).map(({ id }) => id))];
-/** The story with one commit more, whatever the heart thinks of it. */
+/** The story with one commit more, whether or not the heart would accept it. */
 const append = (story: Story, input: string, ...events: readonly object[]): Story => {
   const recorded = events.map((event) => ({
     ...event,

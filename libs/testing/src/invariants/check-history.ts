@@ -23,7 +23,7 @@ import {
 } from './sender-invariants.ts';
 import { streamsAreGapless } from './stream-invariants.ts';
 
-/** Sentences about what is wrong; empty when the invariant holds. */
+/** Sentences about violations; empty when the invariant holds. */
 export type Checker = (reading: Reading) => readonly string[];
 
 /** I-22 and I-25 are judged by other suites. */
@@ -54,7 +54,7 @@ export const checkers: Readonly<Record<InvariantId, Checker>> = {
   V3: refusalsAreFinal,
 };
 
-/** Everything that is wrong with a history, what the run witnessed first. */
+/** Every violation in a history, those that the run witnessed first. */
 export function checkHistory(history: History): readonly Violation[] {
   const reading = readHistory(history);
   const found = Object.entries(checkers).flatMap(([id, check]) =>

@@ -1,4 +1,4 @@
-// What tool servers got, beside what the log says they should have got. I-05 to I-09, I-11
+// What tool servers received, compared with what the log says they should have received. I-05 to I-09, I-11
 import { ofType, type Reading, repeated, stableText } from './reading.ts';
 
 /** I-05: every POST is a committed call, with its id, thread, operation and arguments. */
@@ -41,8 +41,8 @@ export function idsAreUnique({ history, threads }: Reading): readonly string[] {
 }
 
 /**
- * I-07: at most one POST of an at-most-once call, at most one notice per server and subject; one more when a subscription was
- * confirmed to nobody, because its server has to hear of that too.
+ * I-07: at most one POST of an at-most-once call, at most one notice per server and subject; one more when a
+ * subscription was confirmed after its call had been given up, because its server needs a notice for that too.
  */
 export function onceIsOnce({ history, calls, threads }: Reading): readonly string[] {
   const amo = history.posts
@@ -64,7 +64,7 @@ export function onceIsOnce({ history, calls, threads }: Reading): readonly strin
   ];
 }
 
-/** I-08: whoever looked after a 4xx was recorded does not POST. */
+/** I-08: a sender that looked up the outcome after a 4xx was recorded does not POST. */
 export function noPostAfterRecordedRefusal({ history }: Reading): readonly string[] {
   const recorded = new Map(history.recordedRefusals.map(({ toolCallId, recordedAt }) => [toolCallId, recordedAt]));
   return history.posts
@@ -72,7 +72,7 @@ export function noPostAfterRecordedRefusal({ history }: Reading): readonly strin
     .map((post) => `${post.toolCallId} was POSTed after its 4xx was recorded`);
 }
 
-/** I-09: no committed call is dropped silently: it was sent, or somebody said why not. */
+/** I-09: no committed call is dropped silently: it was sent, or the log says why not. */
 export function noSilentDrop({ history, calls }: Reading): readonly string[] {
   if (history.unrest === null || history.handedOver === null) return [];
   const posted = new Set(history.posts.map((post) => post.toolCallId));
@@ -94,7 +94,7 @@ export function resultsAreLegitimate({ history, calls }: Reading): readonly stri
     ({ toolCallId }) => toolCallId,
   );
   return [...calls].flatMap(([id, { requested, settled }]) =>
-    (requested.toolServer === null ? [] : settled) // the runtime's own tools answer for themselves
+    (requested.toolServer === null ? [] : settled) // the runtime's own tools send no callbacks
       .filter((event) => event.outcome === 'result')
       .flatMap((event) => {
         const said = JSON.stringify(event.content);

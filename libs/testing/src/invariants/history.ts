@@ -1,6 +1,6 @@
-// What a run leaves behind for judgement, whoever ran it: the simulator, a chaos run over real stores, an end-to-end test.
-// Plain observations from outside; who cannot observe something leaves its list empty, and the checker that needs it is
-// silent (a run says which checkers were silent, see `silent`).
+// The observations of a run, for judgement: of the simulator, a chaos run over real stores, an end-to-end test. All of
+// them are made from outside; a run that cannot observe something leaves its list empty, and the checker that needs it
+// is silent (a run says which checkers were silent, see `silent`).
 //
 // A *moment* is a number that only ever grows: simulated steps, or milliseconds where nothing finer exists. Two
 // observations with the same moment have no order.
@@ -27,7 +27,7 @@ export interface SentRequest {
   readonly answeredAt: Moment | null;
 }
 
-/** What a tool server, or somebody who says so, sent to a callback URL. */
+/** A callback from a tool server, or from a sender that claims to be one. */
 export interface SentCallback {
   readonly key: ThreadKey;
   readonly toolCallId: string;
@@ -52,7 +52,7 @@ export interface ReceivedPost {
   /** As sent. */
   readonly arguments: unknown;
   readonly receivedAt: Moment;
-  /** When the sender last read the call's outcome before it sent; the moment of the POST when nobody knows. (I-08) */
+  /** When the sender last read the call's outcome before it sent; the moment of the POST when unknown. (I-08) */
   readonly lookedUpAt: Moment;
 }
 
@@ -75,7 +75,7 @@ export interface FinalRefusal {
   readonly inputId: string;
 }
 
-/** A prompt as the model got it. */
+/** A prompt as the model received it. */
 export interface SeenPrompt {
   readonly key: ThreadKey;
   readonly completionId: string;
@@ -87,7 +87,7 @@ export interface SeenSnapshot {
   readonly snapshot: Snapshot;
 }
 
-/** What one reader of a thread's event stream was given, over all its connections. (I-19) */
+/** What one reader of a thread's event stream received, over all its connections. (I-19) */
 export interface SeenStream {
   readonly key: ThreadKey;
   /** Position and type, in the API's spelling, in the order given. */
@@ -100,7 +100,7 @@ export interface Wipe {
   readonly heads: readonly Commit[];
 }
 
-/** What the run itself saw break, at the moment it broke. */
+/** A violation that the run itself observed, at the moment it happened. */
 export interface Violation {
   readonly id: InvariantId;
   readonly text: string;
@@ -134,22 +134,22 @@ export type InvariantId =
 
 export interface History {
   readonly threads: readonly ThreadHistory[];
-  /** Commits as somebody saw them earlier. */
+  /** Commits as they were read earlier. */
   readonly sightings: readonly Commit[];
   readonly requests: readonly SentRequest[];
   readonly callbacks: readonly SentCallback[];
   readonly posts: readonly ReceivedPost[];
   readonly notices: readonly ReceivedNotice[];
   readonly recordedRefusals: readonly RecordedRefusal[];
-  /** Null when nobody watched. */
+  /** Null when it was not observed. */
   readonly finalRefusals: readonly FinalRefusal[] | null;
   readonly prompts: readonly SeenPrompt[];
   readonly snapshots: readonly SeenSnapshot[];
   readonly streams: readonly SeenStream[];
   readonly wipes: readonly Wipe[];
-  /** Calls whose dispatch was handed to the work bus; null when nobody watched. */
+  /** Calls whose dispatch was handed to the work bus; null when it was not observed. */
   readonly handedOver: ReadonlySet<string> | null;
-  /** Per tenant a text that only its own clients and tools ever say. */
+  /** Per tenant a text that only its own clients and tools ever use. */
   readonly canaries: Readonly<Record<string, string>>;
   /** Texts that must never be stored: callback tokens, credentials. */
   readonly secrets: readonly string[];

@@ -1,4 +1,4 @@
-// The log itself: gapless, immutable, chained, and a pure function of nothing but itself. I-03, I-16, I-17
+// The log itself: gapless, immutable, chained; replay is a pure function of it. I-03, I-16, I-17
 import { chainHash, type SnapshotState } from '@dormouse/runtime';
 import { emptyTail, evolve, extendTranscript, type ModelMessage, unopenedThread } from '@dormouse/thread';
 import type { Commit, Snapshot } from '@dormouse/ports';
@@ -36,7 +36,7 @@ function brokenLinks({ commits, events }: ReadingThread): readonly string[] {
 
 const placeOf = (commit: Commit): string => `${threadName(commit)}@${commit.version}`;
 
-/** I-16: folding twice gives the same state, and a snapshot is what replay gives at its version. */
+/** I-16: folding twice gives the same state, and a snapshot equals the replay at its version. */
 export function foldIsDeterministic({ byName, threads, history }: Reading): readonly string[] {
   const bad = threads.filter((thread) => thread.end === null).map((thread) => `${thread.name} cannot be folded`);
   for (const { key, snapshot } of history.snapshots) {
@@ -48,7 +48,7 @@ export function foldIsDeterministic({ byName, threads, history }: Reading): read
   return bad;
 }
 
-/** The snapshot keeps some of the last messages; how many is its own business. */
+/** The snapshot keeps some of the last messages; how many is not checked. */
 function isReplay({ key, events }: ReadingThread, snapshot: Snapshot): boolean {
   const stored = JSON.parse(snapshot.state) as SnapshotState;
   let thread = unopenedThread(key.tenant, key.thread);
@@ -68,7 +68,7 @@ function isReplay({ key, events }: ReadingThread, snapshot: Snapshot): boolean {
   return stableText({ thread, tail, lastHash, recent: last }) === stableText({ ...stored, recent });
 }
 
-/** I-17: what was in the log when something else was wiped is in the log, in its place, with its bytes. */
+/** I-17: what was in the log when something else was wiped is still there, in its place, with its bytes. */
 export function wipingLosesNothing({ byName, history }: Reading): readonly string[] {
   return history.wipes.flatMap(({ what, heads }) =>
     heads

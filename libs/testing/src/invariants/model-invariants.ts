@@ -1,4 +1,4 @@
-// What the model is shown and what of its answers enters history. I-14, I-15
+// What the model is shown, and which of its answers enter history. I-14, I-15
 import {
   type Content,
   emptyTail,
@@ -10,7 +10,7 @@ import {
 import type { SeenPrompt } from './history.ts';
 import { type Reading, type ReadingThread, stableText, threadName } from './reading.ts';
 
-/** I-14: one answer per completion, and only of the current one; a superseded one leaves at most what was seen of it. */
+/** I-14: one answer per completion, and only of the current one; a superseded one leaves at most its streamed part. */
 export function oneAnswerPerCompletion({ threads }: Reading): readonly string[] {
   return threads.flatMap((thread) => {
     const bad: string[] = [];
@@ -65,7 +65,7 @@ interface Transcript {
 const shifted = (lengths: ReadonlyMap<string, number>, by: number): ReadonlyMap<string, number> =>
   new Map([...lengths].map(([id, length]) => [id, length + by]));
 
-/** I-18: what a child begins with is its parent's transcript up to where it was spawned. */
+/** I-18: a child begins with its parent's transcript up to where it was spawned. */
 function inheritedBy(byName: Reading['byName'], { key, events }: ReadingThread): readonly ModelMessage[] {
   const opening = events[0]?.event;
   if (opening?.type !== 'ThreadOpened' || opening.parent === undefined) return [];
@@ -89,7 +89,7 @@ function transcriptOf({ events }: ReadingThread): Transcript {
       if (event.type === 'CompletionRequested') lengths.set(event.completionId, messages.length);
     }
   } catch (error) {
-    if (!(error instanceof Error)) throw error; // a broken log: what was shown until here is judged, the rest is missing
+    if (!(error instanceof Error)) throw error; // a broken log: the prompts before it are judged
   }
   return { messages, lengths, tail };
 }
@@ -124,7 +124,7 @@ function itemsAsReferences(shown: Content, logged: Content): Content {
   });
 }
 
-/** What no provider would take: a call without its one result, a result without its call. R70 */
+/** Prompts that no provider would accept: a call without its one result, a result without its call. R70 */
 export function illegalities(messages: readonly ModelMessage[]): readonly string[] {
   const bad: string[] = [];
   const answered = new Set<string>();

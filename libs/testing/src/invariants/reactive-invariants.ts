@@ -1,5 +1,5 @@
-// Subscriptions and children: events count only while somebody listens, once under their id; every child is opened once and
-// its last word is heard once. I-12, I-13, I-18
+// Subscriptions and children: events count only while the subscription is open, once under their id; every child is
+// opened once and its last message arrives once. I-12, I-13, I-18
 import { inputIds } from '@dormouse/thread';
 import { ofType, type Reading, type ReadingThread, repeated, threadName } from './reading.ts';
 
@@ -41,7 +41,7 @@ export function identifiedEventsAreOnce({ threads, history, byName }: Reading): 
   return bad;
 }
 
-/** I-18: a child per spawn, with this parent and place; every closed child's last word is with its parent, once. */
+/** I-18: a child per spawn, with this parent and place; every closed child's last message is with its parent, once. */
 export function childrenAreOpenedOnce({ threads, byName, history }: Reading): readonly string[] {
   const bad: string[] = [];
   const spawned = new Map<string, ReadingThread>();

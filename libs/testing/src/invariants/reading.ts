@@ -1,4 +1,4 @@
-// A history with its commits opened once: events with their places, calls with what became of them, the state at the end.
+// A history with its commits opened once: events with their places, calls with their outcomes, the state at the end.
 // Every checker reads this; none of them parses.
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import { type CommitBody, openCommit } from '@dormouse/runtime';
@@ -55,7 +55,7 @@ export function readHistory(history: History): Reading {
 
 const opened = new WeakMap<Commit, CommitBody>();
 
-/** Commits never change: each is parsed once, whoever asks. */
+/** Commits never change: each is parsed once, for every checker. */
 export function openOnce(commit: Commit): CommitBody {
   const known = opened.get(commit);
   if (known !== undefined) return known;
@@ -78,7 +78,7 @@ function readThread({ key, commits }: History['threads'][number]): ReadingThread
   return { key, name: threadName(key), commits, events, effects, decided, end: foldAll(key, events) };
 }
 
-/** A log that breaks the heart's own assumptions cannot be folded; the checkers say what is wrong with it. */
+/** A log that breaks the heart's own assumptions cannot be folded; the checkers report the violation. */
 function foldAll(key: ThreadKey, events: readonly PlacedEvent[]): Thread | null {
   try {
     return events.reduce(
@@ -131,7 +131,7 @@ export function stableText(value: unknown): string {
   );
 }
 
-/** Everything that occurs more often than once. */
+/** Every value that occurs more than once. */
 export function repeated(values: Iterable<string>): readonly string[] {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -1,4 +1,4 @@
-// Nobody reads what is not theirs, and what must not be stored is not stored. I-21, I-23
+// No tenant reads another tenant's data, and what must not be stored is not stored. I-21, I-23
 import type { Reading } from './reading.ts';
 
 /** I-21: a tenant's canary is in no log and no prompt of another tenant. */

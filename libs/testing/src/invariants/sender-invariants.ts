@@ -1,9 +1,9 @@
-// What senders were promised: once, in order, or visibly refused. I-01, I-02, I-04, V3
+// Guarantees to senders: once, in order, or visibly refused. I-01, I-02, I-04, V3
 import { inputIds } from '@dormouse/thread';
 import type { SentRequest } from './history.ts';
 import { ofType, type Reading, type ReadingThread, threadName } from './reading.ts';
 
-/** I-01: everything a client or tool was answered 2xx for takes effect exactly once, or is refused for good. */
+/** I-01: every input that was answered 2xx takes effect exactly once, or is refused for good. */
 export function acknowledgedIsDecidedOnce(reading: Reading): readonly string[] {
   const { history, byName } = reading;
   if (history.unrest === null) return [];
@@ -19,7 +19,7 @@ export function acknowledgedIsDecidedOnce(reading: Reading): readonly string[] {
   return bad;
 }
 
-/** A result that was answered 200 is in the log, or was refused for good: its call was settled by something else before. */
+/** A result that was answered 200 is in the log, or was refused for good because its call had been settled before. */
 function lostResults({ history, calls, byName }: Reading): readonly string[] {
   const refused =
     history.finalRefusals === null
@@ -65,7 +65,7 @@ export function nothingIsDecidedTwice({ threads, history, byName }: Reading): re
   return [...twice, ...doubled.map((request) => `${nameOf(request)} entered twice`)];
 }
 
-/** I-04: what was sent after something else had been acknowledged stands behind it. */
+/** I-04: an input that was sent after another had been acknowledged stands behind it. */
 export function orderIsKept({ history, byName }: Reading): readonly string[] {
   const bad: string[] = [];
   for (const [name, requests] of Map.groupBy(history.requests, ({ key }) => threadName(key))) {
@@ -90,7 +90,7 @@ function placesOf({ commits }: ReadingThread): ReadonlyMap<string, number> {
   return new Map(commits.flatMap((commit) => commit.inputs).map((input, place) => [input, place]));
 }
 
-/** V3: what was refused for good without a commit never enters. */
+/** V3: an input that was refused for good without a commit never enters. */
 export function refusalsAreFinal({ history, byName }: Reading): readonly string[] {
   return (history.finalRefusals ?? [])
     .filter(({ key, inputId }) => byName.get(threadName(key))?.decided.has(inputId) === true)

@@ -1,5 +1,5 @@
-// A hand-made history: inputs decided by the real heart, sealed by the real envelope, one commit each. For specs of checkers,
-// which take a good story and break one thing in it.
+// A hand-made history: inputs decided by the real heart, sealed by the real envelope, one commit each. For specs of
+// checkers, which take a good story and break one detail.
 import { createHash } from 'node:crypto';
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import { sealCommit } from '@dormouse/runtime';

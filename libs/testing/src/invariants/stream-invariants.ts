@@ -1,4 +1,4 @@
-// What people who watch are shown. I-19
+// What readers of event streams are shown. I-19
 import { type Reading, threadName } from './reading.ts';
 
 /** I-19: a stream gives every committed event once, in order, without a gap, over any number of connections. */

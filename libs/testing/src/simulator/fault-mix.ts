@@ -1,11 +1,11 @@
-// Which faults a universe has, and how often: every seed draws its own mix (swarm testing), because a run with every fault at
-// once drowns the rare interleavings, and a run with one fault alone never meets the combinations.
+// The faults of a universe and their frequencies: every seed draws its own mix (swarm testing), because a run with all
+// faults at once hides the rare interleavings, and a run with a single fault never meets the combinations.
 import type { Random } from './random.ts';
 
 /** Probabilities per operation, unless the name says otherwise. */
 export interface FaultMix {
   readonly crash: number;
-  /** Death right after an append was applied and before anybody heard of it. */
+  /** Death right after an append was applied and before its answer was seen. */
   readonly crashAfterAppend: number;
   readonly pause: number;
   readonly failBefore: number;
@@ -21,7 +21,7 @@ export interface FaultMix {
   readonly rebalance: number;
   /** A partition gets another leader among the brokers. */
   readonly move: number;
-  /** A group counts its generations anew. */
+  /** A group restarts the count of its generations. */
   readonly countAnew: number;
   /** A partition loses the tail of its log: only in directed searches, as this moves a committed offset back. */
   readonly tailLoss: number;
@@ -34,7 +34,7 @@ export interface FaultMix {
   readonly clockJump: number;
   /** Milliseconds that a process's clock is off, at most. */
   readonly skewMs: number;
-  /** Of an input, to be one that cannot be decided before the code is mended. */
+  /** Of an input, to be one that cannot be decided before the code is repaired. */
   readonly poison: number;
 }
 
@@ -75,7 +75,7 @@ export function drawFaults(random: Random, topology: 'durable' | 'standalone'): 
   return mix;
 }
 
-/** Most installations are spared. */
+/** Most installations have none. */
 export const drawPoison = (random: Random): number => (random.chance(0.2) ? 0.01 + 0.07 * random.fraction() : 0);
 
 /** Of the brokers. */
@@ -84,7 +84,7 @@ export const drawBrokerFaults = (random: Random): Pick<FaultMix, 'move' | 'count
   countAnew: 0.03 * random.pick(strengths),
 });
 
-/** After the faults: the world is merely concurrent. */
+/** After the faults: only concurrency remains. */
 export const noFaults: FaultMix = {
   crash: 0,
   crashAfterAppend: 0,

@@ -1,5 +1,5 @@
-// An installation of Dormouse in a universe: which processes run which of the real services, in both topologies, and how they
-// come back after a crash.
+// An installation of Dormouse in a universe: which processes run which of the real services, in both topologies, and
+// how they restart after a crash.
 import {
   createSeededEntropy,
   type MemoryPorts,
@@ -44,14 +44,14 @@ export interface InstallationDeps {
   readonly fresh: () => number;
   readonly counted: (path: string) => void;
   readonly said: (node: string, level: string, event: string, fields: object) => void;
-  /** URL prefix to peer, as a process reaches it; the node is who sends. */
+  /** URL prefix to peer, as a process reaches it; `node` is the sender. */
   readonly peerAt: (url: string, node: string) => ToolPeer | null;
 }
 
 export interface Installation {
   readonly processes: readonly Process[];
   readonly tokens: CallbackTokens;
-  /** The door first, then the services in order; resolves when nothing of it will touch a store again. */
+  /** The gateways first, then the services in order; resolves when none of them will touch a store again. */
   stop(process: Process, withinMs: number): Promise<void>;
   /** The next life of a process that has died. */
   restart(process: Process): void;
@@ -69,7 +69,7 @@ interface Running {
 
 const callbackBase = 'https://dormouse.test';
 
-/** Delays of a real installation, shortened so that a universe takes seconds and every one of them is met. */
+/** Delays of a real installation, shortened so that a universe takes seconds and meets every one of them. */
 const dispatcherSettings = {
   ackTimeoutMs: 600,
   retryTotalMs: 4_000,
@@ -112,7 +112,7 @@ export function createInstallation(deps: InstallationDeps): Installation {
       if (process.node !== node || !process.alive) return;
       if (!(failure instanceof Fault)) throw failure;
       deps.counted('start failed');
-      scheduler.crash(process); // its supervisor tries again
+      scheduler.crash(process); // its supervisor starts it again
     });
   }
 
@@ -172,12 +172,12 @@ function planOf({ topology, random }: InstallationDeps): readonly (readonly [str
   ];
 }
 
-/** Limits that are met in every universe: small caches, short pages, frequent snapshots. */
+/** Limits that are reached in every universe: small caches, short pages, frequent snapshots. */
 function drawSettings(random: Random): Partial<ProcessorSettings> {
   const cacheBytesMax = random.pick([1, 60_000, 10_000_000]);
   return {
     cacheBytesMax,
-    completionsInFlightMax: cacheBytesMax === 1 ? 1 : 2_000, // those that wait find nothing cached when it is their turn
+    completionsInFlightMax: cacheBytesMax === 1 ? 1 : 2_000, // queued completions find nothing cached when they start
     transcriptBytesMax: random.pick([2_000, 1_000_000]),
     inputsPerSliceMax: random.pick([1, 4, 32]),
     queuedInputsMax: random.pick([3, 10_000]),
@@ -276,7 +276,7 @@ function createSimulatedLogger({ said, observation, poison }: InstallationDeps, 
   };
 }
 
-/** Departures are steps of the sender's process; what happens out there is the peer's. */
+/** Sending is a step of the sender's process; what happens outside belongs to the peer. */
 function createSimulatedTransport(
   { scheduler, peerAt, counted }: InstallationDeps,
   node: string,
@@ -292,7 +292,7 @@ function createSimulatedTransport(
     post: async (request) => {
       const { answer } = await leave(request.url, 'transport.post', () => peerAt(request.url, node)?.post(request));
       const outcome = (await answer) ?? { sent: false, reached: false, code: 'ENOTFOUND', detail: 'nobody there' };
-      await clock.sleep(0); // an answer reaches the living only
+      await clock.sleep(0); // only a living process gets an answer
       counted(outcome.sent ? `POST answered ${Math.floor(outcome.status / 100)}xx` : `POST ${outcome.code}`);
       return outcome;
     },

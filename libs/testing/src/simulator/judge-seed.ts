@@ -1,4 +1,4 @@
-// Runs one seed and says what came of it; twice when asked, because a universe that does not repeat proves nothing.
+// Runs one seed and reports the verdict; twice on request, because a universe that does not repeat proves nothing.
 import type { Mutant } from './mutant.ts';
 import type { Topology } from './topology.ts';
 import { runUniverse, type UniverseResult } from './universe.ts';
@@ -11,7 +11,7 @@ export interface SeedOrder {
   readonly twice?: boolean;
 }
 
-/** What escaped every handler while a universe ran: a bug of ours, whoever threw it. */
+/** Errors that escaped every handler while a universe ran: bugs of our own. */
 const escaped: unknown[] = [];
 let listening = false;
 

@@ -1,4 +1,4 @@
-// `npm run sim`: searches seeds, or shows one. `usage` says how it is asked.
+// `npm run sim`: searches seeds, or shows one. `usage` explains the arguments.
 import { parseArgs } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
 import { judgeSeed } from './judge-seed.ts';

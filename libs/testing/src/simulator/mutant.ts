@@ -1,5 +1,5 @@
-// A deliberately broken variant of the protocol. It replaces rules through the processor's seam, or wraps what a process or
-// the world has; everything else is the product itself.
+// A deliberately broken variant of the protocol. It replaces rules through the processor's seam, or wraps parts of a
+// process or the world; everything else is the product itself.
 import type { MemoryPorts, MemoryWorld } from '@dormouse/adapter-memory';
 import type { Clock, Model, ToolTransport } from '@dormouse/ports';
 import type { ProcessorProtocol } from '@dormouse/runtime';
@@ -21,9 +21,9 @@ export interface Mutant {
   readonly harmlessBecause?: string;
   /** Faults that make the interleaving it needs frequent: a directed search. */
   readonly faults?: Partial<FaultMix>;
-  /** Seeds within which it is caught, where more than usual are needed. */
+  /** The number of seeds within which it is caught, where more than usual are needed. */
   readonly seedsMax?: number;
-  /** Where it is searched; default durable. */
+  /** The topology of the search; default durable. */
   readonly topology?: 'durable' | 'standalone';
   readonly protocol?: (context: MutantContext) => Partial<ProcessorProtocol>;
   readonly ports?: (context: MutantContext) => MemoryPorts;

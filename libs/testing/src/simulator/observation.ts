@@ -1,5 +1,5 @@
-// Everything that an observer outside the runtime sees of a universe, collected while it runs, as a neutral `History`. Also
-// checks on the spot what can only be judged at the moment it happens.
+// Everything that an observer outside the runtime sees of a universe, collected while it runs, as a neutral `History`.
+// Also checks what can only be judged at the moment it happens.
 import type { MemoryWorld, Operation } from '@dormouse/adapter-memory';
 import { type Commit, isThreadInput, type ThreadDelivery, type ThreadKey, type WorkTopics } from '@dormouse/ports';
 import { decide, evolve, type Moment, type RecordedEvent, type Thread, unopenedThread } from '@dormouse/thread';
@@ -17,14 +17,14 @@ import type {
 } from '../invariants/history.ts';
 import { openOnce, threadName } from '../invariants/reading.ts';
 
-/** Per tenant a text that only its own people and tools say. */
+/** Per tenant a text that only its own clients and tools use. */
 export const tenants = ['acme', 'zen'] as const;
 
 export interface Observation {
   readonly posts: ReceivedPost[];
   appended(commit: Commit): void;
   decided(node: string, delivery: ThreadDelivery, version: number | null): void;
-  /** An input that had been put aside was refused for good when its thread went on: no delivery is told of it. */
+  /** An input that had been put aside was refused for good when its thread continued: no delivery reports this. */
   refusedInReplay(key: ThreadKey, inputId: string): void;
   handedOver(message: WorkTopics[keyof WorkTopics]): void;
   applied(node: string, operation: Operation): void;
@@ -62,7 +62,7 @@ export function createObservation(
   const wipes: Wipe[] = [];
   const witnessed: Violation[] = [];
   const finalRefusals: { key: ThreadKey; inputId: string }[] = [];
-  /** Who has put what aside. */
+  /** The inputs that were put aside, per process. */
   const putAside = new Set<string>();
   const recorded = new Map<string, number>();
   const handed = new Set<string>();
@@ -185,7 +185,7 @@ function pathOf(event: RecordedEvent): string {
   return event.type === 'CompletionRecorded' && event.interrupted ? 'CompletionRecorded, interrupted' : event.type;
 }
 
-/** A moment for a decision that nobody will store. */
+/** A moment for a decision that is never stored. */
 function anyMoment(thread: Thread): Moment {
   return {
     now: thread.updatedAt,

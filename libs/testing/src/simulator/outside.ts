@@ -1,4 +1,4 @@
-// Everybody outside the installation: tool servers, clients, people who watch; and whether they have come to rest.
+// The outside of an installation: tool servers, clients, watchers; and whether they have come to rest.
 import type { ToolPeer } from '@dormouse/adapter-memory';
 import { Fault, type ThreadKey, type ToolServer } from '@dormouse/ports';
 import { type Ingress, inputIdOf, publicId, requestNames } from '@dormouse/runtime';
@@ -13,12 +13,12 @@ import { type Stage, threadsPerUniverse } from './stage.ts';
 
 export interface Outside {
   readonly registrations: readonly ToolServer[];
-  /** Whoever answers under this URL, as the process that sends sees it. */
+  /** The peer that answers under this URL, as the sending process sees it. */
   peerAt(url: string, sender: string): ToolPeer | null;
   startClients(): void;
   /** A request to some living ingress; null when no answer came. */
   askIngress<T>(ask: (ingress: Ingress) => Promise<T>): Promise<T | null>;
-  /** Who is still waiting or busy. */
+  /** Those that are still waiting or busy. */
   unrest(): readonly string[];
 }
 
@@ -65,7 +65,7 @@ export function createOutside(stage: Stage, installation: () => Installation): O
     return answer?.status ?? null;
   }
 
-  /** One HTTP request from outside: it may meet nobody, a process that dies over it, or lose its answer. */
+  /** One HTTP request from outside: it may find no process, a process that dies over it, or lose its answer. */
   async function request<Serve, T>(
     name: string,
     find: () => { readonly process: Process; readonly serve: Serve } | null,
@@ -161,7 +161,7 @@ interface ServedServer {
   readonly peer: SimulatedToolServer;
 }
 
-/** The sender travels as a header, so that the diary knows who had looked up what. */
+/** The sender travels as a header, so that the tool server's record says which process had looked up what. */
 function peerAt(servers: readonly ServedServer[], url: string, sender: string): ToolPeer | null {
   const found = servers.find(({ baseUrl }) => url.startsWith(`${baseUrl}/`));
   if (found === undefined) return null;

@@ -1,5 +1,5 @@
-// Inputs that the code cannot decide until it is mended, and the operator who lets their threads go on. Which inputs they are
-// is drawn beside everything else, so that a universe without poison is what it would be anyway.
+// Inputs that the code cannot decide until it is repaired, and the operator who replays their threads. The poisoned
+// inputs are drawn apart from everything else, so that a universe without poison stays the same.
 import type { ThreadKey } from '@dormouse/ports';
 import { type Ingress, type ProcessorProtocol, soundProtocol } from '@dormouse/runtime';
 import { faultsEndMs } from './fault-mix.ts';
@@ -7,9 +7,9 @@ import type { Random } from './random.ts';
 import type { Stage } from './stage.ts';
 
 export interface Poison {
-  /** The rules of a processor, which throw at what is poison. */
+  /** The rules of a processor, which throw for poison. */
   in(rules: Partial<ProcessorProtocol>): Partial<ProcessorProtocol>;
-  /** Whether a line of the log is about poison, and no surprise. */
+  /** Whether a log line is about poison, and therefore expected. */
   explains(event: string): boolean;
   /** Starts the operator. */
   start(): void;
@@ -39,7 +39,7 @@ export function createPoison(deps: PoisonDeps): Poison {
     return known && scheduler.now < mendedAt;
   }
 
-  /** An impatient one: he does not wait until the code is mended. */
+  /** An impatient operator: replays before the code is repaired, too. */
   async function operate(): Promise<void> {
     for (;;) {
       await clock.sleep(100 + random.below(2_500));

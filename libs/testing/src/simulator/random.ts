@@ -1,4 +1,4 @@
-// The one source of chance in a universe: everything that could have been otherwise asks here, so a seed is a universe.
+// The one source of chance in a universe: every random decision is drawn here, so a seed determines a universe.
 import { seededFraction } from '@dormouse/adapter-memory';
 
 export interface Random {
@@ -16,7 +16,7 @@ export function createRandom(seed: number): Random {
   return {
     fraction,
     below,
-    // A probability of nothing draws nothing: turning a fault off does not move the others.
+    // A probability of zero draws nothing: turning a fault off does not move the others.
     chance: (probability) => probability > 0 && fraction() < probability,
     pick: (values) => {
       const value = values[below(values.length)];

@@ -1,4 +1,4 @@
-// How often the rare paths were taken. A run in which one of them is zero proves nothing about it, and says so.
+// How often the rare paths were taken. A run in which one of them is zero proves nothing about it, and reports that.
 import { type ProcessorProtocol, soundProtocol } from '@dormouse/runtime';
 
 export type Counters = Map<string, number>;

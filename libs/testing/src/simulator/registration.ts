@@ -1,4 +1,4 @@
-// What operators have registered in a universe: tool servers, and one agent per thread with policies of its own.
+// What operators have registered in a universe: tool servers, and one agent per thread with its own policies.
 import type { MemoryWorld } from '@dormouse/adapter-memory';
 import type { ToolServer } from '@dormouse/ports';
 import { defaultLimits, type InterruptPolicy } from '@dormouse/thread';
@@ -22,7 +22,7 @@ export const registrationOf = (tenant: string, name: string, baseUrl: string): T
   paused: false,
 });
 
-/** One agent per thread, with policies of its own. Every call has a timeout: a tool that never answers must not keep a universe awake. */
+/** One agent per thread. Every call has a timeout: a tool that never answers must not keep a universe awake. */
 export function register(world: MemoryWorld, random: Random, servers: readonly ToolServer[]): void {
   const { registry } = world.durable;
   for (const server of servers) registry.toolServers.set(`${server.tenant}:${server.name}`, server);

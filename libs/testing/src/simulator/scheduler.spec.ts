@@ -1,4 +1,4 @@
-// The scheduler's own promises: time passes only here, the dead hear nothing, a seed repeats.
+// The scheduler's own guarantees: time passes only here, a dead process gets no answer, a seed repeats.
 import { Fault } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { noFaults } from './fault-mix.ts';

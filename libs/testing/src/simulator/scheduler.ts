@@ -1,12 +1,12 @@
-// The seeded scheduler: the one place where a universe's time passes. Every operation of every process is a step; chance
-// decides when it happens and what becomes of it.
+// The seeded scheduler: the one place where a universe's time passes. Every operation of every process is a step;
+// chance decides when it happens and how it ends.
 //
 // Invariants:
 //   X1. Between two steps every microtask has run: what a process does between two awaits is one indivisible moment.
-//   X2. A dead process hears nothing any more: its operations never answer. Those already on the wire may still happen.
+//   X2. A dead process gets no answers: its operations never settle. Those already on the wire may still happen.
 //   X3. Nothing here or behind it reads a clock or a random number of the machine.
-//   X4. Where the stores live inside the process (`storesAreInside`: standalone), no write of an earlier life lands in a later
-//       one: what was on its way when the process died has happened by then, or never will.
+//   X4. Where the stores live inside the process (`storesAreInside`: standalone), no write of an earlier life lands in
+//       a later one: what was on its way when the process died has happened by then, or never will.
 import type { Gate, Operation } from '@dormouse/adapter-memory';
 import { type Clock, Fault } from '@dormouse/ports';
 import { type FaultMix, noFaults } from './fault-mix.ts';
@@ -23,7 +23,7 @@ export interface Process {
   alive: boolean;
   pausedUntil: number;
   readonly faulty: boolean;
-  /** Of its clock, against true time. */
+  /** Offset of its clock from true time. */
   skewMs: number;
 }
 
@@ -73,7 +73,7 @@ export interface Scheduler {
 
 export const beginningMs = 1_764_000_000_000;
 
-/** A promise that is never settled: whoever waits on it is dead. A fresh one each time, so that the dead are not remembered. */
+/** A promise that never settles: its process is dead. A fresh one each time, so that dead waiters are not retained. */
 const never = (): Promise<never> => new Promise(() => {});
 const sleeping: Operation = { name: 'sleep', about: '', kind: 'read' };
 
@@ -178,7 +178,7 @@ export function createScheduler(
     };
   }
 
-  /** What becomes of a step whose process is alive. */
+  /** The outcome of a step whose process is alive. */
   function happen(step: Step): void {
     const { process, operation } = step;
     const hurt = process.faulty ? scheduler.faults : noFaults;
@@ -302,19 +302,19 @@ export function createScheduler(
       if (step.ghost) haunted(step);
       else if (isHeard && process.pausedUntil > now) push({ ...step, at: process.pausedUntil + random.below(40) });
       else if (isHeard) happen(step);
-      if (step.ghost || isHeard) await settled(); // (X1) nobody hears of the others
+      if (step.ghost || isHeard) await settled(); // (X1) other steps have no effect
       return true;
     },
   };
 
-  /** What a dead or disappointed process had sent arrives after all. */
+  /** An operation of a dead process, or one whose answer failed, is applied late. */
   function haunted(step: Step): void {
     if (storesAreInside && step.process.life !== step.life) return; // (X4)
     trace.step(now, step.process.node, `${step.operation.name} ${step.operation.about} happens late`);
     try {
       step.apply();
     } catch (refusal) {
-      if (!(refusal instanceof Fault)) throw refusal; // nobody is there to hear the refusal
+      if (!(refusal instanceof Fault)) throw refusal; // the refusal has no recipient
       return;
     }
     hooks.applied(step.process.node, step.operation);

@@ -1,4 +1,4 @@
-// A range of seeds over at most two worker threads, and what came of all of them together.
+// A range of seeds over at most two worker threads, and their combined results.
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import type { Violation } from '../invariants/history.ts';
 import { judgeSeed } from './judge-seed.ts';
@@ -30,7 +30,7 @@ export interface RangeReport {
   readonly runTwice: number;
   readonly failed: readonly FailedSeed[];
   readonly counters: Readonly<Record<Topology, Readonly<Record<string, number>>>>;
-  /** Paths that no seed took; only said of enough seeds of a topology. */
+  /** Paths that no seed took; only reported for enough seeds of a topology. */
   readonly neverTaken: Readonly<Record<Topology, readonly string[]>>;
 }
 
@@ -51,7 +51,7 @@ export async function runRange(order: RangeOrder): Promise<RangeReport> {
   return { ...report, neverTaken: { durable: zeros(report, 'durable'), standalone: zeros(report, 'standalone') } };
 }
 
-/** One worker takes orders until there are none. */
+/** One worker takes seeds until there are none. */
 function workOff(orders: RangeOrder[], done: (part: Part) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL(import.meta.url), { resourceLimits: { maxYoungGenerationSizeMb: 96 } });
@@ -134,6 +134,6 @@ const zeros = (report: Growing, topology: Topology): readonly string[] =>
 
 if (!isMainThread && parentPort !== null) {
   const port = parentPort;
-  Error.stackTraceLimit = 0; // faults are everyday here, and nobody reads their stacks
+  Error.stackTraceLimit = 0; // faults are frequent here, and their stacks are never read
   port.on('message', (order: RangeOrder) => void runPart(order).then((part) => port.postMessage(part)));
 }

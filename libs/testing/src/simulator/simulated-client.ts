@@ -1,5 +1,5 @@
-// A client of one thread: opens it, talks, interrupts, cancels, approves, retries and perhaps closes. It repeats a request
-// under the same idempotency key until it is answered, as the API's contract asks.
+// A client of one thread: opens it, talks, interrupts, cancels, approves, retries and perhaps closes. It repeats a
+// request under the same idempotency key until it is answered, as the API's contract demands.
 import type { Clock, ThreadKey } from '@dormouse/ports';
 import type { Ingress, RequestOrigin } from '@dormouse/runtime';
 import type { Answer, ApprovalDecision, Thread } from '@dormouse/thread';
@@ -22,10 +22,10 @@ export interface ClientDeps {
     readonly messageId: string;
     readonly threadId: string;
   };
-  /** The thread that it will open; known before anybody answers. */
+  /** The thread that it will open; known before there is an answer. */
   readonly opened: (key: ThreadKey) => void;
   readonly sent: (request: SentRequest) => void;
-  /** The thread as its log is now: what a person sees on the screen. */
+  /** The thread as its log is now: what a user sees on the screen. */
   readonly look: (key: ThreadKey) => Thread | null;
   readonly counted: (path: string) => void;
   /** An answer that no client should get. */
@@ -84,7 +84,7 @@ function say(deps: ClientDeps, key: ThreadKey): Promise<void> {
   return post(deps, key, 'message', (ingress, origin) => ingress.messages.post(key, [{ type: 'text', text }], origin));
 }
 
-/** What people do while an agent works. */
+/** What users do while an agent works. */
 async function meddle(deps: ClientDeps, key: ThreadKey): Promise<void> {
   const { random } = deps;
   const thread = deps.look(key);
@@ -156,7 +156,7 @@ async function untilAnswered(
   for (;;) {
     const reply = await deps.ask(send);
     if (reply !== null) {
-      // An API refusal (a choice that is settled) is an answer too, but promises nothing.
+      // An API refusal (a choice that is settled) is an answer too, but guarantees nothing.
       deps.sent({ key, kind, ...about, sentAt, answeredAt: reply.ok ? deps.moment() : null });
       if (!reply.ok) deps.counted(`${kind} refused by the API`);
       if (!reply.ok && kind !== 'choice')

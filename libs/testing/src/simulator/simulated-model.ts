@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
 
 export interface SimulatedModelDeps {
   readonly random: Random;
-  /** Of the process that asks: a dead process hears no more. */
+  /** The clock of the calling process: a dead process gets no more parts. */
   readonly clock: Clock;
   readonly seen: (prompt: SeenPrompt) => void;
   /** A number that nothing else in the universe has. */
@@ -103,7 +103,7 @@ export function createSimulatedModel({ random, clock, seen, fresh, counted }: Si
       const messages = random.chance(0.2) ? await lastOnly(request) : await request.prompt.all();
       if (messages !== null) hear(request, messages);
       await pause();
-      if (random.chance(0.03)) await clock.sleep(30_000); // says nothing until somebody gives up
+      if (random.chance(0.03)) await clock.sleep(30_000); // silent until its caller gives up
       if (random.chance(0.05)) throw failure();
       for (const part of words()) {
         yield part;
@@ -124,7 +124,7 @@ const finish = (calls: readonly ModelPart[]): ModelPart => ({
   usage,
 });
 
-/** Some models look at the end of the prompt only: the runtime must not need the rest. */
+/** Some models read only the end of the prompt: the runtime must not need the rest. */
 async function lastOnly({ prompt }: ModelRequest): Promise<null> {
   await prompt.last(Math.min(2, prompt.length));
   return null;

@@ -1,5 +1,5 @@
-// A tool server as they are: acknowledges with any 2xx, answers late, early, twice, differently, never; refuses, breaks,
-// hangs, sends garbage, other people's ids and forged tokens. It keeps a diary of everything it received.
+// A realistic tool server: acknowledges with any 2xx, answers late, early, twice, differently, never; refuses, breaks,
+// hangs, sends garbage, ids of others and forged tokens. It records everything it received.
 import type { ToolPeer } from '@dormouse/adapter-memory';
 import type { Clock, FetchOutcome, SendOutcome, SendRequest } from '@dormouse/ports';
 import type { ReceivedNotice, ReceivedPost, SentCallback } from '../invariants/history.ts';
@@ -59,11 +59,11 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
   const known: Invocation[] = [];
   /** Calls that subscribe. */
   const subscribers = new Set<string>();
-  /** Calls whose choice was answered, and who waits for it. */
+  /** Calls whose choice was answered, with the waiting handler. */
   const answered = new Map<string, () => void>();
   let busy = 0;
 
-  /** Sends until it is taken, as tools do: 4xx is final, anything else is tried again. */
+  /** Sends until it is accepted, as tools do: 4xx is final, anything else is retried. */
   async function send(
     call: Invocation,
     body: () => string,
@@ -109,7 +109,7 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
   const view = (call: Invocation): string =>
     JSON.stringify({ type: 'view_update', group_id: call.groupId, view_type: 'board', content: { n: fresh() } });
 
-  /** One result, which every retry repeats, unless the server is one that makes up a new one each time. */
+  /** One result, which every retry repeats, unless the server makes up a new one each time. */
   async function sendResult(call: Invocation): Promise<void> {
     const changing = random.chance(0.2);
     const sayings = (): string =>
@@ -137,7 +137,7 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
     }
   }
 
-  /** What should never have any effect, or a visible one. */
+  /** Messages that should never have any effect, or a visible one. */
   async function misbehave(call: Invocation): Promise<void> {
     const text = `forged${fresh()}`;
     const lie = { text, legitimate: false, type: 'tool_result' } as const;
@@ -151,7 +151,7 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
         return;
       case 2: // garbage
         return send(call, () => '{"type": "tool_result", "id": ', { ...lie, type: 'other' });
-      case 3: // a lying thread
+      case 3: // a wrong thread
         return send(call, () => result({ ...call, groupId: `${call.groupId}x` }, text), lie);
       case 4:
         return send(
@@ -169,7 +169,7 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
     }
   }
 
-  /** What it listens to happens a few times: some of it early, some twice, some with an id. */
+  /** The events of its subscription: a few, some of them early, some twice, some with an id. */
   async function emit(call: Invocation): Promise<void> {
     const events = 1 + random.below(4);
     for (let event = 1; event <= events; event += 1) {
@@ -191,7 +191,7 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
     }
   }
 
-  /** Asks a person first: a login that nobody sees here, or a choice that a client may answer. */
+  /** Asks a user first: a login that no client here completes, or a choice that a client may answer. */
   async function askPerson(call: Invocation): Promise<void> {
     const about = { text: `q${fresh()}`, legitimate: true, type: 'other' } as const;
     if (random.chance(0.4)) {
@@ -234,7 +234,7 @@ export function createSimulatedToolServer(deps: ToolServerDeps): SimulatedToolSe
       background(clock.sleep(random.below(2_500)).then(() => emit(call)));
     }
     if (random.chance(0.12)) await misbehave(call);
-    if (!random.chance(0.2)) await clock.sleep(5 + random.below(random.chance(0.15) ? 6_000 : 700)); // else: before its own acknowledgement
+    if (!random.chance(0.2)) await clock.sleep(5 + random.below(random.chance(0.15) ? 6_000 : 700)); // else early
     if (random.chance(0.15)) background(sendResult(call)); // twice at once
     await sendResult(call);
     if (random.chance(0.1)) {

@@ -1,4 +1,4 @@
-// Somebody who watches a thread: connects, reads, loses the connection, resumes after the last event it was given. I-19
+// A watcher of a thread: connects, reads, loses the connection, resumes after the last event it received. I-19
 import type { Clock, ThreadKey } from '@dormouse/ports';
 import type { Frame, Ingress } from '@dormouse/runtime';
 import type { SeenStream } from '../invariants/history.ts';
@@ -21,7 +21,7 @@ export interface Watcher {
   stop(): void;
 }
 
-/** A reader that hears nothing for this long connects again. */
+/** A reader that receives nothing for this long connects again. */
 const silenceMsMax = 1_500;
 
 export function startWatcher({ key, random, clock, ingress, counted, surprised }: WatcherDeps): Watcher {
@@ -34,7 +34,7 @@ export function startWatcher({ key, random, clock, ingress, counted, surprised }
       const up = ingress();
       if (up === null) continue;
       counted('watcher connected');
-      await connection(up.process, up.serve).catch(() => undefined); // whatever broke, it connects again
+      await connection(up.process, up.serve).catch(() => undefined); // after any failure it connects again
     }
   }
 

@@ -1,4 +1,4 @@
-// What everybody in a universe shares: its chance, its time, its stores, and who watches.
+// What all parts of a universe share: its chance, its time, its stores, and its observers.
 import type { MemoryWorld } from '@dormouse/adapter-memory';
 import type { Clock } from '@dormouse/ports';
 import type { Observation } from './observation.ts';

@@ -1,4 +1,4 @@
-// Which installation a seed is searched in: both, in a fixed rhythm, unless one is asked for.
+// The topology in which a seed is searched: both, in a fixed rhythm, unless one is requested.
 export type Topology = 'durable' | 'standalone';
 
 /** Three of five seeds in the cluster's shape, two of five in one process. */

@@ -1,9 +1,9 @@
-// What happened, step by step: a hash that two runs of one seed must share, and on request the lines that a person reads.
+// What happened, step by step: a hash that two runs of one seed must share, and on request the lines for a reader.
 
 export interface Trace {
-  /** One step; `line` is only built when somebody reads it. */
+  /** One step; `line` is only built when it is read. */
   step(at: number, node: string, what: string): void;
-  /** Something worth reading that is not a step of its own. */
+  /** An event worth reading that is not a step of its own. */
   note(at: number, node: string, what: () => string): void;
   hash(): string;
   readonly lines: readonly string[];
@@ -26,7 +26,7 @@ export function createTrace(readable: boolean): Trace {
       add(what);
       add(node);
       low ^= at | 0;
-      if (readable && what !== 'sleep ') write(at, node, what); // waking up is a step, and nothing to read
+      if (readable && what !== 'sleep ') write(at, node, what); // waking up is a step that is not written
     },
     note: (at, node, what) => {
       if (readable) write(at, node, what());

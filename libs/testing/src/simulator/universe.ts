@@ -1,5 +1,5 @@
-// One universe: an installation, its clients, tools and model, the faults of one seed, until everything is at rest or the
-// time is up; then the verdict. The same seed gives the same universe, step by step.
+// One universe: an installation, its clients, tools and model, the faults of one seed, until everything is at rest or
+// the time is up; then the verdict. The same seed gives the same universe, step by step.
 import { createMemoryWorld, type WorldObserver } from '@dormouse/adapter-memory';
 import { type Ingress, openCommit } from '@dormouse/runtime';
 import { checkHistory } from '../invariants/check-history.ts';
@@ -24,7 +24,7 @@ export interface UniverseOptions {
   readonly seed: number;
   readonly topology: 'durable' | 'standalone';
   readonly mutant?: Mutant;
-  /** Keeps the lines that a person reads. */
+  /** Keeps the lines for a reader. */
   readonly readable?: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface UniverseResult {
 
 /** A family may work for long: a model that hangs costs each of its threads ten seconds. */
 const restWithinMs = 240_000;
-/** The last ghost has landed by then. */
+/** The last delayed write has been applied by then. */
 const ghostsEndMs = 4_100;
 const stepsMax = 150_000;
 const weatherEverySteps = 100;
@@ -159,7 +159,7 @@ function createStage(
   return { topology, random, scheduler, clock, world, observation, trace, fresh: () => (used += 1), counted };
 }
 
-/** What the world tells its observer, readable between the steps. */
+/** What the world reports to its observer, readable between the steps. */
 function tracing(observation: Observation, trace: Trace, now: () => number): WorldObserver {
   return {
     appended: (commit) => {

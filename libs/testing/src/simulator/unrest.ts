@@ -1,4 +1,4 @@
-// Why an installation is not at rest: what is delivered and not released, owed and not paid, asked and not answered.
+// Why an installation is not at rest: deliveries not released, effects owed and not paid, requests not answered.
 import type { MemoryWorld } from '@dormouse/adapter-memory';
 import type { ThreadKey } from '@dormouse/ports';
 import type { Observation } from './observation.ts';

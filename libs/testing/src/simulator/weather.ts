@@ -1,5 +1,5 @@
-// What befalls an installation from outside: sessions that expire, zombies, rebalances, outages, rollouts, wiped caches, and the
-// end of all that.
+// What happens to an installation from outside: sessions that expire, zombies, rebalances, outages, rollouts, wiped
+// caches, and the end of all that.
 import { noFaults } from './fault-mix.ts';
 import type { Installation } from './installation.ts';
 import type { Process } from './scheduler.ts';

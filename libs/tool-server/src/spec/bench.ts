@@ -1,4 +1,4 @@
-// What each spec begins with: a sink, a server with tools, and a runtime's requests.
+// The setup of each spec: a sink, a server with tools, and a runtime's requests.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface Bench {
   readonly server: ToolServer;
   readonly log: readonly string[];
   readonly post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>;
-  /** Posts an invocation and gives its id. */
+  /** Posts an invocation and returns its id. */
   readonly invoke: (operation: string, given?: unknown, extra?: Record<string, unknown>) => Promise<string>;
   /** The text of the result of such a call. */
   readonly ask: (operation: string, given?: unknown, extra?: Record<string, unknown>) => Promise<string>;
@@ -27,7 +27,7 @@ afterEach(async () => {
 /** Undone after the test, the latest first. */
 export const later = (step: () => Promise<unknown>): void => void undo.push(step);
 
-/** Sent again soon; a slow machine's sink has time to answer, so that only what a spec provokes is sent twice. */
+/** A short retry pause; a slow machine's sink has time to answer, so that only a spec causes a second send. */
 export const quickDelivery = { firstPauseMs: 20, pauseMsMax: 60, timeoutMs: 10_000 };
 
 let ids = 0;

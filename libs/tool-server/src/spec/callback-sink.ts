@@ -1,4 +1,4 @@
-// A runtime's callback endpoint, as a stranger would write it: records what arrives, byte by byte, and answers as it is told.
+// A runtime's callback endpoint, independent of our code: records what arrives, byte by byte, and answers as scripted.
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Callback, parseCallback } from '@dormouse/protocol';
@@ -9,7 +9,7 @@ export interface Delivered {
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
   readonly body: string;
-  /** As the protocol's own parser reads it. */
+  /** As parsed by the protocol package. */
   readonly callback: Callback;
   readonly at: number;
 }
@@ -19,7 +19,7 @@ export interface CallbackSink {
   readonly delivered: Delivered[];
   /** Statuses of the next answers; 200 when none is left. `hang` never answers, `drop` cuts the connection. */
   readonly answers: (number | 'hang' | 'drop')[];
-  /** Waits until so many messages are here. */
+  /** Waits until so many messages have arrived. */
   readonly until: (count: number, withinMs?: number) => Promise<readonly Delivered[]>;
   /** Waits until the call has its result. */
   readonly resultOf: (callId: string) => Promise<Extract<Callback, { type: 'tool_result' }>>;
@@ -76,5 +76,5 @@ export async function eventually(condition: () => boolean, what: string, withinM
   }
 }
 
-/** Long enough for anything that is wrong to show. */
+/** Long enough for any wrong message to arrive. */
 export const quiet = (ms = 80): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

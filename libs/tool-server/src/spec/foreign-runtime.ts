@@ -1,8 +1,8 @@
-// A runtime of somebody else, scripted after the protocol's reference: it knows nothing of ours.
+// A third-party runtime, scripted after the protocol's reference: it knows nothing of ours.
 //
-// It sends no `Idempotency-Key` and nothing twice; its models count their calls anew in each answer, so ids come again within a
-// thread; ids may be of any length; an absent field is `null`; notices go out one after the other, are not repeated, and their
-// answers are not read. What arrives is kept as it is: no parser of ours judges it.
+// It sends no `Idempotency-Key` and nothing twice; its models count their calls anew in each answer, so ids repeat
+// within a thread; ids may be of any length; an absent field is `null`; notices are sent one after the other, are not
+// repeated, and their answers are not read. What arrives is kept as it is: no parser of ours judges it.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from './callback-sink.ts';
@@ -14,7 +14,7 @@ export interface ForeignCall {
   readonly arguments?: unknown;
   readonly id: string;
   readonly thread?: string;
-  /** What the model's provider calls it. */
+  /** The id from the model's provider. */
   readonly callId?: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface ForeignRuntime {
   readonly choose: (question: ForeignMessage, selected: number) => Promise<number>;
   readonly cancel: (id: string, thread?: string) => Promise<void>;
   readonly closeThread: (thread?: string) => Promise<void>;
-  /** Turns to a server at another address, as after a restart. */
+  /** Switches to a server at another address, as after a restart. */
   readonly use: (serverUrl: string) => void;
   readonly close: () => Promise<void>;
 }

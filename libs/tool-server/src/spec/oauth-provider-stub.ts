@@ -1,4 +1,4 @@
-// An OAuth 2 provider for specs: codes are good once, PKCE is checked, tokens expire when they are told to.
+// An OAuth 2 provider for specs: codes are good once, PKCE is checked, tokens expire as configured.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,14 +6,14 @@ import type { OAuthProvider } from '../oauth-provider.ts';
 
 export interface ProviderStub {
   readonly provider: OAuthProvider;
-  /** Forms that came to the token endpoint. */
+  /** Forms received by the token endpoint. */
   readonly forms: URLSearchParams[];
-  /** Everything secret that it gave out. */
+  /** Every secret that it issued. */
   readonly secrets: string[];
   /** Statuses of the next answers of the token endpoint. */
   readonly failures: number[];
   expiresIn: number | null;
-  /** What a person's browser does with the URL: where it is sent back to. */
+  /** Follows the URL as a user's browser does; returns where it is redirected to. */
   readonly visit: (authUrl: string, decision?: 'allow' | 'deny') => string;
   readonly close: () => Promise<void>;
 }

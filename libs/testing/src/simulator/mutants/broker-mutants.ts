@@ -1,4 +1,4 @@
-// Several brokers taken for one: what an answer belongs to, and what no answer says.
+// Several brokers treated as one: an answer assigned to the wrong broker, or a missing answer taken for one.
 import type { Assignment } from '@dormouse/ports';
 import type { Mutant } from '../mutant.ts';
 

@@ -1,9 +1,9 @@
-// Input buses that hand out something else than they were given.
+// Input buses that deliver something else than was published.
 import type { InputConsumer, InputDelivery, ThreadDelivery } from '@dormouse/ports';
 import { Hold } from '@dormouse/runtime';
 import type { MutantContext } from '../mutant.ts';
 
-/** What every input consumer of a process is given, changed on its way. */
+/** The deliveries to every input consumer of a process, changed on the way. */
 export const delivering = (change: (delivery: ThreadDelivery) => ThreadDelivery | null) => (context: MutantContext) => {
   const { ports } = context;
   const inputs: typeof ports.inputs = {

@@ -10,7 +10,7 @@ const decide: ProcessorProtocol['decide'] = (...about) => soundProtocol.decide(.
 const isClientInput = ({ kind }: ThreadInput): boolean =>
   kind === 'UserMessage' || kind.endsWith('Request') || kind === 'ChoiceAnswer';
 
-/** What the sound heart records as a refusal is refused without a commit. (V3 broken) */
+/** A refusal that the sound heart records is refused without a commit. (V3 broken) */
 const uncommitted =
   (which: (thread: Thread, input: ThreadInput) => boolean): ProcessorProtocol['decide'] =>
   (thread, input, moment) => {
@@ -22,7 +22,7 @@ const uncommitted =
       : decision;
   };
 
-/** Runs every completion to its end, whoever has aborted it, and publishes the answer. */
+/** Runs every completion to its end, even an aborted one, and publishes the answer. */
 function answeringOverTheBus(model: Model, { ports }: MutantContext): Model {
   async function runToTheEnd(request: ModelRequest): Promise<void> {
     const { completionId, tenant, thread } = request;

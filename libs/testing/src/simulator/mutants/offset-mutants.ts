@@ -1,4 +1,4 @@
-// When an input counts as done: released too early, or by somebody it no longer belongs to.
+// When an input counts as done: released too early, or by an owner that has lost the partition.
 import type { ThreadDelivery } from '@dormouse/ports';
 import { soundProtocol } from '@dormouse/runtime';
 import type { Mutant } from '../mutant.ts';

@@ -1,4 +1,4 @@
-// Parked threads without one of their promises, in universes that have poison.
+// Parked threads without one of their guarantees, in universes with poison.
 import type { Mutant } from '../mutant.ts';
 
 const faults = { poison: 0.06 };

@@ -1,4 +1,4 @@
-// Stores and gateways without one of their promises.
+// Stores and gateways without one of their guarantees.
 import type { AppendOutcome } from '@dormouse/ports';
 import type { Mutant } from '../mutant.ts';
 import { delivering } from './changed-deliveries.ts';

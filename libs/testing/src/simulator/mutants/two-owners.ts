@@ -1,7 +1,7 @@
 // A mix of faults for directed searches.
 import type { Mutant } from '../mutant.ts';
 
-/** Two owners that both go on for seconds: the older one decides on what it remembers. */
+/** Two owners that both continue for seconds: the older one decides on its remembered state. */
 export const twoOwners: NonNullable<Mutant['faults']> = {
   cutOff: 0.7,
   crash: 0,
