@@ -2,9 +2,8 @@
 // then those that need a real Kafka, MongoDB-compatible server and Redis (test/services starts them). The last lines
 // name what failed; the very last is the verdict.
 //
-//   node tools/test.mjs                   everything
-//   node tools/test.mjs <vitest filter>   only these specs, e.g. libs/thread, test/cluster or test/architecture -t cycle
-//   node tools/test.mjs --all [--seed N] [--minutes M] [--universes U]
+//   node tools/test.mjs everything node tools/test.mjs <vitest filter> only these specs, e.g. libs/thread, test/cluster
+//   or test/architecture -t cycle node tools/test.mjs --all [--seed N] [--minutes M] [--universes U]
 //                                         everything, then all orders of the race matrix, U (20 000) more universes and
 //                                         M (10) minutes of chaos on real servers, both of seed N, which is printed and
 //                                         by default another one each time
@@ -25,7 +24,9 @@ const cannot = 77;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const simulator = [join(root, 'node_modules/@dormouse/testing/dist/simulator/main.js')];
 const chaos = ['--conditions=dormouse-source', join(root, 'test/chaos/main.ts')];
-/** @type {{ passed: number, failed: { name: string, reason: string }[], skipped: { name: string, reason: string }[] }} */
+/**
+ * @type {{ passed: number, failed: { name: string, reason: string }[], skipped: { name: string, reason: string }[] }}
+ */
 const total = { passed: 0, failed: [], skipped: [] };
 
 if (filter.length === 0) {

@@ -3,8 +3,8 @@
 //   collections, json ← protocol ← thread ← ports ← runtime ← host ← apps,   ports ← adapters ← host
 //
 // D1  A package imports only the layers that its layer's row allows; runtime and adapters never see each other.
-// D2  Only specs, test/ and bench/ import testing and the ports' contract suites (testing may import the suites too), and
-//     only specs of another package import the memory adapter: ports are never mocked.
+// D2  Only specs, test/ and bench/ import testing and the ports' contract suites (testing may import the suites too),
+//     and only specs of another package import the memory adapter: ports are never mocked.
 // D3  A relative import stays inside its package.
 // D4  collections, json, protocol, thread and ports import nothing of Node: they have no I/O.
 // D5  NestJS is imported by libs/host and by the main.ts of an app, nowhere else.

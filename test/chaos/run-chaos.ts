@@ -44,7 +44,7 @@ export interface ChaosReport {
   readonly waits: Readonly<Record<string, Waits>>;
   /** How often each fault happened, each rare path was taken, each event was logged: zero proves nothing about it. */
   readonly counted: Readonly<Record<string, number>>;
-  /** Rare paths of guarantees §2 that were never taken: nothing is proved about them. */
+  /** Rare paths that were never taken: nothing is proved about them. */
   readonly unseen: readonly string[];
 }
 

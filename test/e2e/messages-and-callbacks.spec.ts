@@ -1,4 +1,5 @@
-// The two requests that every turn consists of, a message and a callback: what they are answered, however their media type is spelled.
+// The two requests that every turn consists of, a message and a callback: what they are answered, however their media
+// type is spelled.
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openThread, scriptedAgent, type System, untilStatus } from './conversation.ts';

@@ -1,5 +1,5 @@
-// The targets of every project, described once: Nx infers them from each package.json under libs/ and apps/. A project.json stands
-// only where a project differs; tags (the layers) are in `nx.tags` of package.json.
+// The targets of every project, described once: Nx infers them from each package.json under libs/ and apps/. A
+// project.json stands only where a project differs; tags (the layers) are in `nx.tags` of package.json.
 import { dirname } from 'node:path';
 
 export const name = 'dormouse/project-targets';

@@ -1,5 +1,5 @@
 // Regenerates src/generated/openapi.ts from the API's OpenAPI document:
-//   node libs/client/tools/generate.mjs [file or URL]      default: http://127.0.0.1:7420/openapi.json, a running standalone
+//   node libs/client/tools/generate.mjs [file or URL] default: http://127.0.0.1:7420/openapi.json, a running standalone
 import { writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { clientTypes } from './client-types.mjs';

@@ -8,6 +8,8 @@
 import { TransientMap } from './transient-map.ts';
 
 export interface FairSemaphore {
+  /** Whether a place is free and no key waits for one. */
+  readonly isFree: boolean;
   /** Resolves with a place, which must be given back under the same key. */
   enter(key: string): Promise<void>;
   leave(key: string): void;
@@ -54,6 +56,9 @@ export function createFairSemaphore(max: number): FairSemaphore {
   }
 
   return {
+    get isFree() {
+      return held < max && waiting.size === 0;
+    },
     enter(key) {
       if (held < max && mayHaveMore(key)) {
         take(key);

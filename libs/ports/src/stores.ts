@@ -1,4 +1,5 @@
-// Every store and bus of one process, under the names by which services take them. An adapter offers some of them, a topology all.
+// Every store and bus of one process, under the names by which services take them. An adapter offers some of them, a
+// topology all.
 import type { ApiKeys } from './api-keys.ts';
 import type { Blobs } from './blobs.ts';
 import type { Dedup } from './dedup.ts';

@@ -15,7 +15,7 @@
 //       throw reads back by nonce too: it costs a read.
 import type { ThreadKey } from './thread-key.ts';
 
-/** The envelope, as stored. Field meanings: design §1. */
+/** The envelope, as stored. */
 export interface Commit extends ThreadKey {
   readonly v: 1;
   /** Number of events before this commit. */

@@ -2,7 +2,7 @@
 // to the disk: every step then runs for all of it in succession, while its code is in the processor's caches. ADR 26
 //
 // Invariants:
-//   W1. In the order of arrival, and in the next `setImmediate`: whoever is alone waits for nobody.
+//   W1. In the order of arrival, and in the next `setImmediate`: a lone request waits for no other.
 
 let waiting: (() => void)[] = [];
 

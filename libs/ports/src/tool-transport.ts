@@ -1,4 +1,4 @@
-// HTTP to tool servers, behind the outbound guard (guarantees §4): resolved once, checked, no redirects, capped.
+// HTTP to tool servers, behind the outbound guard: resolved once, checked, no redirects, capped.
 import type { ToolServer } from './registry.ts';
 
 export type SendOutcome =

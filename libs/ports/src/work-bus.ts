@@ -4,7 +4,8 @@
 //   W1. After `publish` answered the message is handled at least once, provided its commit is not released before
 //       `handled` (null: the bus itself is durable and the commit may be released at once).
 //   W2. A handler that rejects is called again with backoff; messages of other keys are not held up by it.
-//   W3. A message is handled in a place. Places are shared by `placeKeyOf`, in turns; a handler that waits gives its place back meanwhile.
+//   W3. A message is handled in a place. Places are shared by `placeKeyOf`, in turns; a handler that waits gives its
+//       place back meanwhile.
 import type {
   AnswerChoice,
   InvokeTool,
@@ -39,7 +40,10 @@ export interface WorkBus {
   ): Promise<Subscription>;
 }
 
-/** Messages of one tenant to the same tool servers share places: those of a server that is away wait for each other, not others for them. (W3) */
+/**
+ * Messages of one tenant to the same tool servers share places: those of a server that is away wait for each other, not
+ * others for them. (W3)
+ */
 export function placeKeyOf({ tenant, effect }: WorkTopics[keyof WorkTopics]): string {
   switch (effect.do) {
     case 'InvokeTool':

@@ -18,7 +18,6 @@ export type { ToolServerContent, ToolServerPatch } from './ingress/tool-servers.
 export type { TurnAnswer } from './ingress/turn-wait.ts';
 export type { ValidateArguments } from './thread-processor/completion/call-arguments.ts';
 export { Hold } from './thread-processor/held-deliveries.ts';
-export { Hold } from './thread-processor/held-deliveries.ts';
 export { type ProcessorProtocol, soundProtocol } from './thread-processor/protocol.ts';
 export { defaultProcessorSettings, type ProcessorSettings } from './thread-processor/settings.ts';
 export { createThreadProcessor, type ThreadProcessorDeps } from './thread-processor/thread-processor.ts';

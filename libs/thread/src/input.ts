@@ -1,7 +1,7 @@
 // Everything that may happen to a thread. An input is a noun: a request that can be refused, not yet a fact.
 //
 // Invariants:
-//   N1. `id` is unique inside a thread and is the dedup key: two inputs with one id are one input. design §2.
+//   N1. `id` is unique inside a thread and is the dedup key: two inputs with one id are one input.
 //   N2. Client inputs (`UserMessage`, every `…Request`, `ChoiceAnswer`) are always decided by a commit, if need be with
 //       a recorded refusal; the others may be refused without one, but only for a stable reason. (V3)
 import type { Content, DisplaySegment } from './content.ts';

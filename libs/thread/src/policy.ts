@@ -42,7 +42,7 @@ export const defaultLimits: Limits = {
   callbackTtlS: null,
 };
 
-/** Limits of the runtime itself, the same for every agent. guarantees §3. */
+/** Limits of the runtime itself, the same for every agent. */
 export const threadLimits = {
   pendingCallsMax: 128,
   /** Calls in one answer of the model; an answer with more counts as failed. */

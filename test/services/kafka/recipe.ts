@@ -189,7 +189,7 @@ export const nodeSettings: Settings = {
   'inter.broker.listener.name': 'BROKER',
   'auto.create.topics.enable': 'false',
   'offsets.topic.num.partitions': 4,
-  // A group's offsets must outlive the records that it has not read. (design §5)
+  // A group's offsets must outlive the records that it has not read.
   'offsets.retention.minutes': 20_160,
   'transaction.state.log.num.partitions': 1,
   'group.initial.rebalance.delay.ms': 0,

@@ -1,5 +1,5 @@
 // `fetch` for every request that does not go to a tool server (model providers above all): the same guard, the same
-// pinned addresses, no redirects; bodies may stream. guarantees §4: one guarded client for every outbound request.
+// pinned addresses, no redirects; bodies may stream. One guarded client for every outbound request.
 //
 // Invariants:
 //   W1. A refused URL rejects before a socket is opened; the error has code OUTBOUND_FORBIDDEN.

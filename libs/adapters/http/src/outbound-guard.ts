@@ -1,5 +1,5 @@
 // The guard of every outbound request: tool servers, manifests, model providers. Judges a URL and returns the addresses
-// that may be connected to; the connection uses exactly these (origin-pools.ts). guarantees §4, I-22.
+// that may be connected to; the connection uses exactly these (origin-pools.ts).
 //
 // Invariants:
 //   G1. A name is resolved once, and EVERY address it has must be allowed: one forbidden address refuses the name.

@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   H1. A credential is presented only to the origin of the registration's base URL: not to an endpoint elsewhere that
-//       a manifest names, not after a redirect (none is followed). guarantees §4, stolen secrets
+//       a manifest names, not after a redirect (none is followed).
 //   H2. A redirect is an answer like any other; it is never followed.
 //   H3. The hot path resolves no name, reads no secret and parses no URL again: all three are cached for seconds.
 import { Fault, type FetchOutcome, type SendOutcome, type ToolServer, type ToolTransport } from '@dormouse/ports';

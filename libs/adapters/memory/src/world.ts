@@ -1,5 +1,5 @@
-// A memory world: the durable part of an installation, and the view that one process has of it. Owns which adapter serves
-// which port in the two topologies. Everything a process awaits passes the gate (see `gate.ts`).
+// A memory world: the durable part of an installation, and the view that one process has of it. Owns which adapter
+// serves which port in the two topologies. Everything a process awaits passes the gate (see `gate.ts`).
 import type { Clock, Commit, Stores, ThreadKey, ToolTransport } from '@dormouse/ports';
 import { localRateLimits } from '@dormouse/ports';
 import { type BlobStore, createBlobs } from './blobs.ts';

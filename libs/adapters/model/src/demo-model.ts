@@ -4,8 +4,8 @@
 // Invariants:
 //   D1. It looks at the last few messages only: its cost does not grow with the conversation.
 //   D2. It is a function of its request: asked again, it says and calls the same.
-//   D3. After tool results it answers and calls nothing more, so a turn always ends. A report, a timer or a schedule is noted
-//       and calls nothing at all.
+//   D3. After tool results it answers and calls nothing more, so a turn always ends. A report, a timer or a schedule is
+//       noted and calls nothing at all.
 //   D6. Its input is what it answers, and its instructions: older messages are not counted.
 import type { ModelPart, ModelRequest, ToolDefinition } from '@dormouse/ports';
 import { isBuiltInToolName } from '@dormouse/protocol';

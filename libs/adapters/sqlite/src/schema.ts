@@ -3,11 +3,12 @@
 // Invariants:
 //   S1. `user_version` counts the steps applied; a database with more steps than this release knows is refused.
 //   S2. A step is never edited after a release: a change of shape is a new step at the end.
-//   S3. The log is `commits`, in order of arrival: kept by thread, every commit would touch a page of its own, twice the
-//       bytes to sync. Races are decided by unique keys: a version of a thread, an input of a thread, a thread's number.
+//   S3. The log is `commits`, in order of arrival: kept by thread, every commit would touch a page of its own, twice
+//       the bytes to sync. Races are decided by unique keys: a version of a thread, an input of a thread, a thread's
+//       number.
 //   S4. Tables are STRICT: what was declared is what is stored, so a row may be read by its declared type.
-//   S5. What every turn adds to is keyed by the id first: ids begin with their time, so the threads of one transaction meet
-//       on a few pages. Keyed by the thread first, each row would dirty a page of its own.
+//   S5. What every turn adds to is keyed by the id first: ids begin with their time, so the threads of one transaction
+//       meet on a few pages. Keyed by the thread first, each row would dirty a page of its own.
 
 /** 'DMSE': distinguishes Dormouse's files from others. */
 export const applicationId = 0x44_4d_53_45;

@@ -1,4 +1,4 @@
-// The small shapes that many requests and answers share, each with the limit that guarantees §3 gives it.
+// The small shapes that many requests and answers share, each with its limit.
 import type { PageRequest } from '@dormouse/ports';
 import { idCharactersMax } from '@dormouse/protocol';
 import { z } from 'zod';

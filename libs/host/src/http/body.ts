@@ -1,7 +1,7 @@
 // From the bytes of a request to a value of its schema, or a problem that says where it is wrong.
 //
 // Invariants:
-//   B1. Only UTF-8, strict JSON within limits reaches a schema; two readers of the same bytes agree. guarantees §4
+//   B1. Only UTF-8, strict JSON within limits reaches a schema; two readers of the same bytes agree.
 //   B2. Unknown fields are refused, each with a pointer; wrong fields too.
 //   B3. A body that a thread token may send can be read step by step; the others come from users with a key of their
 //       own.

@@ -1,10 +1,10 @@
-// POST /callback/{token}: where tool servers answer. The gateway judges everything, also a body that is no JSON or too large,
-// because only it can tell the thread. A plain Fastify route in a context of its own.
+// POST /callback/{token}: where tool servers answer. The gateway judges everything, also a body that is no JSON or too
+// large, because only it can tell the thread. A plain Fastify route in a context of its own.
 //
 // Invariants:
 //   C1. The path holds a credential: nothing here logs it, and no answer repeats it.
-//   C2. The token is judged before a byte of the body is read. Of a body that says that it is too large the beginning alone is
-//       read: it tells what the message is about.
+//   C2. The token is judged before a byte of the body is read. Of a body that says that it is too large the beginning
+//       alone is read: it tells what the message is about.
 import type { IncomingMessage } from 'node:http';
 import { callbackBytesMax } from '@dormouse/protocol';
 import type { Logger } from '@dormouse/ports';

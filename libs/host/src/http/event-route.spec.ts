@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { registerEventRoute } from './event-route.ts';
 import { HttpProblem } from './problem.ts';
 
-/** From guarantees §3. */
+/** As the guarantees say. */
 const seatsOfTenant = 1_000;
 
 /** A read that returns its result only after `open()`. */

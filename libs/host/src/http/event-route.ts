@@ -3,7 +3,7 @@
 // Invariants:
 //   E1. A token in the query is accepted here and nowhere else, and only for a stream.
 //   E2. A tenant has at most `streamsPerTenantMax` streams open in one process, including those that are being opened:
-//       a seat is taken in the step that counts the seats, and released however the stream ends. guarantees §3
+//       a seat is taken in the step that counts the seats, and released however the stream ends.
 //   E3. The connection is watched before the first await: a reader that leaves while its stream is being opened ends
 //       it.
 import type { ThreadKey } from '@dormouse/ports';

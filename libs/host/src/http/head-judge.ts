@@ -2,7 +2,8 @@
 // needs a key, except the events of a thread, whose route also judges a token in the query and takes no body.
 //
 // Invariants:
-//   J1. An operation is found by its method and its route. A route that is none has no caller, and who needs one refuses.
+//   J1. An operation is found by its method and its route. A route that is none has no caller, and who needs one
+//       refuses.
 //   J2. A body that says that it is too large is refused here; one that does not say so, while it is read.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allOperations } from '../api/operations.ts';

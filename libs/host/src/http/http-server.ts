@@ -1,5 +1,5 @@
-// The one HTTP server of a process: Nest's routes, and beside them the plain Fastify routes (messages, events, callbacks, health
-// and pages).
+// The one HTTP server of a process: Nest's routes, and beside them the plain Fastify routes (messages, events,
+// callbacks, health and pages).
 //
 // Invariants:
 //   H1. Nest has a context of its own, so none of its hooks reaches a plain route: Fastify would pass on what Nest adds

@@ -1,5 +1,5 @@
-// POST …/messages: the hot path, a plain Fastify route in a context of its own: none of Nest's hooks, guards or interceptors run
-// here, the body is read once, and the usual answer is one string.
+// POST …/messages: the hot path, a plain Fastify route in a context of its own: none of Nest's hooks, guards or
+// interceptors run here, the body is read once, and the usual answer is one string.
 //
 // Invariants:
 //   M1. What the guard and the interceptor do for other routes is done here too, by the same functions.

@@ -1,4 +1,4 @@
-// One service per process, as on a cluster. design §4
+// One service per process, as on a cluster.
 //
 // Invariants:
 //   R1. Health is answered from the start; ready is reported only when the process does its work.

@@ -1,11 +1,11 @@
-// The standalone topology: all five services in one process over one SQLite file. A topology, not a mode. design §8
+// The standalone topology: all five services in one process over one SQLite file. A topology, not a mode.
 //
 // Invariants:
 //   R1. Start: stores, services, examples, then the door; nothing is accepted before everything that works on it runs.
 //   R2. Stop: the door first (no new connection, streams end, requests finish), then the services in order, then the
 //       stores; exit code 0. A later signal ends the process at once.
-//   R3. A start that fails lets go of what it holds, says what to do next, and exits with 1. A signal during the start ends
-//       it at once.
+//   R3. A start that fails lets go of what it holds, says what to do next, and exits with 1. A signal during the start
+//       ends it at once.
 import 'reflect-metadata';
 import type { Service } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';

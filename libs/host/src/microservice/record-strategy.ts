@@ -1,12 +1,13 @@
-// The transport of a cluster's services, as NestJS microservices know one: it binds the handlers that controllers register with
-// `@EventPattern('inputs' | 'dispatches' | 'notices')` and calls one for every record. Fetching, lanes, watermark, pause and drain stay
-// the bus's and the service's. ADR 8
+// The transport of a cluster's services, as NestJS microservices know one: it binds the handlers that controllers
+// register with `@EventPattern('inputs' | 'dispatches' | 'notices')` and calls one for every record. Fetching, lanes,
+// watermark, pause and drain stay the bus's and the service's. ADR 8
 //
 // Invariants:
-//   T1. A record passes through its handler before the service is given it: guards, interceptors and filters of Nest apply to it.
+//   T1. A record passes through its handler before the service is given it: guards, interceptors and filters of Nest
+//       apply to it.
 //   T2. Inputs of one partition pass in their order: the next one begins when the one before was handed on.
-//   T3. An input whose handler fails is handled again, with patience, as long as its assignment lives; it is said once. Nothing behind it
-//       overtakes it. Work whose handler fails is handed out again by the bus.
+//   T3. An input whose handler fails is handled again, with patience, as long as its assignment lives; it is said once.
+//       Nothing behind it overtakes it. Work whose handler fails is handed out again by the bus.
 //   T4. Stop: the services drain, in their order, within `stopWithinMs`.
 import type { Assignment, InputConsumer, Logger, Place, Stores, ThreadDelivery, WorkTopics } from '@dormouse/ports';
 import type { Service } from '@dormouse/runtime';

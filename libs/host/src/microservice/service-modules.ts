@@ -1,5 +1,5 @@
-// A module of Nest for each service: its controller, and the service behind it. In a cluster each is a microservice of its own, bound by
-// RecordStrategy; the standalone process composes all of them without a transport.
+// A module of Nest for each service: its controller, and the service behind it. In a cluster each is a microservice of
+// its own, bound by RecordStrategy; the standalone process composes all of them without a transport.
 import type { ThreadDelivery, WorkTopics } from '@dormouse/ports';
 import type { Service } from '@dormouse/runtime';
 import { Controller, type DynamicModule, Inject, Module, type Type } from '@nestjs/common';

@@ -6,7 +6,7 @@
 import { type Clock, TransientSet } from '@dormouse/ports';
 
 export interface ProcessClock extends Clock {
-  /** Resolves when everyone who was due has been woken. */
+  /** Resolves when every due sleeper has been woken. */
   advance(ms: number): Promise<void>;
 }
 

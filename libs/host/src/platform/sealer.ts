@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   S1. A sealed value that is moved to another tenant or name does not open.
-//   S2. A value is sent only to an origin in the secret's own list. guarantees §4, stolen secrets
+//   S2. A value is sent only to an origin in the secret's own list.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Fault, type Sealer, type SealOwner, type Secrets } from '@dormouse/ports';
 

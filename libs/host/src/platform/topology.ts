@@ -44,8 +44,8 @@ export function openTopology(config: Config, clock: Clock, logger: Logger): Prom
 }
 
 /**
- * One tenant, whose tool servers and models are often on the same machine. The writer stores whatever waits in one transaction, so
- * several groups may be on their way to it. ADR 18
+ * One tenant, whose tool servers and models are often on the same machine. The writer stores whatever waits in one
+ * transaction, so several groups may be on their way to it. ADR 18
  */
 const standaloneTraits: TopologyTraits = {
   outboundAllow: ['http://127.0.0.0/8', 'http://[::1]', 'http://localhost'],

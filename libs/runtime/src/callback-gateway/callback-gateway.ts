@@ -1,5 +1,5 @@
 // The door for tool servers: turns a POST on a callback URL into an input of its thread, or into an answer that says
-// why not. Judges the message; whether anything waits for it is for `decide`. RAP transport, Tool → Runtime. design §7
+// why not. Judges the message; whether anything waits for it is for `decide`. RAP transport, Tool → Runtime.
 //
 // Answers: 200 accepted, already known, or nothing pending · 401 not our token · 403 the body is about another call ·
 // 410 expired or revoked · 400 not JSON · 413 too large · 415 not `application/json` · 422 not a RAP message ·

@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   K1. With an idempotency key the id is a function of (tenant, method, path, key) alone: the same request sent again,
-//       to any process and at any time, is the same input, and the log dedups it for ever. design §2.
+//       to any process and at any time, is the same input, and the log dedups it for ever.
 //   K2. Without one the id is ULID-like: ten characters of time, sixteen of randomness; it sorts by time.
 //   K3. The public ids of one request (`msg_`, `req_`, `thr_`) carry the same 26 characters as its input id `c:`.
 import { hash } from 'node:crypto';

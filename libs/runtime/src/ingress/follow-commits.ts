@@ -1,7 +1,7 @@
 // The log of one thread as a live stream: what is stored, then what comes, without gap and without repeat.
 //
 // Invariants:
-//   F1. Subscribe first, then read the log, then forward what is newer: nothing falls between. design §6
+//   F1. Subscribe first, then read the log, then forward what is newer: nothing falls between.
 //   F2. The feed is a hint: after a commit that does not join the last one the log is read, and without any hint the
 //       log is read again every `pollMs`. Losing hints costs time, never correctness.
 //   F3. What waits for a slow reader is bounded; past that the stream gives `lagged` and ends.
@@ -57,7 +57,9 @@ export async function holdHints(ports: FollowPorts, key: ThreadKey, signal: Abor
   return hints;
 }
 
-/** Subscribes until closed, which it does by itself after `withinMs`. Answers when the subscription is in force. (F1) */
+/**
+ * Subscribes until closed, which it does by itself after `withinMs`. Answers when the subscription is in force. (F1)
+ */
 export async function openHints(
   { feed, clock }: FollowPorts,
   key: ThreadKey,

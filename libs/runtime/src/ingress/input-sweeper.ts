@@ -1,5 +1,5 @@
 // Produces again what a store holds and the topic `inputs` may have lost: openings lost between a thread's row and the
-// topic, and the wake of a parked thread that an operator has asked to replay. design §4
+// topic, and the wake of a parked thread that an operator has asked to replay.
 //
 // Invariants:
 //   Z1. Producing an opening twice opens a thread once: it has one input id. The same holds for the wake of a replay.

@@ -1,7 +1,7 @@
 // Reads the events of a log in order, in blocks, from any position; and searches backwards from one.
 //
 // Invariants:
-//   L1. `position` of the event at index i of a commit is `version + i + 1`; positions are 1..n. design §1.
+//   L1. `position` of the event at index i of a commit is `version + i + 1`; positions are 1..n.
 //   L2. A block is bounded, so that a log of any length is read in bounded memory.
 import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import type { RecordedEvent } from '@dormouse/thread';

@@ -1,7 +1,7 @@
 // What a user's message carries into the log: small text inline, everything large in the blob store first.
 //
 // Invariants:
-//   M1. A payload over `inlineBytesMax` is durable in the blob store before the input naming it exists. guarantees §3
+//   M1. A payload over `inlineBytesMax` is durable in the blob store before the input naming it exists.
 //   M2. A reference to text keeps a preview, so that a log reads without the blob store. (C2)
 import { hash } from 'node:crypto';
 import { fitsBytes } from '@dormouse/protocol';

@@ -3,11 +3,12 @@
 //
 // Invariants:
 //   W1. A thread whose row still carries its opening is opened before anything else is sent to it: after a 201 posting
-//       works at once, also when the process died between the row and the opening. design §4
-//   W2. A thread has one key for as long as it is remembered: the name in a request is a piece of its path, and on the way of a
-//       message a dozen maps would each compare it letter by letter.
-//   W3. A child can be read as soon as a commit that is shown names it: its row is written here where the processor, which owes
-//       it to that commit, has not come to it yet. What was imported owes nothing, and names threads of elsewhere.
+//       works at once, also when the process died between the row and the opening.
+//   W2. A thread has one key for as long as it is remembered: the name in a request is a piece of its path, and on the
+//       way of a message a dozen maps would each compare it letter by letter.
+//   W3. A child can be read as soon as a commit that is shown names it: its row is written here where the processor,
+//       which owes it to that commit, has not come to it yet. What was imported owes nothing, and names threads of
+//       elsewhere.
 import { type Commit, type InputBus, type ThreadDirectory, type ThreadKey, ThreadMap } from '@dormouse/ports';
 import { childRow } from '../child-row.ts';
 import { openCommit } from '../envelope.ts';
@@ -18,7 +19,7 @@ const rememberedMax = 100_000;
 const spawning = '"do":"SpawnChild"';
 
 export interface ThreadLookup {
-  /** Its key (W2), or 404: for another tenant's thread as for an unknown one, so that nobody learns which. */
+  /** Its key (W2), or 404: for another tenant's thread as for an unknown one: the answer does not tell which. */
   find(key: ThreadKey): Promise<Answered<ThreadKey>>;
   /** The key that `find` would answer with at once; what was given when it would have to look. (W2) */
   keyOf(key: ThreadKey): ThreadKey;

@@ -3,14 +3,15 @@
 // Invariants:
 //   L1. A failing slice is tried again at the head of its lane, never skipped and never overtaken. (V6)
 //   L2. A lane keeps no timer while nothing waits; with nothing queued, running or held it is forgotten (`retire`).
-//   L3. An answer counts only while its run is the lane's run: whoever ended that run has taken over what it held. (V2)
-//   L4. Poison (a slice that throws anything but a Fault, however often it is tried) parks its own thread and no other: the
-//       mark first, then each input behind it in order, and only then are they released (`parking.ts`). Whoever does not know a
-//       thread looks for the mark first, also before a recovery: its answer would be decided. A recovery has no input to put
-//       aside: it is tried again slowly, and said aloud.
-//       So does a kind that this version does not know, at once (`known-again.ts`); and a Fault that only this thread meets, for longer than a server takes to come back (`fault-patience.ts`).
-//   L5. Whoever was told that his input was not taken does not see it decided later. An attempt that is under way ends, and
-//       what is in the log then, or may be, is paid like everything else.
+//   L3. An answer counts only while its run is the lane's run: the input that ended that run took its hold over. (V2)
+//   L4. Poison (a slice that throws anything but a Fault, however often it is tried) parks its own thread and no other:
+//       the mark first, then each input behind it in order, and only then are they released (`parking.ts`). A lane that
+//       does not know a thread looks for the mark first, also before a recovery: its answer would be decided. A
+//       recovery has no input to put aside: it is tried again slowly, and said aloud. So does a kind that this version
+//       does not know, at once (`known-again.ts`); and a Fault that only this thread meets, for longer than a server
+//       takes to come back (`fault-patience.ts`).
+//   L5. An input whose sender was told that it was not taken is not decided later. An attempt that is under way ends,
+//       and what is in the log then, or may be, is paid like everything else.
 //   L6. Of what waits here a share counts for the process: however much one thread is sent, others' inputs are taken.
 import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
 import { NeedsNewerVersion } from '@dormouse/thread';

@@ -1,5 +1,5 @@
 // Ids that are functions of the log: 48 bits of time and 80 bits of a keyed hash, in ULID form, so that they sort by
-// time and deciding again at the same moment gives the same id. design §2
+// time and deciding again at the same moment gives the same id.
 //
 // Invariants:
 //   M1. Same key, tenant, thread, prefix, position and time: same id. Nothing random enters.

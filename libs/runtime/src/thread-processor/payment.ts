@@ -41,7 +41,7 @@ export interface PaymentDeps {
   readonly clock: { now(): number };
   readonly logger: Logger;
   readonly protocol: { readonly isOwed: typeof isOwed };
-  /** A timer was set: whoever waits for the next one may have to wake earlier. */
+  /** A timer was set that may be the nearest: the timer loop may have to wake earlier. */
   readonly timerSet: (due: number) => void;
 }
 
@@ -136,7 +136,10 @@ async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<
   await everyOne(orders);
 }
 
-/** A call that no record of the bus can carry fails, as one that its server refuses: no later attempt would change it. (P5) */
+/**
+ * A call that no record of the bus can carry fails, as one that its server refuses: no later attempt would change it.
+ * (P5)
+ */
 async function invoked(
   deps: PaymentDeps,
   debtor: Debtor,

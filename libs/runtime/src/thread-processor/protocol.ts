@@ -1,9 +1,9 @@
-// The functions of the four steps that the simulator can replace by a broken variant, to prove that its checkers notice (mutation
-// check). Production always runs `soundProtocol`; nothing here is a setting, and no operator can reach it.
+// The functions of the four steps that the simulator can replace by a broken variant, to prove that its checkers notice
+// (mutation check). Production always runs `soundProtocol`; nothing here is a setting, and no operator can reach it.
 //
-// How to break it: `createThreadProcessor({...deps, protocol: { confirmRefusal: async () => ({ refusal: 'final' }) }})`.
-// A broken variant replaces a whole function; it may call the sound one, and close over state of its own. What is not here is
-// broken at a port: no unique index, a timer dropped twice, a claim that is not kept.
+// How to break it: `createThreadProcessor({...deps, protocol: { confirmRefusal: async () => ({ refusal: 'final' })
+// }})`. A broken variant replaces a whole function; it may call the sound one, and close over state of its own. What is
+// not here is broken at a port: no unique index, a timer dropped twice, a claim that is not kept.
 import type { Assignment } from '@dormouse/ports';
 import { decide, evolve, extendTranscript, inputIds, isOwed } from '@dormouse/thread';
 import type { CompletionAnswer } from './completion/completion-run.ts';

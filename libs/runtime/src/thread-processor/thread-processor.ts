@@ -1,12 +1,14 @@
-// The thread-processor: consumes `inputs`, decides, and owns every thread's log. design §3
+// The thread-processor: consumes `inputs`, decides, and owns every thread's log.
 //
 // It wires its parts together and moves between the states of a service; each rule lives in the part that obeys it:
-// `slice/` the four steps, `payment.ts` what is owed, `held-deliveries.ts` what may be released, `completion/` the model,
-// `due-timers.ts` time, `lane.ts` order and patience, `protocol.ts` the functions that the simulator can replace.
+// `slice/` the four steps, `payment.ts` what is owed, `held-deliveries.ts` what may be released, `completion/` the
+// model, `due-timers.ts` time, `lane.ts` order and patience, `protocol.ts` the functions that the simulator can
+// replace.
 //
 // Invariants:
 //   P1. Every input of a thread goes through the thread's lane: the bus's, and the model's answers through memory. (V2)
-//   P2. Stopping takes nothing new, lets slices and completions end for a while, and leaves the rest owed, never half done.
+//   P2. Stopping takes nothing new, lets slices and completions end for a while, and leaves the rest owed, never half
+//       done.
 import type { Clock, Entropy, InputConsumer, Logger, Model, Stores, Subscription } from '@dormouse/ports';
 import { hashKeyOf } from '../keyed-hash.ts';
 import type { Service } from '../service.ts';

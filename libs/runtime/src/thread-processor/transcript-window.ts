@@ -56,7 +56,10 @@ export class TranscriptWindow {
     return this.#kept.slice(from - this.#from, to - this.#from).map(messageOf);
   }
 
-  /** The newest messages before `to` that are kept: `countMax` at most, and as many as weigh no more than `bytesMax` together. */
+  /**
+   * The newest messages before `to` that are kept: `countMax` at most, and as many as weigh no more than `bytesMax`
+   * together.
+   */
   newest(to: number, countMax: number, bytesMax: number): readonly ModelMessage[] {
     const end = Math.min(Math.max(0, to - this.#from), this.#kept.length);
     let begin = end;

@@ -1,4 +1,4 @@
-// Brings one call to its tool server and writes down how that ended: the two delivery classes of design §7 over the
+// Brings one call to its tool server and writes down how that ended: the two delivery classes over the
 // ledger of (V7). Not here: what is sent (invocation.ts), whose turn it is (server-gate.ts), publishing a failure.
 //
 // Invariants:
@@ -100,7 +100,7 @@ type Begin = () => Promise<May>;
 /** A ledger that was read this short a time ago is not read again. */
 const freshMs = 1_000;
 
-/** @throws Fault when the process stops or a store fails: the call is delivered to somebody again. */
+/** @throws Fault when the process stops or a store fails: the bus delivers the call again. */
 export async function deliver(
   deps: DeliveryDeps,
   errand: Errand,

@@ -2,9 +2,9 @@
 // that is slow or down affects no other tenant or server.
 //
 // Invariants:
-//   S1. Whoever is told to stop waiting has not begun.
-//   S2. What is held here is forgotten when nobody waits and nothing has failed, not before: one entry per server in use.
-//   S3. Whoever has to wait does so from the moment he came: nobody who comes later is let in before.
+//   S1. A call whose wait is cancelled has not begun.
+//   S2. A gate is forgotten when no call waits and its breaker is closed, not before: one entry per server in use.
+//   S3. Calls that wait enter in the order of their arrival.
 import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
 import { createBreaker, type Breaker, type Pass } from './breaker.ts';
 import { createBulkhead, type Bulkhead } from './bulkhead.ts';

@@ -1,5 +1,5 @@
 // Pays what threads owe to tool servers: calls to be made, calls to be withdrawn, toolsets to be loaded. A failure
-// comes back as an input of the thread. design §7. Not here: how one call is delivered (delivery.ts), notices
+// comes back as an input of the thread. Not here: how one call is delivered (delivery.ts), notices
 // (notifier).
 //
 // Invariants:

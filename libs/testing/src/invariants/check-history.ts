@@ -1,4 +1,4 @@
-// All invariants of guarantees §2 that apply to what exists, each one function; one call judges a history.
+// All invariants of docs/invariants.md that apply to what exists, each one function; one call judges a history.
 import { callsAreSettledOnce, closingCloses } from './call-invariants.ts';
 import {
   idsAreUnique,

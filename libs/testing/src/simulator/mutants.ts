@@ -1,4 +1,4 @@
-// The broken variants of guarantees §2 and of the table in the protocol's verification, as far as what they break
+// The broken variants of the protocol, as far as what they break
 // exists. Each must be caught by the checkers within a fixed range of seeds, or is harmless for the reason it names.
 import type { Mutant } from './mutant.ts';
 import { brokerMutants } from './mutants/broker-mutants.ts';

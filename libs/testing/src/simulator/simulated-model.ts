@@ -1,5 +1,5 @@
-// A model that is not deterministic: asked twice for one completion it answers twice, differently. Slow, parallel, wrong and
-// failing at random; it stops calling tools after a few completions, so that every universe comes to rest.
+// A model that is not deterministic: asked twice for one completion it answers twice, differently. Slow, parallel,
+// wrong and failing at random; it stops calling tools after a few completions, so that every universe comes to rest.
 import { type Clock, type Model, ModelFault, type ModelPart, type ModelRequest } from '@dormouse/ports';
 import type { ModelMessage } from '@dormouse/thread';
 import type { SeenPrompt } from '../invariants/history.ts';

@@ -1,5 +1,5 @@
-// A tool that the runtime itself offers to a model: one file per tool, with its name, its schema and what it does. Each is settled
-// inside the decision that requests it.
+// A tool that the runtime itself offers to a model: one file per tool, with its name, its schema and what it does. Each
+// is settled inside the decision that requests it.
 import { text } from '../content.ts';
 import type { Draft } from '../draft.ts';
 import { settle } from '../rules/call.ts';

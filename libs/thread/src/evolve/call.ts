@@ -30,7 +30,7 @@ export const withCall = (thread: Thread, call: Call): Thread => ({ ...thread, ca
 const withoutProblems = ({ problems }: Thread, toolCallId: string): Thread['problems'] =>
   problems.filter((problem) => problem.toolCallId !== toolCallId);
 
-/** What a tool sent and nobody can use stays to be seen as long as its call waits for something better. */
+/** An unusable callback stays a problem of the thread as long as its call waits for a usable one. */
 export function rejectCallback(thread: Thread, event: Event<'CallbackRejected'>, since: number): Thread {
   const { toolCallId, code, reason } = event;
   const call = callOf(thread, toolCallId);

@@ -15,7 +15,8 @@ export function setTimer(thread: Thread, event: Event<'TimerSet'>): Thread {
   const schedule = scheduleId === null ? undefined : own(thread.schedules, scheduleId);
   if (schedule !== undefined)
     return { ...set, schedules: { ...thread.schedules, [schedule.scheduleId]: { ...schedule, timerId } } };
-  // The turn ends with the sleep: what its round brought is seen when the thread wakes, what arrived meanwhile wakes it.
+  // The turn ends with the sleep: what its round brought is seen when the thread wakes, what arrived meanwhile wakes
+  // it.
   return reason === 'sleep' ? { ...set, unseen: thread.arrivals } : set;
 }
 

@@ -15,7 +15,7 @@ export function closeThread(draft: Draft, input: CloseRequest): Decision {
   return draft.decided();
 }
 
-/** An event's child that waits for nothing any more is done, whatever its result. design §2 */
+/** An event's child that waits for nothing any more is done, whatever its result. */
 export function closeWhenDone(draft: Draft): void {
   const { status, spawnedBy, policies, stalled, lastError, lastAnswer } = draft.thread;
   if (status !== 'open' || spawnedBy?.kind !== 'event' || policies.eventChildren !== 'close_when_idle') return;

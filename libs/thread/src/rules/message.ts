@@ -1,4 +1,4 @@
-// A user message, also one that arrives while the thread is busy. design §2: cancel, keep, queue, reject; calls that
+// A user message, also one that arrives while the thread is busy: cancel, keep, queue, reject; calls that
 // wait for a person have their own policy, because "I have logged in" must not cancel the login.
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';

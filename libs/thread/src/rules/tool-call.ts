@@ -1,5 +1,6 @@
 // A call from the model's wish to its one outcome. A call is settled exactly once, by the first of result, dispatch
-// failure, timeout, interruption, denial, "outcome unknown", unreadable result; anything later changes nothing. I-10, I-11
+// failure, timeout, interruption, denial, "outcome unknown", unreadable result; anything later changes nothing. I-10,
+// I-11
 import type { AfterAnswer } from '../built-in/built-in-tool.ts';
 import { isBuiltIn, runBuiltIn } from '../built-in/built-in-tools.ts';
 import type { Content } from '../content.ts';

@@ -42,7 +42,7 @@ export const isBusy = ({ thread }: Draft): boolean =>
   thread.completion !== null ||
   blockingCalls(thread).length > 0;
 
-/** Arrivals wait for the round, but not for ever: one slow call must never block a thread. design §2 */
+/** Arrivals wait for the round, but not for ever: one slow call must never block a thread. */
 function limitTheWait(draft: Draft): void {
   const { arrivals, limits } = draft.thread;
   if (arrivals === 0 || blockingCalls(draft.thread).length === 0) return;

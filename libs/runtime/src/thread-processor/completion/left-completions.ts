@@ -1,5 +1,5 @@
 // Orphaned completions, whose lane is gone with its assignment: they linger for a while, because the partition may come
-// back, and a model that was paid for once need not be asked again. design §5
+// back, and a model that was paid for once need not be asked again.
 //
 // Invariants:
 //   B1. Only the lane that owes the very same completion may adopt it; with holds of its own, the old ones are gone.

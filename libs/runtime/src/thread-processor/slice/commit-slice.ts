@@ -6,7 +6,8 @@
 //   A3. Every outcome of the append is handled: a conflict is decided again on a reloaded state, a duplicate is looked
 //       up, an unknown outcome is read back by its nonce, and so is an append that throws. (L5, L8) Both indexes may be
 //       violated and only one be named.
-//   A4. `too_large` is permanent: the slice throws what is not a Fault, so that the lane parks its thread and does not retry.
+//   A4. `too_large` is permanent: the slice throws what is not a Fault, so that the lane parks its thread and does not
+//       retry.
 //   A5. The transcript in memory takes the messages of a commit once the commit is in the log.
 import type { AppendOutcome, Commit } from '@dormouse/ports';
 import { sealCommit } from '../../envelope.ts';
@@ -19,8 +20,6 @@ import { type InputItem, type SliceItem, tell } from './slice-item.ts';
 
 type KnownOutcome = Exclude<AppendOutcome, 'unknown' | 'too_large'>;
 
-type KnownOutcome = Exclude<AppendOutcome, 'unknown' | 'too_large'>;
-
 /** A decision as it will be stored, and the thread after it. */
 interface SealedSlice {
   readonly slice: DecidedSlice;
@@ -29,7 +28,10 @@ interface SealedSlice {
   readonly debts: readonly Debt[];
 }
 
-/** Those items that are finished; the others are decided again. @throws what is not a Fault where the commit is too large. (A4) */
+/**
+ * Those items that are finished; the others are decided again. @throws what is not a Fault where the commit is too
+ * large. (A4)
+ */
 export async function commitSlice(
   deps: SliceDeps,
   lane: LaneMemory,

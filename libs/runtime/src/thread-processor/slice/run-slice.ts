@@ -1,4 +1,4 @@
-// The four steps of one slice of one thread: state, decide, append, pay. design §3
+// The four steps of one slice of one thread: state, decide, append, pay.
 //
 // Invariants:
 //   F1. A crash anywhere is harmless: before the append nothing happened; after it the commit owes what it says, and
@@ -91,8 +91,9 @@ async function currentState(deps: SliceDeps, lane: LaneMemory): Promise<CurrentS
 }
 
 /**
- * Pays commits that another process appended. A hold of its own, never the head's: what it takes over from an ended completion is older than the head, and an older
- * hold may have to wait for the head's delivery later. Two holds that wait for each other are never released (H3).
+ * Pays commits that another process appended. A hold of its own, never the head's: what it takes over from an ended
+ * completion is older than the head, and an older hold may have to wait for the head's delivery later. Two holds that
+ * wait for each other are never released (H3).
  */
 export async function payForeign(
   deps: SliceDeps,

@@ -82,7 +82,10 @@ export async function payAgain(
 
 export const versionsOf = (debts: readonly Debt[]): string => debts.map(({ version }) => version).join(' ');
 
-/** Released no earlier than what this lane still holds: a store that keeps debts by commit must not forget one too early. */
+/**
+ * Released no earlier than what this lane still holds: a store that keeps debts by commit must not forget one too
+ * early.
+ */
 function joinOpenHolds(lane: LaneMemory, hold: Hold): void {
   for (const open of lane.openHolds) if (open.isOpen) open.absorb(hold.retain());
   lane.run?.hold.absorb(hold.retain());

@@ -62,7 +62,10 @@ export interface SliceProtocol {
   readonly extendTranscript: typeof extendTranscript;
   /** Broken: unfiltered, or a detached call owes nothing. (V5, V9) */
   readonly isOwed: typeof isOwed;
-  /** Broken: paid before the append, a conflict taken for done, one duplicate taken for all, a failed slice skipped. (V6, V8) */
+  /**
+   * Broken: paid before the append, a conflict taken for done, one duplicate taken for all, a failed slice skipped.
+   * (V6, V8)
+   */
   commitSlice(
     deps: SliceDeps,
     lane: LaneMemory,
@@ -70,7 +73,10 @@ export interface SliceProtocol {
     slice: DecidedSlice,
     at: number,
   ): Promise<readonly SliceItem[]>;
-  /** Whether our append with an unknown outcome happened; `stored` is what the log holds at its version. Broken: always no. */
+  /**
+   * Whether our append with an unknown outcome happened; `stored` is what the log holds at its version. Broken: always
+   * no.
+   */
   wasAppended(ours: Commit, stored: Commit | null): boolean;
   /** Broken: head not read, input not looked up, neither, or looked up once for all reloads. (V4) */
   readonly confirmRefusal: typeof confirmRefusal;
@@ -80,7 +86,10 @@ export interface SliceProtocol {
   readonly pay: typeof pay;
   /** Broken: commits met on a reload are not paid. (V1) */
   payForeign(deps: SliceDeps, lane: LaneMemory, debts: readonly Debt[], state: ThreadState): Promise<void>;
-  /** From which version a redelivery is paid; null when this lane has paid everything. Broken: its own version always. (V1, V5) */
+  /**
+   * From which version a redelivery is paid; null when this lane has paid everything. Broken: its own version always.
+   * (V1, V5)
+   */
   repayFrom(repayment: Repayment): number | null;
   /** Broken: none of the debts that were read, its own commit only, new ids. (V1) */
   payAgain(

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { bannedInComments, foreignCitations, longComments } from './comment-language.ts';
+import { filesBelow } from './source-file.ts';
+
+const house = filesBelow('libs', 'apps', 'test', 'bench');
+const sample = (text: string) => [{ path: 'libs/thread/src/a.ts', text }];
+
+describe('comments', () => {
+  it('are written in plain technical English', () => {
+    expect(house.length).toBeGreaterThan(300);
+    expect(bannedInComments(house)).toEqual([]);
+    expect(longComments(house)).toEqual([]);
+    expect(foreignCitations(house)).toEqual([]);
+  });
+
+  it.each([
+    ['W1', bannedInComments, '// Whoever comes later waits.'],
+    ['W1', bannedInComments, ' * nobody reads it'],
+    ['W2', longComments, `// ${'a word '.repeat(20)}`],
+    ['W3', foreignCitations, '/** Step 3. design §4 */'],
+  ])('%s is seen red', (_rule, rule, text) => {
+    expect(rule(sample(text))).toHaveLength(1);
+  });
+
+  it('are not looked for in code and texts', () => {
+    const code = "const text = 'nobody'; // a short one\nexpect(whoever).toBe(design);";
+    expect([...bannedInComments(sample(code)), ...longComments(sample(code))]).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+// How comments are written (STYLE, "Words"): in plain technical English whose subjects are nouns of the code.
+//
+// W1  A word that names no thing of the code is not in a comment: `bannedWords` says what to write instead.
+// W2  A line that is nothing but a comment has at most 120 columns.
+// W3  A comment cites no document that is not in the repository.
+import { isTypeScript, type SourceFile, type Violation } from './source-file.ts';
+
+/** What to name instead of each. */
+const bannedWords: Readonly<Record<string, string>> = {
+  nobody: 'the part that does not do it',
+  'no one': 'the part that does not do it',
+  whoever: 'the caller, the sender, the owner, …',
+  somebody: 'another process, a client, an operator, …',
+  someone: 'another process, a client, an operator, …',
+  anybody: 'any caller, any client, …',
+  anyone: 'any caller, any client, …',
+  everybody: 'all callers, all readers, …',
+  everyone: 'all callers, all readers, …',
+};
+const banned = new RegExp(`\\b(${Object.keys(bannedWords).join('|')})\\b`, 'i');
+const columnsMax = 120;
+/** Documents that the project was built from and does not contain. */
+const foreignDocuments = /\b(?:design|guarantees|verification) §/;
+
+export function bannedInComments(files: readonly SourceFile[]): Violation[] {
+  return commentLines(files, (line) => {
+    const word = banned.exec(line)?.[1]?.toLowerCase();
+    return word === undefined ? undefined : `says "${word}": name ${bannedWords[word]} (W1)`;
+  });
+}
+
+export const longComments = (files: readonly SourceFile[]): Violation[] =>
+  commentLines(files, (line) =>
+    line.length > columnsMax ? `has a comment of ${line.length} columns: wrap it at ${columnsMax} (W2)` : undefined,
+  );
+
+export const foreignCitations = (files: readonly SourceFile[]): Violation[] =>
+  commentLines(files, (line) =>
+    foreignDocuments.test(line) ? 'cites a document that is not in the repository (W3)' : undefined,
+  );
+
+function commentLines(
+  files: readonly SourceFile[],
+  complaintAbout: (line: string) => string | undefined,
+): Violation[] {
+  return files.filter(isTypeScript).flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, index) => {
+      const complaint = /^\s*(?:\/\/|\/\*\*|\* )/.test(line) ? complaintAbout(line) : undefined;
+      return complaint === undefined ? [] : [`${path}:${index + 1} ${complaint}`];
+    }),
+  );
+}
