@@ -1,7 +1,5 @@
 // URLs that must never open a connection. `{port}` is where a canary listens on loopback, so that a guard that lets one
 // pass is caught by the canary and not only by its own verdict. Names are resolved by `hostileResolver`.
-//
-//
 
 /** Spellings of loopback and of everything that leads there. */
 const loopback = [
