@@ -1,2 +1,2 @@
 export { openSqlite, type SqliteOptions, type SqliteStores } from './open-sqlite.ts';
-export type { WriterCounters } from './writer-counters.ts';
+export type { WriterCounters } from './writer/writer-counters.ts';

@@ -1,30 +1,30 @@
 // Opens a data directory and gives every store and both buses of the standalone topology over its one file.
 import { type Clock, localRateLimits, type Stores } from '@dormouse/ports';
-import { createAgents } from './agents.ts';
-import { createApiKeys } from './api-keys.ts';
-import { createBlobs } from './blobs.ts';
-import { type DataDirectory, holdDataDirectory } from './data-directory.ts';
-import { openReader, prepareDatabase, type Reader } from './database.ts';
-import { createDispatchLedger } from './dispatch-ledger.ts';
-import { type GroupWriter, startGroupWriter } from './group-writer.ts';
-import { createIdempotencyKeys } from './idempotency-keys.ts';
-import { createLocalInputBus } from './local-input-bus.ts';
-import { createLocalLiveFeed } from './local-live-feed.ts';
-import { createLocalWorkBus } from './local-work-bus.ts';
-import { createOwedCommits } from './owed-commits.ts';
-import { createParkedThreads } from './parked-threads.ts';
-import { createRecentIds } from './recent-ids.ts';
-import { createSecrets } from './secrets.ts';
-import { createSnapshots } from './snapshots.ts';
-import { startSweeper } from './sweeper.ts';
-import { systemClock } from './system-clock.ts';
-import { createThreadDirectory } from './thread-directory.ts';
-import { createThreadLog } from './thread-log.ts';
-import { createTimers } from './timers.ts';
-import { createToolServers } from './tool-servers.ts';
-import { createToolsets } from './toolsets.ts';
-import { createLogins, createViews } from './views.ts';
-import type { WriterCounters } from './writer-counters.ts';
+import { createAgents } from './stores/agents.ts';
+import { createApiKeys } from './stores/api-keys.ts';
+import { createBlobs } from './stores/blobs.ts';
+import { type DataDirectory, holdDataDirectory } from './file/data-directory.ts';
+import { openReader, prepareDatabase, type Reader } from './file/database.ts';
+import { createDispatchLedger } from './stores/dispatch-ledger.ts';
+import { type GroupWriter, startGroupWriter } from './writer/group-writer.ts';
+import { createIdempotencyKeys } from './stores/idempotency-keys.ts';
+import { createLocalInputBus } from './buses/local-input-bus.ts';
+import { createLocalLiveFeed } from './buses/local-live-feed.ts';
+import { createLocalWorkBus } from './buses/local-work-bus.ts';
+import { createOwedCommits } from './buses/owed-commits.ts';
+import { createParkedThreads } from './stores/parked-threads.ts';
+import { createRecentIds } from './stores/recent-ids.ts';
+import { createSecrets } from './stores/secrets.ts';
+import { createSnapshots } from './stores/snapshots.ts';
+import { startSweeper } from './stores/sweeper.ts';
+import { systemClock } from './file/system-clock.ts';
+import { createThreadDirectory } from './stores/thread-directory.ts';
+import { createThreadLog } from './stores/thread-log.ts';
+import { createTimers } from './stores/timers.ts';
+import { createToolServers } from './stores/tool-servers.ts';
+import { createToolsets } from './stores/toolsets.ts';
+import { createLogins, createViews } from './stores/views.ts';
+import type { WriterCounters } from './writer/writer-counters.ts';
 
 export interface SqliteOptions {
   /** The data directory; created if missing. One process at a time. */

@@ -1,0 +1,32 @@
+import type { WorkTopics } from '@dormouse/ports';
+import { expect, it } from 'vitest';
+import { createLocalWorkBus } from './local-work-bus.ts';
+import { systemClock } from '../file/system-clock.ts';
+
+const dispatchOf = (id: string): WorkTopics['dispatches'] => ({
+  tenant: 'acme',
+  thread: 'thr_1',
+  at: 1,
+  trace: null,
+  effect: { do: 'WithdrawCall', id, toolCallId: id },
+});
+
+it('K2 W3 calls that wait for a server that is away hold no place: a healthy server is called before they are done', async () => {
+  const limits = { inFlightMax: 8, queuedMax: 5_000, backoffMsFirst: 1, backoffMsMax: 1 };
+  const work = createLocalWorkBus({ clock: systemClock, ...limits });
+  const away = Promise.withResolvers<void>();
+  const posts: string[] = [];
+  await work.consume('dispatches', async ({ effect }, place) => {
+    posts.push(effect.id);
+    if (effect.id.startsWith('dead')) await place.releasedDuring(() => away.promise);
+  });
+  const callOf = (toolServer: string, id: string): WorkTopics['dispatches'] => ({
+    ...dispatchOf(id),
+    effect: { do: 'InvokeTool', id, toolCallId: id, toolServer } as never,
+  });
+  for (let nth = 0; nth < 1_152; nth += 1) await work.publish('dispatches', callOf('dead', `dead-${nth}`));
+  const { handled } = await work.publish('dispatches', callOf('healthy', 'healthy'));
+  await handled;
+  expect(posts).toHaveLength(1_153);
+  away.resolve();
+});

@@ -1,0 +1,30 @@
+// Agents: immutable versions under one name. Port: ports/registry.ts.
+import type { Agent, Agents } from '@dormouse/ports';
+import type { Reader } from '../file/database.ts';
+import { documentOf, pageByName } from './document.ts';
+import type { GroupWriter } from '../writer/group-writer.ts';
+
+const insert =
+  'INSERT INTO agents (tenant, name, version, agent_id, document) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+const selectLatest =
+  'SELECT document FROM agents WHERE tenant = ? AND (name = ? OR agent_id = ?) ORDER BY version DESC LIMIT 1';
+const selectVersion =
+  'SELECT document FROM agents WHERE tenant = ? AND (name = ? OR agent_id = ?) AND version = ? LIMIT 1';
+// With max(), SQLite takes the other columns from the row that holds the maximum.
+const selectPage =
+  'SELECT document, max(version) FROM agents WHERE tenant = ? AND name > ? GROUP BY name ORDER BY name LIMIT ?';
+const removeAll = 'DELETE FROM agents WHERE tenant = ? AND name = ?';
+
+export function createAgents(writer: GroupWriter, reader: Reader): Agents {
+  return {
+    insert: async (agent) =>
+      (await writer.rows('prompt', insert, [
+        [agent.tenant, agent.name, agent.version, agent.id, JSON.stringify(agent)],
+      ])) === 1,
+    latest: async (tenant, nameOrId) => documentOf<Agent>(reader.one(selectLatest, tenant, nameOrId, nameOrId)),
+    version: async (tenant, nameOrId, version) =>
+      documentOf<Agent>(reader.one(selectVersion, tenant, nameOrId, nameOrId, version)),
+    list: async (tenant, page) => pageByName<Agent>(reader, selectPage, tenant, page),
+    remove: async (tenant, name) => (await writer.rows('prompt', removeAll, [[tenant, name]])) > 0,
+  };
+}

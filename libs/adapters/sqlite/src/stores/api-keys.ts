@@ -1,0 +1,22 @@
+// API keys by the hash of the key. Port: ports/api-keys.ts.
+import type { ApiKey, ApiKeys } from '@dormouse/ports';
+import type { Reader } from '../file/database.ts';
+import { documentOf } from './document.ts';
+import type { GroupWriter } from '../writer/group-writer.ts';
+
+const insert = 'INSERT INTO api_keys (key_sha256, id, tenant, document) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
+const select = 'SELECT document FROM api_keys WHERE key_sha256 = ?';
+const selectAll = 'SELECT document FROM api_keys WHERE tenant = ? ORDER BY id';
+const remove = 'DELETE FROM api_keys WHERE tenant = ? AND id = ?';
+
+export function createApiKeys(writer: GroupWriter, reader: Reader): ApiKeys {
+  return {
+    insert: async (key) => {
+      await writer.rows('prompt', insert, [[key.keySha256, key.id, key.tenant, JSON.stringify(key)]]);
+    },
+    bySha256: async (keySha256) => documentOf<ApiKey>(reader.one(select, keySha256)),
+    list: async (tenant) =>
+      reader.all<{ document: string }>(selectAll, tenant).map(({ document }) => JSON.parse(document) as ApiKey),
+    remove: async (tenant, id) => (await writer.rows('prompt', remove, [[tenant, id]])) === 1,
+  };
+}

@@ -1,0 +1,102 @@
+// Parked threads and their waiting inputs. Contract: ports/parked-threads.ts.
+import {
+  decodeCursor,
+  encodeCursor,
+  invalidCursor,
+  type ParkedThread,
+  type ParkedThreads,
+  parkedWhileReplayed,
+  type ParkingMark,
+  type ThreadKey,
+} from '@dormouse/ports';
+import { readJson } from '@dormouse/protocol';
+import type { ThreadInput } from '@dormouse/thread';
+import type { Reader } from '../file/database.ts';
+import type { GroupWriter } from '../writer/group-writer.ts';
+
+interface ThreadRow {
+  readonly tenant: string;
+  readonly thread: string;
+  readonly mark: ParkingMark;
+  readonly reason: string;
+  readonly parked_at: number;
+}
+
+interface InputRow {
+  readonly input: string;
+  readonly trace: string | null;
+  readonly dropped_at: number | null;
+}
+
+const park =
+  "INSERT INTO parked_threads (tenant, thread, mark, reason, parked_at) VALUES (?, ?, 'parked', ?, ?) " +
+  "ON CONFLICT DO UPDATE SET mark = 'parked'";
+const markIfNot =
+  "INSERT INTO parked_threads (tenant, thread, mark, reason, parked_at) VALUES (?, ?, 'parked', ?, ?) ON CONFLICT DO NOTHING";
+const add =
+  'INSERT INTO parked_inputs (tenant, thread, input_id, input, trace) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+const selectThread =
+  'SELECT tenant, thread, mark, reason, parked_at FROM parked_threads WHERE tenant = ? AND thread = ?';
+const selectInputs =
+  'SELECT input, trace, dropped_at FROM parked_inputs WHERE tenant = ? AND thread = ? ORDER BY place';
+const selectPage =
+  'SELECT tenant, thread, mark, reason, parked_at FROM parked_threads WHERE tenant = ? AND (parked_at, thread) > (?, ?) ' +
+  'ORDER BY parked_at, thread LIMIT ?';
+const replay = "UPDATE parked_threads SET mark = 'replay' WHERE tenant = ? AND thread = ?";
+const drop = 'UPDATE parked_inputs SET dropped_at = ? WHERE tenant = ? AND thread = ? AND input_id = ?';
+const remove = 'DELETE FROM parked_inputs WHERE tenant = ? AND thread = ? AND input_id = ?';
+const unpark =
+  "DELETE FROM parked_threads WHERE tenant = ? AND thread = ? AND mark = 'replay' AND NOT EXISTS (SELECT 1 FROM parked_inputs " +
+  'WHERE parked_inputs.tenant = parked_threads.tenant AND parked_inputs.thread = parked_threads.thread AND dropped_at IS NULL)';
+const selectParkedFor = "SELECT tenant, thread FROM parked_threads WHERE mark = 'parked' AND reason = ?";
+const selectReplays = "SELECT tenant, thread FROM parked_threads WHERE mark = 'replay'";
+
+export function createParkedThreads(writer: GroupWriter, reader: Reader): ParkedThreads {
+  return {
+    mark: async ({ tenant, thread }) => reader.one<ThreadRow>(selectThread, tenant, thread)?.mark ?? null,
+    park: async ({ tenant, thread }, reason, at) => {
+      await writer.rows('prompt', park, [[tenant, thread, reason, at]]);
+    },
+    add: async ({ tenant, thread }, input, trace, at) => {
+      await writer.rows('prompt', add, [[tenant, thread, input.id, JSON.stringify(input), trace]]);
+      await writer.rows('prompt', markIfNot, [[tenant, thread, parkedWhileReplayed, at]]);
+    },
+    inputs: async ({ tenant, thread }) =>
+      reader.all<InputRow>(selectInputs, tenant, thread).map(({ input, trace, dropped_at: droppedAt }) => ({
+        input: readJson(input) as ThreadInput,
+        trace,
+        droppedAt,
+      })),
+    get: async ({ tenant, thread }) => {
+      const row = reader.one<ThreadRow>(selectThread, tenant, thread);
+      return row && parkedOf(row);
+    },
+    list: async (tenant, { limit, cursor }) => {
+      const rows = reader.all<ThreadRow>(selectPage, tenant, ...placeOf(cursor), limit + 1);
+      const data = rows.slice(0, limit).map(parkedOf);
+      const last = data.at(-1);
+      return { data, nextCursor: rows.length > limit && last ? encodeCursor([last.parkedAt, last.thread]) : null };
+    },
+    replay: async ({ tenant, thread }) => (await writer.rows('prompt', replay, [[tenant, thread]])) === 1,
+    drop: async ({ tenant, thread }, inputId, at) =>
+      (await writer.rows('prompt', drop, [[at, tenant, thread, inputId]])) === 1,
+    remove: async ({ tenant, thread }, inputId) => {
+      await writer.rows('prompt', remove, [[tenant, thread, inputId]]);
+    },
+    parkedFor: async (reason) =>
+      reader.all<ThreadKey>(selectParkedFor, reason).map(({ tenant, thread }) => ({ tenant, thread })),
+    replays: async () => reader.all<ThreadKey>(selectReplays).map(({ tenant, thread }) => ({ tenant, thread })),
+    unpark: async ({ tenant, thread }) => (await writer.rows('prompt', unpark, [[tenant, thread]])) === 1,
+  };
+}
+
+const parkedOf = ({ tenant, thread, mark, reason, parked_at: parkedAt }: ThreadRow): ParkedThread => ({
+  ...{ tenant, thread, mark, reason, parkedAt },
+});
+
+function placeOf(cursor: string | null): readonly [number, string] {
+  if (cursor === null) return [-1, ''];
+  const [parkedAt, thread] = decodeCursor(cursor);
+  if (typeof parkedAt !== 'number' || typeof thread !== 'string') throw invalidCursor();
+  return [parkedAt, thread];
+}

@@ -1,0 +1,23 @@
+// Secrets as the host sealed them. Port: ports/registry.ts.
+import type { SealedSecret, Secrets } from '@dormouse/ports';
+import type { Reader } from '../file/database.ts';
+import { documentOf, type DocumentRow } from './document.ts';
+import type { GroupWriter } from '../writer/group-writer.ts';
+
+const upsert =
+  'INSERT INTO secrets (tenant, name, document) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET document = excluded.document';
+const select = 'SELECT document FROM secrets WHERE tenant = ? AND name = ?';
+const selectAll = 'SELECT document FROM secrets WHERE tenant = ? ORDER BY name';
+const remove = 'DELETE FROM secrets WHERE tenant = ? AND name = ?';
+
+export function createSecrets(writer: GroupWriter, reader: Reader): Secrets {
+  return {
+    put: async (secret) => {
+      await writer.rows('prompt', upsert, [[secret.tenant, secret.name, JSON.stringify(secret)]]);
+    },
+    get: async (tenant, name) => documentOf<SealedSecret>(reader.one(select, tenant, name)),
+    list: async (tenant) =>
+      reader.all<DocumentRow>(selectAll, tenant).map((row) => JSON.parse(row.document) as SealedSecret),
+    remove: async (tenant, name) => (await writer.rows('prompt', remove, [[tenant, name]])) === 1,
+  };
+}

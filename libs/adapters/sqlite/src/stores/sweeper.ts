@@ -1,0 +1,26 @@
+// Deletes old answers by idempotency key, old attempts and expired logins, at start and then every hour.
+import type { Clock } from '@dormouse/ports';
+import type { GroupWriter } from '../writer/group-writer.ts';
+import { sweepLogins } from './views.ts';
+import { answersKeptMs, sweepKeys } from './idempotency-keys.ts';
+
+const sweepEveryMs = 3_600_000;
+const attemptsKeptMs = 30 * 86_400_000;
+const sweepAttempts = 'DELETE FROM attempts WHERE at < ?';
+
+export function startSweeper(writer: GroupWriter, clock: Clock): { stop(): void } {
+  const sweep = (): void => {
+    const now = clock.now();
+    const swept = [
+      writer.rows('lazy', sweepKeys, [[now - answersKeptMs]]),
+      writer.rows('lazy', sweepLogins, [[now]]),
+      writer.rows('lazy', sweepAttempts, [[now - attemptsKeptMs]]),
+    ];
+    // What could not be deleted now is deleted an hour later.
+    void Promise.allSettled(swept);
+  };
+  sweep();
+  const timer = setInterval(sweep, sweepEveryMs);
+  timer.unref();
+  return { stop: () => clearInterval(timer) };
+}

@@ -1,0 +1,127 @@
+// Summaries of threads for lists. Port: ports/thread-directory.ts. The log is the truth; these rows may lag behind.
+//
+// Invariants:
+//   Y1. A row moves forward only: a projection of an older position changes nothing.
+//   Y2. Every filter has an index that ends in (created_at, thread), the order of the list, newest first.
+import type { ThreadDirectory, ThreadKey, ThreadProjection, ThreadRow } from '@dormouse/ports';
+import type { Reader } from '../file/database.ts';
+import type { GroupWriter } from '../writer/group-writer.ts';
+import type { SQLInputValue } from 'node:sqlite';
+import type { Statement } from '../writer/write-operation.ts';
+import { listThreads } from './thread-list.ts';
+import { rowColumns, rowOf, type StoredThreadRow } from './thread-row.ts';
+
+const insertRow = `INSERT INTO threads (${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+const insertMetadata =
+  'INSERT INTO thread_metadata (tenant, key, value, created_at, thread) ' +
+  'SELECT threads.tenant, json_each.key, json_each.value, created_at, thread FROM threads, json_each(metadata) ' +
+  'WHERE threads.tenant = ? AND thread = ?';
+const deleteMetadata =
+  'DELETE FROM thread_metadata WHERE (tenant, key, value, created_at, thread) IN ' +
+  '(SELECT threads.tenant, json_each.key, json_each.value, created_at, thread FROM threads, json_each(metadata) ' +
+  'WHERE threads.tenant = ? AND thread = ?)';
+// A projection without a title, or with a title that the row has had, leaves the title alone. An opening has no effect
+// once the thread is open. (Y1)
+const project =
+  'UPDATE threads SET status = ?1, title = iif(position < ?7, ifnull(?2, title), title), updated_at = ?3, position = ?4, ' +
+  'opening = iif(?4 > 0, NULL, opening) WHERE tenant = ?5 AND thread = ?6 AND position <= ?4';
+const touch = 'UPDATE threads SET thread = thread WHERE tenant = ? AND thread = ?';
+const setTitle = 'UPDATE threads SET title = ? WHERE tenant = ? AND thread = ?';
+const setMetadata = 'UPDATE threads SET metadata = ? WHERE tenant = ? AND thread = ?';
+const selectRow = `SELECT ${rowColumns} FROM threads WHERE tenant = ? AND thread = ?`;
+const selectByExternalId = `SELECT ${rowColumns} FROM threads WHERE tenant = ? AND external_id = ?`;
+const selectStuck = `SELECT ${rowColumns} FROM threads WHERE status = 'opening' AND created_at < ? ORDER BY created_at LIMIT ?`;
+const selectUses = "SELECT 1 AS uses FROM threads WHERE tenant = ? AND agent = ? AND status <> 'closed' LIMIT 1";
+
+export function createThreadDirectory(writer: GroupWriter, reader: Reader): ThreadDirectory {
+  function find(sql: string, tenant: string, name: string): ThreadRow | null {
+    const row = reader.one<StoredThreadRow>(sql, tenant, name);
+    return row && rowOf(row);
+  }
+
+  return {
+    insert: async (row) => {
+      if ((await writer.steps('prompt', insertion(row))) === 1) return { inserted: true };
+      const existing =
+        find(selectRow, row.tenant, row.thread) ?? find(selectByExternalId, row.tenant, row.externalId ?? '');
+      if (existing === null) throw new Error(`thread ${row.thread} was refused by nobody`);
+      return { inserted: false, existing };
+    },
+    get: async (key) => find(selectRow, key.tenant, key.thread),
+    list: async (tenant, filter, page) => listThreads(reader, tenant, filter, page),
+    patch: async (key, patch) => {
+      await writer.steps('prompt', patching(key, patch));
+      return find(selectRow, key.tenant, key.thread);
+    },
+    project: async (projections) => {
+      await writer.rows('lazy', project, projections.map(projected));
+    },
+    stuckOpenings: async (before, limit) => reader.all<StoredThreadRow>(selectStuck, before, limit).map(rowOf),
+    usesAgent: async (tenant, agent) => reader.one(selectUses, tenant, agent) !== null,
+  };
+}
+
+const projected = ({
+  status,
+  title,
+  titledAt,
+  updatedAt,
+  position,
+  tenant,
+  thread,
+}: ThreadProjection): SQLInputValue[] => [status, title, updatedAt, position, tenant, thread, titledAt ?? position + 1];
+
+function insertion(row: ThreadRow): readonly Statement[] {
+  const {
+    tenant,
+    thread,
+    status,
+    agent,
+    agentVersion,
+    parent,
+    family,
+    userId,
+    externalId,
+    title,
+    createdAt,
+    updatedAt,
+    position,
+  } = row;
+  const metadata = JSON.stringify(row.metadata);
+  const opening = row.opening && JSON.stringify(row.opening);
+  const parameters = [
+    tenant,
+    thread,
+    status,
+    agent,
+    agentVersion,
+    parent,
+    family,
+    userId,
+    externalId,
+    title,
+    metadata,
+    createdAt,
+    updatedAt,
+    position,
+    opening,
+  ];
+  const inserted: Statement = { sql: insertRow, parameters };
+  return Object.keys(row.metadata).length === 0
+    ? [inserted]
+    : [inserted, { sql: insertMetadata, parameters: [tenant, thread] }];
+}
+
+function patching(key: ThreadKey, patch: Parameters<ThreadDirectory['patch']>[1]): readonly Statement[] {
+  const parameters = [key.tenant, key.thread];
+  const steps: Statement[] = [{ sql: touch, parameters }];
+  if (patch.title !== undefined) steps.push({ sql: setTitle, parameters: [patch.title, ...parameters] });
+  if (patch.metadata !== undefined) {
+    steps.push(
+      { sql: deleteMetadata, parameters },
+      { sql: setMetadata, parameters: [JSON.stringify(patch.metadata), ...parameters] },
+    );
+    steps.push({ sql: insertMetadata, parameters });
+  }
+  return steps;
+}

@@ -1,0 +1,94 @@
+// One page of threads, newest first: a condition per filter, and a cursor: the last row's place in the order. (Y2)
+//
+// A filter by metadata walks the rarest of its pairs, whose index has the order of the list too; any other filter walks
+// `threads` by the index that SQLite finds best.
+import type { Page, PageRequest, ThreadFilter, ThreadRow } from '@dormouse/ports';
+import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
+import type { SQLInputValue } from 'node:sqlite';
+import type { Reader } from '../file/database.ts';
+import { rowColumns, rowOf, type StoredThreadRow } from './thread-row.ts';
+
+interface Condition {
+  readonly sql: string;
+  readonly parameters: readonly SQLInputValue[];
+}
+
+/** Where the walk begins: a table whose rows are in the order of the list, and its condition. */
+interface Walk {
+  readonly from: string;
+  /** The table that has `created_at` and `thread` in that order. */
+  readonly ordered: 'threads' | 'pair';
+  readonly conditions: readonly Condition[];
+}
+
+type Pair = readonly [key: string, value: string];
+
+/** Pairs that are more frequent than this all count as frequent. */
+const countedMax = 1_000;
+
+export function listThreads(reader: Reader, tenant: string, filter: ThreadFilter, page: PageRequest): Page<ThreadRow> {
+  const walk = walkOf(reader, tenant, Object.entries(filter.metadata ?? {}));
+  const conditions = [...walk.conditions, ...columnConditions(filter), ...cursorCondition(walk, page.cursor)];
+  const where = conditions.map((condition) => condition.sql).join(' AND ');
+  const order = `${walk.ordered}.created_at DESC, ${walk.ordered}.thread DESC`;
+  const sql = `SELECT ${columns} FROM ${walk.from} WHERE ${where} ORDER BY ${order} LIMIT ?`;
+  const parameters = conditions.flatMap((condition) => condition.parameters);
+  const rows = reader.all<StoredThreadRow>(sql, ...parameters, page.limit + 1);
+  const data = rows.slice(0, page.limit).map(rowOf);
+  const last = data.at(-1);
+  return { data, nextCursor: rows.length > page.limit && last ? encodeCursor([last.createdAt, last.thread]) : null };
+}
+
+const columns = rowColumns
+  .split(', ')
+  .map((column) => `threads.${column}`)
+  .join(', ');
+
+function walkOf(reader: Reader, tenant: string, pairs: readonly Pair[]): Walk {
+  const [rarest, ...others] = rarestFirst(reader, tenant, pairs);
+  if (rarest === undefined) {
+    return { from: 'threads', ordered: 'threads', conditions: [{ sql: 'threads.tenant = ?', parameters: [tenant] }] };
+  }
+  const first = { sql: 'pair.tenant = ? AND pair.key = ? AND pair.value = ?', parameters: [tenant, ...rarest] };
+  return {
+    // CROSS JOIN keeps this order: the pair's index first.
+    from: 'thread_metadata AS pair CROSS JOIN threads ON threads.tenant = pair.tenant AND threads.thread = pair.thread',
+    ordered: 'pair',
+    conditions: [first, ...others.map((pair) => ({ sql: hasPair, parameters: [tenant, ...pair] }))],
+  };
+}
+
+const hasPair =
+  'EXISTS (SELECT 1 FROM thread_metadata AS other WHERE other.tenant = ? AND other.key = ? AND other.value = ? ' +
+  'AND other.created_at = pair.created_at AND other.thread = pair.thread)';
+
+const countPair =
+  'SELECT count(*) AS count FROM (SELECT 1 FROM thread_metadata WHERE tenant = ? AND key = ? AND value = ? LIMIT ?)';
+
+function rarestFirst(reader: Reader, tenant: string, pairs: readonly Pair[]): readonly Pair[] {
+  if (pairs.length < 2) return pairs;
+  const counted = pairs.map((pair) => ({
+    pair,
+    count: reader.one<{ count: number }>(countPair, tenant, ...pair, countedMax)?.count ?? 0,
+  }));
+  return counted.sort((left, right) => left.count - right.count).map(({ pair }) => pair);
+}
+
+function columnConditions(filter: ThreadFilter): readonly Condition[] {
+  const wanted = [
+    ['threads.status = ?', filter.status],
+    ['threads.agent = ?', filter.agent],
+    ['threads.parent = ?', filter.parent],
+    ['threads.user_id = ?', filter.userId],
+    ['threads.external_id = ?', filter.externalId],
+    ['threads.created_at > ?', filter.createdAfter],
+  ] as const;
+  return wanted.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, parameters: [value] }]));
+}
+
+function cursorCondition({ ordered }: Walk, cursor: string | null): readonly Condition[] {
+  if (cursor === null) return [];
+  const [createdAt, thread] = decodeCursor(cursor);
+  if (typeof createdAt !== 'number' || typeof thread !== 'string') throw invalidCursor();
+  return [{ sql: `(${ordered}.created_at, ${ordered}.thread) < (?, ?)`, parameters: [createdAt, thread] }];
+}

@@ -1,0 +1,40 @@
+// Durable timers. Port: ports/timers.ts.
+import type { DueTimer, Timers } from '@dormouse/ports';
+import type { Reader } from '../file/database.ts';
+import type { GroupWriter } from '../writer/group-writer.ts';
+
+interface TimerRow {
+  readonly tenant: string;
+  readonly thread: string;
+  readonly timer: string;
+  readonly due: number;
+}
+
+// The first due time stays.
+const insert = 'INSERT INTO timers (tenant, thread, timer, due) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
+const remove = 'DELETE FROM timers WHERE tenant = ? AND thread = ? AND timer = ?';
+const selectDue = 'SELECT tenant, thread, timer, due FROM timers WHERE due <= ? ORDER BY due LIMIT ?';
+const selectNext = 'SELECT min(due) AS due FROM timers';
+
+export function createTimers(writer: GroupWriter, reader: Reader): Timers {
+  return {
+    set: async (timers) => {
+      await writer.rows(
+        'prompt',
+        insert,
+        timers.map((timer) => [timer.tenant, timer.thread, timer.timerId, timer.due]),
+      );
+    },
+    due: async (now, limit) => reader.all<TimerRow>(selectDue, now, limit).map(timerOf),
+    next: async () => reader.one<{ due: number | null }>(selectNext)?.due ?? null,
+    drop: async (timers) => {
+      await writer.rows(
+        'lazy',
+        remove,
+        timers.map((timer) => [timer.tenant, timer.thread, timer.timerId]),
+      );
+    },
+  };
+}
+
+const timerOf = ({ tenant, thread, timer, due }: TimerRow): DueTimer => ({ tenant, thread, timerId: timer, due });
