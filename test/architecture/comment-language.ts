@@ -39,10 +39,7 @@ export const foreignCitations = (files: readonly SourceFile[]): Violation[] =>
     foreignDocuments.test(line) ? 'cites a document that is not in the repository (W3)' : undefined,
   );
 
-function commentLines(
-  files: readonly SourceFile[],
-  complaintAbout: (line: string) => string | undefined,
-): Violation[] {
+function commentLines(files: readonly SourceFile[], complaintAbout: (line: string) => string | undefined): Violation[] {
   return files.filter(isTypeScript).flatMap(({ path, text }) =>
     text.split('\n').flatMap((line, index) => {
       const complaint = /^\s*(?:\/\/|\/\*\*|\* )/.test(line) ? complaintAbout(line) : undefined;

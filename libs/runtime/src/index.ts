@@ -1,4 +1,4 @@
-export { nextTime } from './thread-processor/next-time.ts';
+export { nextTime } from './thread-processor/rules/next-time.ts';
 export * from './envelope.ts';
 export * from './service.ts';
 export * from './thread-reader.ts';
@@ -17,8 +17,8 @@ export { type ThreadAbility, type ThreadGrant, threadTokenPrefix, threadTokenTtl
 export type { ToolServerContent, ToolServerPatch } from './ingress/tool-servers.ts';
 export type { TurnAnswer } from './ingress/turn-wait.ts';
 export type { ValidateArguments } from './thread-processor/completion/call-arguments.ts';
-export { Hold } from './thread-processor/held-deliveries.ts';
-export { type ProcessorProtocol, soundProtocol } from './thread-processor/protocol.ts';
+export { Hold } from './thread-processor/pay/held-deliveries.ts';
+export { type ProcessorProtocol, soundProtocol } from './thread-processor/rules/protocol.ts';
 export { defaultProcessorSettings, type ProcessorSettings } from './thread-processor/settings.ts';
 export { createThreadProcessor, type ThreadProcessorDeps } from './thread-processor/thread-processor.ts';
 export type { CallbackRequest } from './callback-gateway/callback-body.ts';

@@ -3,7 +3,7 @@ import { Fault, type ThreadKey } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import type { ProcessorSettings } from './settings.ts';
 import { calls, createStage, inTurn, key, message, opened, opening, says, type StageOptions } from './spec/stage.ts';
-import { soundProtocol } from './protocol.ts';
+import { soundProtocol } from './rules/protocol.ts';
 
 const other = (thread: string): ThreadKey => ({ tenant: key.tenant, thread });
 const hour = 3_600_000;

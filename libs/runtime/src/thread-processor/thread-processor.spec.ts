@@ -4,9 +4,9 @@ import { type Commit, Fault, type InputBus, type ThreadRow } from '@dormouse/por
 import { decide, defaultLimits, evolve, inputIds, type ThreadInput, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { openCommit, sealCommit } from '../envelope.ts';
-import { Hold } from './held-deliveries.ts';
-import { momentOf } from './minted-ids.ts';
-import { type ProcessorProtocol, soundProtocol } from './protocol.ts';
+import { Hold } from './pay/held-deliveries.ts';
+import { momentOf } from './rules/minted-ids.ts';
+import { type ProcessorProtocol, soundProtocol } from './rules/protocol.ts';
 import {
   calls,
   createStage,

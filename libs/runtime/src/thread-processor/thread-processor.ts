@@ -12,24 +12,24 @@
 import type { Clock, Entropy, InputConsumer, Logger, Model, Stores, Subscription } from '@dormouse/ports';
 import { hashKeyOf } from '../keyed-hash.ts';
 import type { Service } from '../service.ts';
-import { type AssignmentHome, createAssignment, type LiveAssignment } from './assignment.ts';
+import { type AssignmentHome, createAssignment, type LiveAssignment } from './lane/assignment.ts';
 import type { ValidateArguments } from './completion/call-arguments.ts';
 import { createRequestBuilder } from './completion/completion-request.ts';
 import { type CompletionRunner, createCompletionRunner } from './completion/completion-runner.ts';
-import { createDiscarded } from './discarded.ts';
-import { createDueTimers, type DueTimersLoop } from './due-timers.ts';
-import { createFamilyMail, type FamilyMail } from './family-mail.ts';
-import { createGroupCommit } from './group-commit.ts';
-import { createKnownAgain, type KnownAgain } from './known-again.ts';
-import type { Lane } from './lane.ts';
-import { momentOf } from './minted-ids.ts';
-import { createParking } from './parking.ts';
-import { createProjections, type Projections } from './projections.ts';
-import { type ProcessorProtocol, soundProtocol } from './protocol.ts';
-import { createRepayments } from './repayments.ts';
+import { createDiscarded } from './slice/discarded.ts';
+import { createDueTimers, type DueTimersLoop } from './pay/due-timers.ts';
+import { createFamilyMail, type FamilyMail } from './pay/family-mail.ts';
+import { createGroupCommit } from './slice/group-commit.ts';
+import { createKnownAgain, type KnownAgain } from './lane/known-again.ts';
+import type { Lane } from './lane/lane.ts';
+import { momentOf } from './rules/minted-ids.ts';
+import { createParking } from './lane/parking.ts';
+import { createProjections, type Projections } from './state/projections.ts';
+import { type ProcessorProtocol, soundProtocol } from './rules/protocol.ts';
+import { createRepayments } from './pay/repayments.ts';
 import { defaultProcessorSettings, type ProcessorSettings } from './settings.ts';
-import { createSnapshotWriter, type SnapshotWriter } from './snapshot-writer.ts';
-import { StateCache } from './state-cache.ts';
+import { createSnapshotWriter, type SnapshotWriter } from './state/snapshot-writer.ts';
+import { StateCache } from './state/state-cache.ts';
 
 type ProcessorStores = Pick<
   Stores,

@@ -9,7 +9,7 @@ import {
   unopenedThread,
 } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { TranscriptWindow } from '../transcript-window.ts';
+import { TranscriptWindow } from '../state/transcript-window.ts';
 import { type CompletionOrder, createRequestBuilder, type RequestBuilder } from './completion-request.ts';
 
 const toolset: LoadedToolset = {

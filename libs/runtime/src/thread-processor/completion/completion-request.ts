@@ -10,7 +10,7 @@ import {
   type Toolsets,
 } from '@dormouse/ports';
 import { inheritsFrom, type LoadedToolset, offeredBuiltIns, type Thread } from '@dormouse/thread';
-import type { TranscriptWindow } from '../transcript-window.ts';
+import type { TranscriptWindow } from '../state/transcript-window.ts';
 import { Histories } from './histories.ts';
 import { joinedPrompts, type PromptSources, promptOf } from './prompt.ts';
 

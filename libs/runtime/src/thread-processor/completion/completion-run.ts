@@ -6,7 +6,7 @@
 //   K3. A run that is taken over by another lane holds nothing of the lane before. (V6)
 import type { Retrying, ThreadKey } from '@dormouse/ports';
 import type { CompletionFailure, CompletionResult, Streamed } from '@dormouse/thread';
-import { Hold } from '../held-deliveries.ts';
+import { Hold } from '../pay/held-deliveries.ts';
 import { PartialAnswer } from './partial-answer.ts';
 
 /** What a completion becomes: an input of its thread. */

@@ -21,7 +21,7 @@ import {
   TransientSet,
 } from '@dormouse/ports';
 import type { CompletionFailure } from '@dormouse/thread';
-import { backoffMs } from '../backoff.ts';
+import { backoffMs } from '../rules/backoff.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import type { BuildRequest, CompletionOrder, RequestBuilder } from './completion-request.ts';
 import type { CompletionAnswer, CompletionRun } from './completion-run.ts';

@@ -15,9 +15,9 @@ import {
   type TranscriptTail,
 } from '@dormouse/thread';
 import { openCommit } from '../../envelope.ts';
-import { heapBytesOf } from '../heap-weight.ts';
-import { commitsFrom } from '../thread-state.ts';
-import { TranscriptWindow } from '../transcript-window.ts';
+import { heapBytesOf } from '../state/heap-weight.ts';
+import { commitsFrom } from '../state/thread-state.ts';
+import { TranscriptWindow } from '../state/transcript-window.ts';
 import type { PromptSources } from './prompt.ts';
 
 /** Where a thread inherits from another one. */

@@ -3,7 +3,7 @@ import type { ModelMessage } from '@dormouse/thread';
 import { extendTranscript, text } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { createStage, key, message, opening, toolsLoaded } from '../spec/stage.ts';
-import { TranscriptWindow } from '../transcript-window.ts';
+import { TranscriptWindow } from '../state/transcript-window.ts';
 import { joinedPrompts, promptOf, promptOfMessages } from './prompt.ts';
 
 const said = (words: string): ModelMessage => ({ role: 'user', content: [text(words)] });

@@ -15,8 +15,8 @@ import {
   type ModelMessage,
 } from '@dormouse/thread';
 import { openCommit } from '../../envelope.ts';
-import { commitsFrom } from '../thread-state.ts';
-import type { TranscriptWindow } from '../transcript-window.ts';
+import { commitsFrom } from '../state/thread-state.ts';
+import type { TranscriptWindow } from '../state/transcript-window.ts';
 
 export interface PromptSources {
   readonly log: ThreadLog;

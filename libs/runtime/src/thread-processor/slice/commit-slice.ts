@@ -11,8 +11,8 @@
 //   A5. The transcript in memory takes the messages of a commit once the commit is in the log.
 import type { AppendOutcome, Commit } from '@dormouse/ports';
 import { sealCommit } from '../../envelope.ts';
-import { Hold } from '../held-deliveries.ts';
-import { afterCommit, type Debt, type ThreadState } from '../thread-state.ts';
+import { Hold } from '../pay/held-deliveries.ts';
+import { afterCommit, type Debt, type ThreadState } from '../state/thread-state.ts';
 import type { DecidedSlice } from './decide-slice.ts';
 import { finish, settleDecided } from './settle.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';

@@ -8,7 +8,7 @@ import {
   unopenedThread,
 } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { momentOf } from '../minted-ids.ts';
+import { momentOf } from '../rules/minted-ids.ts';
 import { idKey, key, message } from '../spec/stage.ts';
 import { decideSlice, type Heart } from './decide-slice.ts';
 import { deliveredItem, type InputItem } from './slice-item.ts';

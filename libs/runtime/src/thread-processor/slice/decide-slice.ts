@@ -17,8 +17,8 @@ import type {
   ThreadEffect,
   TranscriptTail,
 } from '@dormouse/thread';
-import { heapBytesOf } from '../heap-weight.ts';
-import { foldTranscript } from '../thread-state.ts';
+import { heapBytesOf } from '../state/heap-weight.ts';
+import { foldTranscript } from '../state/thread-state.ts';
 import type { InputItem } from './slice-item.ts';
 
 /** What a commit will say, and the thread as it is then. */

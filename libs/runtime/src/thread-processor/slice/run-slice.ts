@@ -7,9 +7,9 @@
 //   F3. Commits above the lane's own stretch that it did not write are paid before anything else is decided. (V1)
 //   F4. A refusal without a commit is final only when the log agrees, after every reload anew. (V4)
 import { unreachable } from '@dormouse/thread';
-import { Hold } from '../held-deliveries.ts';
-import { momentOf } from '../minted-ids.ts';
-import type { Debt, ReadThread, ThreadState } from '../thread-state.ts';
+import { Hold } from '../pay/held-deliveries.ts';
+import { momentOf } from '../rules/minted-ids.ts';
+import type { Debt, ReadThread, ThreadState } from '../state/thread-state.ts';
 import { decideSlice, type RefusedInput } from './decide-slice.ts';
 import { showView } from './show-view.ts';
 import { finish, repay, settleDecided, settleRead, versionsOf } from './settle.ts';

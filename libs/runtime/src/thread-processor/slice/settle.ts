@@ -8,8 +8,8 @@
 //   E4. The process that stored what is paid here may have died before it wrote the thread's row: that is repeated.
 //       (J1)
 import type { Commit } from '@dormouse/ports';
-import type { Hold } from '../held-deliveries.ts';
-import type { Debt, ReadThread } from '../thread-state.ts';
+import type { Hold } from '../pay/held-deliveries.ts';
+import type { Debt, ReadThread } from '../state/thread-state.ts';
 import type { LaneMemory, Repayment, SliceDeps } from './slice-deps.ts';
 import { type InputItem, type LaneItem, tell } from './slice-item.ts';
 

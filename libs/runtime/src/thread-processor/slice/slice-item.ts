@@ -3,7 +3,7 @@
 import type { InputDelivery, RecoveryDelivery, ViewUpdate } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import type { CompletionRun } from '../completion/completion-run.ts';
-import { Hold } from '../held-deliveries.ts';
+import { Hold } from '../pay/held-deliveries.ts';
 
 export interface InputItem {
   readonly what: 'input';

@@ -32,7 +32,7 @@ import {
 import { openCommit } from '../../envelope.ts';
 import { hashKeyOf } from '../../keyed-hash.ts';
 import type { Service } from '../../service.ts';
-import type { ProcessorProtocol } from '../protocol.ts';
+import type { ProcessorProtocol } from '../rules/protocol.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import { createThreadProcessor } from '../thread-processor.ts';
 

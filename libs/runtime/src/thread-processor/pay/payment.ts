@@ -20,12 +20,12 @@ import {
   type WorkTopics,
 } from '@dormouse/ports';
 import { inputIds, type InvokeTool, type isOwed, unreachable } from '@dormouse/thread';
-import { type CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
-import type { CompletionOrder } from './completion/completion-request.ts';
-import type { CompletionRunner, OrderSource } from './completion/completion-runner.ts';
+import { type CompletionAnswer, CompletionRun } from '../completion/completion-run.ts';
+import type { CompletionOrder } from '../completion/completion-request.ts';
+import type { CompletionRunner, OrderSource } from '../completion/completion-runner.ts';
 import type { FamilyMail } from './family-mail.ts';
 import type { Hold } from './held-deliveries.ts';
-import type { Debt, ThreadState } from './thread-state.ts';
+import type { Debt, ThreadState } from '../state/thread-state.ts';
 
 /** The part of a thread's state that payment looks at. */
 export type BilledState = Pick<ThreadState, 'thread' | 'tail' | 'messages'>;

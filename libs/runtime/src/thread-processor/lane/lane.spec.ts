@@ -1,9 +1,9 @@
 import { Fault, type InputBus, type InputConsumer } from '@dormouse/ports';
 import { decide } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import type { ProcessorProtocol } from './protocol.ts';
-import type { ProcessorSettings } from './settings.ts';
-import { type Actor, createStage, key, message, opening, type Stage } from './spec/stage.ts';
+import type { ProcessorProtocol } from '../rules/protocol.ts';
+import type { ProcessorSettings } from '../settings.ts';
+import { type Actor, createStage, key, message, opening, type Stage } from '../spec/stage.ts';
 
 interface Told {
   readonly stage: Stage;

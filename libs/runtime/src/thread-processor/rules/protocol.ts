@@ -6,15 +6,15 @@
 // not here is broken at a port: no unique index, a timer dropped twice, a claim that is not kept.
 import type { Assignment } from '@dormouse/ports';
 import { decide, evolve, extendTranscript, inputIds, isOwed } from '@dormouse/thread';
-import type { CompletionAnswer } from './completion/completion-run.ts';
-import { pay } from './payment.ts';
-import { commitSlice } from './slice/commit-slice.ts';
-import { confirmRefusal } from './slice/confirm-refusal.ts';
-import { mergeInputs } from './slice/merge-inputs.ts';
-import { payForeign } from './slice/run-slice.ts';
-import { payAgain, repayFrom } from './slice/settle.ts';
-import type { SliceProtocol } from './slice/slice-deps.ts';
-import { readThread } from './thread-state.ts';
+import type { CompletionAnswer } from '../completion/completion-run.ts';
+import { pay } from '../pay/payment.ts';
+import { commitSlice } from '../slice/commit-slice.ts';
+import { confirmRefusal } from '../slice/confirm-refusal.ts';
+import { mergeInputs } from '../slice/merge-inputs.ts';
+import { payForeign } from '../slice/run-slice.ts';
+import { payAgain, repayFrom } from '../slice/settle.ts';
+import type { SliceProtocol } from '../slice/slice-deps.ts';
+import { readThread } from '../state/thread-state.ts';
 
 export interface ProcessorProtocol extends SliceProtocol {
   /** Broken: two deliveries of one input are not merged. (V8) */

@@ -2,9 +2,9 @@
 import type { ThreadKey } from '@dormouse/ports';
 import { decide, evolve, extendTranscript, type RecordedEvent, type ThreadInput } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { sealCommit } from '../envelope.ts';
-import type { ProcessorProtocol } from './protocol.ts';
-import { createStage, key, message, opening, type Stage } from './spec/stage.ts';
+import { sealCommit } from '../../envelope.ts';
+import type { ProcessorProtocol } from '../rules/protocol.ts';
+import { createStage, key, message, opening, type Stage } from '../spec/stage.ts';
 
 const other: ThreadKey = { ...key, thread: 'thr_2' };
 const unknownInput = { kind: 'SomethingNew', id: 'new:1' } as unknown as ThreadInput;

@@ -6,9 +6,9 @@
 //   Y2. The mark goes with the last row, unless the thread was parked again meanwhile. Until then the sweeper of inputs
 //       wakes the thread's owner to look for the mark.
 import type { InputDelivery, ParkedInput, ThreadKey } from '@dormouse/ports';
-import { Hold } from './held-deliveries.ts';
+import { Hold } from '../pay/held-deliveries.ts';
 import type { Parking } from './parking.ts';
-import { type InputItem, undelivered } from './slice/slice-item.ts';
+import { type InputItem, undelivered } from '../slice/slice-item.ts';
 
 export class Replay {
   readonly #key: ThreadKey;

@@ -17,8 +17,8 @@ import {
   type ThreadKey,
 } from '@dormouse/ports';
 import type { ReportToParent, SendToChild, SpawnChild, ThreadInput } from '@dormouse/thread';
-import { childRow } from '../child-row.ts';
-import { backoffMs } from './backoff.ts';
+import { childRow } from '../../child-row.ts';
+import { backoffMs } from '../rules/backoff.ts';
 import type { Hold } from './held-deliveries.ts';
 
 export type MailEffect = SpawnChild | ReportToParent | SendToChild;

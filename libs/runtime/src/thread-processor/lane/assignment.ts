@@ -6,7 +6,7 @@
 //   A2. When `revoke` resolves, nothing of this assignment touches a store again.
 import { type ThreadDelivery, ThreadMap } from '@dormouse/ports';
 import { Lane, type LaneHome } from './lane.ts';
-import type { StateCache } from './state-cache.ts';
+import type { StateCache } from '../state/state-cache.ts';
 
 export interface LiveAssignment {
   deliver(delivery: ThreadDelivery): void;

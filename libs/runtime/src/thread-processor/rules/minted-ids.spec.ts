@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { hashKeyOf } from '../keyed-hash.ts';
+import { hashKeyOf } from '../../keyed-hash.ts';
 import { mintId, momentOf } from './minted-ids.ts';
-import { idKey, key } from './spec/stage.ts';
+import { idKey, key } from '../spec/stage.ts';
 
 const now = 1_764_000_000_000;
 

@@ -15,19 +15,19 @@
 //   L6. Of what waits here a share counts for the process: however much one thread is sent, others' inputs are taken.
 import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
 import { NeedsNewerVersion } from '@dormouse/thread';
-import { backoffMs } from './backoff.ts';
-import type { CompletionAnswer, CompletionRun } from './completion/completion-run.ts';
+import { backoffMs } from '../rules/backoff.ts';
+import type { CompletionAnswer, CompletionRun } from '../completion/completion-run.ts';
 import { type Crowd, FaultPatience } from './fault-patience.ts';
-import type { Hold } from './held-deliveries.ts';
+import type { Hold } from '../pay/held-deliveries.ts';
 import { needsNewerVersion } from './known-again.ts';
 import type { Parking } from './parking.ts';
-import type { ProcessorProtocol } from './protocol.ts';
-import type { Repayment, Repayments } from './repayments.ts';
+import type { ProcessorProtocol } from '../rules/protocol.ts';
+import type { Repayment, Repayments } from '../pay/repayments.ts';
 import { Replay } from './replay.ts';
-import type { ProcessorSettings } from './settings.ts';
-import { runSlice } from './slice/run-slice.ts';
-import { finish } from './slice/settle.ts';
-import type { LaneMemory, SliceDeps, Stretch } from './slice/slice-deps.ts';
+import type { ProcessorSettings } from '../settings.ts';
+import { runSlice } from '../slice/run-slice.ts';
+import { finish } from '../slice/settle.ts';
+import type { LaneMemory, SliceDeps, Stretch } from '../slice/slice-deps.ts';
 import {
   answerItem,
   deliveredItem,
@@ -36,7 +36,7 @@ import {
   type LaneItem,
   type SliceItem,
   type WakeItem,
-} from './slice/slice-item.ts';
+} from '../slice/slice-item.ts';
 
 /** What a lane gets from the assignment it belongs to. */
 export interface LaneHome {
