@@ -2,20 +2,25 @@ export { nextTime } from './thread-processor/rules/next-time.ts';
 export * from './envelope.ts';
 export * from './service.ts';
 export * from './thread-reader.ts';
-export { type AgentContent } from './ingress/agents.ts';
-export { allScopes, newKey } from './ingress/api-keys.ts';
-export { apiCodec, apiJson } from './ingress/api-json.ts';
-export { inputIdOf, publicId, type RequestOrigin, requestNames } from './ingress/client-id.ts';
-export type { Frame } from './ingress/follow.ts';
-export { createIngress, type Ingress, type IngressPorts } from './ingress/ingress.ts';
-export type { MessageItem } from './ingress/message-content.ts';
-export type { PostedMessage } from './ingress/messages.ts';
-export { createInputSweeper } from './ingress/input-sweeper.ts';
-export type { Answered, Refusal, RefusalCode } from './ingress/refusal.ts';
+export { type AgentContent } from './ingress-gateway/registry/agents.ts';
+export { allScopes, newKey } from './ingress-gateway/access/api-keys.ts';
+export { apiCodec, apiJson } from './ingress-gateway/read/api-json.ts';
+export { inputIdOf, publicId, type RequestOrigin, requestNames } from './ingress-gateway/access/client-id.ts';
+export type { Frame } from './ingress-gateway/watch/follow.ts';
+export { createIngress, type Ingress, type IngressPorts } from './ingress-gateway/ingress.ts';
+export type { MessageItem } from './ingress-gateway/write/message-content.ts';
+export type { PostedMessage } from './ingress-gateway/write/messages.ts';
+export { createInputSweeper } from './ingress-gateway/write/input-sweeper.ts';
+export type { Answered, Refusal, RefusalCode } from './ingress-gateway/refusal.ts';
 export { inTurnsIf } from './in-turns.ts';
-export { type ThreadAbility, type ThreadGrant, threadTokenPrefix, threadTokenTtlSMax } from './ingress/thread-token.ts';
-export type { ToolServerContent, ToolServerPatch } from './ingress/tool-servers.ts';
-export type { TurnAnswer } from './ingress/turn-wait.ts';
+export {
+  type ThreadAbility,
+  type ThreadGrant,
+  threadTokenPrefix,
+  threadTokenTtlSMax,
+} from './ingress-gateway/access/thread-token.ts';
+export type { ToolServerContent, ToolServerPatch } from './ingress-gateway/registry/tool-servers.ts';
+export type { TurnAnswer } from './ingress-gateway/watch/turn-wait.ts';
 export type { ValidateArguments } from './thread-processor/completion/call-arguments.ts';
 export { Hold } from './thread-processor/pay/held-deliveries.ts';
 export { type ProcessorProtocol, soundProtocol } from './thread-processor/rules/protocol.ts';

@@ -9,7 +9,7 @@ import {
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import type { RecordedEvent, ThreadEffect, ThreadEvent } from '@dormouse/thread';
 import { sealCommit } from '../../envelope.ts';
-import { createIngress, type Ingress, type IngressPorts } from '../ingress.ts';
+import { createIngress, type Ingress, type IngressPorts } from '../../ingress-gateway/ingress.ts';
 
 export interface Stage {
   readonly ports: MemoryPorts;

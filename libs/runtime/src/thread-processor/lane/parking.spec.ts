@@ -3,7 +3,7 @@ import { Fault, replayWake } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import { decide, text } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { createInputSweeper } from '../../ingress/input-sweeper.ts';
+import { createInputSweeper } from '../../ingress-gateway/write/input-sweeper.ts';
 import {
   type Actor,
   createStage,

@@ -1,0 +1,115 @@
+// Events as clients see them, and pages of them.
+import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
+import { type Content, plainText, type RecordedEvent } from '@dormouse/thread';
+import { apiJson, apiType } from './api-json.ts';
+import { commitsAfter, type PlacedEvent, placedEvents } from './log-scan.ts';
+import { answered, type Answered } from '../refusal.ts';
+import type { ThreadLookup } from '../write/thread-lookup.ts';
+
+/** One durable event in the API's own JSON. */
+export type ApiEvent = { readonly position: number; readonly at: string; readonly type: string } & Readonly<
+  Record<string, unknown>
+>;
+
+export function apiEvent({ position, at, event }: PlacedEvent): ApiEvent {
+  const { type, turnId, cause, ...fields } = readableFields(event);
+  const given = Object.entries(fields).filter(([, value]) => value !== null); // a null optional field is absent
+  return apiJson({ position, at, type: apiType(type), turnId, cause, ...Object.fromEntries(given) }) as ApiEvent;
+}
+
+type ReadableFields = Pick<RecordedEvent, 'type' | 'turnId' | 'cause'> & Readonly<Record<string, unknown>>;
+
+/** What came as text is shown as text; where a choice's answer goes and the hash of a question are not shown. */
+function readableFields(event: RecordedEvent): ReadableFields {
+  switch (event.type) {
+    case 'SubscriptionEventHeld':
+    case 'SubscriptionEventReceived':
+    case 'ParentMessageReceived':
+      return { ...event, content: readableContent(event.content), text: plainText(event.content) };
+    case 'ChildReported':
+      return { ...event, report: plainText(event.report) };
+    case 'ChoiceRequested': {
+      const { answerTo: _sealed, question: _hash, ...shown } = event;
+      return shown;
+    }
+    case 'OauthRequested': {
+      const { question: _hash, ...shown } = event;
+      return shown;
+    }
+    case 'ToolCallSettled': {
+      const blobs = blobsOf(event);
+      return { ...event, content: readableContent(event.content), ...(blobs.length === 0 ? {} : { blobs }) };
+    }
+    case 'MessageAccepted':
+    case 'MessageQueued':
+    case 'ScheduleCame':
+      return { ...event, content: readableContent(event.content) };
+    default:
+      return event;
+  }
+}
+
+/** Every text has its `text`: of one that is too large for the log, the beginning, and `blob` for the whole. */
+const readableContent = (content: Content): readonly object[] =>
+  content.map((item) => (item.type === 'text' && 'blob' in item ? { ...item, text: item.preview } : item));
+
+/** What `GET …/blobs/{sha256}` has of a result. */
+function blobsOf({
+  content,
+  displayAs = [],
+}: Extract<RecordedEvent, { readonly type: 'ToolCallSettled' }>): readonly string[] {
+  const shown = displayAs.flatMap((segment) => (segment.type === 'image' ? [segment.content] : []));
+  const named = [...content, ...shown].flatMap((item) =>
+    'blob' in item && item.blob !== undefined ? [item.blob] : [],
+  );
+  return [...new Set(named)];
+}
+
+export interface EventDesk {
+  /** Never ends: `nextCursor` is the last position given, so a poller keeps its place. */
+  page(
+    key: ThreadKey,
+    after: number,
+    limit: number,
+  ): Promise<Answered<{ readonly data: readonly ApiEvent[]; readonly nextCursor: string }>>;
+  /** The commits as they are stored, for `dormouse export` and `verify`; pages end with the log. */
+  commits(
+    key: ThreadKey,
+    after: number,
+    limit: number,
+  ): Promise<Answered<{ readonly data: readonly Commit[]; readonly nextCursor: string | null }>>;
+}
+
+export function createEventDesk(ports: { readonly log: ThreadLog; readonly threads: ThreadLookup }): EventDesk {
+  const { log, threads } = ports;
+  return {
+    async page(key, after, limit) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      const data: ApiEvent[] = [];
+      for await (const commit of commitsAfter(log, key, after)) {
+        await threads.announce(commit);
+        data.push(...placedEvents(commit, after).map(apiEvent));
+        if (data.length >= limit) break;
+      }
+      data.splice(limit);
+      return answered({ data, nextCursor: String(data.at(-1)?.position ?? after) });
+    },
+    async commits(key, after, limit) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      const data: Commit[] = [];
+      for await (const commit of commitsAfter(log, key, after)) {
+        if (data.length === limit) return answered({ data, nextCursor: String(endOf(data)) });
+        await threads.announce(commit);
+        data.push(commit);
+      }
+      return answered({ data, nextCursor: null });
+    },
+  };
+}
+
+const endOf = (commits: readonly Commit[]): number => {
+  const last = commits.at(-1);
+  return last === undefined ? 0 : last.version + last.count;
+};

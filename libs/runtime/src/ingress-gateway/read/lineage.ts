@@ -1,0 +1,72 @@
+// The history that goes before a fork's own, by reference: lists over a fork begin with what it was forked from.
+//
+// Invariants:
+//   N1. Oldest first, each generation up to the event after which the next one was forked; the thread itself comes last
+//       and is not cut. What was inherited never changes, so a cursor into it stays valid for ever.
+//   N2. A cursor is a position in the thread's own log, or `<generation>.<position>` in what it inherited. (Q1)
+//   N3. Calls that were open where the fork was made are interrupted for the fork, whatever became of them later.
+import { invalidCursor, type PageRequest, type Snapshots, type ThreadKey, type ThreadLog } from '@dormouse/ports';
+import type { Thread } from '@dormouse/thread';
+import { loadThread } from '../../thread-reader.ts';
+import { eventsAfter, type PlacedEvent, placedEvents } from './log-scan.ts';
+import type { ListPage } from './thread-page.ts';
+
+export interface Generation {
+  readonly key: ThreadKey;
+  /** Events after this position belong to the other thread alone; infinite for the thread itself. */
+  readonly upTo: number;
+  readonly inherited: boolean;
+}
+
+/** (N1) */
+export async function lineageOf(log: ThreadLog, key: ThreadKey): Promise<readonly Generation[]> {
+  let oldest: Generation = { key, upTo: Number.POSITIVE_INFINITY, inherited: false };
+  const generations = [oldest];
+  for (;;) {
+    const [first] = await log.read(oldest.key, 0, 1);
+    const forked = (first === undefined ? [] : placedEvents(first)).find(({ event }) => event.type === 'ThreadForked');
+    if (forked?.event.type !== 'ThreadForked' || forked.position > oldest.upTo) return generations;
+    const { threadId, position } = forked.event.from;
+    oldest = { key: { tenant: key.tenant, thread: threadId }, upTo: position, inherited: true };
+    generations.unshift(oldest);
+  }
+}
+
+/** The thread as it was at the end of a generation. */
+export const threadAt = async (
+  ports: { readonly log: ThreadLog; readonly snapshots: Snapshots },
+  { key, upTo }: Generation,
+): Promise<Thread> => (await loadThread(ports, key, upTo)).thread;
+
+/** A page of what the events of a thread and of those before it are shown as. `cursor` null: from the beginning. */
+export async function pageOfLineage<T>(
+  log: ThreadLog,
+  generations: readonly Generation[],
+  { cursor, limit }: PageRequest,
+  entryOf: (placed: PlacedEvent, generation: Generation) => T | null | Promise<T | null>,
+): Promise<ListPage<T>> {
+  const start = placeIn(cursor, generations.length);
+  const data: T[] = [];
+  let last = '';
+  for (const [index, generation] of generations.entries()) {
+    if (index < start.index) continue;
+    for await (const placed of eventsAfter(log, generation.key, index === start.index ? start.position : 0)) {
+      if (placed.position > generation.upTo) break;
+      const entry = await entryOf(placed, generation);
+      if (entry === null) continue;
+      if (data.length === limit) return { data, nextCursor: last };
+      data.push(entry);
+      last = generation.inherited ? `${index}.${placed.position}` : String(placed.position); // (N2)
+    }
+  }
+  return { data, nextCursor: null }; // (Q2)
+}
+
+/** @throws Fault CURSOR_INVALID */
+function placeIn(cursor: string | null, generations: number): { readonly index: number; readonly position: number } {
+  if (cursor === null || cursor === '0') return { index: 0, position: 0 };
+  const [position = '', index] = cursor.split('.').toReversed();
+  const place = { index: index === undefined ? generations - 1 : Number(index), position: Number(position) };
+  if (place.index < generations) return place;
+  throw invalidCursor();
+}

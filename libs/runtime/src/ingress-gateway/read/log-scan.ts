@@ -1,0 +1,67 @@
+// Reads the events of a log in order, in blocks, from any position; and searches backwards from one.
+//
+// Invariants:
+//   L1. `position` of the event at index i of a commit is `version + i + 1`; positions are 1..n.
+//   L2. A block is bounded, so that a log of any length is read in bounded memory.
+import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { RecordedEvent } from '@dormouse/thread';
+import { openCommit } from '../../envelope.ts';
+
+export interface PlacedEvent {
+  readonly position: number;
+  /** Time of the commit, milliseconds since the epoch. */
+  readonly at: number;
+  readonly event: RecordedEvent;
+}
+
+const blockCommits = 200;
+
+/** The events of one commit after `after`. */
+export function placedEvents(commit: Commit, after = 0): readonly PlacedEvent[] {
+  const placed: PlacedEvent[] = [];
+  for (const [index, event] of openCommit(commit).events.entries()) {
+    const position = commit.version + index + 1; // (L1)
+    if (position > after) placed.push({ position, at: commit.at, event });
+  }
+  return placed;
+}
+
+/** Commits from the one that holds the event after `after`, in order. */
+export async function* commitsAfter(log: ThreadLog, key: ThreadKey, after: number): AsyncGenerator<Commit> {
+  const first = after === 0 ? null : await log.at(key, after + 1);
+  if (after > 0 && first === null) return;
+  let from = first?.version ?? 0;
+  for (;;) {
+    const block = await log.read(key, from, blockCommits); // (L2)
+    yield* block;
+    const last = block.at(-1);
+    if (last === undefined || block.length < blockCommits) return;
+    from = last.version + last.count;
+  }
+}
+
+export async function* eventsAfter(log: ThreadLog, key: ThreadKey, after: number): AsyncGenerator<PlacedEvent> {
+  for await (const commit of commitsAfter(log, key, after)) yield* placedEvents(commit, after);
+}
+
+/** The last event before `before` (a position) for which `holds`, or null. Reads back block by block. */
+export async function lastEventBefore(
+  log: ThreadLog,
+  key: ThreadKey,
+  before: number,
+  holds: (event: RecordedEvent) => boolean,
+): Promise<PlacedEvent | null> {
+  let end = before;
+  while (end > 1) {
+    const start = Math.max(0, end - 1 - blockCommits);
+    const first = await log.at(key, start + 1);
+    if (first === null) return null;
+    const commits = await log.read(key, first.version, blockCommits + 1);
+    const found = commits
+      .flatMap((commit) => placedEvents(commit))
+      .findLast((placed) => placed.position < end && holds(placed.event));
+    if (found !== undefined) return found;
+    end = first.version + 1;
+  }
+  return null;
+}

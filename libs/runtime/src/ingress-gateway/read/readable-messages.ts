@@ -1,0 +1,151 @@
+// The conversation as people read it: messages with their authors, and tool results. Derived from events, never stored.
+import type { PageRequest, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import { type DisplaySegment, type Outcome, plainText, type RecordedEvent } from '@dormouse/thread';
+import { type Generation, lineageOf, pageOfLineage, threadAt } from './lineage.ts';
+import { lastEventBefore, type PlacedEvent } from './log-scan.ts';
+import { answered, type Answered } from '../refusal.ts';
+import type { ThreadLookup } from '../write/thread-lookup.ts';
+import type { ListPage } from './thread-page.ts';
+
+export interface ReadableMessage {
+  readonly position: number;
+  readonly at: number;
+  readonly role: 'user' | 'assistant' | 'tool' | 'event';
+  readonly text: string;
+  readonly messageId?: string;
+  readonly toolCallId?: string;
+  readonly operation?: string;
+  readonly outcome?: Outcome;
+  /** The first segment that a client can show. R48 */
+  readonly display?: DisplaySegment;
+  readonly childId?: string;
+  readonly interrupted?: boolean;
+  /** For an inherited message of a fork: the thread whose position this is. */
+  readonly threadId?: string;
+}
+
+export interface ReadableDesk {
+  /** A fork's conversation begins with the one that it was forked from. */
+  list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ReadableMessage>>>;
+}
+
+export interface ReadablePorts {
+  readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
+  readonly threads: ThreadLookup;
+}
+
+export function createReadableDesk(ports: ReadablePorts): ReadableDesk {
+  const { log, threads } = ports;
+  return {
+    async list(key, page) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      const generations = await lineageOf(log, key);
+      const operations = new Map<string, string>();
+      const cutShort = openAtFork(ports);
+      return answered(
+        await pageOfLineage(log, generations, page, async (placed, generation) => {
+          const { event } = placed;
+          const said = await readable(
+            placed,
+            async (toolCallId, before) =>
+              operations.get(toolCallId) ?? (await requestedOperation(log, generation.key, toolCallId, before)),
+          );
+          if (event.type === 'ToolCallRequested') operations.set(event.toolCallId, event.operation);
+          if (!generation.inherited) return said;
+          const threadId = generation.key.thread;
+          if (said !== null) return { ...said, threadId };
+          if (event.type !== 'ToolCallRequested' || !(await cutShort(generation)).has(event.toolCallId)) return null;
+          return interrupted(placed, event, threadId);
+        }),
+      );
+    },
+  };
+}
+
+/** The calls that were unanswered where a fork was made. (N3) */
+function openAtFork(ports: ReadablePorts): (generation: Generation) => Promise<ReadonlySet<string>> {
+  const known = new Map<Generation, ReadonlySet<string>>();
+  return async (generation) => {
+    const open =
+      known.get(generation) ?? new Set((await threadAt(ports, generation)).calls.map(({ toolCallId }) => toolCallId));
+    known.set(generation, open);
+    return open;
+  };
+}
+
+const interrupted = (
+  { position, at }: PlacedEvent,
+  { toolCallId, operation }: Extract<RecordedEvent, { readonly type: 'ToolCallRequested' }>,
+  threadId: string,
+): ReadableMessage => ({
+  ...{ position, at, role: 'tool', toolCallId, operation, threadId },
+  text: 'Interrupted: this thread was forked from the one that made the call.',
+  outcome: 'interrupted',
+});
+
+async function readable(
+  { position, at, event }: PlacedEvent,
+  operationOf: (toolCallId: string, before: number) => Promise<string>,
+): Promise<ReadableMessage | null> {
+  if (event.type === 'MessageAccepted') {
+    return { position, at, role: 'user', text: plainText(event.content), messageId: event.messageId };
+  }
+  if (event.type === 'CompletionRecorded') {
+    if (event.message.text === '') return null; // only tool calls: nothing was said
+    return {
+      position,
+      at,
+      role: 'assistant',
+      text: event.message.text,
+      ...(event.interrupted ? { interrupted: true } : {}),
+    };
+  }
+  const arrival = arrivalOf(event);
+  if (arrival !== null) return { position, at, ...arrival };
+  if (event.type === 'ToolCallSettled') {
+    const { toolCallId, outcome, content, displayAs } = event;
+    const operation = await operationOf(toolCallId, position);
+    return {
+      position,
+      at,
+      role: 'tool',
+      text: plainText(content),
+      toolCallId,
+      operation,
+      outcome,
+      display: displayAs?.[0],
+    };
+  }
+  return null;
+}
+
+/** Inputs that the user did not send: an event of a subscription, a message of a child or of the parent, a time. */
+function arrivalOf(event: RecordedEvent): Omit<ReadableMessage, 'position' | 'at'> | null {
+  switch (event.type) {
+    case 'SubscriptionEventReceived': {
+      const { toolCallId, childId, content } = event;
+      return { role: 'event', text: plainText(content), toolCallId, ...(childId === null ? {} : { childId }) };
+    }
+    case 'ChildReported':
+      return { role: 'event', text: plainText(event.report), childId: event.childId };
+    case 'ParentMessageReceived':
+      return { role: 'event', text: plainText(event.content) };
+    case 'ScheduleCame':
+      return event.skipped ? null : { role: 'event', text: plainText(event.content) };
+    default:
+      return null;
+  }
+}
+
+/** The call was requested before this page: usually a few events back. */
+async function requestedOperation(log: ThreadLog, key: ThreadKey, toolCallId: string, before: number): Promise<string> {
+  const asked = await lastEventBefore(
+    log,
+    key,
+    before,
+    (event) => event.type === 'ToolCallRequested' && event.toolCallId === toolCallId,
+  );
+  return asked?.event.type === 'ToolCallRequested' ? asked.event.operation : '';
+}

@@ -1,0 +1,22 @@
+// What the first commit of a log contains about the thread: where its history begins, and its ancestors.
+import type { Commit } from '@dormouse/ports';
+import type { ThreadPosition } from '@dormouse/thread';
+import { openCommit } from '../../envelope.ts';
+
+export interface Beginning {
+  readonly parent: ThreadPosition | null;
+  readonly forkedFrom: ThreadPosition | null;
+  /** The root first; none for a root. */
+  readonly ancestors: readonly string[];
+}
+
+export function beginningOf(first: Commit | undefined): Beginning {
+  const events = first === undefined ? [] : openCommit(first).events;
+  const opened = events.find((event) => event.type === 'ThreadOpened');
+  const forked = events.find((event) => event.type === 'ThreadForked');
+  return {
+    parent: opened?.parent ?? null,
+    forkedFrom: forked?.from ?? null,
+    ancestors: opened?.ancestors ?? [],
+  };
+}

@@ -1,0 +1,90 @@
+// What a thread has besides its conversation: subscriptions, children, views, schedules. Read from its state, its row
+// and the store of views.
+import type {
+  InputBus,
+  PageRequest,
+  Snapshots,
+  ThreadDirectory,
+  ThreadKey,
+  ThreadLog,
+  View,
+  Views,
+} from '@dormouse/ports';
+import type { Schedule, Thread } from '@dormouse/thread';
+import { loadThread } from '../../thread-reader.ts';
+import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
+import { answered, type Answered } from '../refusal.ts';
+import type { ThreadLookup } from '../write/thread-lookup.ts';
+import type { ListPage } from './thread-page.ts';
+import { cutPage } from './whole-list.ts';
+import { type SubscriptionView, subscriptionsOf, threadSummary, type ThreadSummary } from './thread-view.ts';
+
+export interface ScheduleView extends Schedule {
+  readonly id: string;
+  readonly since: number;
+  /** Milliseconds since the epoch; null when it never comes again. */
+  readonly nextAt: number | null;
+}
+
+export interface ThreadPartsDesk {
+  subscriptions(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<SubscriptionView>>>;
+  children(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ThreadSummary>>>;
+  views(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<View>>>;
+  schedules(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ScheduleView>>>;
+  /** The schedule's id; whether it was taken is recorded by the thread. */
+  schedule(key: ThreadKey, schedule: Schedule, origin: RequestOrigin): Promise<Answered<{ readonly id: string }>>;
+}
+
+export interface ThreadPartsPorts {
+  readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
+  readonly directory: ThreadDirectory;
+  readonly views: Views;
+  readonly bus: InputBus;
+  readonly threads: ThreadLookup;
+  readonly mintName: MintRequestName;
+}
+
+export function createThreadPartsDesk(ports: ThreadPartsPorts): ThreadPartsDesk {
+  const { threads, directory, bus, mintName } = ports;
+
+  /** For a thread that exists. */
+  async function read<T>(key: ThreadKey, part: (thread: Thread) => T): Promise<Answered<T>> {
+    const found = await threads.find(key);
+    if (!found.ok) return found;
+    return answered(part((await loadThread(ports, key)).thread));
+  }
+
+  return {
+    subscriptions: (key, page) =>
+      read(key, (thread) => cutPage(subscriptionsOf(thread), page, ({ since, toolCallId }) => [since, toolCallId])),
+    async children(key, page) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      const rows = await directory.list(key.tenant, { parent: key.thread }, page);
+      return answered({ data: rows.data.map(threadSummary), nextCursor: rows.nextCursor });
+    },
+    async views(key, page) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      return answered(cutPage(await ports.views.list(key), page, ({ viewType }) => [viewType]));
+    },
+    schedules: (key, page) => read(key, (thread) => cutPage(schedulesOf(thread), page, ({ since, id }) => [since, id])),
+    async schedule(key, schedule, origin) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      const name = mintName(origin);
+      const scheduleId = publicId('sch', name); // the answered id is the cause of what happens
+      const request = { requestId: scheduleId, scheduleId, schedule } as const;
+      await bus.publish(key, { kind: 'ScheduleRequest', id: inputIdOf(name), ...request });
+      return answered({ id: scheduleId });
+    },
+  };
+}
+
+const schedulesOf = ({ schedules, timers }: Thread): readonly ScheduleView[] =>
+  Object.values(schedules).map(({ scheduleId, cron, timeZone, message, missed, since, timerId }) => ({
+    id: scheduleId,
+    ...{ cron, timeZone, message, missed, since },
+    nextAt: timerId === null ? null : (timers[timerId]?.due ?? null),
+  }));

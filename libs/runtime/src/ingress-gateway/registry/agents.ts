@@ -1,0 +1,122 @@
+// Agents: immutable versions under a name. A thread lives with the version it was opened with.
+//
+// Invariants:
+//   G1. Identical content is the same version; other content makes the next one; no version ever changes.
+//   G2. `id` belongs to the name, not to the version.
+//   G3. An agent holds its tool servers by name: given once by name and once by id, one is still one.
+import { hash } from 'node:crypto';
+import { canonicalJson, type Problem } from '@dormouse/protocol';
+import type {
+  Agent,
+  Agents,
+  Clock,
+  Entropy,
+  Page,
+  PageRequest,
+  Secrets,
+  ThreadDirectory,
+  ToolServers,
+} from '@dormouse/ports';
+import { Fault } from '@dormouse/ports';
+import { publicId, timeSortedName } from '../access/client-id.ts';
+import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
+
+export type AgentContent = Pick<Agent, 'instructions' | 'model' | 'toolServers' | 'policies' | 'limits'>;
+
+export interface AgentDesk {
+  create(
+    tenant: string,
+    name: string,
+    content: AgentContent,
+  ): Promise<Answered<{ readonly agent: Agent; readonly created: boolean }>>;
+  list(tenant: string, page: PageRequest): Promise<Page<Agent>>;
+  get(tenant: string, nameOrId: string, version?: number): Promise<Answered<Agent>>;
+  remove(tenant: string, nameOrId: string): Promise<Answered<null>>;
+}
+
+export interface AgentPorts {
+  readonly agents: Agents;
+  readonly toolServers: ToolServers;
+  readonly secrets: Secrets;
+  readonly directory: ThreadDirectory;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+}
+
+/** Clients that make the next version at once alternate; more rounds than this mean that something else is wrong. */
+const insertAttemptsMax = 10;
+
+export function createAgentDesk(ports: AgentPorts): AgentDesk {
+  const { agents, directory } = ports;
+  return {
+    async create(tenant, name, content) {
+      const toolServers = await toolServerNames(ports, tenant, content.toolServers);
+      const problems = [...problemsOf(toolServers), ...(await unknownSecret(ports, tenant, content))];
+      if (problems.length > 0) return invalid(problems);
+      const named = { ...content, toolServers: toolServers.flatMap((server) => server ?? []) };
+      return answered(await insertVersion(ports, tenant, name, named));
+    },
+    list: (tenant, page) => agents.list(tenant, page),
+    async get(tenant, nameOrId, version) {
+      const agent =
+        version === undefined ? await agents.latest(tenant, nameOrId) : await agents.version(tenant, nameOrId, version);
+      return agent === null ? notFound('agent') : answered(agent);
+    },
+    async remove(tenant, nameOrId) {
+      const agent = await agents.latest(tenant, nameOrId);
+      if (agent === null) return notFound('agent');
+      if (await directory.usesAgent(tenant, agent.name)) {
+        return refused('AGENT_IN_USE', 'Threads that are not closed use this agent.');
+      }
+      await agents.remove(tenant, agent.name);
+      return answered(null);
+    },
+  };
+}
+
+async function insertVersion(
+  ports: AgentPorts,
+  tenant: string,
+  name: string,
+  content: AgentContent,
+): Promise<{ readonly agent: Agent; readonly created: boolean }> {
+  const contentSha256 = hash('sha256', canonicalJson(content));
+  for (let attempt = 0; attempt < insertAttemptsMax; attempt++) {
+    const latest = await ports.agents.latest(tenant, name);
+    if (latest?.contentSha256 === contentSha256) return { agent: latest, created: false }; // (G1)
+    const now = ports.clock.now();
+    const id = latest?.id ?? publicId('agt', timeSortedName(now, ports.entropy.nonce())); // (G2)
+    const agent: Agent = {
+      ...content,
+      tenant,
+      id,
+      name,
+      version: (latest?.version ?? 0) + 1,
+      createdAt: now,
+      contentSha256,
+    };
+    if (await ports.agents.insert(agent)) return { agent, created: true };
+  }
+  throw new Fault('UNAVAILABLE', 'Too many versions of this agent are being made at once.', { retryAfterMs: 1_000 });
+}
+
+/** Each by its name, also where it was given by its id; null for a tool server that does not exist. (G3) */
+const toolServerNames = (
+  { toolServers }: AgentPorts,
+  tenant: string,
+  given: readonly string[],
+): Promise<readonly (string | null)[]> =>
+  Promise.all(given.map(async (nameOrId) => (await toolServers.get(tenant, nameOrId))?.name ?? null));
+
+const problemsOf = (names: readonly (string | null)[]): readonly Problem[] =>
+  names.flatMap((name, index) => {
+    const pointer = `/tool_servers/${index}`;
+    if (name === null) return [{ pointer, detail: 'no tool server has this name' }];
+    return names.indexOf(name) < index ? [{ pointer, detail: 'names a tool server twice' }] : [];
+  });
+
+async function unknownSecret(ports: AgentPorts, tenant: string, { model }: AgentContent): Promise<readonly Problem[]> {
+  const name = model.apiKeySecret;
+  if (name === null || (await ports.secrets.get(tenant, name)) !== null) return [];
+  return [{ pointer: '/model/api_key_secret', detail: 'no secret has this name' }];
+}

@@ -1,0 +1,103 @@
+// Secrets: write-only, sealed by the host, usable only towards the origins they name.
+//
+// Invariants:
+//   S1. The value passes through here once, on its way to the seal; it is never read back, logged or returned.
+//   S2. A secret that a tool server or an agent's latest version uses is not deleted.
+import type {
+  Agents,
+  Clock,
+  Page,
+  PageRequest,
+  SealedSecret,
+  Sealer,
+  Secrets,
+  ToolServer,
+  ToolServers,
+} from '@dormouse/ports';
+import { unreachable } from '@dormouse/thread';
+import { answered, type Answered, notFound, refused } from '../refusal.ts';
+import type { ListPage } from '../read/thread-page.ts';
+import { cutPage } from '../read/whole-list.ts';
+
+export interface SecretDesk {
+  put(tenant: string, name: string, value: string, origins: readonly string[]): Promise<void>;
+  list(tenant: string, page: PageRequest): Promise<ListPage<SealedSecret>>;
+  remove(tenant: string, name: string): Promise<Answered<null>>;
+}
+
+export interface SecretPorts {
+  readonly secrets: Secrets;
+  readonly agents: Agents;
+  readonly toolServers: ToolServers;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+}
+
+const pageLimit = 200;
+
+export function createSecretDesk(ports: SecretPorts): SecretDesk {
+  const { secrets, clock, sealer } = ports;
+  return {
+    async put(tenant, name, value, origins) {
+      await secrets.put({
+        tenant,
+        name,
+        origins,
+        sealed: sealer.seal({ tenant, name }, value),
+        createdAt: clock.now(),
+      });
+    },
+    list: async (tenant, page) => cutPage(await secrets.list(tenant), page, ({ name }) => [name]),
+    async remove(tenant, name) {
+      if ((await secrets.get(tenant, name)) === null) return notFound('secret');
+      if (await isUsed(ports, tenant, name))
+        return refused('SECRET_IN_USE', 'A tool server or an agent uses this secret.'); // (S2)
+      await secrets.remove(tenant, name);
+      return answered(null);
+    },
+  };
+}
+
+async function isUsed(ports: SecretPorts, tenant: string, name: string): Promise<boolean> {
+  const inServers = await some(
+    (cursor) => ports.toolServers.list(tenant, { limit: pageLimit, cursor }),
+    (server) => secretsOf(server).includes(name),
+  );
+  return (
+    inServers ||
+    (await some(
+      (cursor) => ports.agents.list(tenant, { limit: pageLimit, cursor }),
+      (agent) => agent.model.apiKeySecret === name,
+    ))
+  );
+}
+
+/** The names of the secrets a registration needs. */
+export function secretsOf(server: Pick<ToolServer, 'auth'>): readonly string[] {
+  const { auth } = server;
+  if (auth === null) return [];
+  switch (auth.type) {
+    case 'bearer':
+    case 'hmac':
+      return [auth.secret];
+    case 'mtls':
+      return [auth.certificateSecret, auth.keySecret];
+    case 'sigv4':
+      return [auth.accessKeySecret];
+    default:
+      return unreachable(auth);
+  }
+}
+
+async function some<T>(
+  load: (cursor: string | null) => Promise<Page<T>>,
+  holds: (item: T) => boolean,
+): Promise<boolean> {
+  let cursor: string | null = null;
+  do {
+    const page: Page<T> = await load(cursor);
+    if (page.data.some(holds)) return true;
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return false;
+}

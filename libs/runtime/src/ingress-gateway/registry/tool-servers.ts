@@ -1,0 +1,97 @@
+// Registrations of tool servers: their addresses and our credentials. Their tools are discovered, never given. R16
+//
+// Invariants:
+//   V1. A name is given once; the same registration again is no change, another one under a taken name is refused.
+//   V2. Secrets are named, never held: they must exist before a registration may name them.
+import { canonicalJson, type Problem } from '@dormouse/protocol';
+import type { Clock, Entropy, Page, PageRequest, Secrets, ToolServer, ToolServers } from '@dormouse/ports';
+import { publicId, timeSortedName } from '../access/client-id.ts';
+import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
+import { secretsOf } from './secrets.ts';
+
+export type ToolServerContent = Pick<
+  ToolServer,
+  'name' | 'baseUrl' | 'endpointOverride' | 'auth' | 'forwardUserId' | 'trustAnnotations' | 'pinnedSha256'
+>;
+
+export type ToolServerPatch = Partial<Omit<ToolServerContent, 'name'>> & { readonly paused?: boolean };
+
+export interface ToolServerDesk {
+  create(
+    tenant: string,
+    content: ToolServerContent,
+  ): Promise<Answered<{ readonly server: ToolServer; readonly created: boolean }>>;
+  list(tenant: string, page: PageRequest): Promise<Page<ToolServer>>;
+  get(tenant: string, nameOrId: string): Promise<Answered<ToolServer>>;
+  patch(tenant: string, nameOrId: string, patch: ToolServerPatch): Promise<Answered<ToolServer>>;
+  remove(tenant: string, nameOrId: string): Promise<Answered<null>>;
+}
+
+export interface ToolServerPorts {
+  readonly toolServers: ToolServers;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+}
+
+export function createToolServerDesk(ports: ToolServerPorts): ToolServerDesk {
+  const { toolServers, clock, entropy } = ports;
+  return {
+    async create(tenant, content) {
+      const problems = await unknownSecrets(ports, tenant, content);
+      if (problems.length > 0) return invalid(problems);
+      const now = clock.now();
+      const id = publicId('tsv', timeSortedName(now, entropy.nonce()));
+      const server: ToolServer = { ...content, tenant, id, createdAt: now, updatedAt: now, paused: false };
+      if (await toolServers.insert(server)) return answered({ server, created: true });
+      const existing = await toolServers.get(tenant, content.name);
+      if (existing !== null && sameContent(existing, content)) return answered({ server: existing, created: false }); // (V1)
+      return refused('ALREADY_EXISTS', 'Another tool server has this name.');
+    },
+    list: (tenant, page) => toolServers.list(tenant, page),
+    async get(tenant, nameOrId) {
+      const server = await toolServers.get(tenant, nameOrId);
+      return server === null ? notFound('tool server') : answered(server);
+    },
+    async patch(tenant, nameOrId, patch) {
+      const server = await toolServers.get(tenant, nameOrId);
+      if (server === null) return notFound('tool server');
+      const problems = await unknownSecrets(ports, tenant, { auth: patch.auth ?? null });
+      if (problems.length > 0) return invalid(problems);
+      const changed: ToolServer = { ...server, ...patch, updatedAt: clock.now() };
+      return (await toolServers.replace(changed)) ? answered(changed) : notFound('tool server');
+    },
+    async remove(tenant, nameOrId) {
+      const server = await toolServers.get(tenant, nameOrId);
+      if (server === null || !(await toolServers.remove(tenant, server.name))) return notFound('tool server');
+      return answered(null);
+    },
+  };
+}
+
+async function unknownSecrets(
+  ports: ToolServerPorts,
+  tenant: string,
+  content: Pick<ToolServer, 'auth'>,
+): Promise<readonly Problem[]> {
+  const problems: Problem[] = [];
+  for (const name of secretsOf(content)) {
+    if ((await ports.secrets.get(tenant, name)) === null) {
+      problems.push({ pointer: pointerOf(content, name), detail: 'no secret has this name' });
+    }
+  }
+  return problems;
+}
+
+function pointerOf({ auth }: Pick<ToolServer, 'auth'>, secret: string): string {
+  const member = Object.entries(auth ?? {}).find(([field, value]) => field !== 'type' && value === secret)?.[0] ?? '';
+  return `/auth/${member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+}
+
+function sameContent(server: ToolServer, content: ToolServerContent): boolean {
+  const { name, baseUrl, endpointOverride, auth, forwardUserId, trustAnnotations, pinnedSha256 } = server;
+  return (
+    canonicalJson({ name, baseUrl, endpointOverride, auth, forwardUserId, trustAnnotations, pinnedSha256 }) ===
+    canonicalJson(content)
+  );
+}

@@ -1,0 +1,185 @@
+// The log of one thread as a live stream: what is stored, then what comes, without gap and without repeat.
+//
+// Invariants:
+//   F1. Subscribe first, then read the log, then forward what is newer: nothing falls between.
+//   F2. The feed is a hint: after a commit that does not join the last one the log is read, and without any hint the
+//       log is read again every `pollMs`. Losing hints costs time, never correctness.
+//   F3. What waits for a slow reader is bounded; past that the stream gives `lagged` and ends.
+import {
+  type Clock,
+  type Commit,
+  type Delta,
+  type Hint,
+  type LiveFeed,
+  type Retrying,
+  type ThreadKey,
+  type ThreadLog,
+  type View,
+} from '@dormouse/ports';
+import { commitsAfter } from '../read/log-scan.ts';
+
+export type Followed =
+  | { readonly what: 'commit'; readonly commit: Commit }
+  | { readonly what: 'delta'; readonly delta: Delta }
+  | { readonly what: 'view'; readonly view: View }
+  | { readonly what: 'retrying'; readonly retrying: Retrying }
+  /** Everything that was stored when the stream began has been given. */
+  | { readonly what: 'caught_up'; readonly soFar: readonly Delta[]; readonly retrying: Retrying | null }
+  | { readonly what: 'lagged' };
+
+export interface FollowPorts {
+  readonly log: ThreadLog;
+  readonly feed: LiveFeed;
+  readonly clock: Clock;
+}
+
+const waitingHintsMax = 5_000;
+const pollMs = 15_000;
+
+/** A subscription that holds its hints until they are read. */
+export interface HintStream {
+  /** What `take` would answer at once; null when there is nothing. */
+  held(): Hint | 'nothing' | 'lagged' | 'over' | null;
+  /** The next hint; 'nothing' when it is time to look at the log; 'over' for good, once it was closed. */
+  take(): Promise<Hint | 'nothing' | 'lagged' | 'over'>;
+}
+
+/** The holder must close it. */
+export interface OpenHints extends HintStream {
+  close(): void;
+}
+
+/** Subscribes until the signal aborts. Resolves when the subscription is in force. (F1) */
+export async function holdHints(ports: FollowPorts, key: ThreadKey, signal: AbortSignal): Promise<HintStream> {
+  const hints = await openHints(ports, key, Number.POSITIVE_INFINITY, () => true);
+  if (signal.aborted) hints.close();
+  else signal.addEventListener('abort', () => hints.close(), { once: true });
+  return hints;
+}
+
+/**
+ * Subscribes until closed, which it does by itself after `withinMs`. Answers when the subscription is in force. (F1)
+ */
+export async function openHints(
+  { feed, clock }: FollowPorts,
+  key: ThreadKey,
+  withinMs: number,
+  wants: (hint: Hint) => boolean,
+): Promise<OpenHints> {
+  const inbox = new HintInbox(clock, clock.now() + withinMs);
+  const unsubscribe = await feed.subscribe(key, (hint) => {
+    if (wants(hint)) inbox.put(hint);
+  });
+  return inbox.open(unsubscribe);
+}
+
+/** Follows from the commit with the event after `after`, until `hints`, opened before any other read, are closed. */
+export async function* followCommits(
+  ports: FollowPorts,
+  key: ThreadKey,
+  after: number,
+  hints: HintStream,
+): AsyncGenerator<Followed> {
+  let position = after;
+  for await (const commit of commitsAfter(ports.log, key, position)) {
+    yield { what: 'commit', commit };
+    position = commit.version + commit.count;
+  }
+  yield { what: 'caught_up', soFar: await ports.feed.soFar(key), retrying: await ports.feed.retrying(key) };
+  for (;;) {
+    const hint = await hints.take();
+    if (hint === 'over') return;
+    if (hint === 'lagged') return yield { what: 'lagged' }; // (F3)
+    if (hint !== 'nothing' && hint.hint === 'delta') yield { what: 'delta', delta: hint.delta };
+    else if (hint !== 'nothing' && hint.hint === 'view') yield { what: 'view', view: hint.view };
+    else if (hint !== 'nothing' && hint.hint === 'retrying') yield { what: 'retrying', retrying: hint.retrying };
+    else if (hint !== 'nothing' && joins(hint.commit, position)) {
+      yield { what: 'commit', commit: hint.commit };
+      position = endOf(hint.commit);
+    } else if (hint === 'nothing' || isBeyond(hint.commit, position)) {
+      for await (const commit of commitsAfter(ports.log, key, position)) {
+        yield { what: 'commit', commit }; // (F2)
+        position = endOf(commit);
+      }
+    }
+  }
+}
+
+const endOf = (commit: Commit): number => commit.version + commit.count;
+
+/** The commit continues where everything is known up to `position`. */
+export const joins = (commit: Commit, position: number): boolean =>
+  commit.version <= position && endOf(commit) > position;
+
+/** Something between `position` and the commit was missed. (F2) */
+export const isBeyond = (commit: Commit, position: number): boolean => commit.version > position;
+
+/** Hints that wait for the reader, in order. */
+class HintInbox implements OpenHints {
+  private readonly hints: Hint[] = [];
+  private wake: (() => void) | null = null;
+  private lagged = false;
+  private poked = false;
+  private closed = false;
+  private stopAlarm: () => void = () => {};
+  private unsubscribe: () => void = () => {};
+  private readonly clock: Clock;
+  private readonly until: number;
+
+  constructor(clock: Clock, until: number) {
+    this.clock = clock;
+    this.until = until;
+  }
+
+  /** Once, when the subscription is in force. */
+  open(unsubscribe: () => void): this {
+    this.unsubscribe = unsubscribe;
+    this.wait();
+    return this;
+  }
+
+  private wait(): void {
+    const leftMs = this.until - this.clock.now();
+    if (leftMs <= 0) return this.close();
+    this.stopAlarm = this.clock.alarm(Math.min(pollMs, leftMs), () => {
+      this.poked = true; // (F2)
+      this.wait(); // it may be over
+      this.wake?.();
+    });
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.stopAlarm();
+    this.wake?.();
+    this.unsubscribe();
+  }
+
+  put(hint: Hint): void {
+    if (this.hints.length >= waitingHintsMax) this.lagged = true;
+    else this.hints.push(hint);
+    this.wake?.();
+  }
+
+  held(): Hint | 'nothing' | 'lagged' | 'over' | null {
+    if (this.closed) return 'over';
+    if (this.lagged) return 'lagged';
+    const next = this.hints.shift();
+    if (next !== undefined) return next;
+    if (!this.poked) return null;
+    this.poked = false;
+    return 'nothing';
+  }
+
+  take(): Promise<Hint | 'nothing' | 'lagged' | 'over'> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const held = this.held();
+        this.wake = held === null ? look : null;
+        if (held !== null) resolve(held);
+      };
+      look();
+    });
+  }
+}

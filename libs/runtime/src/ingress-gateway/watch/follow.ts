@@ -1,0 +1,162 @@
+// A thread's event stream, as frames: durable events, the running completion's text, open choices and logins, views,
+// status. The host writes them to a socket and nothing else.
+//
+// Invariants:
+//   S1. Durable events carry their position as id, each once, in order, from the one after `after`. I-19
+//   S2. Text that comes twice (once as "so far", once live) is cut: a client only appends. A new attempt starts over.
+//   S3. On connect: status, open choices, open logins and current views, then what is newer, then the text so far.
+//   S6. While the running completion waits for its next attempt, the stream shows it, also on connect.
+//   S5. The URL of a login is opened for the stream alone; it is in no event. R84, R88
+//   S4. A closed thread gives what is newer, then `end`.
+import type { Commit, Delta, Logins, Retrying, Sealer, Snapshots, ThreadKey, View, Views } from '@dormouse/ports';
+import { loginOwner } from '@dormouse/ports';
+import { evolve, type SlotWait, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
+import { loadThread } from '../../thread-reader.ts';
+import { type ChoiceView, choiceView, openChoices } from '../read/choice-view.ts';
+import { DeltaCutter } from './delta-cutter.ts';
+import { type ApiEvent, apiEvent } from '../read/events.ts';
+import { followCommits, type FollowPorts, holdHints } from './follow-commits.ts';
+import { placedEvents } from '../read/log-scan.ts';
+import { answered, type Answered, invalid } from '../refusal.ts';
+import { slotWait } from '../read/slot-wait.ts';
+import type { ThreadLookup } from '../write/thread-lookup.ts';
+
+export type Frame =
+  | { readonly frame: 'event'; readonly event: ApiEvent }
+  | { readonly frame: 'delta'; readonly data: Delta }
+  | { readonly frame: 'retrying'; readonly data: RetryingView }
+  | { readonly frame: 'choice'; readonly data: ChoiceView }
+  | { readonly frame: 'oauth'; readonly data: OpenLogin }
+  | { readonly frame: 'view'; readonly data: View }
+  | { readonly frame: 'status'; readonly data: { readonly status: string; readonly waitingOn: readonly WaitingOn[] } }
+  | { readonly frame: 'lagged' }
+  | { readonly frame: 'end' };
+
+export type RetryingView = Omit<Retrying, 'failedAt' | 'since'>;
+
+/** A login that waits for the user. */
+export interface OpenLogin {
+  readonly toolCallId: string;
+  readonly authUrl: string;
+  readonly expiresAt: number;
+}
+
+export interface FollowDesk {
+  /** 404, or `nothing_newer` on a closed thread that has been read to its end, or the stream. */
+  follow(key: ThreadKey, after: number, signal: AbortSignal): Promise<Answered<AsyncIterable<Frame> | 'nothing_newer'>>;
+}
+
+export interface FollowDeskPorts extends FollowPorts {
+  readonly snapshots: Snapshots;
+  readonly threads: ThreadLookup;
+  readonly logins: Logins;
+  readonly sealer: Sealer;
+  readonly views: Views;
+}
+
+export function createFollowDesk(ports: FollowDeskPorts): FollowDesk {
+  return {
+    async follow(key, after, signal) {
+      const found = await ports.threads.find(key);
+      if (!found.ok) return found;
+      const { thread } = await loadThread(ports, key);
+      if (after > thread.position) return invalid([{ pointer: '/after', detail: 'is beyond the last event' }]);
+      if (thread.status === 'closed' && after >= thread.position) return answered('nothing_newer');
+      return answered(frames(ports, key, after, thread, signal));
+    },
+  };
+}
+
+async function* frames(
+  ports: FollowDeskPorts,
+  key: ThreadKey,
+  after: number,
+  head: Thread,
+  signal: AbortSignal,
+): AsyncGenerator<Frame> {
+  const deltas = new DeltaCutter();
+  let thread = head;
+  let slot = slotWait([]);
+  let shown = statusFrame(thread, slot);
+  let given = after;
+  const hints = await holdHints(ports, key, signal); // before anything else is read: nothing falls between
+  yield shown; // (S3)
+  for (const choice of await openChoices(ports.log, key, thread)) yield { frame: 'choice', data: choice };
+  for (const login of await openLogins(ports, key, thread)) yield { frame: 'oauth', data: login };
+  for (const view of await ports.views.list(key)) yield { frame: 'view', data: view }; // R97
+  for await (const item of followCommits(ports, key, after, hints)) {
+    if (item.what === 'lagged') return yield { frame: 'lagged' };
+    const said = item.what === 'delta' ? [item.delta] : item.what === 'caught_up' ? item.soFar : [];
+    yield* cutDeltas(deltas, said);
+    if (item.what === 'view') yield { frame: 'view', data: item.view }; // R96
+    if (item.what === 'retrying') yield* retryingFrames(thread, item.retrying); // (S6)
+    if (item.what === 'caught_up') yield* retryingFrames(thread, item.retrying);
+    if (item.what === 'commit') {
+      await ports.threads.announce(item.commit);
+      yield* eventFrames(item.commit, after, thread.position);
+      const asksForLogin = newLogins(item.commit, thread.position);
+      thread = fold(thread, item.commit);
+      if (asksForLogin.length > 0)
+        for (const login of await openLogins(ports, key, thread))
+          if (asksForLogin.includes(login.toolCallId)) yield { frame: 'oauth', data: login };
+      given = item.commit.version + item.commit.count;
+    }
+    const waited = slot;
+    slot = slotWait(said, slot);
+    if (item.what === 'commit' || slot?.completionId !== waited?.completionId) {
+      const status = statusFrame(thread, slot);
+      if (JSON.stringify(status) !== JSON.stringify(shown)) yield (shown = status);
+    }
+    if (thread.status === 'closed' && given >= thread.position) return yield { frame: 'end' }; // (S4)
+  }
+}
+
+/** The events of a commit, and the choices among them that are new since the stream began. (S1) */
+function* eventFrames(commit: Commit, after: number, seen: number): Generator<Frame> {
+  for (const placed of placedEvents(commit, after)) {
+    yield { frame: 'event', event: apiEvent(placed) };
+    const { event, position } = placed;
+    if (event.type === 'ChoiceRequested' && position > seen) yield { frame: 'choice', data: choiceView(event) };
+  }
+}
+
+/** Calls of this commit that ask for a login and had not been seen when the stream began. */
+const newLogins = (commit: Commit, seen: number): readonly string[] =>
+  placedEvents(commit, seen).flatMap(({ event }) => (event.type === 'OauthRequested' ? [event.toolCallId] : []));
+
+/** (S5) */
+async function openLogins(ports: FollowDeskPorts, key: ThreadKey, thread: Thread): Promise<readonly OpenLogin[]> {
+  const waiting = thread.calls.filter((call) => call.waiting.for === 'login');
+  if (waiting.length === 0) return [];
+  const logins = await ports.logins.list(key, ports.clock.now());
+  return logins
+    .filter(({ toolCallId }) => waiting.some((call) => call.toolCallId === toolCallId))
+    .map(({ toolCallId, sealed, expiresAt }) => {
+      const authUrl = ports.sealer.open(loginOwner(key.tenant, key.thread, toolCallId), sealed);
+      return { toolCallId, authUrl, expiresAt };
+    });
+}
+
+/** No frame for a completion that is over. */
+function* retryingFrames({ completion }: Thread, retrying: Retrying | null): Generator<Frame> {
+  if (retrying === null || completion?.completionId !== retrying.completionId) return;
+  const { failedAt: _, since: __, ...data } = retrying;
+  yield { frame: 'retrying', data };
+}
+
+function* cutDeltas(cutter: DeltaCutter, deltas: readonly Delta[]): Generator<Frame> {
+  for (const delta of deltas) {
+    if (delta.kind === 'slot') continue; // it is part of the status
+    const data = cutter.cut(delta); // (S2)
+    if (data !== null) yield { frame: 'delta', data };
+  }
+}
+
+function fold(thread: Thread, commit: Commit): Thread {
+  return placedEvents(commit, thread.position).reduce((state, { event, at }) => evolve(state, event, at), thread);
+}
+
+const statusFrame = (thread: Thread, slot: SlotWait | null): Extract<Frame, { readonly frame: 'status' }> => ({
+  frame: 'status',
+  data: { status: statusOf(thread), waitingOn: waitingOn(thread, slot) },
+});

@@ -1,0 +1,46 @@
+// User messages: from the API to the topic `inputs`. The thread alone decides what becomes of a message.
+//
+// Invariants:
+//   U1. The answer comes after the input is durable; its id is the message's, and returns as `message_id`, `turn_id`
+//       and `cause.id` of what it leads to. I-01
+//   U2. Nothing is published for a thread that does not exist.
+import type { Blobs, InputBus, ThreadKey } from '@dormouse/ports';
+import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
+import { type MessageItem, storeContent } from './message-content.ts';
+import { answered, type Answered } from '../refusal.ts';
+import type { ThreadLookup } from './thread-lookup.ts';
+
+export interface PostedMessage {
+  /** The public id, `msg_…`. */
+  readonly id: string;
+  readonly inputId: string;
+  /** Sent with an idempotency key: it may have been decided long ago. */
+  readonly mayBeOld: boolean;
+}
+
+export interface MessageDesk {
+  post(key: ThreadKey, items: readonly MessageItem[], origin: RequestOrigin): Promise<Answered<PostedMessage>>;
+}
+
+export interface MessagePorts {
+  readonly bus: InputBus;
+  readonly blobs: Blobs;
+  readonly threads: ThreadLookup;
+  readonly mintName: MintRequestName;
+}
+
+export function createMessageDesk(ports: MessagePorts): MessageDesk {
+  const { bus, threads, mintName } = ports;
+  return {
+    async post(given, items, origin) {
+      const found = await threads.find(given); // (U2)
+      if (!found.ok) return found;
+      const key = found.value;
+      const name = mintName(origin);
+      const content = await storeContent(ports, key.tenant, items);
+      const posted = { id: publicId('msg', name), inputId: inputIdOf(name), mayBeOld: origin.idempotencyKey !== null };
+      await bus.publish(key, { kind: 'UserMessage', id: posted.inputId, messageId: posted.id, content }); // (U1)
+      return answered(posted);
+    },
+  };
+}

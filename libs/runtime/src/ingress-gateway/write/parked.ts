@@ -1,0 +1,78 @@
+// What an operator may do with a thread that an input has poisoned: see it, replay it, leave an input out.
+//
+// Invariants:
+//   V1. A replay is a mark, and the owner of the thread carries it out: only the owner has the inputs that are under
+//       way. A wake makes the owner read the mark; should the wake be lost, the sweeper repeats it.
+//   V2. What is dropped stays to be seen: nothing that was acknowledged vanishes.
+import {
+  type Clock,
+  type InputBus,
+  type ParkedInput,
+  type ParkedThread,
+  type ParkedThreads,
+  type PageRequest,
+  replayWake,
+  type ThreadKey,
+} from '@dormouse/ports';
+import { apiType } from '../read/api-json.ts';
+import { answered, type Answered, notFound } from '../refusal.ts';
+import type { ListPage } from '../read/thread-page.ts';
+
+export interface ParkedInputView {
+  readonly id: string;
+  readonly kind: string;
+  readonly droppedAt: number | null;
+}
+
+export interface ParkedView {
+  readonly threadId: string;
+  readonly state: 'parked' | 'replay';
+  readonly reason: string;
+  readonly parkedAt: number;
+}
+
+export interface ParkedDesk {
+  list(tenant: string, page: PageRequest): Promise<ListPage<ParkedView>>;
+  show(key: ThreadKey): Promise<Answered<ParkedView & { readonly inputs: readonly ParkedInputView[] }>>;
+  replay(key: ThreadKey): Promise<Answered<ParkedView>>;
+  drop(key: ThreadKey, inputId: string): Promise<Answered<ParkedInputView>>;
+}
+
+export function createParkedDesk(ports: {
+  readonly parked: ParkedThreads;
+  readonly bus: InputBus;
+  readonly clock: Clock;
+}): ParkedDesk {
+  const { parked, bus, clock } = ports;
+
+  return {
+    async list(tenant, page) {
+      const found = await parked.list(tenant, page);
+      return { data: found.data.map(viewOf), nextCursor: found.nextCursor };
+    },
+    async show(key) {
+      const thread = await parked.get(key);
+      if (thread === null) return notFound('parked thread');
+      return answered({ ...viewOf(thread), inputs: (await parked.inputs(key)).map(inputView) });
+    },
+    async replay(key) {
+      const thread = await parked.get(key);
+      if (thread === null || !(await parked.replay(key))) return notFound('parked thread');
+      await bus.publish(key, replayWake); // (V1)
+      return answered(viewOf({ ...thread, mark: 'replay' }));
+    },
+    async drop(key, inputId) {
+      if (!(await parked.drop(key, inputId, clock.now()))) return notFound('parked input');
+      const dropped = (await parked.inputs(key)).find(({ input }) => input.id === inputId); // (V2)
+      return dropped === undefined ? notFound('parked input') : answered(inputView(dropped));
+    },
+  };
+}
+
+const viewOf = ({ thread, mark, reason, parkedAt }: ParkedThread): ParkedView => ({
+  ...{ threadId: thread, state: mark, reason, parkedAt },
+});
+
+const inputView = ({ input, droppedAt }: ParkedInput): ParkedInputView => ({
+  ...{ id: input.id, kind: apiType(input.kind), droppedAt },
+});

@@ -1,0 +1,255 @@
+// Opening, reading, listing and labelling threads.
+//
+// Invariants:
+//   T1. The row comes first, with everything its opening needs; then the opening is published. A process that dies
+//       between leaves a row that the sweeper, or the next request, opens.
+//   T2. The thread's id is a function of a request with an idempotency key; opening it twice opens it once. (K1)
+//   T3. A fork uses its agent's version as it is here: what an imported log says about it is not trusted.
+import { canonicalJson } from '@dormouse/protocol';
+import type {
+  Agent,
+  Agents,
+  Blobs,
+  Clock,
+  InputBus,
+  LiveFeed,
+  PageRequest,
+  Snapshots,
+  ThreadDirectory,
+  ThreadFilter,
+  ThreadKey,
+  ThreadLog,
+  ThreadRow,
+} from '@dormouse/ports';
+import { inputIds, type OpeningAgent, statusOf, type ThreadOpening } from '@dormouse/thread';
+import { loadThread } from '../../thread-reader.ts';
+import { type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
+import { type MessageItem, storeContent } from './message-content.ts';
+import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
+import { slotWait } from '../read/slot-wait.ts';
+import type { ThreadLookup } from './thread-lookup.ts';
+import type { ListPage } from '../read/thread-page.ts';
+import { type ThreadSummary, threadSummary, type ThreadView, threadView } from '../read/thread-view.ts';
+
+export interface NewThread {
+  readonly agent: string;
+  readonly agentVersion: number | null;
+  readonly userId: string | null;
+  readonly title: string | null;
+  readonly externalId: string | null;
+  /** What to do when the external id is taken; null: the same again is fine, anything else is refused. */
+  readonly ifExists: 'return' | 'fail' | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly message: readonly MessageItem[] | null;
+}
+
+export interface ThreadPatch {
+  readonly title?: string | null;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+export interface ThreadDesk {
+  open(
+    tenant: string,
+    wanted: NewThread,
+    origin: RequestOrigin,
+  ): Promise<Answered<{ readonly thread: ThreadView; readonly created: boolean }>>;
+  /** The thread now, or as of `at` events. */
+  get(key: ThreadKey, at?: number): Promise<Answered<ThreadView>>;
+  list(tenant: string, filter: ThreadFilter, page: PageRequest): Promise<ListPage<ThreadSummary>>;
+  patch(key: ThreadKey, patch: ThreadPatch): Promise<Answered<ThreadView>>;
+  /** A new root with the history of another thread up to a position. */
+  fork(key: ThreadKey, fork: ForkRequest, origin: RequestOrigin): Promise<Answered<ThreadView>>;
+}
+
+export interface ForkRequest {
+  readonly position: number;
+  /** Whether the model is asked at once, or waits for a message. */
+  readonly askAgain: boolean;
+}
+
+export interface ThreadPorts {
+  readonly agents: Agents;
+  readonly directory: ThreadDirectory;
+  readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
+  readonly blobs: Blobs;
+  readonly bus: InputBus;
+  readonly feed: LiveFeed;
+  readonly clock: Clock;
+  readonly threads: ThreadLookup;
+  readonly mintName: MintRequestName;
+}
+
+export function createThreadDesk(ports: ThreadPorts): ThreadDesk {
+  const { agents, directory } = ports;
+  return {
+    async open(tenant, wanted, origin) {
+      const agent = await findAgent(agents, tenant, wanted);
+      if (!agent.ok) return agent;
+      const row = await newRow(ports, tenant, wanted, agent.value, ports.mintName(origin));
+      const outcome = await directory.insert(row); // (T1)
+      if (outcome.inserted) return answered({ thread: await publishOpening(ports, row), created: true });
+      const { existing } = outcome;
+      // (T2) the same request again: its row is there, its opening perhaps not
+      if (existing.thread === row.thread)
+        return answered({ thread: await publishOpening(ports, existing), created: true });
+      if (wanted.ifExists === 'return' || (wanted.ifExists === null && isSame(existing, row))) {
+        return answered({ thread: await viewOf(ports, existing), created: false });
+      }
+      return refused('ALREADY_EXISTS', 'Another thread has this external_id.', {
+        errors: [{ pointer: '/external_id', detail: `taken by ${existing.thread}` }],
+      });
+    },
+    async get(key, at) {
+      const row = await directory.get(key);
+      if (row === null) return notFound('thread');
+      const view = await viewOf(ports, row, at);
+      if (at !== undefined && view.position < at)
+        return invalid([{ pointer: '/at', detail: 'is beyond the last event' }]);
+      return answered(view);
+    },
+    async list(tenant, filter, page) {
+      // rows hold the agent's name; an id that no agent has finds nothing by itself
+      const agent =
+        filter.agent === undefined ? undefined : ((await agents.latest(tenant, filter.agent))?.name ?? filter.agent);
+      const rows = await directory.list(tenant, { ...filter, agent }, page);
+      return { data: rows.data.map(threadSummary), nextCursor: rows.nextCursor };
+    },
+    async patch(key, patch) {
+      if (patch.title !== undefined) await bringUpToDate(ports, key);
+      const row = await directory.patch(key, patch);
+      return row === null ? notFound('thread') : answered(await viewOf(ports, row));
+    },
+    async fork(key, wanted, origin) {
+      const source = await directory.get(key);
+      if (source === null) return notFound('thread');
+      const { thread } = await loadThread(ports, key, wanted.position);
+      if (wanted.position < 1 || thread.position < wanted.position)
+        return invalid([{ pointer: '/position', detail: `must be a position of the thread, 1 to ${thread.position}` }]);
+      const agent = await agents.version(key.tenant, thread.agent.name, thread.agent.version);
+      if (agent === null)
+        return invalid([
+          { pointer: '', detail: 'needs the version of the agent that the thread has, which is not here' },
+        ]);
+      const row = forkedRow(ports, source, { ...wanted, agent, userId: thread.userId }, ports.mintName(origin));
+      const outcome = await directory.insert(row); // (T1)
+      return answered(await publishOpening(ports, outcome.inserted ? row : outcome.existing));
+    },
+  };
+}
+
+async function findAgent(agents: Agents, tenant: string, wanted: NewThread): Promise<Answered<Agent>> {
+  const { agent: name, agentVersion } = wanted;
+  const latest = await agents.latest(tenant, name);
+  if (latest === null) return invalid([{ pointer: '/agent', detail: 'no agent has this name' }]);
+  if (agentVersion === null) return answered(latest);
+  const agent = await agents.version(tenant, name, agentVersion);
+  return agent === null
+    ? invalid([{ pointer: '/agent_version', detail: 'the agent has no such version' }])
+    : answered(agent);
+}
+
+async function newRow(
+  ports: ThreadPorts,
+  tenant: string,
+  wanted: NewThread,
+  agent: Agent,
+  name: string,
+): Promise<ThreadRow> {
+  const thread = publicId('thr', name);
+  const now = ports.clock.now();
+  const { userId, title, externalId, metadata } = wanted;
+  const message =
+    wanted.message === null
+      ? null
+      : { messageId: publicId('msg', name), content: await storeContent(ports, tenant, wanted.message) };
+  const opening: ThreadOpening = {
+    kind: 'ThreadOpening',
+    id: inputIds.opening(thread),
+    agent: openingAgent(agent),
+    userId,
+    title: null, // the row's title is the client's to change; the log has none of its own to bring back
+    message,
+  };
+  return {
+    tenant,
+    thread,
+    status: 'opening',
+    agent: agent.name,
+    agentVersion: agent.version,
+    parent: null,
+    family: thread,
+    userId,
+    externalId,
+    title,
+    metadata,
+    createdAt: now,
+    updatedAt: now,
+    position: 0,
+    opening,
+  };
+}
+
+const openingAgent = ({ name, version, toolServers, policies, limits, model }: Agent): OpeningAgent => ({
+  ...{ name, version, toolServers, policies, limits },
+  model: model.name === '' ? model.provider : model.name,
+});
+
+function forkedRow(
+  ports: ThreadPorts,
+  source: ThreadRow,
+  { position, askAgain, agent, userId }: ForkRequest & { readonly agent: Agent; readonly userId: string | null },
+  name: string,
+): ThreadRow {
+  const thread = publicId('thr', name);
+  const now = ports.clock.now();
+  const opening: ThreadOpening = {
+    kind: 'ThreadOpening',
+    id: inputIds.opening(thread),
+    agent: openingAgent(agent), // (T3)
+    userId,
+    title: null,
+    message: null,
+    fork: { from: { threadId: source.thread, position }, askAgain },
+  };
+  return {
+    ...source,
+    ...{ thread, family: thread, parent: null, externalId: null, status: 'opening', position: 0, opening },
+    ...{ createdAt: now, updatedAt: now },
+  };
+}
+
+async function publishOpening(ports: ThreadPorts, row: ThreadRow): Promise<ThreadView> {
+  if (row.opening !== null) await ports.bus.publish({ tenant: row.tenant, thread: row.thread }, row.opening);
+  ports.threads.remember({ tenant: row.tenant, thread: row.thread });
+  return viewOf(ports, row);
+}
+
+/** Copies a title that is newer in the log into the row before the row gets another: the last title stays. */
+async function bringUpToDate({ directory, ...ports }: ThreadPorts, key: ThreadKey): Promise<void> {
+  const row = await directory.get(key);
+  const { thread } = await loadThread(ports, key);
+  if (row === null || row.status === 'parked' || row.position >= thread.titledAt) return;
+  const { title, titledAt, updatedAt, position } = thread;
+  await directory.project([{ ...key, status: statusOf(thread), title, titledAt, updatedAt, position }]);
+}
+
+async function viewOf(ports: ThreadPorts, row: ThreadRow, at?: number): Promise<ThreadView> {
+  const key = { tenant: row.tenant, thread: row.thread };
+  const { thread } = await loadThread(ports, key, at);
+  if (at !== undefined) return threadView(row.status !== 'parked' ? row : { ...row, status: statusOf(thread) }, thread);
+  const { completion } = thread;
+  if (completion === null) return threadView(row, thread);
+  const retrying = await ports.feed.retrying(key);
+  return threadView(row, thread, {
+    slot: slotWait(await ports.feed.soFar(key)),
+    retrying: retrying?.completionId === completion.completionId ? retrying : null,
+  });
+}
+
+function isSame(existing: ThreadRow, wanted: ThreadRow): boolean {
+  const content = ({ agent, userId, title, metadata }: ThreadRow): string =>
+    canonicalJson({ agent, userId, title, metadata });
+  return content(existing) === content(wanted);
+}
