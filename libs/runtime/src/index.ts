@@ -1,7 +1,7 @@
 export { nextTime } from './thread-processor/rules/next-time.ts';
-export * from './envelope.ts';
+export * from './log/envelope.ts';
 export * from './service.ts';
-export * from './thread-reader.ts';
+export * from './log/thread-reader.ts';
 export { type AgentContent } from './ingress-gateway/registry/agents.ts';
 export { allScopes, newKey } from './ingress-gateway/access/api-keys.ts';
 export { apiCodec, apiJson } from './ingress-gateway/read/api-json.ts';

@@ -8,7 +8,7 @@
 //   K3. A retired key still verifies; a revoked one answers "gone", and only for a token that it really signed.
 //   K4. One spelling per token: base64url that decodes to the same bytes in another spelling is refused.
 import { timingSafeEqual } from 'node:crypto';
-import { type HashKey, hashKeyOf, keyedHash } from '../keyed-hash.ts';
+import { type HashKey, hashKeyOf, keyedHash } from '../log/keyed-hash.ts';
 
 export interface CallbackScope {
   readonly tenant: string;

@@ -3,7 +3,7 @@
 import { type Commit, Fault, type InputBus, type ThreadRow } from '@dormouse/ports';
 import { decide, defaultLimits, evolve, inputIds, type ThreadInput, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { openCommit, sealCommit } from '../envelope.ts';
+import { openCommit, sealCommit } from '../log/envelope.ts';
 import { Hold } from './pay/held-deliveries.ts';
 import { momentOf } from './rules/minted-ids.ts';
 import { type ProcessorProtocol, soundProtocol } from './rules/protocol.ts';

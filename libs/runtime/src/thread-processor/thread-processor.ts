@@ -10,7 +10,7 @@
 //   P2. Stopping takes nothing new, lets slices and completions end for a while, and leaves the rest owed, never half
 //       done.
 import type { Clock, Entropy, InputConsumer, Logger, Model, Stores, Subscription } from '@dormouse/ports';
-import { hashKeyOf } from '../keyed-hash.ts';
+import { hashKeyOf } from '../log/keyed-hash.ts';
 import type { Service } from '../service.ts';
 import { type AssignmentHome, createAssignment, type LiveAssignment } from './lane/assignment.ts';
 import type { ValidateArguments } from './completion/call-arguments.ts';

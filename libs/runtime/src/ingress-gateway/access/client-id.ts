@@ -7,7 +7,7 @@
 //   K3. The public ids of one request (`msg_`, `req_`, `thr_`) carry the same 26 characters as its input id `c:`.
 import { hash } from 'node:crypto';
 import type { Clock, Entropy } from '@dormouse/ports';
-import { ulid } from '../../ulid.ts';
+import { ulid } from '../../log/ulid.ts';
 
 /** Where a request came in, and under which key, if any. */
 export interface RequestOrigin {

@@ -7,7 +7,7 @@
 //   N3. Calls that were open where the fork was made are interrupted for the fork, whatever became of them later.
 import { invalidCursor, type PageRequest, type Snapshots, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import type { Thread } from '@dormouse/thread';
-import { loadThread } from '../../thread-reader.ts';
+import { loadThread } from '../../log/thread-reader.ts';
 import { eventsAfter, type PlacedEvent, placedEvents } from './log-scan.ts';
 import type { ListPage } from './thread-page.ts';
 

@@ -5,7 +5,7 @@
 //   L2. A block is bounded, so that a log of any length is read in bounded memory.
 import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import type { RecordedEvent } from '@dormouse/thread';
-import { openCommit } from '../../envelope.ts';
+import { openCommit } from '../../log/envelope.ts';
 
 export interface PlacedEvent {
   readonly position: number;

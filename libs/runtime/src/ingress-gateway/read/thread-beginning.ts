@@ -1,7 +1,7 @@
 // What the first commit of a log contains about the thread: where its history begins, and its ancestors.
 import type { Commit } from '@dormouse/ports';
 import type { ThreadPosition } from '@dormouse/thread';
-import { openCommit } from '../../envelope.ts';
+import { openCommit } from '../../log/envelope.ts';
 
 export interface Beginning {
   readonly parent: ThreadPosition | null;

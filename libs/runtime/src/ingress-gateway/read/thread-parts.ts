@@ -11,7 +11,7 @@ import type {
   Views,
 } from '@dormouse/ports';
 import type { Schedule, Thread } from '@dormouse/thread';
-import { loadThread } from '../../thread-reader.ts';
+import { loadThread } from '../../log/thread-reader.ts';
 import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { answered, type Answered } from '../refusal.ts';
 import type { ThreadLookup } from '../write/thread-lookup.ts';

@@ -2,7 +2,7 @@
 import type { Agents, Blobs, Commit, ThreadKey } from '@dormouse/ports';
 import { isJsonObject } from '@dormouse/protocol';
 import type { AgentReference, RecordedEvent } from '@dormouse/thread';
-import { chainHash, openCommit } from '../../envelope.ts';
+import { chainHash, openCommit } from '../../log/envelope.ts';
 import { isRecordedEvent, isTime } from './event-shape.ts';
 import { namedBlobs } from './named-blobs.ts';
 import { beginningOf } from '../read/thread-beginning.ts';

@@ -16,8 +16,8 @@ import {
   type ThreadLog,
 } from '@dormouse/ports';
 import { type CloseRequest, decide, type Moment, type Thread } from '@dormouse/thread';
-import { sealCommit } from '../../envelope.ts';
-import { loadThread, type LoadedThread } from '../../thread-reader.ts';
+import { sealCommit } from '../../log/envelope.ts';
+import { loadThread, type LoadedThread } from '../../log/thread-reader.ts';
 import { inputIdOf, nameOfText, publicId } from '../access/client-id.ts';
 import { beginningOf } from '../read/thread-beginning.ts';
 

@@ -14,7 +14,7 @@ import {
   type TranscriptTail,
 } from '@dormouse/thread';
 import { inTurns } from '../../in-turns.ts';
-import type { LoadedThread } from '../../thread-reader.ts';
+import type { LoadedThread } from '../../log/thread-reader.ts';
 import { apiEvent } from '../read/events.ts';
 
 const eventsPerStep = 64;

@@ -3,7 +3,7 @@ import { createSeededEntropy } from '@dormouse/adapter-memory';
 import type { Commit, InputDelivery, ThreadKey } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies, type ThreadEvent } from '@dormouse/thread';
 import { expect, it } from 'vitest';
-import { chainHash, openCommit, sealCommit } from '../../envelope.ts';
+import { chainHash, openCommit, sealCommit } from '../../log/envelope.ts';
 import { nameOfText, publicId } from '../access/client-id.ts';
 import { createImportDesk } from './imports.ts';
 import { spoken, stage, type Stage } from '../../ingress/spec/stage.ts';

@@ -27,8 +27,8 @@ import {
   type ThreadKey,
   type ThreadLog,
 } from '@dormouse/ports';
-import { sealCommit } from '../../envelope.ts';
-import { encodeSnapshot, type LoadedThread, loadThread, snapshotShape } from '../../thread-reader.ts';
+import { sealCommit } from '../../log/envelope.ts';
+import { encodeSnapshot, type LoadedThread, loadThread, snapshotShape } from '../../log/thread-reader.ts';
 import { nameOfText, publicId } from '../access/client-id.ts';
 import { begunHere, isBegunIn, lackOf, type Origin, readImported } from './import-commit.ts';
 import { readAsEverybody } from './import-fold.ts';

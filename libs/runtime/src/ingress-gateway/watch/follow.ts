@@ -11,7 +11,7 @@
 import type { Commit, Delta, Logins, Retrying, Sealer, Snapshots, ThreadKey, View, Views } from '@dormouse/ports';
 import { loginOwner } from '@dormouse/ports';
 import { evolve, type SlotWait, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
-import { loadThread } from '../../thread-reader.ts';
+import { loadThread } from '../../log/thread-reader.ts';
 import { type ChoiceView, choiceView, openChoices } from '../read/choice-view.ts';
 import { DeltaCutter } from './delta-cutter.ts';
 import { type ApiEvent, apiEvent } from '../read/events.ts';

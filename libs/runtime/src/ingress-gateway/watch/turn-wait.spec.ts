@@ -2,8 +2,8 @@ import type { ThreadLog } from '@dormouse/ports';
 import { settle } from '@dormouse/adapter-memory';
 import type { ThreadEvent } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { openCommit } from '../../envelope.ts';
-import { loadThread } from '../../thread-reader.ts';
+import { openCommit } from '../../log/envelope.ts';
+import { loadThread } from '../../log/thread-reader.ts';
 import { key, spoken, stage, type Stage } from '../../ingress/spec/stage.ts';
 import { createTurnWait } from './turn-wait.ts';
 

@@ -28,7 +28,7 @@ import {
   type WaitingOn,
   waitingOn,
 } from '@dormouse/thread';
-import { loadThread } from '../../thread-reader.ts';
+import { loadThread } from '../../log/thread-reader.ts';
 import { type FollowPorts, type HintStream, isBeyond, joins, openHints } from './follow-commits.ts';
 import { commitsAfter, placedEvents } from '../read/log-scan.ts';
 import type { PostedMessage } from '../write/messages.ts';

@@ -5,7 +5,7 @@
 //       sent or was decided before it; in the latter case the thread has recorded the second as refused.
 import type { InputBus, PageRequest, Snapshots, ThreadKey } from '@dormouse/ports';
 import { type Answer, answerMismatch, type RecordedEvent } from '@dormouse/thread';
-import { loadThread } from '../../thread-reader.ts';
+import { loadThread } from '../../log/thread-reader.ts';
 import { type ChoiceView, choiceViews } from '../read/choice-view.ts';
 import { decidedCommit } from '../watch/decided-commit.ts';
 import type { FollowPorts } from '../watch/follow-commits.ts';

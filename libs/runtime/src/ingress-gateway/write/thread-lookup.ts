@@ -10,8 +10,8 @@
 //       which owes it to that commit, has not come to it yet. What was imported owes nothing, and names threads of
 //       elsewhere.
 import { type Commit, type InputBus, type ThreadDirectory, type ThreadKey, ThreadMap } from '@dormouse/ports';
-import { childRow } from '../../child-row.ts';
-import { openCommit } from '../../envelope.ts';
+import { childRow } from '../../log/child-row.ts';
+import { openCommit } from '../../log/envelope.ts';
 import { answered, type Answered, notFound } from '../refusal.ts';
 
 const rememberedMax = 100_000;

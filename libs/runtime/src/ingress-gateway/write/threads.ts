@@ -22,7 +22,7 @@ import type {
   ThreadRow,
 } from '@dormouse/ports';
 import { inputIds, type OpeningAgent, statusOf, type ThreadOpening } from '@dormouse/thread';
-import { loadThread } from '../../thread-reader.ts';
+import { loadThread } from '../../log/thread-reader.ts';
 import { type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { type MessageItem, storeContent } from './message-content.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';

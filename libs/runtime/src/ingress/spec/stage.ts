@@ -8,7 +8,7 @@ import {
 } from '@dormouse/adapter-memory';
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import type { RecordedEvent, ThreadEffect, ThreadEvent } from '@dormouse/thread';
-import { sealCommit } from '../../envelope.ts';
+import { sealCommit } from '../../log/envelope.ts';
 import { createIngress, type Ingress, type IngressPorts } from '../../ingress-gateway/ingress.ts';
 
 export interface Stage {

@@ -3,7 +3,7 @@ import { Fault, type ThreadLog } from '@dormouse/ports';
 import { extendTranscript, inherit, emptyTail, type ModelMessage, type RecordedEvent, text } from '@dormouse/thread';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sealCommit } from '../../envelope.ts';
+import { sealCommit } from '../../log/envelope.ts';
 import { Histories } from './histories.ts';
 import type { Origin } from './inherited-transcript.ts';
 

@@ -14,7 +14,7 @@ import {
   type ThreadPosition,
   type TranscriptTail,
 } from '@dormouse/thread';
-import { openCommit } from '../../envelope.ts';
+import { openCommit } from '../../log/envelope.ts';
 import { heapBytesOf } from '../state/heap-weight.ts';
 import { commitsFrom } from '../state/thread-state.ts';
 import { TranscriptWindow } from '../state/transcript-window.ts';

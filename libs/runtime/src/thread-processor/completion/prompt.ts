@@ -14,7 +14,7 @@ import {
   hasReference,
   type ModelMessage,
 } from '@dormouse/thread';
-import { openCommit } from '../../envelope.ts';
+import { openCommit } from '../../log/envelope.ts';
 import { commitsFrom } from '../state/thread-state.ts';
 import type { TranscriptWindow } from '../state/transcript-window.ts';
 

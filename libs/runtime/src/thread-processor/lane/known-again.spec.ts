@@ -2,7 +2,7 @@
 import type { ThreadKey } from '@dormouse/ports';
 import { decide, evolve, extendTranscript, type RecordedEvent, type ThreadInput } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { sealCommit } from '../../envelope.ts';
+import { sealCommit } from '../../log/envelope.ts';
 import type { ProcessorProtocol } from '../rules/protocol.ts';
 import { createStage, key, message, opening, type Stage } from '../spec/stage.ts';
 

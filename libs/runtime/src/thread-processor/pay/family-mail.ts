@@ -17,7 +17,7 @@ import {
   type ThreadKey,
 } from '@dormouse/ports';
 import type { ReportToParent, SendToChild, SpawnChild, ThreadInput } from '@dormouse/thread';
-import { childRow } from '../../child-row.ts';
+import { childRow } from '../../log/child-row.ts';
 import { backoffMs } from '../rules/backoff.ts';
 import type { Hold } from './held-deliveries.ts';
 

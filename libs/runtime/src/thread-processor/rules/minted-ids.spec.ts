@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hashKeyOf } from '../../keyed-hash.ts';
+import { hashKeyOf } from '../../log/keyed-hash.ts';
 import { mintId, momentOf } from './minted-ids.ts';
 import { idKey, key } from '../spec/stage.ts';
 

@@ -7,8 +7,8 @@
 import { hash } from 'node:crypto';
 import type { ThreadKey } from '@dormouse/ports';
 import type { IdPrefix, Moment, Streamed } from '@dormouse/thread';
-import { type HashKey, keyedHash } from '../../keyed-hash.ts';
-import { ulid } from '../../ulid.ts';
+import { type HashKey, keyedHash } from '../../log/keyed-hash.ts';
+import { ulid } from '../../log/ulid.ts';
 import { nextTime } from './next-time.ts';
 
 /** The moment in which a slice of this thread is decided. */

@@ -1,7 +1,7 @@
 // Steps 3 and 4: one commit, all of it or nothing.
 import { type Commit, Fault } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { openCommit } from '../../envelope.ts';
+import { openCommit } from '../../log/envelope.ts';
 import {
   type Actor,
   calls,

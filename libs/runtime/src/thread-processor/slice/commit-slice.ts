@@ -10,7 +10,7 @@
 //       retry.
 //   A5. The transcript in memory takes the messages of a commit once the commit is in the log.
 import type { AppendOutcome, Commit } from '@dormouse/ports';
-import { sealCommit } from '../../envelope.ts';
+import { sealCommit } from '../../log/envelope.ts';
 import { Hold } from '../pay/held-deliveries.ts';
 import { afterCommit, type Debt, type ThreadState } from '../state/thread-state.ts';
 import type { DecidedSlice } from './decide-slice.ts';

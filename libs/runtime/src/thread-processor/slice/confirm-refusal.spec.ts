@@ -2,7 +2,7 @@
 import { createManualClock, createMemoryWorld, type Gate } from '@dormouse/adapter-memory';
 import type { ThreadLog } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { sealCommit } from '../../envelope.ts';
+import { sealCommit } from '../../log/envelope.ts';
 import { key } from '../spec/stage.ts';
 import { confirmRefusal } from './confirm-refusal.ts';
 

@@ -1,7 +1,7 @@
 // What the four steps need: the processor's parts, and what a lane remembers between its slices.
 import type { Clock, Commit, LiveFeed, Logger, ThreadLog, Views } from '@dormouse/ports';
 import type { decide, evolve, extendTranscript, isOwed } from '@dormouse/thread';
-import type { HashKey } from '../../keyed-hash.ts';
+import type { HashKey } from '../../log/keyed-hash.ts';
 import type { Discarded } from './discarded.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { Hold } from '../pay/held-deliveries.ts';

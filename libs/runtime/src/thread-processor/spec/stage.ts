@@ -29,8 +29,8 @@ import {
   type ThreadInput,
   text,
 } from '@dormouse/thread';
-import { openCommit } from '../../envelope.ts';
-import { hashKeyOf } from '../../keyed-hash.ts';
+import { openCommit } from '../../log/envelope.ts';
+import { hashKeyOf } from '../../log/keyed-hash.ts';
 import type { Service } from '../../service.ts';
 import type { ProcessorProtocol } from '../rules/protocol.ts';
 import type { ProcessorSettings } from '../settings.ts';

@@ -1,6 +1,6 @@
 // Writes snapshots now and then, off the path: so that a load folds a bounded number of events. I-17
 import type { Logger, Snapshots, ThreadKey } from '@dormouse/ports';
-import { encodeSnapshot, snapshotShape } from '../../thread-reader.ts';
+import { encodeSnapshot, snapshotShape } from '../../log/thread-reader.ts';
 import type { ThreadState } from './thread-state.ts';
 
 /** The newest messages that a snapshot keeps, at most, and what they may weigh on the heap. */

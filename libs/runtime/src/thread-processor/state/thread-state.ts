@@ -20,8 +20,8 @@ import {
   type TranscriptTail,
   unopenedThread,
 } from '@dormouse/thread';
-import { openCommit } from '../../envelope.ts';
-import { type SnapshotState, snapshotShape } from '../../thread-reader.ts';
+import { openCommit } from '../../log/envelope.ts';
+import { type SnapshotState, snapshotShape } from '../../log/thread-reader.ts';
 import { TranscriptWindow } from './transcript-window.ts';
 
 export interface ThreadState {

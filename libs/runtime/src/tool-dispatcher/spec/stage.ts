@@ -23,7 +23,7 @@ import { canonicalJson } from '@dormouse/protocol';
 import type { InvokeTool, RecordedEvent, ThreadInput } from '@dormouse/thread';
 import { createHash } from 'node:crypto';
 import { createCallbackTokens, type CallbackTokens } from '../../callback-gateway/callback-token.ts';
-import { sealCommit } from '../../envelope.ts';
+import { sealCommit } from '../../log/envelope.ts';
 import type { Service } from '../../service.ts';
 import type { DispatcherSettings } from '../settings.ts';
 import { createToolDispatcher } from '../tool-dispatcher.ts';
