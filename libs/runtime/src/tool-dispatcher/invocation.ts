@@ -9,8 +9,8 @@ import { encodeInvocation } from '@dormouse/protocol';
 import type { ToolServer, WorkTopics } from '@dormouse/ports';
 import type { InvokeTool } from '@dormouse/thread';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
-import type { Failure } from './dispatch-failure.ts';
-import type { Manifest, Manifests } from './manifest.ts';
+import type { Failure } from './deliver/dispatch-failure.ts';
+import type { Manifest, Manifests } from './toolset/manifest.ts';
 import { atAddress, type Registrations } from './registrations.ts';
 import { traceHeaders } from './trace-headers.ts';
 

@@ -29,17 +29,17 @@ import {
 import { unreachable, type WithdrawCall } from '@dormouse/thread';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import type { Service } from '../service.ts';
-import { deliver, Interrupted, type Conclusion, type Errand } from './delivery.ts';
-import { dispatchFailure, type Failure } from './dispatch-failure.ts';
+import { deliver, Interrupted, type Conclusion, type Errand } from './deliver/delivery.ts';
+import { dispatchFailure, type Failure } from './deliver/dispatch-failure.ts';
 import { createInvocations, type OwedCall } from './invocation.ts';
-import { createManifests } from './manifest.ts';
-import { migrateToolServers, type OwedMigration } from './migration.ts';
-import { EndablePatience } from './patience.ts';
+import { createManifests } from './toolset/manifest.ts';
+import { migrateToolServers, type OwedMigration } from './toolset/migration.ts';
+import { EndablePatience } from './deliver/patience.ts';
 import { createRegistrations } from './registrations.ts';
-import { createServerGates } from './server-gate.ts';
+import { createServerGates } from './deliver/server-gate.ts';
 import { defaultDispatcherSettings, type DispatcherSettings } from './settings.ts';
-import { describeChange } from './toolset-change.ts';
-import { loadToolsets, type OwedLoad } from './toolset-loader.ts';
+import { describeChange } from './toolset/toolset-change.ts';
+import { loadToolsets, type OwedLoad } from './toolset/toolset-loader.ts';
 
 export interface ToolDispatcherDeps {
   readonly work: WorkBus;

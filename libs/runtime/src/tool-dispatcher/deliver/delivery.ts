@@ -45,11 +45,11 @@ import {
   unknownOutcome,
   type Failure,
 } from './dispatch-failure.ts';
-import type { Invocation, OwedCall } from './invocation.ts';
+import type { Invocation, OwedCall } from '../invocation.ts';
 import { LimitedPatience, type Patience } from './patience.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 import type { ServerGates } from './server-gate.ts';
-import type { DispatcherSettings } from './settings.ts';
+import type { DispatcherSettings } from '../settings.ts';
 
 export interface DeliveryDeps {
   readonly ledger: DispatchLedger;

@@ -23,7 +23,7 @@ import type {
 import { encodeMigrate, toolServerUrl } from '@dormouse/protocol';
 import { inputIds, type MigrateToolServers, type MigrationResult } from '@dormouse/thread';
 import type { Manifests } from './manifest.ts';
-import { atAddress, type Registrations } from './registrations.ts';
+import { atAddress, type Registrations } from '../registrations.ts';
 
 export type OwedMigration = WorkTopics['dispatches'] & { readonly effect: MigrateToolServers };
 

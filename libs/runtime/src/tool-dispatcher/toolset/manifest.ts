@@ -25,9 +25,9 @@ import {
   type Toolset,
 } from '@dormouse/protocol';
 import type { RejectedToolset } from '@dormouse/thread';
-import { inTurnsIf } from '../in-turns.ts';
-import { createSharedReads } from '../shared-reads.ts';
-import { createKept } from './kept.ts';
+import { inTurnsIf } from '../../in-turns.ts';
+import { createSharedReads } from '../../shared-reads.ts';
+import { createKept } from '../kept.ts';
 
 export interface Manifest {
   readonly sha256: string;

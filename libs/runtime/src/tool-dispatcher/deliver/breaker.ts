@@ -8,7 +8,7 @@
 //   K3. The first success releases every held attempt.
 //   K4. A clock that jumps back extends no hold beyond the longest hold.
 import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
-import type { BreakerSettings } from './settings.ts';
+import type { BreakerSettings } from '../settings.ts';
 
 /** What an attempt carries from `wait` to `learn`. */
 export type Pass = 'free' | 'probe';

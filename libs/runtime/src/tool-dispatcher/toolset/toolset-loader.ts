@@ -19,7 +19,7 @@ import {
   type WithheldTool,
 } from '@dormouse/thread';
 import type { Manifest, Manifests } from './manifest.ts';
-import { atAddress, type Registrations } from './registrations.ts';
+import { atAddress, type Registrations } from '../registrations.ts';
 
 export type OwedLoad = WorkTopics['dispatches'] & { readonly effect: LoadToolsets };
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { retryDelayMs } from './retry-schedule.ts';
-import { defaultDispatcherSettings as settings } from './settings.ts';
+import { defaultDispatcherSettings as settings } from '../settings.ts';
 
 describe('the retry schedule', () => {
   it('grows from one second to one minute', () => {

@@ -9,7 +9,7 @@ import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
 import { createBreaker, type Breaker, type Pass } from './breaker.ts';
 import { createBulkhead, type Bulkhead } from './bulkhead.ts';
 import type { Patience } from './patience.ts';
-import type { BreakerSettings } from './settings.ts';
+import type { BreakerSettings } from '../settings.ts';
 
 export interface ServerGates {
   /** What ends the turn; null where the call has to wait for it, or where its patience is over. */

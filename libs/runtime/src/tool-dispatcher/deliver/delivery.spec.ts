@@ -2,7 +2,7 @@ import { type DispatchLedger, uncountedPlace } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { deliver, type DeliveryDeps, type Errand } from './delivery.ts';
 import { EndablePatience } from './patience.ts';
-import { invoke, key } from './spec/stage.ts';
+import { invoke, key } from '../spec/stage.ts';
 
 // An unhandled promise rejection ends the process; in this runner it fails the run.
 describe('what a delivery asks for together', () => {

@@ -1,5 +1,5 @@
 // When to retry: exponential backoff with jitter, the server's `Retry-After`, and an end. RAP transport, Delivery. R5
-import type { DispatcherSettings } from './settings.ts';
+import type { DispatcherSettings } from '../settings.ts';
 
 type Timing = Pick<DispatcherSettings, 'retryFirstMs' | 'retryMaxMs' | 'retryTotalMs'>;
 
