@@ -1,9 +1,9 @@
 export { allOperations } from './api/operations.ts';
 export { openApiDocument } from './api/openapi.ts';
 export { type Config, type ConfigReading, readConfig } from './config.ts';
-export { writeStream } from './http/event-stream.ts';
-export { createHttpServer, type HttpServer, type HttpServerOptions } from './http/http-server.ts';
-export { codeEntry, errorPage, isProblemCode, type ProblemCode, problemCodes } from './http/problem-codes.ts';
+export { writeStream } from './http/stream/event-stream.ts';
+export { createHttpServer, type HttpServer, type HttpServerOptions } from './http/server/http-server.ts';
+export { codeEntry, errorPage, isProblemCode, type ProblemCode, problemCodes } from './http/problems/problem-codes.ts';
 export { runService, type ServiceName } from './lifecycle/run-service.ts';
 export { runStandalone, type StartExampleTools } from './lifecycle/run-standalone.ts';
 export { type ArgumentValidator, createArgumentValidator } from './platform/argument-validator.ts';

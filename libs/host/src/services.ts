@@ -14,7 +14,7 @@ import {
   type Service,
 } from '@dormouse/runtime';
 import type { Config } from './config.ts';
-import { createRateGate, limitOfRate, type RateGate } from './http/rate-gate.ts';
+import { createRateGate, limitOfRate, type RateGate } from './http/door/rate-gate.ts';
 import type { Platform } from './platform/platform.ts';
 
 export interface Services {

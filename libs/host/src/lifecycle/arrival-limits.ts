@@ -1,6 +1,6 @@
 // The limits for unfinished requests of a server, from the settings.
 import type { Config } from '../config.ts';
-import { type ArrivalLimits, standardArrivalLimits } from '../http/arrivals.ts';
+import { type ArrivalLimits, standardArrivalLimits } from '../http/server/arrivals.ts';
 
 export const arrivalLimitsOf = (config: Config): ArrivalLimits => ({
   requestTimeoutMs: config.REQUEST_TIMEOUT_MS,

@@ -2,7 +2,7 @@
 // when it makes no progress; ready only when it can do its work.
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import { type ArrivalLimits, arrivalOptions, boundPeers, standardArrivalLimits } from '../http/arrivals.ts';
+import { type ArrivalLimits, arrivalOptions, boundPeers, standardArrivalLimits } from '../http/server/arrivals.ts';
 
 export interface HealthServer {
   close(): Promise<void>;

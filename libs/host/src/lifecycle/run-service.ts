@@ -12,8 +12,8 @@ import type { Service } from '@dormouse/runtime';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { type ClusterConfig, isCluster, readConfig } from '../config.ts';
-import { createCallbackServer } from '../http/callback-server.ts';
-import { createHttpServer, type HttpServer } from '../http/http-server.ts';
+import { createCallbackServer } from '../http/server/callback-server.ts';
+import { createHttpServer, type HttpServer } from '../http/server/http-server.ts';
 import { PassOnFilter } from '../microservice/pass-on-filter.ts';
 import { RecordStrategy } from '../microservice/record-strategy.ts';
 import {

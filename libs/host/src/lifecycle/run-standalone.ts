@@ -12,8 +12,8 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { join, resolve } from 'node:path';
 import { type Config, isCluster, readConfig } from '../config.ts';
-import { isLoopbackName } from '../http/caller.ts';
-import { createHttpServer, type HttpServer } from '../http/http-server.ts';
+import { isLoopbackName } from '../http/door/caller.ts';
+import { createHttpServer, type HttpServer } from '../http/server/http-server.ts';
 import {
   InputSweeperModule,
   NotifierModule,

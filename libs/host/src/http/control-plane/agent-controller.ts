@@ -1,0 +1,64 @@
+import { modelSettingProblems } from '@dormouse/adapter-model';
+import type { Agent, ModelConfig } from '@dormouse/ports';
+import { apiCodec, type Ingress } from '@dormouse/runtime';
+import { Controller, Inject } from '@nestjs/common';
+import { pageOf } from '../../api/field.ts';
+import { agentOperations } from '../../api/agents.ts';
+import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
+import { HttpProblem, unwrap } from '../problems/problem.ts';
+import { noContent, type Reply, reply } from '../data-plane/reply.ts';
+import { INGRESS } from './tokens.ts';
+
+type Operations = typeof agentOperations;
+
+@Controller()
+export class AgentController {
+  private readonly ingress: Ingress;
+
+  constructor(@Inject(INGRESS) ingress: Ingress) {
+    this.ingress = ingress;
+  }
+
+  @Operate(agentOperations.create)
+  async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
+    const { name, ...content } = apiCodec.toCode(body);
+    refuseUnusableModel(content.model);
+    const { agent, created } = unwrap(await this.ingress.agents.create(tenant, name, content));
+    return reply(created ? 201 : 200, shown(agent));
+  }
+
+  @Operate(agentOperations.list)
+  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+    const page = await this.ingress.agents.list(tenant, pageOf(query));
+    return reply(200, { data: page.data.map(shown), nextCursor: page.nextCursor });
+  }
+
+  @Operate(agentOperations.get)
+  async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
+    return reply(200, shown(unwrap(await this.ingress.agents.get(tenant, params.agent))));
+  }
+
+  @Operate(agentOperations.version)
+  async version(@OperationCall() { tenant, params }: Call<Operations['version']>): Promise<Reply> {
+    if (!/^[1-9]\d{0,8}$/.test(params.version)) throw new HttpProblem('NOT_FOUND', 'There is no such version.');
+    return reply(200, shown(unwrap(await this.ingress.agents.get(tenant, params.agent, Number(params.version)))));
+  }
+
+  @Operate(agentOperations.remove)
+  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
+    unwrap(await this.ingress.agents.remove(tenant, params.agent));
+    return noContent;
+  }
+}
+
+/** What only the provider can validate: its script, its endpoint. */
+function refuseUnusableModel(model: ModelConfig): void {
+  const errors = modelSettingProblems(model).map(({ pointer, detail }) => ({ pointer: `/model${pointer}`, detail }));
+  if (errors.length > 0)
+    throw new HttpProblem('INVALID_BODY', 'The model cannot be used as it is; see errors.', { errors });
+}
+
+/** Every field except the internal ones. */
+function shown({ tenant: _, contentSha256: __, ...agent }: Agent): object {
+  return agent;
+}

@@ -1,0 +1,61 @@
+// Runs a handler once per idempotency key and writes its reply. GETs and replies of bytes are never kept.
+import { Fault, type KeptAnswer } from '@dormouse/ports';
+import type { Ingress } from '@dormouse/runtime';
+import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { defer, from, lastValueFrom, type Observable } from 'rxjs';
+import type { Operation } from '../../api/operation.ts';
+import { type ApiRequest, idempotencyKeyOf, operationOf, pathOf } from '../data-plane/call.ts';
+import { unwrap } from '../problems/problem.ts';
+import type { Reply } from '../data-plane/reply.ts';
+
+const jsonType = 'application/json; charset=utf-8';
+
+export class AnswerInterceptor implements NestInterceptor {
+  private readonly ingress: Pick<Ingress, 'once'>;
+
+  constructor(ingress: Pick<Ingress, 'once'>) {
+    this.ingress = ingress;
+  }
+
+  intercept(context: ExecutionContext, next: CallHandler<Reply>): Observable<unknown> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<ApiRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const run = (): Promise<Reply> => lastValueFrom(next.handle());
+    return defer(() => from(this.answer(operationOf(context), request, reply, run)));
+  }
+
+  private async answer(
+    { method, answersSecret }: Operation,
+    request: ApiRequest,
+    reply: FastifyReply,
+    run: () => Promise<Reply>,
+  ): Promise<unknown> {
+    const key = method === 'POST' ? idempotencyKeyOf(request) : null;
+    if (key === null || request.caller === undefined) return write(reply, await run());
+    const body = request.body instanceof Uint8Array ? request.body : '';
+    const once = await this.ingress.once(
+      { tenant: request.caller.tenant, route: `POST ${pathOf(request.url)}`, key, body, isSecret: answersSecret },
+      async () => kept(await run()),
+    );
+    const { answer, replayed } = unwrap(once);
+    if (replayed) void reply.header('idempotency-replayed', 'true');
+    return write(reply, { status: answer.status, json: answer.body === '' ? null : answer.body });
+  }
+}
+
+function kept(reply: Reply): KeptAnswer {
+  if (reply.bytes !== undefined) throw new Fault('INTERNAL', 'an answer of bytes cannot be kept');
+  return { status: reply.status, body: reply.json ?? '' };
+}
+
+function write(reply: FastifyReply, { status, json, bytes }: Reply): unknown {
+  void reply.status(status);
+  if (bytes !== undefined) {
+    void reply.header('content-type', bytes.mediaType).header('content-security-policy', "default-src 'none'; sandbox");
+    return Buffer.from(bytes.content);
+  }
+  if (json !== null) void reply.header('content-type', jsonType);
+  return json ?? undefined;
+}

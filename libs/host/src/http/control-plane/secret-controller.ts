@@ -1,0 +1,44 @@
+import type { Ingress } from '@dormouse/runtime';
+import { Controller, Inject } from '@nestjs/common';
+import { name as nameSchema, pageOf } from '../../api/field.ts';
+import { secretOperations } from '../../api/secrets.ts';
+import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
+import { HttpProblem, unwrap } from '../problems/problem.ts';
+import { noContent, type Reply, reply } from '../data-plane/reply.ts';
+import { INGRESS } from './tokens.ts';
+
+type Operations = typeof secretOperations;
+
+@Controller()
+export class SecretController {
+  private readonly ingress: Ingress;
+
+  constructor(@Inject(INGRESS) ingress: Ingress) {
+    this.ingress = ingress;
+  }
+
+  @Operate(secretOperations.put)
+  async put(@OperationCall() { tenant, params, body }: Call<Operations['put']>): Promise<Reply> {
+    if (!nameSchema.safeParse(params.secret).success)
+      throw new HttpProblem('INVALID_BODY', 'This is no name for a secret.');
+    await this.ingress.secrets.put(
+      tenant,
+      params.secret,
+      body.value,
+      body.origins.map((origin) => new URL(origin).origin),
+    );
+    return noContent;
+  }
+
+  @Operate(secretOperations.list)
+  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+    const { data, nextCursor } = await this.ingress.secrets.list(tenant, pageOf(query));
+    return reply(200, { data: data.map(({ name, origins, createdAt }) => ({ name, origins, createdAt })), nextCursor });
+  }
+
+  @Operate(secretOperations.remove)
+  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
+    unwrap(await this.ingress.secrets.remove(tenant, params.secret));
+    return noContent;
+  }
+}

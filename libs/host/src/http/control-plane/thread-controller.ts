@@ -1,0 +1,103 @@
+import type { ThreadFilter } from '@dormouse/ports';
+import type { Ingress } from '@dormouse/runtime';
+import { Controller, Inject } from '@nestjs/common';
+import { pageOf } from '../../api/field.ts';
+import { messageOperations } from '../../api/messages.ts';
+import { threadOperations } from '../../api/threads.ts';
+import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
+import { itemsOf } from '../data-plane/message-route.ts';
+import { unwrap } from '../problems/problem.ts';
+import { type Reply, reply } from '../data-plane/reply.ts';
+import { INGRESS } from './tokens.ts';
+
+type Operations = typeof threadOperations;
+
+@Controller()
+export class ThreadController {
+  private readonly ingress: Ingress;
+
+  constructor(@Inject(INGRESS) ingress: Ingress) {
+    this.ingress = ingress;
+  }
+
+  @Operate(threadOperations.open)
+  async open(@OperationCall() { tenant, body, origin }: Call<Operations['open']>): Promise<Reply> {
+    const wanted = {
+      agent: body.agent,
+      agentVersion: body.agent_version,
+      userId: body.user_id,
+      title: body.title,
+      externalId: body.external_id,
+      ifExists: body.if_exists,
+      metadata: body.metadata,
+      message: body.message === null ? null : itemsOf(body.message),
+    };
+    const { thread, created } = unwrap(await this.ingress.threads.open(tenant, wanted, origin));
+    return reply(created ? 201 : 200, thread);
+  }
+
+  @Operate(threadOperations.list)
+  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+    return reply(200, await this.ingress.threads.list(tenant, filterOf(query), pageOf(query)));
+  }
+
+  @Operate(threadOperations.get)
+  async get(@OperationCall() { tenant, params, query }: Call<Operations['get']>): Promise<Reply> {
+    return reply(200, unwrap(await this.ingress.threads.get({ tenant, thread: params.thread }, query.at)));
+  }
+
+  @Operate(threadOperations.patch)
+  async patch(@OperationCall() { tenant, params, body }: Call<Operations['patch']>): Promise<Reply> {
+    return reply(200, unwrap(await this.ingress.threads.patch({ tenant, thread: params.thread }, body)));
+  }
+
+  @Operate(messageOperations.list)
+  async messages(@OperationCall() { tenant, params, query }: Call<typeof messageOperations.list>): Promise<Reply> {
+    return reply(200, unwrap(await this.ingress.readable.list({ tenant, thread: params.thread }, pageOf(query))));
+  }
+
+  @Operate(threadOperations.fork)
+  async fork(@OperationCall() { tenant, params, body, origin }: Call<Operations['fork']>): Promise<Reply> {
+    const wanted = { position: body.position, askAgain: body.then === 'ask_again' };
+    return reply(201, unwrap(await this.ingress.threads.fork({ tenant, thread: params.thread }, wanted, origin)));
+  }
+
+  @Operate(threadOperations.interrupt)
+  async interrupt(@OperationCall() { tenant, params, body, origin }: Call<Operations['interrupt']>): Promise<Reply> {
+    const request = { ask: 'interrupt', includeHuman: body.include_human } as const;
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+  }
+
+  @Operate(threadOperations.retry)
+  async retry(@OperationCall() { tenant, params, origin }: Call<Operations['retry']>): Promise<Reply> {
+    return reply(
+      202,
+      unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, { ask: 'retry' }, origin)),
+    );
+  }
+
+  @Operate(threadOperations.close)
+  async close(@OperationCall() { tenant, params, origin }: Call<Operations['close']>): Promise<Reply> {
+    return reply(
+      202,
+      unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, { ask: 'close' }, origin)),
+    );
+  }
+}
+
+function filterOf(query: Call<Operations['list']>['query']): ThreadFilter {
+  const labels = Object.entries(query).flatMap(([field, value]) => {
+    const label = /^metadata\[([^\]]+)\]$/.exec(field)?.[1];
+    return label === undefined || typeof value !== 'string' ? [] : [[label, value] as const];
+  });
+  const { status, agent, parent, user_id: userId, external_id: externalId, created_after: createdAfter } = query;
+  return {
+    status,
+    agent,
+    parent,
+    userId,
+    externalId,
+    createdAfter,
+    ...(labels.length === 0 ? {} : { metadata: Object.fromEntries(labels) }),
+  };
+}

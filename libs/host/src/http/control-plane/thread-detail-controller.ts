@@ -1,0 +1,172 @@
+import type { Clock } from '@dormouse/ports';
+import { type Ingress, nextTime } from '@dormouse/runtime';
+import type { Answer } from '@dormouse/thread';
+import { Controller, Inject } from '@nestjs/common';
+import { pageOf } from '../../api/field.ts';
+import { threadDetailOperations } from '../../api/thread-details.ts';
+import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
+import { viewText } from '../stream/event-stream.ts';
+import { HttpProblem, unwrap } from '../problems/problem.ts';
+import { noContent, type Reply, reply, replyAsIs, replyBytes, replyText } from '../data-plane/reply.ts';
+import { CLOCK, INGRESS } from './tokens.ts';
+
+type Operations = typeof threadDetailOperations;
+
+@Controller()
+export class ThreadDetailController {
+  private readonly ingress: Ingress;
+  private readonly clock: Clock;
+
+  constructor(@Inject(INGRESS) ingress: Ingress, @Inject(CLOCK) clock: Clock) {
+    this.ingress = ingress;
+    this.clock = clock;
+  }
+
+  @Operate(threadDetailOperations.commits)
+  async commits(@OperationCall() { tenant, params, query }: Call<Operations['commits']>): Promise<Reply> {
+    const page = unwrap(
+      await this.ingress.events.commits({ tenant, thread: params.thread }, query.cursor, query.limit),
+    );
+    return replyAsIs(200, { data: page.data, next_cursor: page.nextCursor }); // the hash covers these very fields
+  }
+
+  @Operate(threadDetailOperations.toolCalls)
+  async toolCalls(@OperationCall() { tenant, params, query }: Call<Operations['toolCalls']>): Promise<Reply> {
+    return reply(200, unwrap(await this.ingress.toolCalls.list({ tenant, thread: params.thread }, pageOf(query))));
+  }
+
+  @Operate(threadDetailOperations.cancelCall)
+  async cancelCall(@OperationCall() { tenant, params, origin }: Call<Operations['cancelCall']>): Promise<Reply> {
+    const request = { ask: 'cancel_call', toolCallId: params.call } as const;
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+  }
+
+  @Operate(threadDetailOperations.choices)
+  async choices(@OperationCall() { tenant, params, query }: Call<Operations['choices']>): Promise<Reply> {
+    return reply(200, unwrap(await this.ingress.choices.list({ tenant, thread: params.thread }, pageOf(query))));
+  }
+
+  @Operate(threadDetailOperations.answerChoice)
+  async answerChoice(
+    @OperationCall() { tenant, params, body, origin, caller }: Call<Operations['answerChoice']>,
+  ): Promise<Reply> {
+    const answer = { answer: answerOf(body), reason: body.reason, decidedBy: body.decided_by ?? caller.name };
+    return reply(
+      202,
+      unwrap(await this.ingress.choices.answer({ tenant, thread: params.thread }, params.choice, answer, origin)),
+    );
+  }
+
+  @Operate(threadDetailOperations.subscriptions)
+  async subscriptions(@OperationCall() { tenant, params, query }: Call<Operations['subscriptions']>): Promise<Reply> {
+    const key = { tenant, thread: params.thread };
+    return reply(200, unwrap(await this.ingress.parts.subscriptions(key, pageOf(query))));
+  }
+
+  @Operate(threadDetailOperations.cancelSubscription)
+  async cancelSubscription(
+    @OperationCall() { tenant, params, origin }: Call<Operations['cancelSubscription']>,
+  ): Promise<Reply> {
+    const request = { ask: 'cancel_subscription', toolCallId: params.call } as const;
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+  }
+
+  @Operate(threadDetailOperations.views)
+  async views(@OperationCall() { tenant, params, query }: Call<Operations['views']>): Promise<Reply> {
+    const views = unwrap(await this.ingress.parts.views({ tenant, thread: params.thread }, pageOf(query)));
+    const next = JSON.stringify(views.nextCursor);
+    return replyText(200, `{"data":[${views.data.map(viewText).join(',')}],"next_cursor":${next}}`);
+  }
+
+  @Operate(threadDetailOperations.children)
+  async children(@OperationCall() { tenant, params, query }: Call<Operations['children']>): Promise<Reply> {
+    return reply(200, unwrap(await this.ingress.parts.children({ tenant, thread: params.thread }, pageOf(query))));
+  }
+
+  @Operate(threadDetailOperations.refreshToolsets)
+  async refreshToolsets(
+    @OperationCall() { tenant, params, origin }: Call<Operations['refreshToolsets']>,
+  ): Promise<Reply> {
+    const request = { ask: 'refresh_toolsets' } as const;
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+  }
+
+  @Operate(threadDetailOperations.import)
+  async import(@OperationCall() { tenant, body }: Call<Operations['import']>): Promise<Reply> {
+    return reply(200, unwrap(await this.ingress.imports.take(tenant, body)));
+  }
+
+  @Operate(threadDetailOperations.importBlob)
+  async importBlob(@OperationCall() { tenant, body }: Call<Operations['importBlob']>): Promise<Reply> {
+    const { sha256, media_type: mediaType, data } = body;
+    unwrap(await this.ingress.imports.takeBlob(tenant, { sha256, mediaType, bytes: Buffer.from(data, 'base64') }));
+    return noContent;
+  }
+
+  @Operate(threadDetailOperations.migrate)
+  async migrate(@OperationCall() { tenant, params, body, origin }: Call<Operations['migrate']>): Promise<Reply> {
+    const request = { ask: 'migration', toolServers: body.tool_servers } as const;
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+  }
+
+  @Operate(threadDetailOperations.schedules)
+  async schedules(@OperationCall() { tenant, params, query }: Call<Operations['schedules']>): Promise<Reply> {
+    return reply(200, unwrap(await this.ingress.parts.schedules({ tenant, thread: params.thread }, pageOf(query))));
+  }
+
+  @Operate(threadDetailOperations.addSchedule)
+  async addSchedule(
+    @OperationCall() { tenant, params, body, origin }: Call<Operations['addSchedule']>,
+  ): Promise<Reply> {
+    const { cron, time_zone: timeZone, message, missed } = body;
+    if (!isTimeZone(timeZone))
+      throw new HttpProblem('INVALID_BODY', 'The time zone cannot be used.', {
+        errors: [{ pointer: '/time_zone', detail: 'is no time zone that is known here, such as Europe/Vienna' }],
+      });
+    if (nextTime(cron, timeZone, this.clock.now()) === null)
+      throw new HttpProblem('INVALID_BODY', 'The cron line cannot be used.', {
+        errors: [{ pointer: '/cron', detail: 'is not a cron line, or never comes' }],
+      });
+    const key = { tenant, thread: params.thread };
+    return reply(202, unwrap(await this.ingress.parts.schedule(key, { cron, timeZone, message, missed }, origin)));
+  }
+
+  @Operate(threadDetailOperations.removeSchedule)
+  async removeSchedule(
+    @OperationCall() { tenant, params, origin }: Call<Operations['removeSchedule']>,
+  ): Promise<Reply> {
+    const request = { ask: 'unschedule', scheduleId: params.schedule } as const;
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+  }
+
+  @Operate(threadDetailOperations.blob)
+  async blob(@OperationCall() { tenant, params }: Call<Operations['blob']>): Promise<Reply> {
+    if (!/^[0-9a-f]{64}$/.test(params.sha256)) throw new HttpProblem('NOT_FOUND', 'There is no such blob.');
+    const { bytes, mediaType } = unwrap(await this.ingress.blob({ tenant, thread: params.thread }, params.sha256));
+    return replyBytes(bytes, mediaType);
+  }
+
+  @Operate(threadDetailOperations.token)
+  async token(@OperationCall() { tenant, params, body }: Call<Operations['token']>): Promise<Reply> {
+    const key = { tenant, thread: params.thread };
+    unwrap(await this.ingress.threads.get(key));
+    const token = this.ingress.tokens.issue(key, body.can, body.user_id, body.ttl_s);
+    return reply(201, { token, expiresAt: this.clock.now() + body.ttl_s * 1_000 });
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** Exactly one of the three is set. */
+function answerOf({ decision, selected }: Call<Operations['answerChoice']>['body']): Answer {
+  if (decision !== undefined) return { answer: 'decision', decision };
+  return selected === undefined ? { answer: 'dismiss' } : { answer: 'selected', selected };
+}

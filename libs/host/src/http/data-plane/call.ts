@@ -1,0 +1,130 @@
+// One request to one operation, as passed to its handler: the caller, the route, and validated values.
+import { Fault } from '@dormouse/ports';
+import { pointerTo } from '@dormouse/protocol';
+import type { RequestOrigin } from '@dormouse/runtime';
+import {
+  createParamDecorator,
+  type ExecutionContext,
+  RequestMethod,
+  RequestMapping,
+  applyDecorators,
+  SetMetadata,
+} from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Operation } from '../../api/operation.ts';
+import { checked, readBody } from './body.ts';
+import type { Caller } from '../door/caller.ts';
+import { HttpProblem } from '../problems/problem.ts';
+
+export const operationMetadata = 'dormouse:operation';
+
+type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterOf<Rest>
+  : never;
+
+export interface Call<Described extends Operation = Operation> {
+  readonly tenant: string;
+  readonly caller: Caller;
+  readonly params: Readonly<Record<ParameterOf<Described['path']>, string>>;
+  readonly query: Parsed<Described['query']>;
+  readonly body: Parsed<Described['body']>;
+  readonly origin: RequestOrigin;
+}
+
+/** Set before the body of a request is read. */
+export interface Attended {
+  caller?: Caller;
+}
+
+export type ApiRequest = FastifyRequest & Attended;
+
+/** Binds a handler to an operation: its route, its access, its schemas. */
+export function Operate(operation: Operation): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(operationMetadata, operation),
+    RequestMapping({ method: RequestMethod[operation.method], path: pathTemplateOf(operation) }),
+  );
+}
+
+/** The checked call, as a handler's parameter. */
+export const OperationCall = createParamDecorator((_: unknown, context: ExecutionContext): Call => {
+  const operation = operationOf(context);
+  return callOf(operation, context.switchToHttp().getRequest<ApiRequest>());
+});
+
+export function operationOf(context: ExecutionContext): Operation {
+  const found: unknown = Reflect.getMetadata(operationMetadata, context.getHandler());
+  if (found === undefined) throw new Fault('INTERNAL', 'a route without an operation');
+  return found as Operation;
+}
+
+function callOf(operation: Operation, request: ApiRequest): Call {
+  const { caller } = request;
+  if (caller === undefined) throw new HttpProblem('UNAUTHENTICATED', 'This needs a key.');
+  return {
+    tenant: caller.tenant,
+    caller,
+    params: paramsOf(request),
+    query: operation.query === undefined ? noParameters(request) : readQuery(request, operation.query),
+    body:
+      operation.body === undefined ? noBody(request) : readBody(request.body, operation.body, operation.bodyOptional),
+    origin: originOf(caller.tenant, request),
+  } as Call;
+}
+
+export function paramsOf(request: FastifyRequest): Readonly<Record<string, string>> {
+  return request.params as Readonly<Record<string, string>>;
+}
+
+/** The part of a request that its handlers read; Fastify's is one. */
+export type PlainRequest = Pick<FastifyRequest, 'method' | 'url' | 'headers' | 'query'>;
+
+export function originOf(tenant: string, request: PlainRequest): RequestOrigin {
+  return { tenant, method: request.method, path: pathOf(request.url), idempotencyKey: idempotencyKeyOf(request) };
+}
+
+export const idempotencyKeyCharactersMax = 255;
+
+export function idempotencyKeyOf(request: Pick<PlainRequest, 'headers'>): string | null {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || key.length === 0 || key.length > idempotencyKeyCharactersMax) {
+    throw new HttpProblem('INVALID_BODY', `Idempotency-Key must have 1 to ${idempotencyKeyCharactersMax} characters.`);
+  }
+  return key;
+}
+
+export function pathOf(url: string): string {
+  const cut = url.indexOf('?');
+  return cut < 0 ? url : url.slice(0, cut);
+}
+
+export function readQuery<Schema extends z.ZodType>({ query }: FastifyRequest, schema: Schema): z.output<Schema> {
+  if (Object.hasOwn(query as object, '__proto__')) throw unknownParameter('__proto__'); // no schema ever sees it
+  return checked(schema, query, 'A query parameter cannot be used; see errors.');
+}
+
+/** @throws HttpProblem UNKNOWN_FIELD when the request has any query parameter. */
+export function noParameters(request: Pick<PlainRequest, 'query'>): undefined {
+  const [field] = Object.keys(request.query as object);
+  if (field !== undefined) throw unknownParameter(field);
+  return undefined;
+}
+
+const unknownParameter = (field: string): HttpProblem =>
+  new HttpProblem('UNKNOWN_FIELD', 'The request has a query parameter that is not known.', {
+    errors: [{ pointer: pointerTo([field]), detail: 'unknown field' }],
+  });
+
+const nothing = z.strictObject({});
+
+/** Where no body is defined an empty object counts as none; any field in it is a mistake of the sender. */
+function noBody(request: FastifyRequest): undefined {
+  readBody(request.body, nothing, true);
+}
+
+/** `/v1/threads/{thread}` as Nest and Fastify write it. */
+export const pathTemplateOf = ({ path }: Pick<Operation, 'path'>): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

@@ -1,0 +1,123 @@
+import type { ApiKey } from '@dormouse/ports';
+import { describe, expect, it } from 'vitest';
+import { admin, answerer, talker, threadReader } from '../../api/operation.ts';
+import { authorize, type Caller, createDoorkeeper } from './caller.ts';
+import { HttpProblem } from '../problems/problem.ts';
+
+const record: ApiKey = {
+  id: 'key_1',
+  tenant: 'acme',
+  name: 'ci',
+  keySha256: '',
+  scopes: ['read'],
+  createdAt: 0,
+  expiresAt: null,
+};
+const grant = { tenant: 'acme', thread: 'thr_1', can: ['read'] as const, userId: 'ann', expiresAt: 1 };
+const ingress = {
+  keys: {
+    authenticate: (key: string) => Promise.resolve(key === 'right' ? record : null),
+    create: () => Promise.reject(new Error()),
+    ensure: () => Promise.reject(new Error()),
+    list: () => Promise.reject(new Error()),
+    revoke: () => Promise.reject(new Error()),
+  },
+  tokens: { issue: () => '', verify: (token: string) => (token === 'dtt_right' ? grant : null) },
+};
+const door = createDoorkeeper(ingress, new Set(['api.example']), { pass: () => Promise.resolve({}) });
+
+/** Whether it is returned synchronously or as a promise. */
+const identified = async (...asked: Parameters<typeof door.identify>): Promise<Caller> => await door.identify(...asked);
+
+const codeOf = (act: () => unknown): string | null => {
+  try {
+    act();
+    return null;
+  } catch (problem) {
+    return problem instanceof HttpProblem ? problem.code : 'another error';
+  }
+};
+
+describe('the doorkeeper', () => {
+  it.each([
+    ['127.0.0.1:7420', null],
+    ['localhost', null],
+    ['[::1]:7420', null],
+    ['API.example:443', null],
+    ['evil.example', 'FORBIDDEN'],
+    ['127.0.0.1.evil.example', 'FORBIDDEN'],
+    ['', 'FORBIDDEN'],
+  ])('judges Host %s', (host, code) => {
+    expect(codeOf(() => door.admit({ host }))).toBe(code);
+  });
+
+  it.each([
+    ['http://localhost:3000', null],
+    ['https://api.example', null],
+    ['https://evil.example', 'FORBIDDEN'],
+    ['https://api.example.evil.example', 'FORBIDDEN'],
+    ['null', 'FORBIDDEN'],
+    ['file://', 'FORBIDDEN'],
+  ])('judges Origin %s', (origin, code) => {
+    expect(codeOf(() => door.admit({ host: 'localhost', origin }))).toBe(code);
+  });
+
+  it('takes the tenant from the credential', async () => {
+    expect(await door.identify({ authorization: 'Bearer right' })).toMatchObject({
+      tenant: 'acme',
+      name: 'ci',
+      only: null,
+    });
+    expect(await door.identify({ authorization: 'bearer dtt_right' })).toMatchObject({
+      tenant: 'acme',
+      name: 'ann',
+      only: { thread: 'thr_1' },
+    });
+  });
+
+  it('carries what the gate says of the rate', async () => {
+    const near = createDoorkeeper(ingress, new Set(), { pass: async () => ({ ratelimit: 'r=1' }) });
+    const caller = await near.identify({ authorization: 'Bearer right' });
+    expect(caller).toMatchObject({ tenant: 'acme', rate: { ratelimit: 'r=1' } });
+  });
+
+  it.each([
+    {},
+    { authorization: 'Basic right' },
+    { authorization: 'Bearer wrong' },
+    { authorization: 'Bearer dtt_wrong' },
+    { authorization: 'Bearer ' },
+  ])('refuses %j', async (headers) => {
+    await expect(identified(headers)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('takes a thread token in the query, and never a key', async () => {
+    expect(await door.identify({}, 'dtt_right')).toMatchObject({ only: { thread: 'thr_1' } });
+    await expect(identified({}, 'right')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+});
+
+describe('what a caller may', () => {
+  const key: Caller = { tenant: 'acme', name: 'ci', scopes: ['read', 'threads:write'], rate: {}, only: null };
+  const token: Caller = {
+    tenant: 'acme',
+    name: 'ann',
+    scopes: [],
+    rate: {},
+    only: { thread: 'thr_1', can: ['read', 'message'] },
+  };
+
+  it('is what its scopes say, for a key', () => {
+    expect(
+      [threadReader, talker, answerer, admin].map((access) => codeOf(() => authorize(key, access, 'thr_9'))),
+    ).toEqual([null, null, 'FORBIDDEN', 'FORBIDDEN']);
+  });
+
+  it('is what it can, in its own thread, for a token', () => {
+    expect(
+      [threadReader, talker, answerer, admin].map((access) => codeOf(() => authorize(token, access, 'thr_1'))),
+    ).toEqual([null, null, 'FORBIDDEN', 'FORBIDDEN']);
+    expect(codeOf(() => authorize(token, threadReader, 'thr_2'))).toBe('FORBIDDEN');
+    expect(codeOf(() => authorize(token, threadReader, undefined))).toBe('FORBIDDEN');
+  });
+});

@@ -1,0 +1,147 @@
+// Authentication and authorisation of a request. Everything about credentials is decided here, for every route alike.
+//
+// Invariants:
+//   K1. The tenant comes from the credential and from nothing else.
+//   K2. Authentication fails closed: a store that cannot be reached is a 503, never a pass.
+//   K3. `Host` must be loopback or configured, `Origin` absent or ours: a page in a browser cannot reach a local
+//       runtime through a name of its own (DNS rebinding).
+//   K4. A token in the query is accepted where the caller says so (the event stream) and refused everywhere else.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ApiKey, Scope } from '@dormouse/ports';
+import { type Ingress, type ThreadAbility, threadTokenPrefix } from '@dormouse/runtime';
+import type { Access } from '../../api/operation.ts';
+import { HttpProblem } from '../problems/problem.ts';
+import type { RateGate, RateHeaders } from './rate-gate.ts';
+
+export interface Caller {
+  readonly tenant: string;
+  /** For the record of a decision: the key's name, or the token's user. */
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** The rate-limit headers for the tenant. */
+  readonly rate: RateHeaders;
+  /** Set for a thread token: the only thread it opens, and its capabilities. */
+  readonly only: { readonly thread: string; readonly can: readonly ThreadAbility[] } | null;
+}
+
+type KnownCaller = Omit<Caller, 'rate'>;
+
+export interface Doorkeeper {
+  /** @throws HttpProblem FORBIDDEN when the request came through a name that is not ours. (K3) */
+  admit(headers: IncomingHttpHeaders): void;
+  /** @throws HttpProblem UNAUTHENTICATED, RATE_LIMITED */
+  identify(headers: IncomingHttpHeaders, queryToken?: string): Promise<Caller>;
+}
+
+export function createDoorkeeper(
+  ingress: Pick<Ingress, 'keys' | 'tokens'>,
+  hosts: ReadonlySet<string>,
+  gate: RateGate,
+): Doorkeeper {
+  const names = new Set([...loopback, ...hosts]);
+  return {
+    admit({ host, origin }) {
+      if (!names.has(hostName(host))) throw new HttpProblem('FORBIDDEN', 'This server does not answer to that Host.');
+      if (origin !== undefined && !names.has(originName(origin)))
+        throw new HttpProblem('FORBIDDEN', 'This Origin is not allowed.');
+    },
+    async identify({ authorization }, queryToken) {
+      const credential = bearer(authorization) ?? queryToken;
+      if (credential === undefined) throw new HttpProblem('UNAUTHENTICATED', 'Send Authorization: Bearer <key>.');
+      if (credential.startsWith(threadTokenPrefix)) return pass(tokenCaller(ingress, credential));
+      if (queryToken !== undefined && bearer(authorization) === undefined) throw unknownCredential(); // a key never travels in a URL
+      return pass(keyCaller(await ingress.keys.authenticate(credential))); // (K2)
+    },
+  };
+
+  async function pass(known: KnownCaller): Promise<Caller> {
+    return { ...known, rate: await gate.pass(known.tenant) };
+  }
+}
+
+/** Everything that is asked of a request before its body. @throws HttpProblem */
+export async function enter(
+  doorkeeper: Doorkeeper,
+  request: { readonly headers: IncomingHttpHeaders; readonly query: unknown },
+  access: Access,
+  thread: string | undefined,
+): Promise<Caller> {
+  doorkeeper.admit(request.headers);
+  refuseQueryToken(request);
+  const caller = await doorkeeper.identify(request.headers);
+  authorize(caller, access, thread);
+  return caller;
+}
+
+/** (K4) @throws HttpProblem UNAUTHENTICATED */
+export function refuseQueryToken({ query }: { readonly query: unknown }): void {
+  if ((query as { readonly access_token?: unknown }).access_token !== undefined)
+    throw new HttpProblem('UNAUTHENTICATED', 'A token in the query is accepted on the event stream only.');
+}
+
+/** @throws HttpProblem FORBIDDEN when the caller may not do this, or not in this thread. */
+export function authorize(caller: Caller, access: Access, thread: string | undefined): void {
+  if (caller.only === null) {
+    if (!caller.scopes.includes(access.scope))
+      throw new HttpProblem('FORBIDDEN', `This key lacks the scope ${access.scope}.`);
+    return;
+  }
+  const allowed = access.ability !== null && caller.only.can.includes(access.ability) && caller.only.thread === thread;
+  if (!allowed) throw new HttpProblem('FORBIDDEN', 'This token does not allow that, or not here.');
+}
+
+const loopback: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** A loopback host, as a setting or a URL has it. */
+export const isLoopbackName = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
+
+/** Whether the request came directly from this machine: its names are loopback, and no proxy header is present. */
+export const isFromHere = (headers: IncomingHttpHeaders): boolean =>
+  loopback.includes(hostName(headers.host)) && !passedOnBy.some((name) => headers[name] !== undefined);
+
+const passedOnBy: readonly string[] = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+];
+
+const unknownCredential = (): HttpProblem =>
+  new HttpProblem('UNAUTHENTICATED', 'This key or token is not known here, or has expired.');
+
+/** @throws HttpProblem UNAUTHENTICATED */
+function keyCaller(key: ApiKey | null): KnownCaller {
+  if (key === null) throw unknownCredential();
+  const { tenant, name, scopes } = key;
+  return { tenant, name, scopes, only: null };
+}
+
+/** @throws HttpProblem UNAUTHENTICATED */
+function tokenCaller(ingress: Pick<Ingress, 'tokens'>, token: string): KnownCaller {
+  const grant = ingress.tokens.verify(token);
+  if (grant === null) throw unknownCredential();
+  return {
+    tenant: grant.tenant,
+    name: grant.userId ?? 'user',
+    scopes: [],
+    only: { thread: grant.thread, can: grant.can },
+  };
+}
+
+function bearer(header: string | undefined): string | undefined {
+  return header !== undefined && /^bearer /i.test(header) ? header.slice(7).trim() : undefined;
+}
+
+/** The name in a Host header, without its port. */
+function hostName(host: string | undefined): string {
+  if (host === undefined) return '';
+  const end = host.startsWith('[') ? host.indexOf(']') + 1 : host.indexOf(':');
+  return (end > 0 ? host.slice(0, end) : host).toLowerCase();
+}
+
+function originName(origin: string): string {
+  return URL.canParse(origin) ? new URL(origin).hostname.toLowerCase() : '';
+}

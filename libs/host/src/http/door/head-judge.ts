@@ -1,0 +1,45 @@
+// What is decided about a request from its head alone, before a byte of its body is read: for every operation that
+// needs a key, except the events of a thread, whose route also judges a token in the query and takes no body.
+//
+// Invariants:
+//   J1. An operation is found by its method and its route. A route that is none has no caller, and who needs one
+//       refuses.
+//   J2. A body that says that it is too large is refused here; one that does not say so, while it is read.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { allOperations } from '../../api/operations.ts';
+import type { Operation } from '../../api/operation.ts';
+import { threadDetailOperations } from '../../api/thread-details.ts';
+import { bodyBytesMax, importedBlobBytesMax } from '../data-plane/body.ts';
+import { type ApiRequest, paramsOf, pathTemplateOf } from '../data-plane/call.ts';
+import { type Caller, type Doorkeeper, enter } from './caller.ts';
+import { bodyTooLarge, HttpProblem } from '../problems/problem.ts';
+import { saysMoreThan } from '../data-plane/request-bytes.ts';
+
+const judged = new Map<string, Operation>(
+  allOperations
+    .filter((each) => each.access !== 'open' && each !== threadDetailOperations.events)
+    .map((each) => [`${each.method} ${pathTemplateOf(each)}`, each]),
+);
+
+/** Resolves when the request may go on. @throws HttpProblem */
+export async function judgeHead(doorkeeper: Doorkeeper, request: ApiRequest, reply: FastifyReply): Promise<void> {
+  const operation = operationAt(request);
+  if (operation === undefined || operation.access === 'open') return; // (J1)
+  const caller = await enter(doorkeeper, request, operation.access, paramsOf(request)['thread']);
+  reply.headers(caller.rate);
+  request.caller = caller;
+  if (saysMoreThan(bodyBytesMaxOf(request), request)) throw bodyTooLarge(); // (J2)
+}
+
+/** (J1) @throws HttpProblem UNAUTHENTICATED */
+export function callerOf({ caller }: ApiRequest): Caller {
+  if (caller === undefined) throw new HttpProblem('UNAUTHENTICATED', 'This needs a key.');
+  return caller;
+}
+
+export const bodyBytesMaxOf = ({ routeOptions }: FastifyRequest): number =>
+  routeOptions.url === pathTemplateOf(threadDetailOperations.importBlob) ? importedBlobBytesMax : bodyBytesMax;
+
+/** HEAD is answered as GET. */
+const operationAt = ({ method, routeOptions }: FastifyRequest): Operation | undefined =>
+  judged.get(`${method === 'HEAD' ? 'GET' : method} ${routeOptions.url}`);

@@ -1,0 +1,177 @@
+// The one HTTP server of a process: Nest's routes, and beside them the plain Fastify routes (messages, events,
+// callbacks, health and pages).
+//
+// Invariants:
+//   H1. Nest has a context of its own, so none of its hooks reaches a plain route: Fastify would pass on what Nest adds
+//       to the server itself to every context, including those made before.
+//   H2. Every answer carries X-Request-Id; every answer that is not 2xx is a problem document (callbacks have their
+//       own). Except Fastify's own 503 on a connection that is still open while the server closes.
+//   H4. Key, host and token are judged before a byte of the body is read, and unfinished requests are bounded
+//       (arrivals.ts).
+//   H3. Closing accepts no new connection, ends streams and waits, lets requests finish, and then resolves.
+import 'reflect-metadata';
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from '@dormouse/ports';
+import type { CallbackGateway } from '@dormouse/runtime';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { AccessGuard } from '../door/access-guard.ts';
+import {
+  type ArrivalLimits,
+  arrivalOptions,
+  type BodyRoom,
+  boundPeers,
+  createBodyRoom,
+  standardArrivalLimits,
+} from './arrivals.ts';
+import { AnswerInterceptor } from '../control-plane/answer-interceptor.ts';
+import { ApiModule, type ApiParts } from '../control-plane/api-module.ts';
+import { callbackFailure, registerCallbackRoute } from '../data-plane/callback-route.ts';
+import { createDoorkeeper, type Doorkeeper } from '../door/caller.ts';
+import type { RateGate } from '../door/rate-gate.ts';
+import { bodyBytesMaxOf, judgeHead } from '../door/head-judge.ts';
+import { registerEventRoute } from '../stream/event-route.ts';
+import { registerMessageRoute } from '../data-plane/message-route.ts';
+import { type OpenRouteDeps, registerOpenRoutes } from './open-routes.ts';
+import { bodyTooLarge, HttpProblem } from '../problems/problem.ts';
+import { ProblemFilter, sendProblem } from '../problems/problem-filter.ts';
+import { receiveBytes } from '../data-plane/request-bytes.ts';
+import { requestIds, standardHeaders } from './standard-headers.ts';
+import { answerUnreadable, endUnfinished } from './unreadable-request.ts';
+
+export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
+  /** Null in a process that takes no callbacks. */
+  readonly callbacks: CallbackGateway | null;
+  /** Host names of this server, besides loopback. */
+  readonly hosts: ReadonlySet<string>;
+  /** The request rate allowed to a tenant. */
+  readonly gate: RateGate;
+  readonly logger: Logger;
+  /** Default: `standardArrivalLimits`. */
+  readonly arrivals?: ArrivalLimits;
+}
+
+export interface HttpServer {
+  /** The address it listens on. @throws the system's error, `EADDRINUSE` among them. */
+  listen(host: string, port: number): Promise<string>;
+  close(): Promise<void>;
+}
+
+const paramCharactersMax = 4_096;
+const keepAliveTimeoutMs = 65_000;
+/** How long a request that is still being sent may delay the stop of the process. */
+const requestsFinishWithinMs = 10_000;
+
+export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const stopping = new AbortController();
+  const doorkeeper = createDoorkeeper(options.ingress, options.hosts, options.gate);
+  const limits = options.arrivals ?? standardArrivalLimits;
+  const room = createBodyRoom(limits.unfinishedBytesMax);
+  const parts = { ...options, doorkeeper, limits, room, stopping: stopping.signal, newId: requestIds() };
+  const server = createFastify(parts);
+  await registerPlainRoutes(server, parts);
+  const app = await createNest(server, options);
+  return {
+    listen: (host, port) => server.listen({ host, port }),
+    async close() {
+      stopping.abort(); // (H3)
+      const patience = setTimeout(() => server.server.closeAllConnections(), requestsFinishWithinMs);
+      await app.close();
+      clearTimeout(patience);
+    },
+  };
+}
+
+/** The dependencies of the plain routes. */
+interface RouteParts extends HttpServerOptions {
+  readonly doorkeeper: Doorkeeper;
+  readonly limits: ArrivalLimits;
+  readonly room: BodyRoom;
+  /** Of a request. */
+  readonly newId: () => string;
+  /** Aborts when the server begins to close. */
+  readonly stopping: AbortSignal;
+}
+
+function createFastify(parts: RouteParts): FastifyInstance {
+  const { doorkeeper, limits, logger, newId, room } = parts;
+  const server = fastify({
+    http: arrivalOptions(limits),
+    requestTimeout: limits.requestTimeoutMs,
+    routerOptions: { maxParamLength: paramCharactersMax },
+    genReqId: newId,
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, newId()),
+    keepAliveTimeout: keepAliveTimeoutMs,
+    forceCloseConnections: 'idle',
+    pluginTimeout: 0, // Nest starts inside one, and may take long on a slow machine
+    frameworkErrors: (error, request, reply) => {
+      void reply.headers(standardHeaders(request.id)); // no hook has run
+      sendProblem(reply, request, error, logger);
+    },
+  });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) =>
+    bodyBytes(request, payload, room),
+  );
+  server.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) => noOtherBody(payload, room));
+  server.addHook('onRequest', async (request, reply) => {
+    for (const [name, value] of Object.entries(standardHeaders(request.id))) reply.raw.setHeader(name, value); // (H2)
+    await judgeHead(doorkeeper, request, reply); // (H4)
+  });
+  boundPeers(server.server, limits.unfinishedPerPeerMax, (socket) => endUnfinished(socket, newId()));
+  return server;
+}
+
+/** The body stays bytes until its schema is known; another charset than UTF-8 is another media type. */
+async function bodyBytes(request: FastifyRequest, payload: IncomingMessage, room: BodyRoom): Promise<Buffer> {
+  const { bytes, truncated } = await receiveBytes(payload, bodyBytesMaxOf(request), room);
+  if (truncated) throw bodyTooLarge();
+  const charset = /charset\s*=\s*"?([^;"\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
+  if (charset === undefined || /^utf-?8$/i.test(charset)) return bytes;
+  throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8.');
+}
+
+/** A request of another media type: its body must be empty, whatever its headers say. */
+async function noOtherBody(payload: IncomingMessage, room: BodyRoom): Promise<undefined> {
+  const { bytes } = await receiveBytes(payload, 0, room);
+  if (bytes.length > 0) throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json.');
+}
+
+async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): Promise<void> {
+  const { callbacks, logger, room } = parts;
+  await server.register((plain, _, done) => {
+    plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
+    registerMessageRoute(plain, parts);
+    registerEventRoute(plain, parts);
+    registerOpenRoutes(plain, parts);
+    done();
+  });
+  if (callbacks === null) return;
+  await server.register((plain, _, done) => {
+    plain.setErrorHandler((error, _request, reply) => callbackFailure(reply, error, logger));
+    registerCallbackRoute(plain, callbacks, room);
+    done();
+  });
+}
+
+/** (H1) */
+async function createNest(server: FastifyInstance, options: HttpServerOptions): Promise<NestFastifyApplication> {
+  const created = Promise.withResolvers<NestFastifyApplication>();
+  await server.register(async (context) => created.resolve(await startNest(context, options)));
+  return created.promise;
+}
+
+async function startNest(context: FastifyInstance, options: HttpServerOptions): Promise<NestFastifyApplication> {
+  const { ingress, logger } = options;
+  const app = await NestFactory.create<NestFastifyApplication>(ApiModule.over(options), new FastifyAdapter(context), {
+    bodyParser: false,
+    logger: false,
+    abortOnError: false,
+  });
+  app.useGlobalFilters(new ProblemFilter(logger));
+  app.useGlobalGuards(new AccessGuard());
+  app.useGlobalInterceptors(new AnswerInterceptor(ingress));
+  await app.init();
+  return app;
+}

@@ -1,0 +1,44 @@
+// Input that is no HTTP request, or does not become one in time, is answered before any route: with a problem document
+// too, and the connection ends.
+//
+// Invariant:
+//   U1. Nothing is written into an answer that has begun: a client that pipelines garbage gets a closed connection.
+import type { Socket } from 'node:net';
+import { HttpProblem, problemJson, retryAfterS } from '../problems/problem.ts';
+
+export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
+    socket.destroy(); // (U1)
+    return;
+  }
+  endWith(socket, problemOf(error), requestId);
+}
+
+/** A connection beyond the bound of its peer. */
+export function endUnfinished(socket: Socket, requestId: string): void {
+  if (!socket.writable || socket.bytesWritten > 0) return void socket.destroy(); // (U1)
+  endWith(socket, new HttpProblem('UNAVAILABLE', 'Too many requests of this peer are unfinished.'), requestId);
+}
+
+function problemOf({ code = '' }: NodeJS.ErrnoException): HttpProblem {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new HttpProblem('REQUEST_TIMEOUT', 'The request did not come to its end in time.');
+  return /HEADER_OVERFLOW/.test(code)
+    ? new HttpProblem('HEADERS_TOO_LARGE', 'The headers of the request exceed 16 KiB.')
+    : new HttpProblem('MALFORMED_REQUEST', 'This is not an HTTP request that can be read.');
+}
+
+function endWith(socket: Socket, problem: HttpProblem, requestId: string): void {
+  const body = problemJson(problem, requestId);
+  const retry = retryAfterS(problem);
+  const head = [
+    `HTTP/1.1 ${problem.status} ${problem.code}`,
+    'content-type: application/problem+json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    ...(retry === null ? [] : [`retry-after: ${retry}`]),
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.destroySoon(); // even while the other side keeps sending
+}
