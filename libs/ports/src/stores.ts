@@ -1,22 +1,22 @@
 // Every store and bus of one process, under the names by which services take them. An adapter offers some of them, a
 // topology all.
-import type { ApiKeys } from './api-keys.ts';
-import type { Blobs } from './blobs.ts';
-import type { Dedup } from './dedup.ts';
-import type { DispatchLedger } from './dispatch-ledger.ts';
-import type { IdempotencyKeys } from './idempotency.ts';
-import type { InputBus } from './input-bus.ts';
-import type { LiveFeed } from './live-feed.ts';
-import type { Logins } from './logins.ts';
-import type { ParkedThreads } from './parked-threads.ts';
-import type { RateLimits } from './rate-limits.ts';
-import type { Agents, Secrets, ToolServers, Toolsets } from './registry.ts';
-import type { Snapshots } from './snapshots.ts';
-import type { ThreadDirectory } from './thread-directory.ts';
-import type { ThreadLog } from './thread-log.ts';
-import type { Timers } from './timers.ts';
-import type { Views } from './views.ts';
-import type { WorkBus } from './work-bus.ts';
+import type { ApiKeys } from './registry/api-keys.ts';
+import type { Blobs } from './stores/blobs.ts';
+import type { Dedup } from './stores/dedup.ts';
+import type { DispatchLedger } from './stores/dispatch-ledger.ts';
+import type { IdempotencyKeys } from './stores/idempotency.ts';
+import type { InputBus } from './bus/input-bus.ts';
+import type { LiveFeed } from './bus/live-feed.ts';
+import type { Logins } from './stores/logins.ts';
+import type { ParkedThreads } from './stores/parked-threads.ts';
+import type { RateLimits } from './world/rate-limits.ts';
+import type { Agents, Secrets, ToolServers, Toolsets } from './registry/registry.ts';
+import type { Snapshots } from './log/snapshots.ts';
+import type { ThreadDirectory } from './log/thread-directory.ts';
+import type { ThreadLog } from './log/thread-log.ts';
+import type { Timers } from './bus/timers.ts';
+import type { Views } from './stores/views.ts';
+import type { WorkBus } from './bus/work-bus.ts';
 
 export interface Stores {
   readonly log: ThreadLog;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ThreadKey } from './thread-key.ts';
+import type { ThreadKey } from './log/thread-key.ts';
 import { ThreadMap } from './thread-map.ts';
 
 const keys = fc.record({ tenant: fc.constantFrom('a', 'a b', ''), thread: fc.constantFrom('b', 'b c', '') });

@@ -4,7 +4,7 @@
 // Invariants:
 //   M1. A tenant without threads is removed.
 //   M2. Room is made in the tenant with the most threads: an inactive tenant takes no room from others.
-import type { ThreadKey } from './thread-key.ts';
+import type { ThreadKey } from './log/thread-key.ts';
 import { TransientMap } from './transient-map.ts';
 
 export class ThreadMap<Value extends NonNullable<unknown>> {

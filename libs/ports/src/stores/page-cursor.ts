@@ -1,5 +1,5 @@
 // The cursor of a page: the last row's place in the order of its list, opaque to the client.
-import { Fault } from './fault.ts';
+import { Fault } from '../world/fault.ts';
 
 export function encodeCursor(parts: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');

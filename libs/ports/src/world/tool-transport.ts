@@ -1,5 +1,5 @@
 // HTTP to tool servers, behind the outbound guard: resolved once, checked, no redirects, capped.
-import type { ToolServer } from './registry.ts';
+import type { ToolServer } from '../registry/registry.ts';
 
 export type SendOutcome =
   /** The server answered. */

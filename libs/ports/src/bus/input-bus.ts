@@ -8,7 +8,7 @@
 //   B3. An assignment is (partition, generation). After `revoked` no delivery of it follows, and releases are ignored.
 //   B4. `deliver` returns at once; the consumer reports through `busy` when it has enough.
 import type { ThreadInput } from '@dormouse/thread';
-import type { ThreadKey } from './thread-key.ts';
+import type { ThreadKey } from '../log/thread-key.ts';
 
 /**
  * Not an input of the heart: it changes no history, and passes its thread's lane only so that the newest one stays.

@@ -2,7 +2,7 @@
 //
 // Contract (contracts/logins.contract.ts):
 //   G1. One login per call: a newer one replaces it. After `forget`, or after its expiry, it is never read.
-import type { ThreadKey } from './thread-key.ts';
+import type { ThreadKey } from '../log/thread-key.ts';
 
 export interface Login {
   readonly toolCallId: string;

@@ -1,7 +1,7 @@
 // Summaries of threads for lists: rebuildable from the log, never the truth. The row of a new thread comes first
 // (`opening`): the ingress writes it with all that its opening needs, so that a lost opening can be produced again.
 import type { ThreadOpening } from '@dormouse/thread';
-import type { Page, PageRequest } from './registry.ts';
+import type { Page, PageRequest } from '../registry/registry.ts';
 import type { ThreadKey } from './thread-key.ts';
 
 export type ThreadStatus = 'opening' | 'parked' | 'closed' | 'thinking' | 'waiting' | 'idle';

@@ -1,9 +1,9 @@
 // Hints for users who watch: a commit was stored, the model produced a delta. A lost hint costs time, never
 // correctness: a stream subscribes, reads the log, then forwards what is newer.
 import type { RecordedEvent, Thread } from '@dormouse/thread';
-import type { Commit } from './thread-log.ts';
-import type { View } from './views.ts';
-import type { ThreadKey } from './thread-key.ts';
+import type { Commit } from '../log/thread-log.ts';
+import type { View } from '../stores/views.ts';
+import type { ThreadKey } from '../log/thread-key.ts';
 
 export interface Delta {
   readonly completionId: string;

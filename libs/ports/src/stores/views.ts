@@ -3,7 +3,7 @@
 // Contract (contracts/views.contract.ts):
 //   V1. The last `put` of a type is what is read, character for character; `{}` clears it. R95, R98
 //   V2. A thread has at most `viewsMax` types; a further one replaces the one whose last change is the oldest.
-import type { ThreadKey } from './thread-key.ts';
+import type { ThreadKey } from '../log/thread-key.ts';
 
 export interface View {
   readonly viewType: string;

@@ -15,9 +15,9 @@ import type {
   SendCloseNotices,
   WithdrawCall,
 } from '@dormouse/thread';
-import type { Place } from './fair-semaphore.ts';
+import type { Place } from '../fair-semaphore.ts';
 import type { Subscription } from './input-bus.ts';
-import type { ThreadKey } from './thread-key.ts';
+import type { ThreadKey } from '../log/thread-key.ts';
 
 /** An effect on the bus: with the thread it belongs to and the time of its commit. */
 export type Owed<Effect> = ThreadKey & { readonly effect: Effect; readonly at: number; readonly trace: string | null };

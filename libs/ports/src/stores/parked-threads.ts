@@ -11,8 +11,8 @@
 //       it is `replay` and no input waits. Two owners, one of which does not know of the mark yet, and an operator may
 //       do so in any order.
 import type { ThreadInput } from '@dormouse/thread';
-import type { Page, PageRequest } from './registry.ts';
-import type { ThreadKey } from './thread-key.ts';
+import type { Page, PageRequest } from '../registry/registry.ts';
+import type { ThreadKey } from '../log/thread-key.ts';
 
 /** `replay`: an operator wants the thread to continue; its owner takes the inputs, in order, before any newer one. */
 export type ParkingMark = 'parked' | 'replay';

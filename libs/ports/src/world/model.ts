@@ -1,6 +1,6 @@
 // A language model, asked once per completion. No retries inside: the runtime's retries are durable.
 import type { FinishReason, ModelMessage, Usage } from '@dormouse/thread';
-import type { ModelConfig } from './registry.ts';
+import type { ModelConfig } from '../registry/registry.ts';
 
 /** The prompt by reference: nothing is copied or rendered unless the model asks for it. */
 export interface Prompt {

@@ -1,5 +1,5 @@
 // Durable timers. A partition's owner loads what is due; firing is an input with the timer's id, so it counts once.
-import type { ThreadKey } from './thread-key.ts';
+import type { ThreadKey } from '../log/thread-key.ts';
 
 export interface DueTimer extends ThreadKey {
   readonly timerId: string;
