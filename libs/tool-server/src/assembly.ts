@@ -2,21 +2,21 @@
  * Owns: how the parts of a tool server are connected. Its only own behaviour is expiry and sweeping.
  */
 import { randomBytes } from 'node:crypto';
-import { type Authorizations, createAuthorizations } from './authorizations.ts';
-import type { PostedCall } from './call-address.ts';
-import { type CallLedger, createCallLedger } from './call-ledger.ts';
-import { createCallbackDelivery } from './callback-delivery.ts';
-import { type Calls, createCalls } from './calls.ts';
-import { type Choices, createChoices } from './choices.ts';
-import { type Database, openDatabase } from './database.ts';
-import { createHandover, type Handover } from './handover.ts';
-import type { OAuthProvider } from './oauth-provider.ts';
-import { createOutbox, deliverySettings, type Outbox } from './outbox.ts';
-import type { Redactor } from './redactor.ts';
-import type { ServeOptions, ServerLimits } from './serve-options.ts';
-import { createSubscriptions, type Subscription, type Subscriptions } from './subscription.ts';
-import { createThreadStore, type ThreadStore } from './thread-store.ts';
-import type { Tool } from './tool.ts';
+import { type Authorizations, createAuthorizations } from './ask/authorizations.ts';
+import type { PostedCall } from './call/call-address.ts';
+import { type CallLedger, createCallLedger } from './call/call-ledger.ts';
+import { createCallbackDelivery } from './outbox/callback-delivery.ts';
+import { type Calls, createCalls } from './call/calls.ts';
+import { type Choices, createChoices } from './ask/choices.ts';
+import { type Database, openDatabase } from './call/database.ts';
+import { createHandover, type Handover } from './outbox/handover.ts';
+import type { OAuthProvider } from './ask/oauth-provider.ts';
+import { createOutbox, deliverySettings, type Outbox } from './outbox/outbox.ts';
+import type { Redactor } from './outbox/redactor.ts';
+import type { ServeOptions, ServerLimits } from './define/serve-options.ts';
+import { createSubscriptions, type Subscription, type Subscriptions } from './call/subscription.ts';
+import { createThreadStore, type ThreadStore } from './call/thread-store.ts';
+import type { Tool } from './define/tool.ts';
 
 export interface Assembly {
   readonly outbox: Outbox;

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createCallLedger } from './call-ledger.ts';
-import { openDatabase } from './database.ts';
-import type { OutgoingMessage } from './outbox.ts';
+import { createCallLedger } from './call/call-ledger.ts';
+import { openDatabase } from './call/database.ts';
+import type { OutgoingMessage } from './outbox/outbox.ts';
 import { serve } from './serve.ts';
-import type { ServeOptions } from './serve-options.ts';
+import type { ServeOptions } from './define/serve-options.ts';
 import { later, quickDelivery, temporaryFolder } from './spec/bench.ts';
 import { eventually, quiet } from './spec/callback-sink.ts';
 import { start } from './spec/child-server.ts';
 import { type ForeignRuntime, startForeignRuntime } from './spec/foreign-runtime.ts';
-import { defineTool } from './tool.ts';
-import { failed } from './tool-output.ts';
-import type { ToolServer } from './tool-server.ts';
+import { defineTool } from './define/tool.ts';
+import { failed } from './define/tool-output.ts';
+import type { ToolServer } from './define/tool-server.ts';
 
 let runs = 0;
 const count = defineTool(

@@ -4,14 +4,14 @@ import { request } from 'node:http';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { webhook } from './route.ts';
+import { webhook } from './http/route.ts';
 import { serve } from './serve.ts';
 import { later, quickDelivery, temporaryFolder } from './spec/bench.ts';
 import { eventually } from './spec/callback-sink.ts';
 import { type ForeignRuntime, startForeignRuntime } from './spec/foreign-runtime.ts';
-import { defineTool } from './tool.ts';
-import { ToolError } from './tool-output.ts';
-import type { ToolServer } from './tool-server.ts';
+import { defineTool } from './define/tool.ts';
+import { ToolError } from './define/tool-output.ts';
+import type { ToolServer } from './define/tool-server.ts';
 
 const runs = 60;
 const msMax = 60_000;

@@ -1,8 +1,8 @@
 /** The SDK for tool servers of the Reactive Agent Protocol: define tools, serve them. */
-export type { AuthenticationOptions } from './authentication.ts';
-export type { MigrateHook } from './migration.ts';
-export type { Authorization, OAuthProvider } from './oauth-provider.ts';
-export { type DeliverySettings, deliverySettings } from './outbox.ts';
+export type { AuthenticationOptions } from './http/authentication.ts';
+export type { MigrateHook } from './call/migration.ts';
+export type { Authorization, OAuthProvider } from './ask/oauth-provider.ts';
+export { type DeliverySettings, deliverySettings } from './outbox/outbox.ts';
 export {
   type Route,
   type RouteAnswer,
@@ -10,12 +10,12 @@ export {
   webhook,
   type WebhookEvent,
   type WebhookOptions,
-} from './route.ts';
+} from './http/route.ts';
 export { serve } from './serve.ts';
-export { type ServeOptions, serverLimits, type ServerLimits } from './serve-options.ts';
-export type { ToolServer } from './tool-server.ts';
-export type { ThreadMemory } from './thread-store.ts';
-export type { EmitOptions, EmitOutcome, Subscription } from './subscription.ts';
+export { type ServeOptions, serverLimits, type ServerLimits } from './define/serve-options.ts';
+export type { ToolServer } from './define/tool-server.ts';
+export type { ThreadMemory } from './call/thread-store.ts';
+export type { EmitOptions, EmitOutcome, Subscription } from './call/subscription.ts';
 export {
   type Choice,
   defineTool,
@@ -24,5 +24,5 @@ export {
   type Tool,
   type ToolContext,
   type ToolDefinition,
-} from './tool.ts';
-export { diff, failed, type HandlerOutput, image, shownAs, ToolError, ToolOutput } from './tool-output.ts';
+} from './define/tool.ts';
+export { diff, failed, type HandlerOutput, image, shownAs, ToolError, ToolOutput } from './define/tool-output.ts';

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { bench, nextId } from './spec/bench.ts';
 import { eventually, quiet } from './spec/callback-sink.ts';
-import { defineTool } from './tool.ts';
-import { ToolError } from './tool-output.ts';
+import { defineTool } from './define/tool.ts';
+import { ToolError } from './define/tool-output.ts';
 
 const none = z.strictObject({});
 const echo = defineTool(

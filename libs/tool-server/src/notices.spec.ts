@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { bench, nextId, temporaryFolder } from './spec/bench.ts';
 import { eventually, quiet } from './spec/callback-sink.ts';
-import { defineTool } from './tool.ts';
+import { defineTool } from './define/tool.ts';
 
 const input = z.strictObject({ ms: z.number().default(0) });
 const stopped: string[] = [];

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { serve } from '../serve.ts';
-import type { ServeOptions } from '../serve-options.ts';
-import type { ToolServer } from '../tool-server.ts';
+import type { ServeOptions } from '../define/serve-options.ts';
+import type { ToolServer } from '../define/tool-server.ts';
 import { type CallbackSink, startSink } from './callback-sink.ts';
 
 export interface Bench {

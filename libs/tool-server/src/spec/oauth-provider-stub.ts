@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { OAuthProvider } from '../oauth-provider.ts';
+import type { OAuthProvider } from '../ask/oauth-provider.ts';
 
 export interface ProviderStub {
   readonly provider: OAuthProvider;

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { serve } from '../serve.ts';
-import { defineTool } from '../tool.ts';
+import { defineTool } from '../define/tool.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const input = z.strictObject({ ms: z.number().default(0) });

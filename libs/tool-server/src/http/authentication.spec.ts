@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createAuthentication } from './authentication.ts';
-import { serve } from './serve.ts';
-import { bench, nextId } from './spec/bench.ts';
-import { quiet } from './spec/callback-sink.ts';
-import { defineTool } from './tool.ts';
+import { serve } from '../serve.ts';
+import { bench, nextId } from '../spec/bench.ts';
+import { quiet } from '../spec/callback-sink.ts';
+import { defineTool } from '../define/tool.ts';
 
 const whoAmI = defineTool(
   { name: 'who_am_i', description: 'Names the user.', input: z.strictObject({}), requiresUser: true },

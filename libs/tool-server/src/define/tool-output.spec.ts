@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { bench } from './spec/bench.ts';
+import { bench } from '../spec/bench.ts';
 import { defineTool, type Tool } from './tool.ts';
 import { diff, failed, type HandlerOutput, image, shownAs, ToolError } from './tool-output.ts';
 

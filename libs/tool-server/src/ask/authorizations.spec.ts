@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Bench, bench, later, nextId, temporaryFolder } from './spec/bench.ts';
-import { quiet } from './spec/callback-sink.ts';
-import { type ProviderStub, startProvider } from './spec/oauth-provider-stub.ts';
-import { serve } from './serve.ts';
-import type { ServeOptions } from './serve-options.ts';
-import { defineTool, type Tool } from './tool.ts';
+import { type Bench, bench, later, nextId, temporaryFolder } from '../spec/bench.ts';
+import { quiet } from '../spec/callback-sink.ts';
+import { type ProviderStub, startProvider } from '../spec/oauth-provider-stub.ts';
+import { serve } from '../serve.ts';
+import type { ServeOptions } from '../define/serve-options.ts';
+import { defineTool, type Tool } from '../define/tool.ts';
 
 const input = z.strictObject({ leak: z.boolean().default(false), discard: z.boolean().default(false) });
 

@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { bench, later, quickDelivery } from './spec/bench.ts';
-import { quiet } from './spec/callback-sink.ts';
-import { defineTool } from './tool.ts';
+import { bench, later, quickDelivery } from '../spec/bench.ts';
+import { quiet } from '../spec/callback-sink.ts';
+import { defineTool } from '../define/tool.ts';
 
 const now = defineTool({ name: 'now', description: 'Tells the time.', input: z.strictObject({}) }, () =>
   String(performance.now()),

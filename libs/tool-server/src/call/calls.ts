@@ -12,10 +12,10 @@ import { nameOf, type TakenCall } from './call-address.ts';
 import { type ContextParts, createContext } from './call-context.ts';
 import type { LeftCall } from './call-ledger.ts';
 import { createDeadline } from './deadline.ts';
-import { createRedactor, type Redactor } from './redactor.ts';
+import { createRedactor, type Redactor } from '../outbox/redactor.ts';
 import type { Subscription } from './subscription.ts';
-import type { Tool } from './tool.ts';
-import { failed, type HandlerOutput, outputOfThrown, type ToolOutput, toOutput } from './tool-output.ts';
+import type { Tool } from '../define/tool.ts';
+import { failed, type HandlerOutput, outputOfThrown, type ToolOutput, toOutput } from '../define/tool-output.ts';
 
 const lateAnswerMsMax = 5_000;
 const rerunsMax = 3;

@@ -1,10 +1,10 @@
 /** Owns: every option of a tool server, and its default. */
 import type { ToolInvocation } from '@dormouse/protocol';
-import type { AuthenticationOptions } from './authentication.ts';
-import type { MigrateHook } from './migration.ts';
-import type { DeliverySettings } from './outbox.ts';
-import type { Route } from './route.ts';
-import type { SubscriptionLimits } from './subscription.ts';
+import type { AuthenticationOptions } from '../http/authentication.ts';
+import type { MigrateHook } from '../call/migration.ts';
+import type { DeliverySettings } from '../outbox/outbox.ts';
+import type { Route } from '../http/route.ts';
+import type { SubscriptionLimits } from '../call/subscription.ts';
 import type { Tool } from './tool.ts';
 
 export interface ServerLimits extends SubscriptionLimits {

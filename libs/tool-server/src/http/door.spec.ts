@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { webhook } from './route.ts';
-import { type Bench, bench, later } from './spec/bench.ts';
-import { eventually } from './spec/callback-sink.ts';
-import { defineTool } from './tool.ts';
+import { type Bench, bench, later } from '../spec/bench.ts';
+import { eventually } from '../spec/callback-sink.ts';
+import { defineTool } from '../define/tool.ts';
 
 const echo = defineTool(
   { name: 'echo', description: 'Says it again.', input: z.strictObject({ text: z.string() }) },

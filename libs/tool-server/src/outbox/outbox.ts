@@ -11,7 +11,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallbackDelivery } from './callback-delivery.ts';
-import type { Database } from './database.ts';
+import type { Database } from '../call/database.ts';
 
 /** The retries of callbacks. All in milliseconds. */
 export interface DeliverySettings {

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { MigrateHook } from './migration.ts';
-import { type Bench, bench, later } from './spec/bench.ts';
-import { defineTool } from './tool.ts';
+import { type Bench, bench, later } from '../spec/bench.ts';
+import { defineTool } from '../define/tool.ts';
 import type { Subscription } from './subscription.ts';
 
 const tools = [defineTool({ name: 'ping', description: 'Answers.', input: z.strictObject({}) }, () => 'pong')];

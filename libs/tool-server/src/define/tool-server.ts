@@ -1,5 +1,5 @@
 /** Owns: what a running tool server offers to the program that started it, and to its routes. */
-import type { Subscription } from './subscription.ts';
+import type { Subscription } from '../call/subscription.ts';
 
 export interface ToolServer {
   /** Base URL under which a tool server is registered. */

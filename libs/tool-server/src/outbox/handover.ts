@@ -10,9 +10,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Migrate } from '@dormouse/protocol';
-import type { MovedSubscription, Subscription, Subscriptions } from './subscription.ts';
-import type { ThreadStore } from './thread-store.ts';
-import { createVault } from './vault.ts';
+import type { MovedSubscription, Subscription, Subscriptions } from '../call/subscription.ts';
+import type { ThreadStore } from '../call/thread-store.ts';
+import { createVault } from '../ask/vault.ts';
 
 export const handoverPath = '/handover';
 

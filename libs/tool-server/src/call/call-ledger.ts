@@ -14,9 +14,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type ContentItem, encodeCallback, errorTextPrefix } from '@dormouse/protocol';
 import { echoOf, nameOf, type PostedCall, type TakenCall } from './call-address.ts';
 import type { Database } from './database.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import { cleaned } from './thread-store.ts';
-import { failed, ToolOutput } from './tool-output.ts';
+import { failed, ToolOutput } from '../define/tool-output.ts';
 
 const rememberedMsMax = 86_400_000;
 const rememberedMax = 100_000;

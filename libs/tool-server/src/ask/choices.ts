@@ -8,10 +8,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import { parseChoiceAnswer } from '@dormouse/protocol';
-import type { TakenCall } from './call-address.ts';
-import type { Database } from './database.ts';
-import type { Choice, Question } from './tool.ts';
-import { ToolError } from './tool-output.ts';
+import type { TakenCall } from '../call/call-address.ts';
+import type { Database } from '../call/database.ts';
+import type { Choice, Question } from '../define/tool.ts';
+import { ToolError } from '../define/tool-output.ts';
 
 const timeoutMsDefault = 7_200_000;
 const timerMsMax = 2 ** 31 - 1;

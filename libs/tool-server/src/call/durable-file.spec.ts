@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { openDatabase } from './database.ts';
-import { temporaryFolder } from './spec/bench.ts';
+import { temporaryFolder } from '../spec/bench.ts';
 
 /** What was flushed and renamed, in order. */
 const done: string[] = [];

@@ -7,9 +7,9 @@
  */
 import { z } from 'zod';
 import type { JsonObject, ToolAnnotations } from '@dormouse/protocol';
-import type { Authorization, OAuthProvider } from './oauth-provider.ts';
-import type { Subscription } from './subscription.ts';
-import type { ThreadMemory } from './thread-store.ts';
+import type { Authorization, OAuthProvider } from '../ask/oauth-provider.ts';
+import type { Subscription } from '../call/subscription.ts';
+import type { ThreadMemory } from '../call/thread-store.ts';
 import type { HandlerOutput } from './tool-output.ts';
 
 const deadlineMsDefault = 600_000;

@@ -13,9 +13,9 @@ import { randomUUID } from 'node:crypto';
 import { encodeCallback } from '@dormouse/protocol';
 import { addressOf, type CallAddress, type TakenCall } from './call-address.ts';
 import type { Database } from './database.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import type { ThreadStore } from './thread-store.ts';
-import { ToolError } from './tool-output.ts';
+import { ToolError } from '../define/tool-output.ts';
 
 /**
  * `ended`: events are no longer wanted. `backlog_full`: the runtime takes them more slowly than they come.

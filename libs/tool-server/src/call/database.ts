@@ -13,7 +13,7 @@ import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { flushDirectory, makeDirectory, writeDurably } from './durable-file.ts';
-import { createVault, type Vault, vaultKeyBytes } from './vault.ts';
+import { createVault, type Vault, vaultKeyBytes } from '../ask/vault.ts';
 
 /** The changes of each version; a directory of an older one gets those that it lacks. */
 const schemas = [

@@ -4,7 +4,7 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { invocationPath } from './door.ts';
-import { manifestPath } from './manifest.ts';
+import { manifestPath } from '../define/manifest.ts';
 
 const timeoutMs = 5_000;
 

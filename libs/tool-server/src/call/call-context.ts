@@ -6,16 +6,16 @@
  * B3. The user's id is given only to a tool that says it acts for a user. T33 T47
  */
 import { encodeCallback } from '@dormouse/protocol';
-import type { Authorizations } from './authorizations.ts';
+import type { Authorizations } from '../ask/authorizations.ts';
 import { echoOf, nameOf, type TakenCall } from './call-address.ts';
 import type { CallLedger } from './call-ledger.ts';
-import type { Choices } from './choices.ts';
+import type { Choices } from '../ask/choices.ts';
 import type { Deadline } from './deadline.ts';
-import type { Outbox } from './outbox.ts';
-import type { Redactor } from './redactor.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Redactor } from '../outbox/redactor.ts';
 import type { Subscription, Subscriptions } from './subscription.ts';
 import { cleaned, type ThreadStore } from './thread-store.ts';
-import type { Tool, ToolContext } from './tool.ts';
+import type { Tool, ToolContext } from '../define/tool.ts';
 
 export interface ContextParts {
   readonly ledger: CallLedger;

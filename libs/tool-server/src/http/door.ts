@@ -18,18 +18,18 @@ import {
   type ToolInvocation,
 } from '@dormouse/protocol';
 import type { Authentication } from './authentication.ts';
-import { addressWithin, postedCall, type PostedCall } from './call-address.ts';
-import { splitCallbackUrl } from './callback-delivery.ts';
-import { choicePath } from './choices.ts';
-import { handoverPath } from './handover.ts';
-import { manifestPath } from './manifest.ts';
-import { migrate, type MigrateHook } from './migration.ts';
-import { redirectPath } from './oauth-provider.ts';
+import { addressWithin, postedCall, type PostedCall } from '../call/call-address.ts';
+import { splitCallbackUrl } from '../outbox/callback-delivery.ts';
+import { choicePath } from '../ask/choices.ts';
+import { handoverPath } from '../outbox/handover.ts';
+import { manifestPath } from '../define/manifest.ts';
+import { migrate, type MigrateHook } from '../call/migration.ts';
+import { redirectPath } from '../ask/oauth-provider.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { textOf } from './body-text.ts';
 import { isTooLarge, type ReadBody } from './request-body.ts';
 import type { Route, RouteAnswer } from './route.ts';
-import type { ToolServer } from './tool-server.ts';
+import type { ToolServer } from '../define/tool-server.ts';
 
 export const invocationPath = '/invoke';
 

@@ -8,7 +8,7 @@
  * G4. A token that expires is refreshed; if that is refused, the user is asked again. T42
  */
 import { randomBytes } from 'node:crypto';
-import type { Database } from './database.ts';
+import type { Database } from '../call/database.ts';
 import {
   type Authorization,
   authorizationUrl,
@@ -18,7 +18,7 @@ import {
   type StoredToken,
   TokenFault,
 } from './oauth-provider.ts';
-import { ToolError } from './tool-output.ts';
+import { ToolError } from '../define/tool-output.ts';
 
 /** A token is renewed when it ends within this time. */
 const expiryMarginMs = 30_000;

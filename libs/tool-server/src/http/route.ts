@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { checkJson } from '@dormouse/protocol';
 import { createAuthentication, isSame } from './authentication.ts';
 import { textOf } from './body-text.ts';
-import type { ToolServer } from './tool-server.ts';
+import type { ToolServer } from '../define/tool-server.ts';
 
 export interface RouteRequest {
   readonly headers: IncomingHttpHeaders;

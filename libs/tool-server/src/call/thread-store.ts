@@ -8,7 +8,7 @@
 import { encodeCallback } from '@dormouse/protocol';
 import type { CallAddress } from './call-address.ts';
 import type { Database } from './database.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 
 /** What a tool remembers of a thread and the threads opened from it, until the root thread closes. JSON values. */
 export interface ThreadMemory {

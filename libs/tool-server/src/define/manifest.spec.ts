@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseToolset } from '@dormouse/protocol';
-import { serve } from './serve.ts';
-import { bench, later, temporaryFolder } from './spec/bench.ts';
+import { serve } from '../serve.ts';
+import { bench, later, temporaryFolder } from '../spec/bench.ts';
 import { defineTool, type Tool, type ToolDefinition } from './tool.ts';
 
 const none = z.strictObject({});

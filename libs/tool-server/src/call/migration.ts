@@ -7,7 +7,7 @@
  * N3. Everything has a time limit. T45
  */
 import { parseMigrate, parseToolset, type Migrate } from '@dormouse/protocol';
-import { manifestPath } from './manifest.ts';
+import { manifestPath } from '../define/manifest.ts';
 
 const reachMsMax = 5_000;
 

@@ -3,12 +3,12 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { webhook } from './route.ts';
-import { bench, temporaryFolder } from './spec/bench.ts';
-import { eventually, quiet } from './spec/callback-sink.ts';
+import { webhook } from '../http/route.ts';
+import { bench, temporaryFolder } from '../spec/bench.ts';
+import { eventually, quiet } from '../spec/callback-sink.ts';
 import type { Subscription } from './subscription.ts';
-import { defineTool } from './tool.ts';
-import { failed } from './tool-output.ts';
+import { defineTool } from '../define/tool.ts';
+import { failed } from '../define/tool-output.ts';
 
 const watch = defineTool(
   {

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { serve } from './serve.ts';
-import { later, quickDelivery, temporaryFolder } from './spec/bench.ts';
-import { startForeignRuntime } from './spec/foreign-runtime.ts';
-import { defineTool } from './tool.ts';
-import { createVault } from './vault.ts';
+import { serve } from '../serve.ts';
+import { later, quickDelivery, temporaryFolder } from '../spec/bench.ts';
+import { startForeignRuntime } from '../spec/foreign-runtime.ts';
+import { defineTool } from '../define/tool.ts';
+import { createVault } from '../ask/vault.ts';
 
 /** The tables of a data directory of release 0.1.0, as far as calls are concerned. */
 const version2 = `

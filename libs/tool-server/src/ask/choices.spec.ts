@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Bench, bench, temporaryFolder } from './spec/bench.ts';
-import { quiet } from './spec/callback-sink.ts';
-import { defineTool } from './tool.ts';
+import { type Bench, bench, temporaryFolder } from '../spec/bench.ts';
+import { quiet } from '../spec/callback-sink.ts';
+import { defineTool } from '../define/tool.ts';
 
 const input = z.strictObject({
   choices: z.array(z.string()).default(['Once', 'For this conversation', 'No']),
