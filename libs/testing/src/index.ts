@@ -4,5 +4,5 @@ export { type Reading, readHistory } from './invariants/reading.ts';
 export { judgeSeed, type SeedOrder } from './simulator/judge-seed.ts';
 export { type Mutant, type MutantContext, soundInstallation } from './simulator/mutant.ts';
 export { mutants } from './simulator/mutants.ts';
-export { type Topology, topologyOf } from './simulator/topology.ts';
-export { runUniverse, type UniverseOptions, type UniverseResult } from './simulator/universe.ts';
+export { type Topology, topologyOf } from './simulator/world/topology.ts';
+export { runUniverse, type UniverseOptions, type UniverseResult } from './simulator/world/universe.ts';

@@ -1,7 +1,7 @@
 // Runs one seed and reports the verdict; twice on request, because a universe that does not repeat proves nothing.
 import type { Mutant } from './mutant.ts';
-import type { Topology } from './topology.ts';
-import { runUniverse, type UniverseResult } from './universe.ts';
+import type { Topology } from './world/topology.ts';
+import { runUniverse, type UniverseResult } from './world/universe.ts';
 
 export interface SeedOrder {
   readonly seed: number;

@@ -5,7 +5,7 @@ import { judgeSeed } from './judge-seed.ts';
 import { mutants } from './mutants.ts';
 import { rarePaths } from './rare-paths.ts';
 import { type RangeReport, runRange } from './seed-range.ts';
-import { type Topology, topologyOf } from './topology.ts';
+import { type Topology, topologyOf } from './world/topology.ts';
 
 const usage = `npm run sim -- [options]: runs the real services in simulated universes and checks what they promise
 

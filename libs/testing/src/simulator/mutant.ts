@@ -3,8 +3,8 @@
 import type { MemoryPorts, MemoryWorld } from '@dormouse/adapter-memory';
 import type { Clock, Model, ToolTransport } from '@dormouse/ports';
 import type { ProcessorProtocol } from '@dormouse/runtime';
-import type { FaultMix } from './fault-mix.ts';
-import type { Random } from './random.ts';
+import type { FaultMix } from './faults/fault-mix.ts';
+import type { Random } from './world/random.ts';
 
 export interface MutantContext {
   readonly node: string;

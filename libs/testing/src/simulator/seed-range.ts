@@ -4,7 +4,7 @@ import type { Violation } from '../invariants/history.ts';
 import { judgeSeed } from './judge-seed.ts';
 import { mutants } from './mutants.ts';
 import { rarePaths } from './rare-paths.ts';
-import { type Topology, topologyOf } from './topology.ts';
+import { type Topology, topologyOf } from './world/topology.ts';
 
 export interface RangeOrder {
   readonly from: number;

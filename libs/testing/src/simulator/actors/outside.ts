@@ -2,14 +2,14 @@
 import type { ToolPeer } from '@dormouse/adapter-memory';
 import { Fault, type ThreadKey, type ToolServer } from '@dormouse/ports';
 import { type Ingress, inputIdOf, publicId, requestNames } from '@dormouse/runtime';
-import type { Installation } from './installation.ts';
-import { tenants } from './observation.ts';
-import { registrationOf } from './registration.ts';
-import type { Process } from './scheduler.ts';
+import type { Installation } from '../world/installation.ts';
+import { tenants } from '../observation.ts';
+import { registrationOf } from '../world/registration.ts';
+import type { Process } from '../world/scheduler.ts';
 import { runClient } from './simulated-client.ts';
 import { createSimulatedToolServer, type SimulatedToolServer } from './simulated-tool-server.ts';
 import { startWatcher, type Watcher } from './simulated-watcher.ts';
-import { type Stage, threadsPerUniverse } from './stage.ts';
+import { type Stage, threadsPerUniverse } from '../world/stage.ts';
 
 export interface Outside {
   readonly registrations: readonly ToolServer[];

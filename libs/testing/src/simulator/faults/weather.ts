@@ -1,9 +1,9 @@
 // What happens to an installation from outside: sessions that expire, zombies, rebalances, outages, rollouts, wiped
 // caches, and the end of all that.
 import { noFaults } from './fault-mix.ts';
-import type { Installation } from './installation.ts';
-import type { Process } from './scheduler.ts';
-import type { Stage } from './stage.ts';
+import type { Installation } from '../world/installation.ts';
+import type { Process } from '../world/scheduler.ts';
+import type { Stage } from '../world/stage.ts';
 
 export interface Weather {
   /** One round: each fault of the mix may strike. */

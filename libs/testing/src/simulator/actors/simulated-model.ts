@@ -2,8 +2,8 @@
 // wrong and failing at random; it stops calling tools after a few completions, so that every universe comes to rest.
 import { type Clock, type Model, ModelFault, type ModelPart, type ModelRequest } from '@dormouse/ports';
 import type { ModelMessage } from '@dormouse/thread';
-import type { SeenPrompt } from '../invariants/history.ts';
-import type { Random } from './random.ts';
+import type { SeenPrompt } from '../../invariants/history.ts';
+import type { Random } from '../world/random.ts';
 
 export interface SimulatedModelDeps {
   readonly random: Random;

@@ -3,8 +3,8 @@
 import type { ThreadKey } from '@dormouse/ports';
 import { type Ingress, type ProcessorProtocol, soundProtocol } from '@dormouse/runtime';
 import { faultsEndMs } from './fault-mix.ts';
-import type { Random } from './random.ts';
-import type { Stage } from './stage.ts';
+import type { Random } from '../world/random.ts';
+import type { Stage } from '../world/stage.ts';
 
 export interface Poison {
   /** The rules of a processor, which throw for poison. */

@@ -1,8 +1,8 @@
 // Why an installation is not at rest: deliveries not released, effects owed and not paid, requests not answered.
 import type { MemoryWorld } from '@dormouse/adapter-memory';
 import type { ThreadKey } from '@dormouse/ports';
-import type { Observation } from './observation.ts';
-import type { Stage } from './stage.ts';
+import type { Observation } from '../observation.ts';
+import type { Stage } from '../world/stage.ts';
 
 export function unrestOf({ world, topology, observation }: Stage): readonly string[] {
   const owed = [...world.durable.log.owed.keys()];

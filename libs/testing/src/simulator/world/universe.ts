@@ -2,23 +2,23 @@
 // the time is up; then the verdict. The same seed gives the same universe, step by step.
 import { createMemoryWorld, type WorldObserver } from '@dormouse/adapter-memory';
 import { type Ingress, openCommit } from '@dormouse/runtime';
-import { checkHistory } from '../invariants/check-history.ts';
-import type { Violation } from '../invariants/history.ts';
-import { drawFaults, drawBrokerFaults, drawPoison, faultsEndMs } from './fault-mix.ts';
+import { checkHistory } from '../../invariants/check-history.ts';
+import type { Violation } from '../../invariants/history.ts';
+import { drawFaults, drawBrokerFaults, drawPoison, faultsEndMs } from '../faults/fault-mix.ts';
 import { createInstallation, type Installation } from './installation.ts';
-import { type Mutant, soundInstallation } from './mutant.ts';
-import { createObservation, type Observation } from './observation.ts';
-import { countOutcomes } from './outcome-counters.ts';
-import { createOutside, type Outside } from './outside.ts';
-import { createPoison, noPoison, type Poison } from './poison.ts';
+import { type Mutant, soundInstallation } from '../mutant.ts';
+import { createObservation, type Observation } from '../observation.ts';
+import { countOutcomes } from '../outcome-counters.ts';
+import { createOutside, type Outside } from '../actors/outside.ts';
+import { createPoison, noPoison, type Poison } from '../faults/poison.ts';
 import { createRandom, type Random } from './random.ts';
-import type { Counters } from './rare-paths.ts';
+import type { Counters } from '../rare-paths.ts';
 import { register } from './registration.ts';
 import { createScheduler, type SchedulerHooks } from './scheduler.ts';
 import type { Stage } from './stage.ts';
-import { createTrace, type Trace } from './trace.ts';
-import { unrestOf } from './unrest.ts';
-import { createWeather, type Weather } from './weather.ts';
+import { createTrace, type Trace } from '../trace.ts';
+import { unrestOf } from '../faults/unrest.ts';
+import { createWeather, type Weather } from '../faults/weather.ts';
 
 export interface UniverseOptions {
   readonly seed: number;

@@ -1,9 +1,9 @@
 // A watcher of a thread: connects, reads, loses the connection, resumes after the last event it received. I-19
 import type { Clock, ThreadKey } from '@dormouse/ports';
 import type { Frame, Ingress } from '@dormouse/runtime';
-import type { SeenStream } from '../invariants/history.ts';
-import type { Random } from './random.ts';
-import type { Process } from './scheduler.ts';
+import type { SeenStream } from '../../invariants/history.ts';
+import type { Random } from '../world/random.ts';
+import type { Process } from '../world/scheduler.ts';
 
 export interface WatcherDeps {
   readonly key: ThreadKey;

@@ -1,6 +1,6 @@
 // The faults of a universe and their frequencies: every seed draws its own mix (swarm testing), because a run with all
 // faults at once hides the rare interleavings, and a run with a single fault never meets the combinations.
-import type { Random } from './random.ts';
+import type { Random } from '../world/random.ts';
 
 /** Probabilities per operation, unless the name says otherwise. */
 export interface FaultMix {

@@ -22,13 +22,13 @@ import {
   type ProcessorSettings,
   type Service,
 } from '@dormouse/runtime';
-import type { Mutant, MutantContext } from './mutant.ts';
-import type { Observation } from './observation.ts';
-import type { Poison } from './poison.ts';
-import { countingProtocol } from './rare-paths.ts';
+import type { Mutant, MutantContext } from '../mutant.ts';
+import type { Observation } from '../observation.ts';
+import type { Poison } from '../faults/poison.ts';
+import { countingProtocol } from '../rare-paths.ts';
 import type { Random } from './random.ts';
 import type { Process, Scheduler } from './scheduler.ts';
-import { createSimulatedModel } from './simulated-model.ts';
+import { createSimulatedModel } from '../actors/simulated-model.ts';
 
 export type Role = 'ingress' | 'callback' | 'processor' | 'dispatcher' | 'notifier';
 

@@ -3,8 +3,8 @@
 import type { Clock, ThreadKey } from '@dormouse/ports';
 import type { Ingress, RequestOrigin } from '@dormouse/runtime';
 import type { Answer, ApprovalDecision, Thread } from '@dormouse/thread';
-import type { SentRequest } from '../invariants/history.ts';
-import type { Random } from './random.ts';
+import type { SentRequest } from '../../invariants/history.ts';
+import type { Random } from '../world/random.ts';
 
 export interface ClientDeps {
   readonly name: string;

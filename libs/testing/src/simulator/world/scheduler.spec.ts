@@ -1,10 +1,10 @@
 // The scheduler's own guarantees: time passes only here, a dead process gets no answer, a seed repeats.
 import { Fault } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { noFaults } from './fault-mix.ts';
+import { noFaults } from '../faults/fault-mix.ts';
 import { createRandom } from './random.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
-import { createTrace } from './trace.ts';
+import { createTrace } from '../trace.ts';
 
 const write = { name: 'log.append', about: 't', kind: 'write' } as const;
 const silent = { crashed: () => {}, paused: () => {}, applied: () => {}, counted: () => {} };

@@ -2,8 +2,8 @@
 // hangs, sends garbage, ids of others and forged tokens. It records everything it received.
 import type { ToolPeer } from '@dormouse/adapter-memory';
 import type { Clock, FetchOutcome, SendOutcome, SendRequest } from '@dormouse/ports';
-import type { ReceivedNotice, ReceivedPost, SentCallback } from '../invariants/history.ts';
-import type { Random } from './random.ts';
+import type { ReceivedNotice, ReceivedPost, SentCallback } from '../../invariants/history.ts';
+import type { Random } from '../world/random.ts';
 
 /** An answer of the callback endpoint; null when none came. */
 export type CallbackStatus = number | null;

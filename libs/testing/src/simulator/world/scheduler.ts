@@ -9,10 +9,10 @@
 //       a later one: what was on its way when the process died has happened by then, or never will.
 import type { Gate, Operation } from '@dormouse/adapter-memory';
 import { type Clock, Fault } from '@dormouse/ports';
-import { type FaultMix, noFaults } from './fault-mix.ts';
+import { type FaultMix, noFaults } from '../faults/fault-mix.ts';
 import type { Random } from './random.ts';
 import { createStepQueue, type Timed } from './step-queue.ts';
-import type { Trace } from './trace.ts';
+import type { Trace } from '../trace.ts';
 
 /** One process of the installation, through all its lives. */
 export interface Process {

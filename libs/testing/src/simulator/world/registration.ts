@@ -2,7 +2,7 @@
 import type { MemoryWorld } from '@dormouse/adapter-memory';
 import type { ToolServer } from '@dormouse/ports';
 import { defaultLimits, type InterruptPolicy } from '@dormouse/thread';
-import { tenants } from './observation.ts';
+import { tenants } from '../observation.ts';
 import type { Random } from './random.ts';
 import { beginningMs } from './scheduler.ts';
 import { threadsPerUniverse } from './stage.ts';

@@ -1,11 +1,11 @@
 // What all parts of a universe share: its chance, its time, its stores, and its observers.
 import type { MemoryWorld } from '@dormouse/adapter-memory';
 import type { Clock } from '@dormouse/ports';
-import type { Observation } from './observation.ts';
+import type { Observation } from '../observation.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Topology } from './topology.ts';
-import type { Trace } from './trace.ts';
+import type { Trace } from '../trace.ts';
 
 export interface Stage {
   readonly topology: Topology;
