@@ -7,10 +7,11 @@
 // Invariant:
 //   B34. The commits are as large as those of a turn of Dormouse's, on disk when Dormouse's would be, and checked by
 //        the store. Requests that arrive together continue together. Rows of debts are not written.
+import { atEndOfTick } from '@dormouse/collections';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { openSqlite } from '@dormouse/adapter-sqlite';
-import { type Append, together } from '@dormouse/ports';
+import { type Append } from '@dormouse/ports';
 import { sealCommit } from '@dormouse/runtime';
 import type { RecordedEvent, ThreadEffect, ThreadEvent } from '@dormouse/thread';
 import { fastify } from 'fastify';

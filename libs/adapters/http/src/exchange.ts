@@ -6,7 +6,7 @@
 //   X2. With `keepBytesMax` 0 the answer is its status: the body is discarded unread and may not keep a socket busy.
 //   X3. Never throws for a network failure; settles exactly once, at the latest at the deadline.
 //   X4. Answers that arrive in the same tick of the event loop resolve together.
-import { onAbort, together } from '@dormouse/ports';
+import { onAbort, atEndOfTick } from '@dormouse/collections';
 import type { Dispatcher, Pool } from 'undici';
 import { errorCode } from './outbound-guard.ts';
 
@@ -56,7 +56,7 @@ export function exchange(pool: Pool, request: ExchangeRequest): Promise<Exchange
     const giveUp = (): void => end(new Ended('ABORTED', 'the request was given up'));
     const stay = signal === undefined ? null : onAbort(signal, giveUp);
     /** Only the first outcome counts. (X3, X4) */
-    const settle = (outcome: ExchangeOutcome): void => together(() => resolve(outcome));
+    const settle = (outcome: ExchangeOutcome): void => atEndOfTick(() => resolve(outcome));
 
     function finish(): void {
       clearTimeout(timer);

@@ -4,15 +4,13 @@
 //   W1. The record is durable by itself: the commit that owes it may be released as soon as the record is published.
 //   W2. A message that fails is retried here, and stays unfinished meanwhile; later messages go on. A message that
 //       waits holds no place (work-bus W4); after a crash it is delivered again: the watermark has not passed it.
+import { type Place, createFairSemaphore, withPlace } from '@dormouse/collections';
 import {
   type Assignment,
-  createFairSemaphore,
   Fault,
   type Logger,
-  type Place,
   placeKeyOf,
   type ThreadKey,
-  withPlace,
   type WorkBus,
   type WorkTopics,
 } from '@dormouse/ports';

@@ -1,5 +1,6 @@
 // The buses of a durable world, as one process sees them: a published record survives every process and is delivered to
 // the owner of its partition until it is released. (B1, B2, W1, W2)
+import { uncountedPlace } from '@dormouse/collections';
 import {
   type BusInput,
   Fault,
@@ -9,7 +10,6 @@ import {
   type ThreadKey,
   type WorkBus,
   type WorkTopics,
-  uncountedPlace,
 } from '@dormouse/ports';
 import type { Broker, BusRecord } from './broker.ts';
 import type { Passage } from './gate.ts';

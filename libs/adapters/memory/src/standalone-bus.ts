@@ -9,6 +9,7 @@
 //       may be its commit, stored a moment ago). The answer of a completion lies above the delivery that holds the
 //       completion.
 //   S4. `handled` of a work message resolves after its handler did; until then its commit stays owed. (W1)
+import { type Place, uncountedPlace } from '@dormouse/collections';
 import {
   type BusInput,
   Fault,
@@ -19,8 +20,6 @@ import {
   type ThreadKey,
   type WorkBus,
   type WorkTopics,
-  type Place,
-  uncountedPlace,
 } from '@dormouse/ports';
 import { untilHandled } from './durable-bus.ts';
 import type { Passage } from './gate.ts';

@@ -1,6 +1,7 @@
 // What a handler of records is given beside the record, as `@Ctx()`: guards, interceptors and filters see it through
 // `switchToRpc().getContext()`.
-import type { Assignment, Place, ThreadKey } from '@dormouse/ports';
+import type { Place } from '@dormouse/collections';
+import type { Assignment, ThreadKey } from '@dormouse/ports';
 import { BaseRpcContext } from '@nestjs/microservices';
 
 export type RecordTopic = 'inputs' | 'dispatches' | 'notices';

@@ -9,7 +9,8 @@
 //   T3. An input whose handler fails is handled again, with patience, as long as its assignment lives; it is said once.
 //       Nothing behind it overtakes it. Work whose handler fails is handed out again by the bus.
 //   T4. Stop: the services drain, in their order, within `stopWithinMs`.
-import type { Assignment, InputConsumer, Logger, Place, Stores, ThreadDelivery, WorkTopics } from '@dormouse/ports';
+import type { Place } from '@dormouse/collections';
+import type { Assignment, InputConsumer, Logger, Stores, ThreadDelivery, WorkTopics } from '@dormouse/ports';
 import type { Service } from '@dormouse/runtime';
 import { type CustomTransportStrategy, type ReadPacket, Server } from '@nestjs/microservices';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -3,7 +3,8 @@
 // Invariants:
 //   D1. Time never goes back while the process runs, not even when the machine's clock does.
 //   D2. Moving it wakes every sleeper that is due by then.
-import { type Clock, TransientSet } from '@dormouse/ports';
+import { TransientSet } from '@dormouse/collections';
+import { type Clock } from '@dormouse/ports';
 
 export interface ProcessClock extends Clock {
   /** Resolves when every due sleeper has been woken. */

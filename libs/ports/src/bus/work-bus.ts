@@ -6,6 +6,7 @@
 //   W2. A handler that rejects is called again with backoff; messages of other keys are not held up by it.
 //   W3. A message is handled in a place. Places are shared by `placeKeyOf`, in turns; a handler that waits gives its
 //       place back meanwhile.
+import type { Place } from '@dormouse/collections';
 import type {
   AnswerChoice,
   InvokeTool,
@@ -15,7 +16,6 @@ import type {
   SendCloseNotices,
   WithdrawCall,
 } from '@dormouse/thread';
-import type { Place } from '../fair-semaphore.ts';
 import type { Subscription } from './input-bus.ts';
 import type { ThreadKey } from '../log/thread-key.ts';
 

@@ -1,6 +1,7 @@
 // The contract of `WorkBus` (W1..W3), for every adapter.
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Place, Subscription, WorkBus, WorkTopics } from '../index.ts';
+import type { Place } from '@dormouse/collections';
+import type { Subscription, WorkBus, WorkTopics } from '../index.ts';
 import { freshKey } from './samples.ts';
 import { type Advance, ended, settle, until } from './until.ts';
 

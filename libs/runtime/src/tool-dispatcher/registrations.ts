@@ -1,8 +1,7 @@
 // The tool servers that operators registered, each cached for a short time: a change takes effect after that time.
+import { createBoundedMap, createSharedReads } from '@dormouse/collections';
 import type { Clock, ToolServer, ToolServers } from '@dormouse/ports';
 import type { Addressed } from '@dormouse/thread';
-import { createSharedReads } from '../shared-reads.ts';
-import { createKept } from './kept.ts';
 
 export interface Registrations {
   /** @throws Fault when the store fails; that is never "not registered". */
@@ -19,7 +18,7 @@ const keptMax = 1_000;
 
 export function createRegistrations(toolServers: ToolServers, clock: Clock, ttlMs: number): Registrations {
   const shared = createSharedReads<ToolServer | null>();
-  const kept = createKept<{ readonly server: ToolServer; readonly readAt: number }>(keptMax);
+  const kept = createBoundedMap<{ readonly server: ToolServer; readonly readAt: number }>(keptMax);
 
   function known(tenant: string, name: string): ToolServer | null {
     const entry = kept.get(keyOf(tenant, name));

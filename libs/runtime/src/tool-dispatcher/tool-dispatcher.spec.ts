@@ -1,13 +1,5 @@
-import {
-  createFairSemaphore,
-  type FairSemaphore,
-  Fault,
-  placeKeyOf,
-  type SendOutcome,
-  type SendRequest,
-  withPlace,
-  type WorkBus,
-} from '@dormouse/ports';
+import { type FairSemaphore, createFairSemaphore, withPlace } from '@dormouse/collections';
+import { Fault, placeKeyOf, type SendOutcome, type SendRequest, type WorkBus } from '@dormouse/ports';
 import type { InvokeTool } from '@dormouse/thread';
 import { parseInvocation, type ToolInvocation } from '@dormouse/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';

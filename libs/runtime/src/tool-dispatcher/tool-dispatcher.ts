@@ -7,6 +7,7 @@
 //       and that is how a retry survives a restart.
 //   T2. One call is delivered once at a time in this process; a second message waits for the first, without a place.
 //   T3. A withdrawal is in the ledger before the call's running delivery is cancelled.
+import { type Place, TransientMap } from '@dormouse/collections';
 import {
   Fault,
   type Clock,
@@ -15,14 +16,12 @@ import {
   type Entropy,
   type InputBus,
   type Logger,
-  type Place,
   placeKeyOf,
   type Subscription,
   type ThreadLog,
   type Toolsets,
   type ToolServers,
   type ToolTransport,
-  TransientMap,
   type WorkBus,
   type WorkTopics,
 } from '@dormouse/ports';

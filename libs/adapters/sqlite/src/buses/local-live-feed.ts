@@ -5,7 +5,8 @@
 //   H2. The deltas of the running completion are kept for late clients, at most `soFarCharactersMax` per thread and
 //       `threadsMax` threads; they are dropped when a commit shows that the completion is over, or another one begins.
 //       So is what the completion waits for, which a delta of a later attempt drops, too.
-import { type Delta, type Hint, type LiveFeed, type Retrying, type ThreadKey, ThreadMap } from '@dormouse/ports';
+import { ThreadMap } from '@dormouse/collections';
+import { type Delta, type Hint, type LiveFeed, type Retrying, type ThreadKey } from '@dormouse/ports';
 
 export interface LiveFeedOptions {
   readonly soFarCharactersMax: number;

@@ -4,18 +4,14 @@
 // Invariants:
 //   K1. `Receipt.handled` resolves when the handler has resolved, never before and never by giving up.
 //   K2. A message that waits for its next attempt holds no place.
+import { type Place, type Ticket, TransientSet, createFairSemaphore, withPlace } from '@dormouse/collections';
 import {
   type Clock,
-  createFairSemaphore,
-  type Place,
   placeKeyOf,
   type Receipt,
   type Subscription,
-  type Ticket,
-  TransientSet,
   type WorkBus,
   type WorkTopics,
-  withPlace,
 } from '@dormouse/ports';
 import { unavailable } from '../file/fault-of.ts';
 

@@ -6,7 +6,8 @@
 //       (the answer of its completion has no delivery of its own) lies above it and is paid before it is released.
 //   R2. While a delivery is undecided, rows above everything decided stay: one of them may be its commit.
 //   R3. A row that is not deleted before a crash costs a recovery, never a debt.
-import { type ThreadKey, ThreadMap } from '@dormouse/ports';
+import { ThreadMap } from '@dormouse/collections';
+import { type ThreadKey } from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
 

@@ -1,5 +1,6 @@
 // Inputs that are not decided yet: their publishers, their age, their number. (Q1, Q4, Q5 of the local bus)
-import { type BusInput, type ThreadKey, ThreadMap, together, TransientSet } from '@dormouse/ports';
+import { ThreadMap, TransientSet, atEndOfTick } from '@dormouse/collections';
+import { type BusInput, type ThreadKey } from '@dormouse/ports';
 import { unavailable } from '../file/fault-of.ts';
 
 export interface UndecidedInput extends ThreadKey {
@@ -63,7 +64,7 @@ export function createUndecidedInputs(limits: {
         settle();
       };
       // At the end of this tick of the event loop: the effects of the decision go to the disk first.
-      const decided = (): void => leave(() => together(resolve));
+      const decided = (): void => leave(() => atEndOfTick(resolve));
       const undecided = { tenant, thread, input, trace, since: performance.now(), isWithdrawn: false, decided };
       const refuse = (why: Error): void => {
         undecided.isWithdrawn = true;

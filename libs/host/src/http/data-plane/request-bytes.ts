@@ -10,8 +10,8 @@
 //       fails, and the rest of it is discarded.
 //   B5. Megabytes are joined step by step, alternating with all other long work: twenty bodies that end at once block
 //       the event loop for no longer than one. loop up for no longer than one.
+import { atEndOfTick } from '@dormouse/collections';
 import type { IncomingMessage } from 'node:http';
-import { together } from '@dormouse/ports';
 import type { Steps } from '@dormouse/protocol';
 import { inTurnsIf } from '@dormouse/runtime';
 import type { BodyRoom } from '../server/arrivals.ts';
@@ -35,7 +35,7 @@ export const saysMoreThan = (bytesMax: number, { headers }: Pick<IncomingMessage
 /** @throws HttpProblem when the sender closed before its body was complete, and when the room dropped the body (B4). */
 export function receiveBytes(payload: IncomingMessage, bytesMax: number, room: BodyRoom): Promise<RequestBytes> {
   return new Promise((resolve, reject) => {
-    together(() => {
+    atEndOfTick(() => {
       if (!payload.complete) return listen(payload, bytesMax, room, resolve, reject);
       const bytes = (payload.read() as Buffer | null) ?? none; // (B2, B3)
       resolve({ bytes, truncated: bytes.length > bytesMax });
@@ -81,7 +81,7 @@ function listen(
   payload.on('end', () => {
     if (isOver) return;
     const taken = joined(chunks);
-    end(() => together(() => resolve(taken.then((bytes) => ({ bytes, truncated: false }))))); // (B2)
+    end(() => atEndOfTick(() => resolve(taken.then((bytes) => ({ bytes, truncated: false }))))); // (B2)
   });
   payload.on('error', senderGone);
   payload.on('close', () => {

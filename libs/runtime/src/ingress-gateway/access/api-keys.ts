@@ -4,9 +4,9 @@
 //   A1. The key itself is never stored, logged or compared; its SHA-256 is.
 //   A2. Cached keys expire after `rememberedMs`, so that a revoked key stops working everywhere soon.
 //       "No such key" is never remembered, and a store that fails is a fault, not a "no". R54
+import { createSharedReads } from '@dormouse/collections';
 import { hash } from 'node:crypto';
 import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope } from '@dormouse/ports';
-import { createSharedReads } from '../../shared-reads.ts';
 import { publicId, timeSortedName } from './client-id.ts';
 import { answered, type Answered, notFound } from '../refusal.ts';
 import type { ListPage } from '../read/thread-page.ts';

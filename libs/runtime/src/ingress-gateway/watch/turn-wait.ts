@@ -9,15 +9,8 @@
 //       hint.
 //   Y4. A hint that brings the events and the thread spares reading and folding them again.
 //   Y5. The answer is on its way before the watch is taken down.
-import {
-  type Commit,
-  type FoldedCommit,
-  onAbort,
-  type Snapshots,
-  type ThreadKey,
-  type ThreadLog,
-  ThreadMap,
-} from '@dormouse/ports';
+import { ThreadMap, onAbort } from '@dormouse/collections';
+import { type Commit, type FoldedCommit, type Snapshots, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import {
   evolve,
   isAtRest,

@@ -9,7 +9,8 @@
 //   W3. A child can be read as soon as a commit that is shown names it: its row is written here where the processor,
 //       which owes it to that commit, has not come to it yet. What was imported owes nothing, and names threads of
 //       elsewhere.
-import { type Commit, type InputBus, type ThreadDirectory, type ThreadKey, ThreadMap } from '@dormouse/ports';
+import { ThreadMap } from '@dormouse/collections';
+import { type Commit, type InputBus, type ThreadDirectory, type ThreadKey } from '@dormouse/ports';
 import { childRow } from '../../log/child-row.ts';
 import { openCommit } from '../../log/envelope.ts';
 import { answered, type Answered, notFound } from '../refusal.ts';

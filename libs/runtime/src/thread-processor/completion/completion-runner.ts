@@ -8,6 +8,7 @@
 //   A4. A run that waits for a slot holds only the names of its thread and completion: state and prompt are read when
 //       it has a slot. People see that it waits. No slot is held between attempts.
 //   A5. An orphaned run publishes nothing: another run may publish for its thread. Adopted, it publishes all again.
+import { TransientSet, backoffMs } from '@dormouse/collections';
 import {
   type Clock,
   type Entropy,
@@ -18,10 +19,8 @@ import {
   ModelFault,
   type ThreadKey,
   type ToolDefinition,
-  TransientSet,
 } from '@dormouse/ports';
 import type { CompletionFailure } from '@dormouse/thread';
-import { backoffMs } from '../rules/backoff.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import type { BuildRequest, CompletionOrder, RequestBuilder } from './completion-request.ts';
 import type { CompletionAnswer, CompletionRun } from './completion-run.ts';

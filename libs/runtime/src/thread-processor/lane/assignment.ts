@@ -4,7 +4,8 @@
 //   A1. After a rebalance everything starts from nothing, also for a partition that came back. (V6) Only an orphaned
 //       completion that still runs continues, for the lane that owes it again (left-completions.ts).
 //   A2. When `revoke` resolves, nothing of this assignment touches a store again.
-import { type ThreadDelivery, ThreadMap } from '@dormouse/ports';
+import { ThreadMap } from '@dormouse/collections';
+import { type ThreadDelivery } from '@dormouse/ports';
 import { Lane, type LaneHome } from './lane.ts';
 import type { StateCache } from '../state/state-cache.ts';
 

@@ -13,9 +13,9 @@
 //   L5. An input whose sender was told that it was not taken is not decided later. An attempt that is under way ends,
 //       and what is in the log then, or may be, is paid like everything else.
 //   L6. Of what waits here a share counts for the process: however much one thread is sent, others' inputs are taken.
+import { backoffMs } from '@dormouse/collections';
 import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
 import { NeedsNewerVersion } from '@dormouse/thread';
-import { backoffMs } from '../rules/backoff.ts';
 import type { CompletionAnswer, CompletionRun } from '../completion/completion-run.ts';
 import { type Crowd, FaultPatience } from './fault-patience.ts';
 import type { Hold } from '../pay/held-deliveries.ts';

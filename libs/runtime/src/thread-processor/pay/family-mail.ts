@@ -7,6 +7,7 @@
 //       and the next owner pays it again under the same id.
 //   F2. From one thread to another mails arrive in the order in which they were owed.
 //   F3. A child's row is written before its opening, so that a client that finds the child's id can read the child.
+import { backoffMs } from '@dormouse/collections';
 import {
   type Clock,
   type Entropy,
@@ -18,7 +19,6 @@ import {
 } from '@dormouse/ports';
 import type { ReportToParent, SendToChild, SpawnChild, ThreadInput } from '@dormouse/thread';
 import { childRow } from '../../log/child-row.ts';
-import { backoffMs } from '../rules/backoff.ts';
 import type { Hold } from './held-deliveries.ts';
 
 export type MailEffect = SpawnChild | ReportToParent | SendToChild;

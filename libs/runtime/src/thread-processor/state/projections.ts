@@ -6,13 +6,13 @@
 //   J3. A row is written when its thread has rested for a moment, or has changed for as long as lists may lag: in a
 //       store whose rows stand in many indexes, those of threads at work would cost a fifth of a turn.
 //   J4. One batch at a time. A row that differs from its state (`parked`) is written after the thread's pending update.
+import { ThreadMap } from '@dormouse/collections';
 import {
   type Clock,
   Fault,
   type Logger,
   type ThreadDirectory,
   type ThreadKey,
-  ThreadMap,
   type ThreadProjection,
 } from '@dormouse/ports';
 import { statusOf, type Thread } from '@dormouse/thread';

@@ -1,4 +1,5 @@
-import { type DispatchLedger, uncountedPlace } from '@dormouse/ports';
+import { uncountedPlace } from '@dormouse/collections';
+import { type DispatchLedger } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { deliver, type DeliveryDeps, type Errand } from './delivery.ts';
 import { EndablePatience } from './patience.ts';

@@ -17,9 +17,9 @@
 //   D6. A call that waits (between attempts, at the gate, for another process) holds no place. A server's waiting calls
 //       take at most as much room as they leave free; a call beyond that is refused before it is begun, and the model
 //       gets the reason.
+import { type Place } from '@dormouse/collections';
 import {
   Fault,
-  type Place,
   type Attempt,
   type Clock,
   type DispatchLedger,

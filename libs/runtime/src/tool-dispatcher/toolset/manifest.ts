@@ -11,6 +11,7 @@
 //       it. R107 All other loads fetch anew: a new family gets the current manifest. R24
 //   M6. A manifest, however long, blocks no other work and cannot fill the memory: it is judged step by step, once for
 //       all loads that meet it at the same time, and the kept manifests have a budget of estimated bytes.
+import { createBoundedMap, createSharedReads } from '@dormouse/collections';
 import { hash } from 'node:crypto';
 import type { Clock, Logger, Toolsets, ToolServer, ToolTransport } from '@dormouse/ports';
 import {
@@ -26,8 +27,6 @@ import {
 } from '@dormouse/protocol';
 import type { RejectedToolset } from '@dormouse/thread';
 import { inTurnsIf } from '../../in-turns.ts';
-import { createSharedReads } from '../../shared-reads.ts';
-import { createKept } from '../kept.ts';
 
 export interface Manifest {
   readonly sha256: string;
@@ -68,12 +67,12 @@ const changedFreshMs = 1_000;
 
 export function createManifests({ toolsets, transport, clock, logger, settings }: ManifestsDeps): Manifests {
   /** By hash of the text: a manifest that has not changed is not judged again. */
-  const judged = createKept<Judged>(keptBytesMax, ({ bytes }) => bytes);
+  const judged = createBoundedMap<Judged>(keptBytesMax, ({ bytes }) => bytes);
   const judging = createSharedReads<Judgement>();
-  const bySha256 = createKept<Omit<Judged, 'canonical'>>(keptBytesMax, ({ bytes }) => bytes);
+  const bySha256 = createBoundedMap<Omit<Judged, 'canonical'>>(keptBytesMax, ({ bytes }) => bytes);
   /** Families that begin together share one read of the store. */
   const lastGoodRead = createSharedReads<string | null>();
-  const changed = createKept<{ readonly at: number; readonly fetched: Promise<Fetched> }>(keptMax);
+  const changed = createBoundedMap<{ readonly at: number; readonly fetched: Promise<Fetched> }>(keptMax);
 
   async function remember(server: ToolServer, canonical: string, manifest: Manifest): Promise<void> {
     const { tenant, name, baseUrl } = server;

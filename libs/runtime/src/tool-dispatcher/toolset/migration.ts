@@ -9,12 +9,12 @@
 //   M4. When a server refuses, the servers that have already handed over are asked back: each destination gets a
 //       `/migrate` to the old address, which is the protocol's own way. Only a server that does not come back is named
 //       as migrated.
+import type { Place } from '@dormouse/collections';
 import type {
   DispatchLedger,
   SendOutcome,
   Entropy,
   Clock,
-  Place,
   ThreadKey,
   ToolServer,
   ToolTransport,

@@ -1,12 +1,15 @@
 // A bounded LRU memory.
-export interface Kept<Value> {
+export interface BoundedMap<Value> {
   get(key: string): Value | undefined;
   set<Kind extends Value>(key: string, value: Kind): Kind;
   drop(key: string): void;
 }
 
 /** Keeps values up to `weightMax` together; each weighs 1 unless `weightOf` says more. A heavier value is not kept. */
-export function createKept<Value>(weightMax: number, weightOf: (value: Value) => number = () => 1): Kept<Value> {
+export function createBoundedMap<Value>(
+  weightMax: number,
+  weightOf: (value: Value) => number = () => 1,
+): BoundedMap<Value> {
   const values = new Map<string, Value>();
   let weight = 0;
   let newest: string | null = null;

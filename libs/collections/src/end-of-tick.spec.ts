@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { together } from './together.ts';
+import { atEndOfTick } from './end-of-tick.ts';
 
 it('W1 what arrives in one turn of the event loop goes on in that turn, in its order', async () => {
   const told: string[] = [];
   const thread = async (name: string): Promise<void> => {
-    await new Promise<void>((resolve) => together(resolve));
+    await new Promise<void>((resolve) => atEndOfTick(resolve));
     told.push(name);
   };
   const both = Promise.all([thread('a'), thread('b')]);
@@ -20,14 +20,14 @@ it('W1 what arrives in one turn of the event loop goes on in that turn, in its o
 it('what comes while the others go on is taken with the next', async () => {
   const told: string[] = [];
   await new Promise<void>((resolve) => {
-    together(() => {
+    atEndOfTick(() => {
       told.push('first');
-      together(() => {
+      atEndOfTick(() => {
         told.push('later');
         resolve();
       });
     });
-    together(() => told.push('second'));
+    atEndOfTick(() => told.push('second'));
   });
   expect(told).toEqual(['first', 'second', 'later']);
 });

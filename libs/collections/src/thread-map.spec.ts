@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ThreadKey } from './log/thread-key.ts';
 import { ThreadMap } from './thread-map.ts';
+
+type ThreadKey = Parameters<ThreadMap<object>['get']>[0];
 
 const keys = fc.record({ tenant: fc.constantFrom('a', 'a b', ''), thread: fc.constantFrom('b', 'b c', '') });
 const steps = fc.array(fc.tuple(fc.constantFrom('set', 'delete', 'get'), keys, fc.nat(9)));

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createKept } from './kept.ts';
+import { createBoundedMap } from './bounded-map.ts';
 
 describe('kept', () => {
   const keys = ['a', 'b', 'c', 'd'];
 
   it('the value that was not used for longest goes first', () => {
-    const kept = createKept<number>(3);
+    const kept = createBoundedMap<number>(3);
     for (const [value, key] of ['a', 'b', 'c'].entries()) kept.set(key, value);
     expect(kept.get('a')).toBe(0);
     kept.set('d', 3);
@@ -13,7 +13,7 @@ describe('kept', () => {
   });
 
   it('heavy values push out as many others as they need, and nothing of what was dropped or replaced weighs', () => {
-    const kept = createKept<string>(10, (text) => text.length);
+    const kept = createBoundedMap<string>(10, (text) => text.length);
     for (const key of keys) kept.set(key, 'xx');
     kept.set('a', 'xxxx'); // 4 + 2 + 2 + 2
     expect(keys.map((key) => kept.get(key))).toEqual(['xxxx', 'xx', 'xx', 'xx']);
@@ -24,7 +24,7 @@ describe('kept', () => {
   });
 
   it('a value that is too heavy alone is given back and not kept', () => {
-    const kept = createKept<string>(10, (text) => text.length);
+    const kept = createBoundedMap<string>(10, (text) => text.length);
     kept.set('c', 'xx');
     expect(kept.set('a', 'x'.repeat(11))).toHaveLength(11);
     expect([kept.get('a'), kept.get('c')]).toEqual([undefined, 'xx']);

@@ -7,11 +7,11 @@
 let waiting: (() => void)[] = [];
 
 /** `goOn` must not throw: it resolves a promise, and what follows is a microtask. */
-export function together(goOn: () => void): void {
-  if (waiting.push(goOn) === 1) setImmediate(everybody); // (W1)
+export function atEndOfTick(goOn: () => void): void {
+  if (waiting.push(goOn) === 1) setImmediate(goOnTogether); // (W1)
 }
 
-function everybody(): void {
+function goOnTogether(): void {
   const arrived = waiting;
   waiting = [];
   for (const goOn of arrived) goOn();

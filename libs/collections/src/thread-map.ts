@@ -4,8 +4,12 @@
 // Invariants:
 //   M1. A tenant without threads is removed.
 //   M2. Room is made in the tenant with the most threads: an inactive tenant takes no room from others.
-import type { ThreadKey } from './log/thread-key.ts';
 import { TransientMap } from './transient-map.ts';
+
+interface ThreadKey {
+  readonly tenant: string;
+  readonly thread: string;
+}
 
 export class ThreadMap<Value extends NonNullable<unknown>> {
   readonly #tenants = new Map<string, TransientMap<string, Value>>();

@@ -1,0 +1,9 @@
+// Collections and timing helpers without I/O: maps that forget, a fair semaphore, shared reads, backoff.
+export * from './backoff.ts';
+export * from './bounded-map.ts';
+export * from './end-of-tick.ts';
+export * from './fair-semaphore.ts';
+export * from './on-abort.ts';
+export * from './shared-reads.ts';
+export * from './thread-map.ts';
+export * from './transient-map.ts';
