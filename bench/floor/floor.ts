@@ -82,7 +82,7 @@ async function store(thread: Thread, ...decided: readonly Decided[]): Promise<vo
 }
 
 async function take(thread: Thread, text: string): Promise<string> {
-  await new Promise<void>(together);
+  await new Promise<void>(atEndOfTick);
   const asked = /"([^"]*)"/.exec(text)?.[1] ?? '';
   const [completionId, toolCallId] = [newId('cmp'), newId('call')];
   const providerCallId = `demo_${completionId}_0`;
@@ -126,7 +126,7 @@ async function take(thread: Thread, text: string): Promise<string> {
 }
 
 async function settle(thread: Thread, { id, text }: ToolResult): Promise<void> {
-  await new Promise<void>(together);
+  await new Promise<void>(atEndOfTick);
   const completionId = newId('cmp');
   const said = `work says: ${text}`;
   await store(

@@ -1,7 +1,7 @@
 // RAP toolsets: where definitions come from, which manifests are accepted, what a model is offered, and when they are
 // fetched again.
+import { canonicalJson } from '@dormouse/json';
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '@dormouse/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';

@@ -9,18 +9,15 @@
  * 4. A runtime accepts only ids of its own making, which are bounded; a tool server repeats the ids of any runtime.
  * 5. A refusal names every defect of the message by its pointer on the wire, and the type if it could be read.
  */
+import { type Steps, checkingJson, isJsonObject, rawMember, resultOf } from '@dormouse/json';
+import type { JsonProblem, Problem } from '@dormouse/json';
 import { z } from 'zod';
 import { choiceBytesMax, choicesMax, promptBytesMax, textBytesMax } from './limits.ts';
 import { createCodec } from './codec.ts';
 import type { InCode } from './codec.ts';
 import { contentField, displayField } from './content.ts';
 import { foreignIdField, idField, isTooLarge, membersOf, opaqueObjectField, textField, urlField } from './field.ts';
-import { checkingJson, isJsonObject } from './json.ts';
-import type { JsonProblem } from './json.ts';
 import { describeIssue, problemsOf } from './problem.ts';
-import type { Problem } from './problem.ts';
-import { rawMember } from './raw-member.ts';
-import { resultOf, type Steps } from './steps.ts';
 
 const codec = createCodec(['content', 'display_as']);
 

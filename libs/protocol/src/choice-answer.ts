@@ -4,11 +4,11 @@
  *
  * 1. An answer is sent for one question only and never kept for another. RAP user-choice, Security. R94
  */
+import type { Problem } from '@dormouse/json';
 import { z } from 'zod';
 import { choicesMax } from './limits.ts';
 import { foreignIdField, idField } from './field.ts';
 import { describeIssue, problemsOf } from './problem.ts';
-import type { Problem } from './problem.ts';
 
 /** RAP user-choice, Response Fields: the id of the call, the index of the option. R91 */
 export const choiceAnswerSchema = z.strictObject({

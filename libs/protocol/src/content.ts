@@ -6,10 +6,10 @@
  * 2. Segments are cosmetic: one that cannot be read is skipped, whatever is wrong with it.
  * 3. Names inside items and segments are the wire's own (`mediaType`); no codec touches them.
  */
+import { isJsonObject } from '@dormouse/json';
 import { z } from 'zod';
 import { contentItemsMax, displaySegmentsMax, fitsBytes, mediaTypeCharactersMax, textBytesMax } from './limits.ts';
 import { tooLarge } from './field.ts';
-import { isJsonObject } from './json.ts';
 import { describeIssue } from './problem.ts';
 
 /** A MIME type such as `image/png`, optionally with parameters. */

@@ -2,10 +2,10 @@
  * Owns: the kinds of field that several messages have, with their limits.
  * Not here: which message has which field.
  */
+import { isJsonObject } from '@dormouse/json';
+import type { JsonObject } from '@dormouse/json';
 import { z } from 'zod';
 import { fitsBytes, idCharactersMax, urlCharactersMax } from './limits.ts';
-import { isJsonObject } from './json.ts';
-import type { JsonObject } from './json.ts';
 
 /** An identifier: opaque, 1 to `idCharactersMax` characters. */
 export const idField = z.string().min(1).max(idCharactersMax);

@@ -12,17 +12,13 @@ export type {
   UserChoice,
   ViewUpdate,
 } from './callback.ts';
-export { canonicalizing, canonicalJson } from './canonical-json.ts';
 export { choiceAnswerSchema, encodeChoiceAnswer, parseChoiceAnswer } from './choice-answer.ts';
 export type { ChoiceAnswer, ChoiceAnswerParse } from './choice-answer.ts';
 export { codeName, createCodec, wireName } from './codec.ts';
 export type { Codec, CodeName, InCode, WireName } from './codec.ts';
 export type { ContentItem, DisplaySegment, ImageItem, TextItem } from './content.ts';
-export { inexactNumber, inexactNumberOf } from './inexact-number.ts';
 export { encodeInvocation, parseInvocation, toolInvocationSchema } from './invocation.ts';
 export type { InvocationParse, ToolInvocation, WireToolInvocation } from './invocation.ts';
-export { checkingJson, checkJson, isJsonObject, shortJsonCharacters } from './json.ts';
-export type { JsonObject, JsonProblem, JsonReading } from './json.ts';
 export * from './limits.ts';
 export {
   cancelToolCallSchema,
@@ -36,9 +32,7 @@ export {
   parseMigrate,
 } from './notice.ts';
 export type { CancelToolCall, CloseThread, Migrate, NoticeParse } from './notice.ts';
-export { describeIssue, pointerTo, problemsOf } from './problem.ts';
-export type { Problem } from './problem.ts';
-export { readJson } from './read-json.ts';
+export { describeIssue, problemsOf } from './problem.ts';
 export { builtInToolNames, injectedEventToolName, isBuiltInToolName } from './tool-name.ts';
 export type { BuiltInToolName } from './tool-name.ts';
 export {
@@ -52,5 +46,3 @@ export { toolServerUrl } from './tool-server-url.ts';
 export type { ToolServerPath } from './tool-server-url.ts';
 export { parseToolset, parsingToolset } from './toolset.ts';
 export type { Tool, ToolAnnotations, Toolset, ToolsetParse } from './toolset.ts';
-export { resultOf } from './steps.ts';
-export type { Steps } from './steps.ts';

@@ -7,14 +7,14 @@
  *    repeated POST has the same bytes.
  * 3. `arguments` are passed on by identity; nothing in them is renamed.
  */
+import { isJsonObject } from '@dormouse/json';
+import type { Problem } from '@dormouse/json';
 import { z } from 'zod';
 import { idCharactersMax, threadAncestorsMax } from './limits.ts';
 import { createCodec } from './codec.ts';
 import type { InCode } from './codec.ts';
 import { foreignIdField, idField, opaqueObjectField, urlField, withoutNulls } from './field.ts';
-import { isJsonObject } from './json.ts';
 import { describeIssue, problemsOf } from './problem.ts';
-import type { Problem } from './problem.ts';
 import { toolNameField } from './tool-name.ts';
 
 const codec = createCodec(['arguments']);

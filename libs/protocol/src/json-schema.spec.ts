@@ -1,5 +1,5 @@
+import type { JsonObject } from '@dormouse/json';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from './json.ts';
 import { schemaDefects } from './json-schema.ts';
 
 const pathsOf = (schema: JsonObject): readonly string[] => schemaDefects(schema).map(({ path }) => path.join('/'));

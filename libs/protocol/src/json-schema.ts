@@ -7,8 +7,8 @@
  * 2. Unknown keywords, and another dialect, are not judged. R26
  * 3. A keyword that is null counts as absent, as everywhere in messages.
  */
-import { isJsonObject } from './json.ts';
-import type { JsonObject } from './json.ts';
+import { isJsonObject } from '@dormouse/json';
+import type { JsonObject } from '@dormouse/json';
 
 export interface SchemaDefect {
   readonly path: readonly PropertyKey[];

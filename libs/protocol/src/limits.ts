@@ -43,16 +43,10 @@ export const schemaBytesMax = 64 * 1024;
 /** Containers nested in one `inputSchema`. */
 export const schemaDepthMax = 16;
 
-/** Containers nested in any JSON text from outside. */
-export const jsonDepthMax = 32;
-/** Values in any JSON text from outside: containers, their items and members. */
-export const jsonValuesMax = 50_000;
 /** Defects of one kind that a refusal lists. */
 export const problemsMax = 200;
 /** Annotations of one tool. */
 export const annotationsMax = 200;
-/** Longest JSON Pointer in a problem; a longer one is cut at a whole segment. */
-export const pointerCharactersMax = 1_000;
 
 /** Whether the UTF-8 encoding of `text` has at most `bytesMax` bytes. Stops counting as soon as the answer is known. */
 export function fitsBytes(text: string, bytesMax: number): boolean {

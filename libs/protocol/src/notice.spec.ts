@@ -1,3 +1,4 @@
+import type { Problem } from '@dormouse/json';
 import { describe, expect, it } from 'vitest';
 import cancelToolCall from '../fixtures/cancel-tool-call.json' with { type: 'json' };
 import choiceAnswer from '../fixtures/choice-answer.json' with { type: 'json' };
@@ -6,7 +7,6 @@ import migrate from '../fixtures/migrate.json' with { type: 'json' };
 import { encodeChoiceAnswer, parseChoiceAnswer } from './choice-answer.ts';
 import { encodeCancelToolCall, encodeCloseThread, encodeMigrate } from './notice.ts';
 import { parseCancelToolCall, parseCloseThread, parseMigrate } from './notice.ts';
-import type { Problem } from './problem.ts';
 
 type Parsed = { ok: true } | { ok: false; problems: readonly Problem[] };
 const pointersOf = (parsed: Parsed) => (parsed.ok ? [] : parsed.problems.map((problem) => problem.pointer));

@@ -6,12 +6,12 @@
  * 2. Inbound, for tool servers, is loose: unknown fields are ignored. Ids are opaque, whatever their
  *    length, and stay untrusted; never use one as a path. T39
  */
+import type { Problem } from '@dormouse/json';
 import { z } from 'zod';
 import { createCodec } from './codec.ts';
 import type { InCode } from './codec.ts';
 import { foreignIdField, idField, urlField } from './field.ts';
 import { describeIssue, problemsOf } from './problem.ts';
-import type { Problem } from './problem.ts';
 
 const codec = createCodec([]);
 

@@ -6,26 +6,9 @@
  * 2. A detail never quotes a value of the message: it may be logged and sent back.
  * 3. A refusal is a value. No function of this library throws because of a foreign message.
  */
+import { type Problem, pointerTo } from '@dormouse/json';
 import type { z } from 'zod';
-import { pointerCharactersMax, problemsMax } from './limits.ts';
-
-/** One defect. `pointer` is `""` for the whole message; `detail` is an English sentence fragment without final stop. */
-export interface Problem {
-  readonly pointer: string;
-  readonly detail: string;
-}
-
-/** Builds a JSON Pointer; one that would grow past `pointerCharactersMax` ends at the last segment that fits. */
-export function pointerTo(path: readonly PropertyKey[]): string {
-  let pointer = '';
-  for (const segment of path.map(String)) {
-    if (segment.length > pointerCharactersMax) break; // without escaping it first
-    const escaped = segment.replaceAll('~', '~0').replaceAll('/', '~1');
-    if (pointer.length + escaped.length + 1 > pointerCharactersMax) break;
-    pointer += `/${escaped}`;
-  }
-  return pointer;
-}
+import { problemsMax } from './limits.ts';
 
 /** Turns the issues of a failed parse into problems, one per defect, paths behind `prefix`; at most `problemsMax`. */
 export function problemsOf(error: z.ZodError, prefix: readonly PropertyKey[] = []): Problem[] {

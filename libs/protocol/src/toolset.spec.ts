@@ -1,6 +1,6 @@
+import { canonicalJson } from '@dormouse/json';
 import { describe, expect, it } from 'vitest';
 import fixture from '../fixtures/toolset.json' with { type: 'json' };
-import { canonicalJson } from './canonical-json.ts';
 import { annotationsMax, problemsMax, schemaBytesMax, toolsMax } from './limits.ts';
 import { builtInToolNames, injectedEventToolName, isBuiltInToolName } from './tool-name.ts';
 import { parseToolset } from './toolset.ts';

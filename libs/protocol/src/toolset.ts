@@ -9,16 +9,14 @@
  * 3. Descriptions, annotations and scripts are untrusted data: bounded, passed on, never interpreted. R31
  * 4. A manifest that was accepted has a canonical JSON text, so it can be hashed and pinned. R30
  */
+import { type Steps, isJsonObject, jsonDepthMax, pointerTo, resultOf } from '@dormouse/json';
+import type { JsonObject, Problem } from '@dormouse/json';
 import { z } from 'zod';
-import { annotationsMax, fitsBytes, idCharactersMax, jsonDepthMax, nameCharactersMax } from './limits.ts';
+import { annotationsMax, fitsBytes, idCharactersMax, nameCharactersMax } from './limits.ts';
 import { problemsMax, schemaBytesMax, schemaDepthMax, toolsMax } from './limits.ts';
 import { membersOf, urlField, withoutNulls } from './field.ts';
-import { isJsonObject } from './json.ts';
-import type { JsonObject } from './json.ts';
 import { schemaDefects } from './json-schema.ts';
-import { describeIssue, pointerTo, problemsOf } from './problem.ts';
-import type { Problem } from './problem.ts';
-import { resultOf, type Steps } from './steps.ts';
+import { describeIssue, problemsOf } from './problem.ts';
 import { injectedEventToolName, toolNameField } from './tool-name.ts';
 
 const annotationsSchema = z.looseObject({

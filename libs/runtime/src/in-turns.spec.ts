@@ -1,4 +1,4 @@
-import type { Steps } from '@dormouse/protocol';
+import type { Steps } from '@dormouse/json';
 import { expect, it } from 'vitest';
 import { inTurns, inTurnsIf } from './in-turns.ts';
 

@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   T1. One step per tick of the event loop, however much long work there is; the pieces of work take turns.
-import { resultOf, type Steps } from '@dormouse/protocol';
+import { type Steps, resultOf } from '@dormouse/json';
 
 /** Takes a step; true when there are more. */
 type Work = () => boolean;

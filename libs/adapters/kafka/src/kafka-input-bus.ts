@@ -3,6 +3,7 @@
 // Invariants:
 //   I1. A record's key is that of its thread, so all records of a thread are in one partition, in order. (B2)
 //   I2. A record that names no thread is logged and skipped: it belongs to no thread, and must block none.
+import { readJson } from '@dormouse/json';
 import {
   type Assignment,
   type BusInput,
@@ -12,7 +13,6 @@ import {
   type Logger,
   type ThreadKey,
 } from '@dormouse/ports';
-import { readJson } from '@dormouse/protocol';
 import { upcastInput } from '@dormouse/thread';
 import type { KafkaMessage } from 'kafkajs';
 import type { GroupConsumer, GroupHandlers } from './group-consumer.ts';

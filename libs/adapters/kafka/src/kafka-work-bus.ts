@@ -4,6 +4,7 @@
 //   W1. The record is durable by itself: the commit that owes it may be released as soon as the record is published.
 //   W2. A message that fails is retried here, and stays unfinished meanwhile; later messages go on. A message that
 //       waits holds no place (work-bus W4); after a crash it is delivered again: the watermark has not passed it.
+import { readJson } from '@dormouse/json';
 import { type Place, createFairSemaphore, withPlace } from '@dormouse/collections';
 import {
   type Assignment,
@@ -14,7 +15,6 @@ import {
   type WorkBus,
   type WorkTopics,
 } from '@dormouse/ports';
-import { readJson } from '@dormouse/protocol';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GroupConsumer, GroupHandlers } from './group-consumer.ts';
 import { recordKeyOf } from './partitions.ts';

@@ -4,6 +4,7 @@
 //   K1. Only the owner of the thread adds inputs (or a zombie beside it): the place of an input is one behind the last.
 //   K2. The mark counts the inputs that were put aside, after each is stored: a mark is not removed when an input came
 //       between reading the waiting inputs and the removal. (P5)
+import { readJson } from '@dormouse/json';
 import {
   decodeCursor,
   encodeCursor,
@@ -13,7 +14,6 @@ import {
   parkedWhileReplayed,
   type ThreadKey,
 } from '@dormouse/ports';
-import { readJson } from '@dormouse/protocol';
 import type { ThreadInput } from '@dormouse/thread';
 import { findById } from './find-by-id.ts';
 import { idOf } from './id-of.ts';

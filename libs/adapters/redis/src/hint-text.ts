@@ -1,6 +1,6 @@
 // Hints of one thread as one message: a line of JSON, then the body of a commit as it is stored, without new escapes.
+import { readJson } from '@dormouse/json';
 import type { Commit, Hint } from '@dormouse/ports';
-import { readJson } from '@dormouse/protocol';
 
 /** A commit may only be the last of the hints. */
 export function textOf(hints: readonly Hint[]): string {

@@ -15,11 +15,11 @@
 //       else meanwhile.
 //   F7. A third key is a list with what the completion waits for since its last attempt failed; the deltas of a later
 //       attempt delete it, or it expires.
+import { readJson } from '@dormouse/json';
 import type { Delta, Hint, LiveFeed, Retrying, ThreadKey } from '@dormouse/ports';
 import { IdleChannels } from './idle-channels.ts';
 import { hintsIn, textOf } from './hint-text.ts';
 import type { RedisLink } from './redis-link.ts';
-import { readJson } from '@dormouse/protocol';
 
 export interface LiveFeedOptions {
   readonly prefix: string;

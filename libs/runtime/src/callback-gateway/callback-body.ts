@@ -2,7 +2,8 @@
 //
 // Invariant:
 //   B1. A long message is decoded and read step by step; until then only its bytes are held.
-import { readingCallback, type Callback, type CallbackReading, type Steps } from '@dormouse/protocol';
+import { type Steps } from '@dormouse/json';
+import { readingCallback, type Callback, type CallbackReading } from '@dormouse/protocol';
 
 export interface CallbackRequest {
   readonly contentType: string | null | undefined;

@@ -17,6 +17,7 @@
 //   C7. The token is judged, and the tenant's share, before a request is read.
 //   C8. A question or a login is one under its sender's message id. Without one each is an input of its own, and the
 //       thread recognises a repetition by the hash of the question, while that is open. R94
+import { type Steps, resultOf, shortJsonCharacters } from '@dormouse/json';
 import { hash } from 'node:crypto';
 import {
   answerOwner,
@@ -34,16 +35,7 @@ import {
   type RateLimits,
   type Sealer,
 } from '@dormouse/ports';
-import {
-  callbackBytesMax,
-  idCharactersMax,
-  opensSubscription,
-  resultContent,
-  resultOf,
-  shortJsonCharacters,
-  type Callback,
-  type Steps,
-} from '@dormouse/protocol';
+import { callbackBytesMax, idCharactersMax, opensSubscription, resultContent, type Callback } from '@dormouse/protocol';
 import { inputIds, type CallbackRejection } from '@dormouse/thread';
 import type { CallbackScope, CallbackTokens } from './callback-token.ts';
 import { cleanText } from './clean-text.ts';

@@ -1,4 +1,4 @@
-import { resultOf } from '@dormouse/protocol';
+import { resultOf } from '@dormouse/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleaningText, cleanText } from './clean-text.ts';

@@ -1,6 +1,6 @@
 // Text from outside, cleaned before people, terminals and models see it: control characters and terminal sequences are
 // removed, every other character stays. Lone surrogates never get here, the JSON reader refuses them. R49
-import { resultOf, type Steps } from '@dormouse/protocol';
+import { type Steps, resultOf } from '@dormouse/json';
 
 // eslint-disable-next-line no-control-regex -- control characters are what this is about
 const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;

@@ -5,8 +5,9 @@
 //   S2. A blob is durable before the input that refers to it exists.
 //   S3. Display is cosmetic: a segment that does not fit is left out, and people see the text instead.
 //   S4. Megabytes are cleaned and hashed step by step, so that other work waits for one step at most.
+import type { Steps } from '@dormouse/json';
 import { createHash, hash } from 'node:crypto';
-import type { ContentItem as WireItem, DisplaySegment as WireSegment, Steps } from '@dormouse/protocol';
+import type { ContentItem as WireItem, DisplaySegment as WireSegment } from '@dormouse/protocol';
 import type { Blobs } from '@dormouse/ports';
 import type { ContentItem, DisplaySegment } from '@dormouse/thread';
 import { cleaningText } from './clean-text.ts';

@@ -1,5 +1,5 @@
 // The client API's negative answers: a refusal is a value, with a code that has a page. Faults are thrown.
-import type { Problem } from '@dormouse/protocol';
+import type { Problem } from '@dormouse/json';
 
 /** Codes that the ingress itself gives; the host adds its own (syntax, keys, limits). */
 export type RefusalCode =

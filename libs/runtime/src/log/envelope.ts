@@ -5,9 +5,9 @@
 //       exactly this order, a line feed, and the stored body: the chain covers the stored bytes, so contents may be
 //       made unreadable without breaking it.
 //   V2. `body` is JSON of `{events, effects}`; sealing the same decision again gives the same body.
+import { readJson } from '@dormouse/json';
 import { hash as digest } from 'node:crypto';
 import type { Commit, ThreadKey } from '@dormouse/ports';
-import { readJson } from '@dormouse/protocol';
 import type { RecordedEvent, ThreadEffect } from '@dormouse/thread';
 
 export interface CommitBody {

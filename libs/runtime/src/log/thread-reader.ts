@@ -1,7 +1,7 @@
 // Loads a thread from what is stored: snapshot and the commits after it. Used by every reader but the processor, which
 // has its own cache. A read that fails throws: state that cannot be loaded is never "empty". R54
+import { readJson } from '@dormouse/json';
 import type { Commit, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
-import { readJson } from '@dormouse/protocol';
 import {
   emptyTail,
   evolve,

@@ -5,7 +5,8 @@
  *     T12 T13 T17
  * E2. A runtime may use an id again: what is stored of a call refers to its `key`, which this server assigns. T24
  */
-import { isJsonObject, type ToolInvocation } from '@dormouse/protocol';
+import { isJsonObject } from '@dormouse/json';
+import { type ToolInvocation } from '@dormouse/protocol';
 
 export interface CallAddress {
   readonly id: string;

@@ -5,8 +5,9 @@
  * W1. Arguments are checked by the very schema that the manifest publishes. T9
  * W2. A definition says how long a call may take; after that the caller gets an error result. T11
  */
+import type { JsonObject } from '@dormouse/json';
 import { z } from 'zod';
-import type { JsonObject, ToolAnnotations } from '@dormouse/protocol';
+import type { ToolAnnotations } from '@dormouse/protocol';
 import type { Authorization, OAuthProvider } from '../ask/oauth-provider.ts';
 import type { Subscription } from '../call/subscription.ts';
 import type { ThreadMemory } from '../call/thread-store.ts';

@@ -8,15 +8,9 @@
  * F4. Before the server is ready, and after it began to close, everything that would be lost is answered 503. T3
  * F5. A request that its head already decides is answered before its body is read.
  */
+import { checkJson, inexactNumberOf } from '@dormouse/json';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  checkJson,
-  inexactNumberOf,
-  parseCancelToolCall,
-  parseCloseThread,
-  parseInvocation,
-  type ToolInvocation,
-} from '@dormouse/protocol';
+import { parseCancelToolCall, parseCloseThread, parseInvocation, type ToolInvocation } from '@dormouse/protocol';
 import type { Authentication } from './authentication.ts';
 import { addressWithin, postedCall, type PostedCall } from '../call/call-address.ts';
 import { splitCallbackUrl } from '../outbox/callback-delivery.ts';

@@ -3,9 +3,9 @@
  *
  * Z1. A webhook that is not signed by its source changes nothing. T31
  */
+import { checkJson } from '@dormouse/json';
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { checkJson } from '@dormouse/protocol';
 import { createAuthentication, isSame } from './authentication.ts';
 import { textOf } from './body-text.ts';
 import type { ToolServer } from '../define/tool-server.ts';

@@ -1,4 +1,5 @@
 // Parked threads and their waiting inputs. Contract: ports/parked-threads.ts.
+import { readJson } from '@dormouse/json';
 import {
   decodeCursor,
   encodeCursor,
@@ -9,7 +10,6 @@ import {
   type ParkingMark,
   type ThreadKey,
 } from '@dormouse/ports';
-import { readJson } from '@dormouse/protocol';
 import type { ThreadInput } from '@dormouse/thread';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';

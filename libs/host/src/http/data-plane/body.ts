@@ -5,7 +5,8 @@
 //   B2. Unknown fields are refused, each with a pointer; wrong fields too.
 //   B3. A body that a thread token may send can be read step by step; the others come from users with a key of their
 //       own.
-import { checkingJson, describeIssue, problemsOf, resultOf, type Steps } from '@dormouse/protocol';
+import { type Steps, checkingJson, resultOf } from '@dormouse/json';
+import { describeIssue, problemsOf } from '@dormouse/protocol';
 import type { z } from 'zod';
 import { HttpProblem } from '../problems/problem.ts';
 

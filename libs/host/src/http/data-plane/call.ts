@@ -1,6 +1,6 @@
 // One request to one operation, as passed to its handler: the caller, the route, and validated values.
+import { pointerTo } from '@dormouse/json';
 import { Fault } from '@dormouse/ports';
-import { pointerTo } from '@dormouse/protocol';
 import type { RequestOrigin } from '@dormouse/runtime';
 import {
   createParamDecorator,

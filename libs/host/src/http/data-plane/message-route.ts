@@ -4,8 +4,8 @@
 // Invariants:
 //   M1. What the guard and the interceptor do for other routes is done here too, by the same functions.
 //   M2. Who asks is judged before a byte of the body is read (head-judge.ts).
+import { shortJsonCharacters } from '@dormouse/json';
 import type { Ingress, MessageItem, PostedMessage, RequestOrigin } from '@dormouse/runtime';
-import { shortJsonCharacters } from '@dormouse/protocol';
 import { apiCodec, inTurnsIf } from '@dormouse/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';

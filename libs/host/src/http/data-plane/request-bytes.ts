@@ -10,9 +10,9 @@
 //       fails, and the rest of it is discarded.
 //   B5. Megabytes are joined step by step, alternating with all other long work: twenty bodies that end at once block
 //       the event loop for no longer than one. loop up for no longer than one.
+import type { Steps } from '@dormouse/json';
 import { atEndOfTick } from '@dormouse/collections';
 import type { IncomingMessage } from 'node:http';
-import type { Steps } from '@dormouse/protocol';
 import { inTurnsIf } from '@dormouse/runtime';
 import type { BodyRoom } from '../server/arrivals.ts';
 import { HttpProblem } from '../problems/problem.ts';

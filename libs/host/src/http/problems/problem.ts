@@ -4,8 +4,8 @@
 //   P1. `type` is a page that this server serves; `code` is in the registry.
 //   P2. No detail quotes the client's input, and none reveals internals: an unknown failure is INTERNAL and nothing
 //       more.
+import type { Problem as FieldProblem } from '@dormouse/json';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Problem as FieldProblem } from '@dormouse/protocol';
 import { Fault, type Logger } from '@dormouse/ports';
 import { type Answered, apiJson, type Refusal } from '@dormouse/runtime';
 import { codeEntry, isProblemCode, type ProblemCode } from './problem-codes.ts';

@@ -4,8 +4,8 @@
 //   G1. Identical content is the same version; other content makes the next one; no version ever changes.
 //   G2. `id` belongs to the name, not to the version.
 //   G3. An agent holds its tool servers by name: given once by name and once by id, one is still one.
+import { type Problem, canonicalJson } from '@dormouse/json';
 import { hash } from 'node:crypto';
-import { canonicalJson, type Problem } from '@dormouse/protocol';
 import type {
   Agent,
   Agents,

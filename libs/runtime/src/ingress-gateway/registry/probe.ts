@@ -1,14 +1,7 @@
 // Looks at a tool server now: is it there, is its manifest valid, is it the pinned one. Changes nothing.
+import { type Steps, canonicalizing, checkingJson, shortJsonCharacters } from '@dormouse/json';
 import { hash } from 'node:crypto';
-import {
-  canonicalizing,
-  checkingJson,
-  manifestBytesMax,
-  parsingToolset,
-  shortJsonCharacters,
-  toolServerUrl,
-  type Steps,
-} from '@dormouse/protocol';
+import { manifestBytesMax, parsingToolset, toolServerUrl } from '@dormouse/protocol';
 import type { Clock, ToolServer, ToolTransport } from '@dormouse/ports';
 import { inTurnsIf } from '../../in-turns.ts';
 

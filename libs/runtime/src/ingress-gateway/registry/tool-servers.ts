@@ -3,7 +3,7 @@
 // Invariants:
 //   V1. A name is given once; the same registration again is no change, another one under a taken name is refused.
 //   V2. Secrets are named, never held: they must exist before a registration may name them.
-import { canonicalJson, type Problem } from '@dormouse/protocol';
+import { type Problem, canonicalJson } from '@dormouse/json';
 import type { Clock, Entropy, Page, PageRequest, Secrets, ToolServer, ToolServers } from '@dormouse/ports';
 import { publicId, timeSortedName } from '../access/client-id.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';

@@ -4,7 +4,8 @@
 //   S1. Every field of every event type has its check here, or this file does not compile.
 //   S2. Unknown fields are allowed, and bounded in depth: another release may have written them.
 //   S3. A string that is used as a key is not the name of a member that every object has.
-import { idCharactersMax, isJsonObject, jsonDepthMax } from '@dormouse/protocol';
+import { isJsonObject, jsonDepthMax } from '@dormouse/json';
+import { idCharactersMax } from '@dormouse/protocol';
 import type {
   Limits,
   LoadedToolset,

@@ -1,6 +1,6 @@
 // One commit of an imported file: whether it is valid, what it needs from this installation, and how it reads here.
+import { isJsonObject } from '@dormouse/json';
 import type { Agents, Blobs, Commit, ThreadKey } from '@dormouse/ports';
-import { isJsonObject } from '@dormouse/protocol';
 import type { AgentReference, RecordedEvent } from '@dormouse/thread';
 import { chainHash, openCommit } from '../../log/envelope.ts';
 import { isRecordedEvent, isTime } from './event-shape.ts';

@@ -3,8 +3,8 @@
 // Invariants:
 //   F1. Other work is not blocked: events are read a few at a time, and other work runs between those steps.
 //   F2. No more may be open at once than threads ever have: each event would cost more than the one before.
+import type { Steps } from '@dormouse/json';
 import type { Commit } from '@dormouse/ports';
-import type { Steps } from '@dormouse/protocol';
 import {
   evolve,
   extendTranscript,

@@ -1,7 +1,8 @@
 // Judges the arguments of a tool call as the model wrote them. A problem goes into the history and back to the model as
 // the call's error; it never stops the thread.
+import { checkJson, inexactNumber, isJsonObject } from '@dormouse/json';
 import type { ToolDefinition } from '@dormouse/ports';
-import { checkJson, fitsBytes, inexactNumber, isJsonObject } from '@dormouse/protocol';
+import { fitsBytes } from '@dormouse/protocol';
 import { type RequestedCall, threadLimits } from '@dormouse/thread';
 import type { RawCall } from './partial-answer.ts';
 

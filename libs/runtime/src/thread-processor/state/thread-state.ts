@@ -6,8 +6,8 @@
 //       exactly the commits returned. (V5)
 //   S2. A snapshot shortens the fold, never the list of debts. (V5)
 //   S3. A read that fails throws: state that cannot be loaded is never "empty". R54
+import { readJson } from '@dormouse/json';
 import type { Commit, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
-import { readJson } from '@dormouse/protocol';
 import {
   emptyTail,
   type evolve,

@@ -1,4 +1,5 @@
 // A stage for specs of what goes out: one memory world, tool servers with scripted answers, and the resulting inputs.
+import { canonicalJson } from '@dormouse/json';
 import {
   createManualClock,
   createMemoryWorld,
@@ -19,7 +20,6 @@ import {
   type WorkTopics,
   isThreadInput,
 } from '@dormouse/ports';
-import { canonicalJson } from '@dormouse/protocol';
 import type { InvokeTool, RecordedEvent, ThreadInput } from '@dormouse/thread';
 import { createHash } from 'node:crypto';
 import { createCallbackTokens, type CallbackTokens } from '../../callback-gateway/callback-token.ts';

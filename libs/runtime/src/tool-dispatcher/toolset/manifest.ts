@@ -11,20 +11,11 @@
 //       it. R107 All other loads fetch anew: a new family gets the current manifest. R24
 //   M6. A manifest, however long, blocks no other work and cannot fill the memory: it is judged step by step, once for
 //       all loads that meet it at the same time, and the kept manifests have a budget of estimated bytes.
+import { type Problem, type Steps, canonicalizing, checkingJson, readJson, shortJsonCharacters } from '@dormouse/json';
 import { createBoundedMap, createSharedReads } from '@dormouse/collections';
 import { hash } from 'node:crypto';
 import type { Clock, Logger, Toolsets, ToolServer, ToolTransport } from '@dormouse/ports';
-import {
-  canonicalizing,
-  checkingJson,
-  parsingToolset,
-  readJson,
-  shortJsonCharacters,
-  toolServerUrl,
-  type Problem,
-  type Steps,
-  type Toolset,
-} from '@dormouse/protocol';
+import { parsingToolset, toolServerUrl, type Toolset } from '@dormouse/protocol';
 import type { RejectedToolset } from '@dormouse/thread';
 import { inTurnsIf } from '../../in-turns.ts';
 

@@ -1,7 +1,8 @@
 // What changed when a tool server answered 409: its manifest is fetched anew and compared with the one that the call
 // was decided on, and the difference is described to the model. R107
+import { canonicalJson } from '@dormouse/json';
 import type { ToolServer } from '@dormouse/ports';
-import { canonicalJson, type Tool, type Toolset } from '@dormouse/protocol';
+import { type Tool, type Toolset } from '@dormouse/protocol';
 import type { Manifest, Manifests } from './manifest.ts';
 
 const schemaCharactersMax = 4_000;

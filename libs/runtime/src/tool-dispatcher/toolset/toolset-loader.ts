@@ -7,9 +7,10 @@
 //       nothing, because it is not absent but wrong. R19, R25
 //   L3. A name that two servers offer, or that is ours, is offered by neither. R21, R72
 //   L4. Annotations make delivery stricter; only a trusted server may relax it.
+import { canonicalJson } from '@dormouse/json';
 import { hash } from 'node:crypto';
 import type { ToolServer, WorkTopics } from '@dormouse/ports';
-import { canonicalJson, injectedEventToolName, isBuiltInToolName, type Tool } from '@dormouse/protocol';
+import { injectedEventToolName, isBuiltInToolName, type Tool } from '@dormouse/protocol';
 import {
   inputIds,
   type LoadedToolset,

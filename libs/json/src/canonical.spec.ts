@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from './canonical.ts';
 
 describe('canonicalJson', () => {
   it('R30 follows the example of RFC 8785', () => {

@@ -10,7 +10,7 @@
  * 3. That reader works in steps of some thousand values or `stepCharacters`, for any text, and is recursion-free.
  * 4. It fails only for syntax, never for a meaning; the first fault that `checkJson` refuses is returned, too.
  */
-import { findingEndOfString, hasEscapedKeys, nearEndOfString, stepCharacters } from './json-scan.ts';
+import { findingEndOfString, hasEscapedKeys, nearEndOfString, stepCharacters } from './scan.ts';
 import { resultOf, type Steps } from './steps.ts';
 
 /** The value of JSON text. @throws SyntaxError as `JSON.parse` does. */

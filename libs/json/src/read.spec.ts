@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkJson } from './json.ts';
-import { readingJson, readJson } from './read-json.ts';
-import { stepCharacters } from './json-scan.ts';
+import { checkJson } from './check.ts';
+import { readingJson, readJson } from './read.ts';
+import { stepCharacters } from './scan.ts';
 import { resultOf } from './steps.ts';
 
 const readEscapedKeys = (text: string): unknown => resultOf(readingJson(text)).value;

@@ -5,7 +5,7 @@
  * 1. Equal JSON values give equal text; the order of members never matters.
  * 2. Members are sorted by UTF-16 code units, numbers and strings are written as ECMAScript writes them.
  */
-import { isJsonObject } from './json.ts';
+import { isJsonObject } from './check.ts';
 import { resultOf, type Steps } from './steps.ts';
 
 /**

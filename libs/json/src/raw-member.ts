@@ -4,7 +4,7 @@
  *
  * 1. The slice holds every digit, escape and space as it was sent; only white space around it is left out.
  */
-import { findingEndOfString, keyBetween, nearEndOfString, stepCharacters } from './json-scan.ts';
+import { findingEndOfString, keyBetween, nearEndOfString, stepCharacters } from './scan.ts';
 import type { Steps } from './steps.ts';
 
 /**

@@ -14,10 +14,10 @@
  *    step.
  */
 import { jsonDepthMax, jsonValuesMax } from './limits.ts';
-import { scanningJson } from './json-scan.ts';
-import { pointerTo } from './problem.ts';
-import type { Problem } from './problem.ts';
-import { readingJson, type JsonRead } from './read-json.ts';
+import { scanningJson } from './scan.ts';
+import { pointerTo } from './pointer.ts';
+import type { Problem } from './pointer.ts';
+import { readingJson, type JsonRead } from './read.ts';
 import { resultOf, type Steps } from './steps.ts';
 
 /** A JSON object whose members are not inspected here. */

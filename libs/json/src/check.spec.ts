@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { jsonDepthMax, jsonValuesMax, pointerCharactersMax } from './limits.ts';
-import { scanningJson } from './json-scan.ts';
-import { checkJson, shortJsonCharacters } from './json.ts';
-import { readingJson } from './read-json.ts';
+import { scanningJson } from './scan.ts';
+import { checkJson, shortJsonCharacters } from './check.ts';
+import { readingJson } from './read.ts';
 import type { Steps } from './steps.ts';
 
 /** JSON text with a chosen spelling: spaces between tokens, escapes in strings, a list of members (keys may repeat). */
