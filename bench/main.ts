@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BenchOptions, parseOptions, usage } from './src/bench-options.ts';
-import type { BenchResults } from './src/bench-results.ts';
-import { markdownOf } from './src/markdown-report.ts';
+import type { BenchResults } from './src/report/bench-results.ts';
+import { markdownOf } from './src/report/markdown-report.ts';
 import { runBench } from './src/run-bench.ts';
-import { verdictsOf } from './src/verdicts.ts';
+import { verdictsOf } from './src/report/verdicts.ts';
 
 const results = join(import.meta.dirname, 'results');
 const say = (line: string): void => void process.stderr.write(`${line}\n`);

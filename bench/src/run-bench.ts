@@ -1,6 +1,6 @@
 // Runs the requested scenarios, one after another, and returns their results.
 import type { BenchOptions } from './bench-options.ts';
-import type { BenchResults } from './bench-results.ts';
+import type { BenchResults } from './report/bench-results.ts';
 import { type ClusterPlan, measureCluster } from './cluster/measure-cluster.ts';
 import type { Contestant } from './contestant.ts';
 import { dormouse } from './dormouse.ts';

@@ -3,18 +3,18 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseOptions } from '../../bench/src/bench-options.ts';
-import type { BenchResults } from '../../bench/src/bench-results.ts';
+import type { BenchResults } from '../../bench/src/report/bench-results.ts';
 import { dormouse } from '../../bench/src/dormouse.ts';
 import { floor } from '../../bench/src/floor.ts';
 import { countExactly } from '../../bench/src/exact-counts.ts';
 import { measureGrowth } from '../../bench/src/growing-thread.ts';
 import { describeMachine } from '../../bench/src/machine.ts';
-import { markdownOf } from '../../bench/src/markdown-report.ts';
+import { markdownOf } from '../../bench/src/report/markdown-report.ts';
 import { measureTurns } from '../../bench/src/one-tool-turns.ts';
 import { measureSleepers } from '../../bench/src/sleepers.ts';
 import { roundOrder } from '../../bench/src/round-order.ts';
 import { openStage, type Stage } from '../../bench/src/stage.ts';
-import { verdictsOf } from '../../bench/src/verdicts.ts';
+import { verdictsOf } from '../../bench/src/report/verdicts.ts';
 
 const app = join(import.meta.dirname, '..', '..', 'apps', 'standalone', 'dist', 'main.js');
 

@@ -1,5 +1,5 @@
 // The table of issue 2, "Speed": each figure of one run, beside its limit and its target.
-import { atLeast, atMost, judge, ratioOf, type Verdict } from '../verdict.ts';
+import { atLeast, atMost, judge, ratioOf, type Verdict } from '../report/verdict.ts';
 import { sumOfFloors } from './floors.ts';
 import type { ClusterResult } from './measure-cluster.ts';
 

@@ -3,8 +3,8 @@
 // Invariants:
 //   B19. A figure is null when this run did not measure it; it is printed as such and never as passed.
 //   B20. A ratio of two contestants is the median of the ratios of their rounds.
-import type { TurnsMeasurement } from './one-tool-turns.ts';
-import { median } from './statistics.ts';
+import type { TurnsMeasurement } from '../one-tool-turns.ts';
+import { median } from '../statistics.ts';
 
 export interface Verdict {
   readonly figure: string;

@@ -1,8 +1,8 @@
 // The results as Markdown: what bench/results/latest.md holds, what the terminal shows, and what the README quotes.
 import type { BenchResults } from './bench-results.ts';
-import type { TurnsMeasurement } from './one-tool-turns.ts';
-import { clusterTables } from './cluster/cluster-report.ts';
-import { median, quartiles } from './statistics.ts';
+import type { TurnsMeasurement } from '../one-tool-turns.ts';
+import { clusterTables } from '../cluster/cluster-report.ts';
+import { median, quartiles } from '../statistics.ts';
 import { type Bound, ratiosOf, type Verdict } from './verdict.ts';
 import { verdictsOf } from './verdicts.ts';
 

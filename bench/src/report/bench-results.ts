@@ -1,10 +1,10 @@
 // All results of one run of the bench; the content of bench/results/latest.json.
-import type { ClusterResult } from './cluster/measure-cluster.ts';
-import type { CountsResult } from './exact-counts.ts';
-import type { GrowingResult } from './growing-thread.ts';
-import type { Machine } from './machine.ts';
-import type { TurnsMeasurement } from './one-tool-turns.ts';
-import type { SleepersResult } from './sleepers.ts';
+import type { ClusterResult } from '../cluster/measure-cluster.ts';
+import type { CountsResult } from '../exact-counts.ts';
+import type { GrowingResult } from '../growing-thread.ts';
+import type { Machine } from '../machine.ts';
+import type { TurnsMeasurement } from '../one-tool-turns.ts';
+import type { SleepersResult } from '../sleepers.ts';
 
 export interface BenchResults {
   readonly machine: Machine;

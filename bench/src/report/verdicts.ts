@@ -1,6 +1,6 @@
 // The table of issue 1, "Speed and memory": each figure from this run, beside its limit and its target.
 import type { BenchResults } from './bench-results.ts';
-import { clusterVerdicts } from './cluster/cluster-report.ts';
+import { clusterVerdicts } from '../cluster/cluster-report.ts';
 import { atLeast, atMost, judge, ratioOf, type Verdict } from './verdict.ts';
 
 export function verdictsOf(results: BenchResults): readonly Verdict[] {
