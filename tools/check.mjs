@@ -1,5 +1,5 @@
-// The quick check: build, lint and pure specs of the projects that differ from main, then the types of all specs. What did not
-// change comes from Nx's cache. `npm test` proves everything.
+// The quick check: build, lint and pure specs of the projects that differ from main, then the types of all specs. What
+// did not change comes from Nx's cache. `npm test` proves everything.
 //
 //   npm run check                   compared with main: what is committed on a branch, and what is not committed yet
 //   npm run check -- --base=HEAD~3  compared with another commit

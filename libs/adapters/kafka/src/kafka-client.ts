@@ -1,5 +1,5 @@
 // The client of kafkajs with the settings this adapter needs, and what its errors mean.
-import { certificateProblem, Fault, type Logger, unreachableCode } from '@dormouse/ports';
+import { certificateProblem, Fault, type Logger, networkErrorCode } from '@dormouse/ports';
 import { Kafka, type KafkaConfig, type LogEntry, logLevel, type SASLOptions } from 'kafkajs';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
@@ -77,7 +77,7 @@ export function faultOf(error: unknown): Fault {
   };
   const certificate = certificateProblem(error, tlsSettings);
   if (certificate !== null) return unavailable(`Kafka (DORMOUSE_KAFKA_BROKERS, _TLS): ${certificate}`, error);
-  const unreachable = unreachableCode(error);
+  const unreachable = networkErrorCode(error);
   if (unreachable !== null) return unavailable(`No Kafka answers at DORMOUSE_KAFKA_BROKERS (${unreachable}).`, error);
   if (type === 'SASL_AUTHENTICATION_FAILED' || name === 'KafkaJSSASLAuthenticationError')
     return unavailable('Kafka refuses our credentials: see DORMOUSE_KAFKA_SASL.', error);

@@ -22,7 +22,7 @@
 //       without a join, with positions of a generation whose claims have been left, and the coordinator may accept it.)
 import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { Crowd } from './crowd.ts';
+import { Linger } from './linger.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -108,12 +108,12 @@ export const epochOf = (record: object): number | null =>
 
 /** The property of an assigner that holds the hooks of its consumer. */
 export const hooksName = Symbol('dormouse membership hooks');
-const crowdsName = Symbol('dormouse crowds');
+const lingersName = Symbol('dormouse lingers');
 const joiningName = Symbol('dormouse join');
 
 interface PatchedGroup extends GroupMembership {
   /** What each broker returned last. */
-  [crowdsName]?: Map<unknown, Crowd>;
+  [lingersName]?: Map<unknown, Linger>;
   /** The join that is under way. (P8) */
   [joiningName]?: Promise<void> | undefined;
   readonly assigners: readonly { readonly [hooksName]?: MembershipHooks }[];
@@ -198,14 +198,14 @@ function patchGroup(prototype: Prototype): void {
   const fetch = methodOf<PatchedGroup, Promise<readonly FetchedBatch[]>>(prototype, 'fetch');
   prototype['fetch'] = async function (this: PatchedGroup, ...args: unknown[]): Promise<readonly FetchedBatch[]> {
     const [broker] = args;
-    const crowds = (this[crowdsName] ??= new Map());
-    const crowd = crowds.get(broker) ?? new Crowd();
-    crowds.set(broker, crowd);
-    await crowd.rest(); // (P6)
+    const lingers = (this[lingersName] ??= new Map());
+    const linger = lingers.get(broker) ?? new Linger();
+    lingers.set(broker, linger);
+    await linger.wait(); // (P6)
     const positions = this.offsetManager;
     const batches = await fetch.apply(this, args);
     for (const batch of batches) fetches.set(batch, { positions, from: Number(batch.fetchedOffset) }); // (P7)
-    crowd.came(batches.reduce((records, { rawMessages }) => records + rawMessages.length, 0));
+    linger.batch(batches.reduce((records, { rawMessages }) => records + rawMessages.length, 0));
     return batches.filter(({ rawMessages }) => rawMessages.length > 0); // (P5)
   };
   const joinAndSync = methodOf<PatchedGroup, Promise<void>>(prototype, 'joinAndSync');

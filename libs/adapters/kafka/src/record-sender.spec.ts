@@ -38,14 +38,14 @@ it('S1 what comes alone leaves at once; what follows a crowd leaves with those t
     await settled();
   }
   expect(sent).toEqual([['a'], ['b']]);
-  const crowd = ['1', '2', '3', '4', '5', '6'];
-  for (const value of crowd) void sender.send(record(value));
+  const batch = ['1', '2', '3', '4', '5', '6'];
+  for (const value of batch) void sender.send(record(value));
   await settled();
   for (const value of ['c', 'd']) {
     void sender.send(record(value));
     await settled();
   }
-  expect(sent.slice(2)).toEqual([crowd]);
+  expect(sent.slice(2)).toEqual([batch]);
   await vi.advanceTimersByTimeAsync(6);
   expect(sent.slice(3)).toEqual([['c', 'd']]);
 });

@@ -11,7 +11,7 @@
 //       record fails no other record of its request.
 import { Fault } from '@dormouse/ports';
 import type { Message, Producer } from 'kafkajs';
-import { Crowd } from './crowd.ts';
+import { Linger } from './linger.ts';
 import { faultOf, unavailable } from './kafka-client.ts';
 
 export interface OutgoingRecord {
@@ -47,14 +47,14 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
   let queue: Waiting[] = [];
   let sending: Promise<void> | null = null;
   let closed = false;
-  const crowd = new Crowd();
+  const linger = new Linger();
 
   async function sendAll(): Promise<void> {
     await Promise.resolve(); // records published in this tick of the event loop are sent together
     while (queue.length > 0) {
-      if (!closed) await crowd.rest(); // (S1)
+      if (!closed) await linger.wait(); // (S1)
       const lot = takeLot();
-      crowd.came(lot.length);
+      linger.batch(lot.length);
       await sendLot(lot);
     }
     sending = null;

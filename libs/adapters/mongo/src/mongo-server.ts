@@ -6,7 +6,7 @@
 //   C2. Every failure of a server or a network is UNAVAILABLE; a failed read is never "nothing there". (L6)
 //   C3. Only the code of an error is used, never its text: two compatible servers have different texts.
 //   C4. The URL, which may contain a password, is never repeated.
-import { certificateProblem, Fault, unreachableCode } from '@dormouse/ports';
+import { certificateProblem, Fault, networkErrorCode } from '@dormouse/ports';
 import mongoose, { type mongo } from 'mongoose';
 
 /** Round trips since opening, by purpose. */
@@ -144,7 +144,7 @@ export function faultOf(error: unknown): Error {
   if (error instanceof Fault) return error;
   const certificate = certificateProblem(error, tlsSettings) ?? certificateProblem(reasonOf(error), tlsSettings);
   if (certificate !== null) return unavailable(`The database (DORMOUSE_MONGO_URL): ${certificate}`, error);
-  const unreachable = unreachableCode(error) ?? unreachableCode(reasonOf(error));
+  const unreachable = networkErrorCode(error) ?? networkErrorCode(reasonOf(error));
   if (unreachable !== null) return unavailable(`No database answers at DORMOUSE_MONGO_URL (${unreachable}).`, error);
   const { name, code } = error as { readonly name?: string; readonly code?: string | number };
   if (code === authenticationFailed)

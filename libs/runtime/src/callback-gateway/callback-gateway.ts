@@ -40,7 +40,7 @@ import { inputIds, type CallbackRejection } from '@dormouse/thread';
 import type { CallbackScope, CallbackTokens } from './callback-token.ts';
 import { cleanText } from './clean-text.ts';
 import { inTurns, inTurnsIf } from '../in-turns.ts';
-import { createTurnstile } from '../turnstile.ts';
+import { createBoundedQueue } from '../bounded-queue.ts';
 import {
   readingBody,
   tooLarge,
@@ -116,7 +116,7 @@ const taken: CallbackAnswer = { status: 200 };
 
 export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGateway {
   const settings = { ...defaultSettings, ...deps.settings };
-  const longOnes = createTurnstile({ insideMax: readAtOnceMax, waitingMax: waitingMaxOfTenant }); // (C6)
+  const longOnes = createBoundedQueue({ insideMax: readAtOnceMax, waitingMax: waitingMaxOfTenant }); // (C6)
 
   /** Makes the input durable unless it is known to be. (C1, C2) */
   async function publish(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<CallbackAnswer> {

@@ -28,12 +28,12 @@ import {
 import { unreachable, type WithdrawCall } from '@dormouse/thread';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import type { Service } from '../service.ts';
-import { deliver, Interrupted, type Conclusion, type Errand } from './deliver/delivery.ts';
+import { deliver, Interrupted, type Conclusion, type Delivery } from './deliver/delivery.ts';
 import { dispatchFailure, type Failure } from './deliver/dispatch-failure.ts';
 import { createInvocations, type OwedCall } from './invocation.ts';
 import { createManifests } from './toolset/manifest.ts';
 import { migrateToolServers, type OwedMigration } from './toolset/migration.ts';
-import { EndablePatience } from './deliver/patience.ts';
+import { CancelTokenSource } from './deliver/cancel-token.ts';
 import { createRegistrations } from './registrations.ts';
 import { createServerGates } from './deliver/server-gate.ts';
 import { defaultDispatcherSettings, type DispatcherSettings } from './settings.ts';
@@ -56,7 +56,7 @@ export interface ToolDispatcherDeps {
 }
 
 interface InHand {
-  readonly patience: EndablePatience;
+  readonly cancelToken: CancelTokenSource;
   withdrawn: boolean;
   done: Promise<void>;
 }
@@ -79,7 +79,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     concurrentMax: settings.perServerConcurrentMax,
     breaker: settings.breaker,
   });
-  const delivery = { ...deps, gates, settings, hardStop: hardStop.signal };
+  const deliveryDeps = { ...deps, gates, settings, hardStop: hardStop.signal };
   const inHand = new TransientMap<string, InHand>();
   /** How many of the calls in memory go to each tool server of a tenant. */
   const heldOf = new Map<string, number>();
@@ -127,9 +127,9 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const ofServer = (heldOf.get(server) ?? 0) + 1;
     heldOf.set(server, ofServer);
     const isCrowded = ofServer > settings.callsHeldMax - inHand.size;
-    const errand: Errand = { call, key: { tenant, thread }, patience: hand.patience, place, isCrowded };
+    const delivery: Delivery = { call, key: { tenant, thread }, cancelToken: hand.cancelToken, place, isCrowded };
     try {
-      await report(call, await deliver(delivery, errand, () => invocations.build(call)));
+      await report(call, await deliver(deliveryDeps, delivery, () => invocations.build(call)));
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
       if (!hand.withdrawn) throw new Fault('UNAVAILABLE', 'the dispatcher is stopping'); // (T1)
@@ -145,7 +145,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const id = handOf(call, call.effect.toolCallId);
     const known = inHand.get(id);
     if (known !== undefined) return place.releasedDuring(() => known.done); // (T2)
-    const hand: InHand = { patience: new EndablePatience(), withdrawn: false, done: Promise.resolve() };
+    const hand: InHand = { cancelToken: new CancelTokenSource(), withdrawn: false, done: Promise.resolve() };
     inHand.set(id, hand);
     hand.done = invoke(call, hand, place); // `done` is not read before this: what runs at once looks up no other call
     return hand.done;
@@ -156,7 +156,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const hand = inHand.get(handOf({ tenant, thread }, effect.toolCallId));
     if (hand === undefined) return;
     hand.withdrawn = true;
-    hand.patience.end();
+    hand.cancelToken.cancel();
   }
 
   async function load(owed: OwedLoad): Promise<void> {
@@ -206,7 +206,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     },
     async stop(withinMs) {
       isStopping = true;
-      for (const { patience } of inHand.values()) patience.end();
+      for (const { cancelToken } of inHand.values()) cancelToken.cancel();
       await subscription?.close(withinMs);
       hardStop.abort();
       // What still waits for a bus that stopped first is not waited for: it touches no store any more.

@@ -1,16 +1,16 @@
 import { uncountedPlace } from '@dormouse/collections';
 import { type DispatchLedger } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { deliver, type DeliveryDeps, type Errand } from './delivery.ts';
-import { EndablePatience } from './patience.ts';
+import { deliver, type DeliveryDeps, type Delivery } from './delivery.ts';
+import { CancelTokenSource } from './cancel-token.ts';
 import { invoke, key } from '../spec/stage.ts';
 
 // An unhandled promise rejection ends the process; in this runner it fails the run.
 describe('what a delivery asks for together', () => {
-  const errand: Errand = {
+  const delivery: Delivery = {
     call: { ...key, effect: invoke(), at: 1, trace: null },
     key,
-    patience: new EndablePatience(),
+    cancelToken: new CancelTokenSource(),
     place: uncountedPlace,
     isCrowded: false,
   };
@@ -25,7 +25,7 @@ describe('what a delivery asks for together', () => {
     ['both reject', rejects, rejects],
     ['the request throws at once, the ledger rejects', throws, rejects],
   ])('is one failure when %s', async (_, build, look) => {
-    await expect((async () => deliver(depsWith(look), errand, build))()).rejects.toThrow('no store');
+    await expect((async () => deliver(depsWith(look), delivery, build))()).rejects.toThrow('no store');
     await new Promise((resolve) => setTimeout(resolve, 5));
   });
 });

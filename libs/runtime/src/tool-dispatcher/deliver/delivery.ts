@@ -46,7 +46,7 @@ import {
   type Failure,
 } from './dispatch-failure.ts';
 import type { Invocation, OwedCall } from '../invocation.ts';
-import { LimitedPatience, type Patience } from './patience.ts';
+import { TimedCancelToken, type CancelToken } from './cancel-token.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 import type { ServerGates } from './server-gate.ts';
 import type { DispatcherSettings } from '../settings.ts';
@@ -73,11 +73,11 @@ export interface Conclusion {
 }
 
 /** A call that this process delivers. */
-export interface Errand {
+export interface Delivery {
   readonly call: OwedCall;
   readonly key: ThreadKey;
   /** Over when the call was withdrawn, or the process stops. */
-  readonly patience: Patience;
+  readonly cancelToken: CancelToken;
   /** Given back while the call waits. (D6) */
   readonly place: Place;
   /** Whether so many calls to its server wait that one more is not begun. (D6) */
@@ -103,51 +103,51 @@ const freshMs = 1_000;
 /** @throws Fault when the process stops or a store fails: the bus delivers the call again. */
 export async function deliver(
   deps: DeliveryDeps,
-  errand: Errand,
+  delivery: Delivery,
   build: () => Promise<Invocation | Failure>,
 ): Promise<Conclusion> {
   const readAt = deps.clock.now();
   // (D1) Both reads go out together: nearly every call is a new one, and needs both.
   const [invocation, { entry, attempts }] = await Promise.all([
     build(),
-    deps.ledger.look(errand.key, errand.call.effect.toolCallId),
+    deps.ledger.look(delivery.key, delivery.call.effect.toolCallId),
   ]);
   const known = concluded(entry);
   if (known !== null) return known;
-  if (entry !== null && entry.nonce !== null) return waitForOther(deps, errand);
-  if ('code' in invocation) return conclude(deps, errand, 'refused', invocation);
-  if (errand.isCrowded && attempts.length === 0)
-    return conclude(deps, errand, 'refused', crowded(errand.call.effect.toolServer)); // (D6)
+  if (entry !== null && entry.nonce !== null) return waitForOther(deps, delivery);
+  if ('code' in invocation) return conclude(deps, delivery, 'refused', invocation);
+  if (delivery.isCrowded && attempts.length === 0)
+    return conclude(deps, delivery, 'refused', crowded(delivery.call.effect.toolServer)); // (D6)
   const progress = progressOf(attempts, readAt);
-  const once = errand.call.effect.delivery === 'at_most_once';
-  const begin = once ? claim(deps, errand) : lookAgain(deps, errand, progress, readAt);
-  return send(deps, errand, invocation, progress, begin);
+  const once = delivery.call.effect.delivery === 'at_most_once';
+  const begin = once ? claim(deps, delivery) : lookAgain(deps, delivery, progress, readAt);
+  return send(deps, delivery, invocation, progress, begin);
 }
 
 async function send(
   deps: DeliveryDeps,
-  errand: Errand,
+  delivery: Delivery,
   invocation: Invocation,
   progress: Progress,
   begin: Begin,
 ): Promise<Conclusion> {
-  const { toolServer, delivery } = errand.call.effect;
+  const { toolServer, delivery: guarantee } = delivery.call.effect;
   for (;;) {
-    const tried = await attempt(deps, errand, invocation, progress, begin);
-    if (tried === 'lost') return waitForOther(deps, errand);
+    const tried = await attempt(deps, delivery, invocation, progress, begin);
+    if (tried === 'lost') return waitForOther(deps, delivery);
     if ('failure' in tried) return tried;
     const { outcome, made } = tried;
     const ended = endOf(outcome);
     if (ended !== null)
-      return await conclude(deps, errand, ended, ended === 'sent' ? null : refusal(toolServer, outcome), made); // (D3)
-    await insist(deps, errand, () => deps.ledger.record(errand.key, made));
-    if (delivery === 'at_most_once' && (outcome.sent || outcome.reached)) {
-      await rest(deps, errand, deps.settings.unknownOutcomeGraceMs); // (D5)
-      return conclude(deps, errand, 'unknown', unknownOutcome(toolServer, describe(outcome)));
+      return await conclude(deps, delivery, ended, ended === 'sent' ? null : refusal(toolServer, outcome), made); // (D3)
+    await withRetries(deps, delivery, () => deps.ledger.record(delivery.key, made));
+    if (guarantee === 'at_most_once' && (outcome.sent || outcome.reached)) {
+      await pause(deps, delivery, deps.settings.unknownOutcomeGraceMs); // (D5)
+      return conclude(deps, delivery, 'unknown', unknownOutcome(toolServer, describe(outcome)));
     }
     const delayMs = delayAfter(deps, progress, outcome); // (D4)
-    if (delayMs === null) return conclude(deps, errand, 'exhausted', exhausted(toolServer, progress.made, outcome));
-    await rest(deps, errand, delayMs);
+    if (delayMs === null) return conclude(deps, delivery, 'exhausted', exhausted(toolServer, progress.made, outcome));
+    await pause(deps, delivery, delayMs);
   }
 }
 
@@ -160,22 +160,22 @@ interface Tried {
 /** One POST, when the server's gate lets it through. */
 async function attempt(
   deps: DeliveryDeps,
-  errand: Errand,
+  delivery: Delivery,
   invocation: Invocation,
   progress: Progress,
   begin: Begin,
 ): Promise<Tried | 'lost' | Conclusion> {
   const { clock, hardStop, settings } = deps;
-  const { tenant, effect } = errand.call;
+  const { tenant, effect } = delivery.call;
   const leftMs = settings.retryTotalMs - Math.max(0, clock.now() - progress.firstAt);
-  const patience = new LimitedPatience(errand.patience, clock, leftMs);
+  const cancelToken = new TimedCancelToken(delivery.cancelToken, clock, leftMs);
   const leave =
-    deps.gates.enterNow(tenant, effect.toolServer, patience) ??
-    (await errand.place.releasedDuring(() => deps.gates.enter(tenant, effect.toolServer, patience))); // (D6)
-  patience.dropAlarm();
-  if (errand.patience.isOver) leave?.(null); // admitted by the gate, but ended while it waited for a place
-  if (errand.patience.isOver) throw new Interrupted();
-  if (leave === null) return conclude(deps, errand, 'exhausted', heldBack(effect.toolServer, progress.made)); // (D4)
+    deps.gates.enterNow(tenant, effect.toolServer, cancelToken) ??
+    (await delivery.place.releasedDuring(() => deps.gates.enter(tenant, effect.toolServer, cancelToken))); // (D6)
+  cancelToken.dropAlarm();
+  if (delivery.cancelToken.isCancelled) leave?.(null); // admitted by the gate, but ended while it waited for a place
+  if (delivery.cancelToken.isCancelled) throw new Interrupted();
+  if (leave === null) return conclude(deps, delivery, 'exhausted', heldBack(effect.toolServer, progress.made)); // (D4)
   let outcome: SendOutcome | null = null;
   let at = 0;
   try {
@@ -195,14 +195,14 @@ async function attempt(
 }
 
 /** At least once: the ledger was just read, unless the gate held the call; a repetition looks again. (D1, D4) */
-function lookAgain(deps: DeliveryDeps, errand: Errand, progress: Progress, readAt: number): Begin {
-  const { toolCallId } = errand.call.effect;
+function lookAgain(deps: DeliveryDeps, delivery: Delivery, progress: Progress, readAt: number): Begin {
+  const { toolCallId } = delivery.call.effect;
   async function look(first: boolean): Promise<May> {
-    const known = concluded(await readLedger(deps, errand));
+    const known = concluded(await readLedger(deps, delivery));
     if (known !== null || first) return known ?? 'go';
     const results = [inputIds.result(toolCallId), inputIds.confirmation(toolCallId)];
-    const found = await insist(deps, errand, () => deps.log.findByInputs(errand.key, results));
-    return found.every((commit) => commit === null) ? 'go' : conclude(deps, errand, 'sent', null);
+    const found = await withRetries(deps, delivery, () => deps.log.findByInputs(delivery.key, results));
+    return found.every((commit) => commit === null) ? 'go' : conclude(deps, delivery, 'sent', null);
   }
   return async () => {
     const first = progress.made === 0;
@@ -211,32 +211,32 @@ function lookAgain(deps: DeliveryDeps, errand: Errand, progress: Progress, readA
 }
 
 /** At most once: the claim before the first POST; a repetition only looks whether the matter has ended. (D5) */
-function claim(deps: DeliveryDeps, errand: Errand): Begin {
-  const { toolCallId } = errand.call.effect;
+function claim(deps: DeliveryDeps, delivery: Delivery): Begin {
+  const { toolCallId } = delivery.call.effect;
   const nonce = deps.entropy.nonce();
   let claimed = false;
   return async () => {
     const at = deps.clock.now();
-    if (!claimed && !(await insist(deps, errand, () => deps.ledger.claim(errand.key, toolCallId, nonce, at))))
+    if (!claimed && !(await withRetries(deps, delivery, () => deps.ledger.claim(delivery.key, toolCallId, nonce, at))))
       return 'lost';
     claimed = true;
-    const entry = await readLedger(deps, errand);
+    const entry = await readLedger(deps, delivery);
     return concluded(entry) ?? (entry?.nonce === nonce ? 'go' : 'lost');
   };
 }
 
 /** The claim is taken: by another process, or by this one before it died. (D5) */
-async function waitForOther(deps: DeliveryDeps, errand: Errand): Promise<Conclusion> {
+async function waitForOther(deps: DeliveryDeps, delivery: Delivery): Promise<Conclusion> {
   const { ackTimeoutMs, unknownOutcomeGraceMs } = deps.settings;
-  deps.logger.info('claim_lost', { ...errand.key, toolCallId: errand.call.effect.toolCallId });
-  const entry = await readLedger(deps, errand);
+  deps.logger.info('claim_lost', { ...delivery.key, toolCallId: delivery.call.effect.toolCallId });
+  const entry = await readLedger(deps, delivery);
   const fullMs = 2 * ackTimeoutMs + unknownOutcomeGraceMs;
   const passedMs = deps.clock.now() - (entry?.claimedAt ?? deps.clock.now());
-  await rest(deps, errand, fullMs - Math.max(0, passedMs)); // never longer, also when the clock has jumped back
+  await pause(deps, delivery, fullMs - Math.max(0, passedMs)); // never longer, also when the clock has jumped back
   const why = 'whoever was sending it has not come back';
   return (
-    concluded(await readLedger(deps, errand)) ??
-    conclude(deps, errand, 'unknown', unknownOutcome(errand.call.effect.toolServer, why))
+    concluded(await readLedger(deps, delivery)) ??
+    conclude(deps, delivery, 'unknown', unknownOutcome(delivery.call.effect.toolServer, why))
   );
 }
 
@@ -278,31 +278,31 @@ function concluded(entry: LedgerEntry | null): Conclusion | null {
 /** Writes the outcome, and the attempt that led to it; the first outcome written stays. (D2, D3) */
 async function conclude(
   deps: DeliveryDeps,
-  errand: Errand,
+  delivery: Delivery,
   outcome: DispatchOutcome,
   failure: Failure | null,
   made?: Attempt,
 ): Promise<Conclusion> {
   const detail = failure === null ? null : ledgerDetail(failure);
-  const recorded = await insist(deps, errand, () =>
-    deps.ledger.settle(errand.key, errand.call.effect.toolCallId, outcome, detail, made),
+  const recorded = await withRetries(deps, delivery, () =>
+    deps.ledger.settle(delivery.key, delivery.call.effect.toolCallId, outcome, detail, made),
   );
   if (recorded === outcome) return { outcome, failure };
-  return concluded(await readLedger(deps, errand)) ?? { outcome: recorded, failure: null };
+  return concluded(await readLedger(deps, delivery)) ?? { outcome: recorded, failure: null };
 }
 
-const readLedger = (deps: DeliveryDeps, errand: Errand): Promise<LedgerEntry | null> =>
-  insist(deps, errand, () => deps.ledger.read(errand.key, errand.call.effect.toolCallId));
+const readLedger = (deps: DeliveryDeps, delivery: Delivery): Promise<LedgerEntry | null> =>
+  withRetries(deps, delivery, () => deps.ledger.read(delivery.key, delivery.call.effect.toolCallId));
 
-async function rest(deps: DeliveryDeps, errand: Errand, ms: number): Promise<void> {
-  if (ms > 0) await errand.place.releasedDuring(() => deps.clock.sleep(ms, errand.patience.signal)); // (D6)
-  if (errand.patience.isOver) throw new Interrupted();
+async function pause(deps: DeliveryDeps, delivery: Delivery, ms: number): Promise<void> {
+  if (ms > 0) await delivery.place.releasedDuring(() => deps.clock.sleep(ms, delivery.cancelToken.signal)); // (D6)
+  if (delivery.cancelToken.isCancelled) throw new Interrupted();
 }
 
 const stopping = (): Fault => new Fault('UNAVAILABLE', 'the dispatcher is stopping');
 
 /** A store that fails in the middle of a delivery is retried for a while: what was sent must not be forgotten. */
-async function insist<T>(deps: DeliveryDeps, errand: Errand, operation: () => Promise<T>): Promise<T> {
+async function withRetries<T>(deps: DeliveryDeps, delivery: Delivery, operation: () => Promise<T>): Promise<T> {
   const { clock, settings, hardStop, logger } = deps;
   const until = clock.now() + settings.retryMaxMs;
   for (let delayMs = 100; ; delayMs *= 2) {
@@ -310,9 +310,9 @@ async function insist<T>(deps: DeliveryDeps, errand: Errand, operation: () => Pr
     try {
       return await operation();
     } catch (error) {
-      if (!(error instanceof Fault) || clock.now() + delayMs > until || errand.patience.isOver) throw error;
-      logger.warn('dispatch_ledger_unavailable', { code: error.code, toolCallId: errand.call.effect.toolCallId });
-      await clock.sleep(delayMs, errand.patience.signal);
+      if (!(error instanceof Fault) || clock.now() + delayMs > until || delivery.cancelToken.isCancelled) throw error;
+      logger.warn('dispatch_ledger_unavailable', { code: error.code, toolCallId: delivery.call.effect.toolCallId });
+      await clock.sleep(delayMs, delivery.cancelToken.signal);
     }
   }
 }

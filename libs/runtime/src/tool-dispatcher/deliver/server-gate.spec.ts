@@ -1,12 +1,12 @@
 import { createManualClock, createSeededEntropy, type ManualClock, settle } from '@dormouse/adapter-memory';
 import type { SendOutcome } from '@dormouse/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { EndablePatience, type Patience } from './patience.ts';
+import { CancelTokenSource, type CancelToken } from './cancel-token.ts';
 import { createServerGates, type Leave, type ServerGates } from './server-gate.ts';
 
 const ok: SendOutcome = { sent: true, status: 200, retryAfterMs: null };
 const bad: SendOutcome = { sent: true, status: 503, retryAfterMs: null };
-const endless = new EndablePatience();
+const endless = new CancelTokenSource();
 
 let clock: ManualClock;
 let gates: ServerGates;
@@ -23,8 +23,10 @@ beforeEach(() => {
   entered = [];
 });
 
-async function come(name: string, patience: Patience = endless, server = 'one'): Promise<void> {
-  void Promise.resolve(gates.enter('acme', server, patience)).then((leave) => leave && entered.push({ name, leave }));
+async function come(name: string, cancelToken: CancelToken = endless, server = 'one'): Promise<void> {
+  void Promise.resolve(gates.enter('acme', server, cancelToken)).then(
+    (leave) => leave && entered.push({ name, leave }),
+  );
   await settle();
 }
 async function go(outcome: SendOutcome | null, index = 0): Promise<void> {
@@ -59,11 +61,11 @@ describe('the bulkhead', () => {
   });
 
   it('forgets who stopped waiting', async () => {
-    const stop = new EndablePatience();
+    const stop = new CancelTokenSource();
     for (const name of 'abc') await come(name);
     await come('d', stop);
     await come('e');
-    stop.end();
+    stop.cancel();
     await go(ok);
     expect(inside()).toBe('bce');
     await come('f', stop);
@@ -149,9 +151,9 @@ describe('the breaker', () => {
 
   it('lets go of who stops waiting', async () => {
     await fail(5);
-    const patience = new EndablePatience();
-    const left = gates.enter('acme', 'one', patience);
-    patience.end();
+    const cancelToken = new CancelTokenSource();
+    const left = gates.enter('acme', 'one', cancelToken);
+    cancelToken.cancel();
     expect(await left).toBeNull();
   });
 

@@ -8,14 +8,14 @@
 import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
 import { createBreaker, type Breaker, type Pass } from './breaker.ts';
 import { createBulkhead, type Bulkhead } from './bulkhead.ts';
-import type { Patience } from './patience.ts';
+import type { CancelToken } from './cancel-token.ts';
 import type { BreakerSettings } from '../settings.ts';
 
 export interface ServerGates {
-  /** What ends the turn; null where the call has to wait for it, or where its patience is over. */
-  enterNow(tenant: string, toolServer: string, patience: Patience): Leave | null;
-  /** Resolves when the turn has come, or with null when the patience is over. */
-  enter(tenant: string, toolServer: string, patience: Patience): Promise<Leave | null>;
+  /** What ends the turn; null where the call has to wait for it, or where it is cancelled. */
+  enterNow(tenant: string, toolServer: string, cancelToken: CancelToken): Leave | null;
+  /** Resolves when the turn has come, or with null when it is cancelled. */
+  enter(tenant: string, toolServer: string, cancelToken: CancelToken): Promise<Leave | null>;
 }
 
 /** Ends an admitted call, with its outcome; null when nothing was sent. */
@@ -88,16 +88,16 @@ export function createServerGates(options: GateOptions): ServerGates {
   }
 
   return {
-    enterNow(tenant, toolServer, patience) {
-      if (patience.isOver) return null; // (S1)
+    enterNow(tenant, toolServer, cancelToken) {
+      if (cancelToken.isCancelled) return null; // (S1)
       const name = `${tenant} ${toolServer}`;
       const gate = gateOf(name);
       return !gate.breaker.isHolding && gate.bulkhead.enterNow() ? begin(name, gate, 'free') : null;
     },
-    async enter(tenant, toolServer, patience) {
-      if (patience.isOver) return null; // (S1)
+    async enter(tenant, toolServer, cancelToken) {
+      if (cancelToken.isCancelled) return null; // (S1)
       const name = `${tenant} ${toolServer}`;
-      return wait(name, gateOf(name), patience.signal);
+      return wait(name, gateOf(name), cancelToken.signal);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Crowd } from './crowd.ts';
+import { Linger } from './linger.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -7,24 +7,24 @@ afterEach(() => void vi.useRealTimers());
 it.each([
   ['nothing came', 0, 0, 0],
   ['a few came', 5, 0, 0],
-  ['a crowd came', 6, 0, 6],
-  ['a crowd came a moment ago', 6, 40, 6],
-  ['a crowd came some time ago', 6, 60, 0],
+  ['a linger came', 6, 0, 6],
+  ['a linger came a moment ago', 6, 40, 6],
+  ['a linger came some time ago', 6, 60, 0],
 ])('%s: waits as long as it pays', async (_, records, agoMs, waitMs) => {
-  const crowd = new Crowd();
-  crowd.came(records);
+  const linger = new Linger();
+  linger.batch(records);
   await vi.advanceTimersByTimeAsync(agoMs);
   const before = performance.now();
-  const rest = crowd.rest();
+  const rest = linger.wait();
   await vi.runAllTimersAsync();
   await rest;
   expect(performance.now() - before).toBe(waitMs);
 });
 
-it('who comes alone ends the crowd', async () => {
-  const crowd = new Crowd();
-  crowd.came(10);
-  crowd.came(1);
-  await crowd.rest();
+it('who comes alone ends the linger', async () => {
+  const linger = new Linger();
+  linger.batch(10);
+  linger.batch(1);
+  await linger.wait();
   expect(vi.getTimerCount()).toBe(0);
 });

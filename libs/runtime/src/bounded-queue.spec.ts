@@ -1,10 +1,10 @@
 import { Fault } from '@dormouse/ports';
 import { expect, it } from 'vitest';
-import { createTurnstile } from './turnstile.ts';
+import { createBoundedQueue } from './bounded-queue.ts';
 
-/** A turnstile, and the callers that went through it. */
+/** A bounded queue, and the callers that went through it. */
 function watched(limits: { readonly insideMax: number; readonly waitingMax: number }) {
-  const through = createTurnstile(limits);
+  const through = createBoundedQueue(limits);
   const order: string[] = [];
   const seen = { inside: 0, most: 0 };
   const pass = (of: string, name: string): Promise<string> =>

@@ -6,9 +6,9 @@
 //   T2. A queue is bounded: a caller beyond the bound is refused, with a Fault that says so.
 import { Fault } from '@dormouse/ports';
 
-export type Turnstile = <Result>(of: string, work: () => Promise<Result>) => Promise<Result>;
+export type BoundedQueue = <Result>(of: string, work: () => Promise<Result>) => Promise<Result>;
 
-export function createTurnstile(limits: { readonly insideMax: number; readonly waitingMax: number }): Turnstile {
+export function createBoundedQueue(limits: { readonly insideMax: number; readonly waitingMax: number }): BoundedQueue {
   /** By owner, in the order in which they are admitted next. */
   const waiting = new Map<string, (() => void)[]>();
   let inside = 0;

@@ -1,47 +1,47 @@
 // A cancellation token for a wait. Most calls never wait, so the abort signal is made only when it is read.
 import type { Clock } from '@dormouse/ports';
 
-export interface Patience {
-  readonly isOver: boolean;
-  /** Aborts when the patience is over. */
+export interface CancelToken {
+  readonly isCancelled: boolean;
+  /** Aborts when it is cancelled. */
   readonly signal: AbortSignal;
 }
 
-export class EndablePatience implements Patience {
-  #isOver = false;
+export class CancelTokenSource implements CancelToken {
+  #isCancelled = false;
   #controller: AbortController | null = null;
 
-  get isOver(): boolean {
-    return this.#isOver;
+  get isCancelled(): boolean {
+    return this.#isCancelled;
   }
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#isOver) this.#controller.abort();
+    if (this.#isCancelled) this.#controller.abort();
     return this.#controller.signal;
   }
 
-  end(): void {
-    this.#isOver = true;
+  cancel(): void {
+    this.#isCancelled = true;
     this.#controller?.abort();
   }
 }
 
-/** A patience that also ends at a time, for a call that has to wait; the alarm is set when `signal` is read. */
-export class LimitedPatience implements Patience {
-  readonly #outer: Patience;
+/** A token that is also cancelled at a time, for a call that has to wait; the alarm is set when `signal` is read. */
+export class TimedCancelToken implements CancelToken {
+  readonly #outer: CancelToken;
   readonly #clock: Clock;
   readonly #leftMs: number;
   #dropAlarm: (() => void) | null = null;
 
-  constructor(outer: Patience, clock: Clock, leftMs: number) {
+  constructor(outer: CancelToken, clock: Clock, leftMs: number) {
     this.#outer = outer;
     this.#clock = clock;
     this.#leftMs = leftMs;
   }
 
-  get isOver(): boolean {
-    return this.#outer.isOver;
+  get isCancelled(): boolean {
+    return this.#outer.isCancelled;
   }
 
   get signal(): AbortSignal {

@@ -3,8 +3,8 @@ const codes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'E
 const depthMax = 8;
 
 /** The code when there was no connection at all, else null. */
-export function unreachableCode(error: unknown, depth = 0): string | null {
+export function networkErrorCode(error: unknown, depth = 0): string | null {
   if (typeof error !== 'object' || error === null || depth > depthMax) return null;
   const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
-  return typeof code === 'string' && codes.has(code) ? code : unreachableCode(cause, depth + 1);
+  return typeof code === 'string' && codes.has(code) ? code : networkErrorCode(cause, depth + 1);
 }
