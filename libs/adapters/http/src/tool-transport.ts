@@ -6,6 +6,7 @@
 //       a manifest names, not after a redirect (none is followed).
 //   H2. A redirect is an answer like any other; it is never followed.
 //   H3. The hot path resolves no name, reads no secret and parses no URL again: all three are cached for seconds.
+import { createBoundedMap } from '@dormouse/collections';
 import { Fault, type FetchOutcome, type SendOutcome, type ToolServer, type ToolTransport } from '@dormouse/ports';
 import { bodyType, noCredential, present, secretNamesOf, toCredential, type Credential } from './credential.ts';
 import { exchange } from './exchange.ts';
@@ -60,8 +61,8 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
     bodyTimeoutMs: 0,
     ...(options.verdictTtlMs === undefined ? {} : { verdictTtlMs: options.verdictTtlMs }),
   });
-  const targets = new Map<string, Target>();
-  const keptSecrets = new Map<string, KeptSecret>();
+  const targets = createBoundedMap<Target>(keptMax);
+  const keptSecrets = createBoundedMap<KeptSecret>(keptMax);
 
   function targetOf(text: string): Target | string {
     const known = targets.get(text);
@@ -69,7 +70,7 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
     const url = readUrl(text);
     if (typeof url === 'string') return url;
     const target = { url, path: `${url.pathname}${url.search}` };
-    keep(targets, text, target);
+    targets.set(text, target);
     return target;
   }
 
@@ -88,7 +89,7 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
     try {
       const values = await Promise.all(names.map((name) => secrets(server.tenant, name, target.url.origin)));
       const credential = toCredential(auth, values);
-      keep(keptSecrets, key, { credential, freshUntil: performance.now() + secretTtlMs });
+      keptSecrets.set(key, { credential, freshUntil: performance.now() + secretTtlMs });
       return credential;
     } catch (error) {
       const code = error instanceof Fault ? error.code : 'UNAVAILABLE';
@@ -183,9 +184,3 @@ function decode(status: number, encoding: string | string[] | undefined, body: B
 }
 
 const failure = (code: string, detail: string): Failure => ({ sent: false, reached: false, code, detail });
-
-/** Keeps at most `keptMax` values; the oldest is dropped. */
-function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.set(key, value);
-  if (map.size > keptMax) for (const oldest of map.keys()) return void map.delete(oldest);
-}

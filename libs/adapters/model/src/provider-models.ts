@@ -6,6 +6,7 @@
 //   K2. Bounded: LRU. No object knows a secret: a key is passed with its request.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { type BoundedMap, createBoundedMap } from '@dormouse/collections';
 import type { ModelRequest } from '@dormouse/ports';
 import { streamingFetch } from './whole-answer.ts';
 
@@ -20,18 +21,13 @@ export interface ProviderModel {
 }
 
 const keptMax = 256;
-const kept = new WeakMap<typeof globalThis.fetch, Map<string, LanguageModelV4>>();
+const kept = new WeakMap<typeof globalThis.fetch, BoundedMap<LanguageModelV4>>();
 
 export function providerModel(fetch: typeof globalThis.fetch, wanted: ProviderModel): LanguageModelV4 {
-  const models = kept.get(fetch) ?? new Map<string, LanguageModelV4>();
+  const models = kept.get(fetch) ?? createBoundedMap<LanguageModelV4>(keptMax);
   kept.set(fetch, models);
   const id = JSON.stringify(wanted);
-  const model = models.get(id) ?? made(fetch, wanted);
-  models.delete(id);
-  models.set(id, model);
-  const [oldest] = models.keys();
-  if (models.size > keptMax && oldest !== undefined) models.delete(oldest);
-  return model;
+  return models.get(id) ?? models.set(id, made(fetch, wanted));
 }
 
 function made(fetch: typeof globalThis.fetch, wanted: ProviderModel): LanguageModelV4 {

@@ -4,6 +4,7 @@
 //   B1. Over any time at most `burst` and then `perSecond` are allowed, per tenant and bucket; tenants share nothing.
 //   B2. A refusal says how long to wait; after that time one is allowed.
 //   B3. It never fails: where the shared count is away, each process counts alone.
+import { createBoundedMap } from '@dormouse/collections';
 
 export interface RateLimit {
   readonly perSecond: number;
@@ -41,16 +42,12 @@ export function takeCell(
 
 /** Counts inside one process; the oldest count is forgotten first. */
 export function localRateLimits(now: () => number, keysMax = 10_000): RateLimits {
-  const arrivals = new Map<string, number>();
+  const arrivals = createBoundedMap<number>(keysMax);
   return {
     take: (tenant, bucket, limit) => {
       const key = `${tenant} ${bucket}`;
       const { keep, ...verdict } = takeCell(arrivals.get(key) ?? 0, now(), limit);
-      if (keep !== null) {
-        arrivals.delete(key);
-        arrivals.set(key, keep);
-        if (arrivals.size > keysMax) arrivals.delete(arrivals.keys().next().value ?? '');
-      }
+      if (keep !== null) arrivals.set(key, keep);
       return Promise.resolve(verdict);
     },
   };

@@ -1,5 +1,6 @@
 // Builds the request to the model: the thread's agent version, its tools, and its prompt. Registrations are immutable
 // by version and by hash, so they are remembered; a warm completion reads nothing.
+import { type BoundedMap, createBoundedMap } from '@dormouse/collections';
 import {
   type Agent,
   type Agents,
@@ -41,8 +42,8 @@ export interface RequestBuilder {
 const rememberedMax = 1_000;
 
 export function createRequestBuilder(sources: RequestSources): RequestBuilder {
-  const agents = new Map<string, Agent>();
-  const manifests = new Map<string, readonly ToolDefinition[]>();
+  const agents = createBoundedMap<Agent>(rememberedMax);
+  const manifests = createBoundedMap<readonly ToolDefinition[]>(rememberedMax);
   const histories = new Histories(sources, sources.settings.historyBytesMax);
   /** By the thread's own list, the same object for as long as the state is cached; a child, which is offered more, may
    * have that of its parent. */
@@ -130,17 +131,9 @@ function requestOf(
   return { tenant: thread.tenant, thread: thread.id, completionId, ordinal, model, instructions, prompt, tools };
 }
 
-/** Only positive answers are remembered; the oldest goes first. */
-async function remembered<T>(known: Map<string, T>, key: string, read: () => Promise<T>): Promise<T> {
-  const hit = known.get(key);
-  if (hit !== undefined) return hit;
-  const value = await read();
-  for (const oldest of known.keys()) {
-    if (known.size < rememberedMax) break;
-    known.delete(oldest);
-  }
-  known.set(key, value);
-  return value;
+/** Only positive answers are remembered. */
+async function remembered<T>(known: BoundedMap<T>, key: string, read: () => Promise<T>): Promise<T> {
+  return known.get(key) ?? known.set(key, await read());
 }
 
 interface Manifest {

@@ -1,8 +1,8 @@
 // When a cron line comes next. Calendars and time zones are croner's; this file keeps what was parsed.
+import { createBoundedMap } from '@dormouse/collections';
 import { Cron } from 'croner';
 
-const parsed = new Map<string, Cron | null>();
-const parsedMax = 1_000;
+const parsed = createBoundedMap<Cron | null>(1_000);
 
 /** The first time after `after`, milliseconds since the epoch; null when there is none, or line or zone are invalid. */
 export function nextTime(cron: string, timeZone: string, after: number): number | null {
@@ -13,10 +13,7 @@ function lineOf(cron: string, timeZone: string): Cron | null {
   const name = `${timeZone} ${cron}`;
   const known = parsed.get(name);
   if (known !== undefined) return known;
-  const line = parse(cron, timeZone);
-  if (parsed.size >= parsedMax) parsed.clear();
-  parsed.set(name, line);
-  return line;
+  return parsed.set(name, parse(cron, timeZone));
 }
 
 function parse(cron: string, timeZone: string): Cron | null {

@@ -4,6 +4,7 @@
 //   X1. Each is counted, by thread, kind and reason. The first is logged, then every count that is a power of two: a
 //       flood of them is a few lines.
 //   X2. A log line contains nothing of the message.
+import { createBoundedMap } from '@dormouse/collections';
 import type { Logger, ThreadKey } from '@dormouse/ports';
 import type { StableRefusal, ThreadInput } from '@dormouse/thread';
 
@@ -14,17 +15,13 @@ export interface Discarded {
 const countedMax = 1_000;
 
 export function createDiscarded(logger: Logger): Discarded {
-  const counts = new Map<string, number>();
+  const counts = createBoundedMap<number>(countedMax);
   return {
     note({ tenant, thread }, input, reason) {
       const toolCallId = callOf(input);
       if (toolCallId === null) return;
       const name = JSON.stringify([tenant, thread, input.kind, reason]);
-      const count = (counts.get(name) ?? 0) + 1;
-      counts.delete(name);
-      counts.set(name, count);
-      const [oldest] = counts.keys();
-      if (counts.size > countedMax && oldest !== undefined) counts.delete(oldest);
+      const count = counts.set(name, (counts.get(name) ?? 0) + 1);
       if (Number.isInteger(Math.log2(count)))
         logger.info('callback_discarded', { tenant, thread, toolCallId, input: input.kind, reason, count }); // (X1)
     },
