@@ -31,8 +31,20 @@ interface Stage {
   readonly start: (service: Service, enhance?: (made: INestMicroservice) => void) => Promise<void>;
 }
 
+/** As a bus may: an assignment is known by its partition and generation, not by the object. */
+function copyingAssignments(ports: MemoryPorts): MemoryPorts {
+  const consume: MemoryPorts['inputs']['consume'] = (consumer) =>
+    ports.inputs.consume({
+      assigned: (assignment) => consumer.assigned({ ...assignment }),
+      revoked: (assignment) => consumer.revoked({ ...assignment }),
+      busy: () => consumer.busy(),
+      deliver: (assignment, delivery) => consumer.deliver({ ...assignment }, delivery),
+    });
+  return { ...ports, inputs: { ...ports.inputs, consume } };
+}
+
 function stage(of: 'inputs' | 'work' = 'inputs'): Stage {
-  const ports = createMemoryWorld({ clock }).ports('p1');
+  const ports = copyingAssignments(createMemoryWorld({ clock }).ports('p1'));
   const errors: string[] = [];
   const logger: Logger = { info: () => {}, warn: () => {}, error: (event) => void errors.push(event) };
   const strategy = new RecordStrategy(ports, logger, 1_000);

@@ -37,6 +37,9 @@ const waitingMax = 4_096;
 const retryMsFirst = 50;
 const retryMsMax = 5_000;
 
+/** An assignment is known by this; a bus may copy the object. */
+const nameOf = ({ partition, generation }: Assignment): string => `${partition}.${generation}`;
+
 export class RecordStrategy extends Server<RecordEvents, RecordStatus> implements CustomTransportStrategy {
   override readonly transportId = Symbol('dormouse records');
   /** A failed handler is the bus's to repeat, or this transport's. */
@@ -49,7 +52,8 @@ export class RecordStrategy extends Server<RecordEvents, RecordStatus> implement
   private readonly log: Logger;
   private readonly stopWithinMs: number;
   private services: readonly Service[] = [];
-  private readonly live = new Set<Assignment>();
+  /** Names of the assignments that live. */
+  private readonly live = new Set<string>();
   /** The newest input of each partition that is on its way through its handler. (T2) */
   private readonly last = new Map<number, Promise<void>>();
   private waiting = 0;
@@ -127,11 +131,11 @@ export class RecordStrategy extends Server<RecordEvents, RecordStatus> implement
     this.consumers.inputs = consumer;
     return this.given.inputs.consume({
       assigned: (assignment) => {
-        this.live.add(assignment);
+        this.live.add(nameOf(assignment));
         consumer.assigned(assignment);
       },
       revoked: (assignment) => {
-        this.live.delete(assignment);
+        this.live.delete(nameOf(assignment));
         return consumer.revoked(assignment);
       },
       busy: () => this.waiting >= waitingMax || consumer.busy(),
@@ -167,7 +171,7 @@ export class RecordStrategy extends Server<RecordEvents, RecordStatus> implement
   private async take(assignment: Assignment, delivery: ThreadDelivery): Promise<void> {
     const topic: RecordTopic = 'inputs';
     const context = new InputContext(delivery, assignment);
-    for (let delayMs = retryMsFirst; this.live.has(assignment); delayMs = Math.min(2 * delayMs, retryMsMax)) {
+    for (let delayMs = retryMsFirst; this.live.has(nameOf(assignment)); delayMs = Math.min(2 * delayMs, retryMsMax)) {
       try {
         return await this.handleEvent(topic, { pattern: topic, data: delivery }, context);
       } catch (error) {
