@@ -3,7 +3,7 @@ import type { Assignment, Logger } from '@dormouse/ports';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type GroupConsumer, joinGroup } from './group-consumer.ts';
-import { BrokersInMemory, notLeader, topic } from './spec/brokers-in-memory.ts';
+import { BrokersInMemory, notLeader, staleAssignment, topic } from './spec/brokers-in-memory.ts';
 
 const withinMs = 20_000;
 const open: GroupConsumer[] = [];
@@ -51,6 +51,31 @@ async function startProcess(brokers: BrokersInMemory): Promise<Process> {
 const until = (look: () => void): Promise<void> => vi.waitFor(look, { timeout: withinMs, interval: 5 });
 const valuesOf = (taken: readonly Taken[]): readonly string[] => taken.map(({ value }) => value);
 
+describe('C11 a leader that moves', () => {
+  it('is looked up: the group is not joined again, nothing is handed over twice, and the other partitions do not wait', async () => {
+    const brokers = new BrokersInMemory([1, 2]);
+    const { taken, assigned, errors } = await startProcess(brokers);
+    brokers.append(0, 'a');
+    brokers.append(1, 'b');
+    await until(() => expect(taken).toHaveLength(2));
+    const { generation } = brokers;
+    for (let round = 0; round < 4; round += 1) {
+      brokers.failing.set(brokers.leaders[0] ?? 1, notLeader());
+      brokers.leaders[0] = 3 - (brokers.leaders[0] ?? 1);
+      brokers.wake();
+      brokers.append(0, `a${round}`);
+      brokers.append(1, `b${round}`);
+      await until(() => expect(taken).toHaveLength(4 + 2 * round));
+    }
+    expect(brokers.generation).toBe(generation);
+    expect(assigned).toHaveLength(2);
+    expect(valuesOf(taken).toSorted()).toEqual(['a', 'a0', 'a1', 'a2', 'a3', 'b', 'b0', 'b1', 'b2', 'b3']);
+    expect(errors).toEqual([]);
+    for (const { finish } of taken) finish();
+    await until(() => expect([brokers.committed.get(0)?.offset, brokers.committed.get(1)?.offset]).toEqual(['5', '5']));
+  });
+});
+
 describe('C7 a fetch belongs to the positions that it was sent with', () => {
   it('an answer that comes late, after another broker made the group join again, is dropped', async () => {
     const brokers = new BrokersInMemory([1, 2]);
@@ -58,7 +83,7 @@ describe('C7 a fetch belongs to the positions that it was sent with', () => {
     brokers.append(1, 'a', 'b', 'c');
     await until(() => expect(valuesOf(taken)).toEqual(['a', 'b', 'c']));
     const { generation } = brokers;
-    brokers.failing.set(1, notLeader()); // node 1 joins again while the long poll of node 2 waits behind c
+    brokers.failing.set(1, staleAssignment()); // node 1 joins again while the long poll of node 2 waits behind c
     await until(() => expect(brokers.generation).toBe(generation + 1));
     brokers.append(1, 'd');
     await until(() => expect(valuesOf(taken.slice(3))).toEqual(['a', 'b', 'c', 'd']));
@@ -77,7 +102,7 @@ describe('C7 a fetch belongs to the positions that it was sent with', () => {
     brokers.append(1, 'b');
     await until(() => expect(taken).toHaveLength(2));
     const { generation } = brokers;
-    for (const node of [1, 2]) brokers.failing.set(node, notLeader());
+    for (const node of [1, 2]) brokers.failing.set(node, staleAssignment());
     brokers.wake();
     await until(() => expect(taken).toHaveLength(4));
     await sleep(300);
@@ -210,7 +235,7 @@ describe('C10 no two claims of a process have one name', () => {
     await until(() => expect(assigned).toHaveLength(2));
     await until(() => expect(valuesOf(taken.slice(2))).toEqual(['a'])); // the next claim must not be the first
     brokers.generation = 0;
-    brokers.failing.set(1, notLeader());
+    brokers.failing.set(1, staleAssignment());
     brokers.wake();
     await until(() => expect(assigned).toHaveLength(3));
     expect(new Set(assigned.map(({ partition, generation }) => `${partition}.${generation}`)).size).toBe(3);
@@ -231,7 +256,7 @@ describe('C4 one consumer of a group per process', () => {
       );
       for (let round = 0; round < 2; round += 1) {
         brokers.refusedJoins = 3 * count;
-        for (const node of [1, 2]) brokers.failing.set(node, notLeader());
+        for (const node of [1, 2]) brokers.failing.set(node, staleAssignment());
         brokers.wake();
         await until(() => {
           expect(brokers.refusedJoins).toBe(0);
@@ -254,7 +279,7 @@ describe('C4 one consumer of a group per process', () => {
       brokers.append(0, 'a');
       await until(() => expect(taken).toHaveLength(1));
       brokers[broken] = 1;
-      brokers.failing.set(1, notLeader());
+      brokers.failing.set(1, staleAssignment());
       brokers.wake();
       await until(() => expect(brokers[broken]).toBe(0));
       brokers.append(0, 'b');
@@ -275,7 +300,7 @@ describe('C4 one consumer of a group per process', () => {
     const brokers = new BrokersInMemory([1, 2]);
     const { consumer } = await startProcess(brokers);
     const { generation } = brokers;
-    brokers.failing.set(1, notLeader());
+    brokers.failing.set(1, staleAssignment());
     brokers.wake();
     await sleep(5);
     await consumer.close(0);
@@ -290,7 +315,7 @@ describe('C4 one consumer of a group per process', () => {
     brokers.append(0, 'a');
     await sleep(300);
     brokers.refusedJoins = 1;
-    brokers.failing.set(1, notLeader());
+    brokers.failing.set(1, staleAssignment());
     process.isBusy = false;
     brokers.wake();
     await until(() => expect(valuesOf(process.taken)).toEqual(['a']));

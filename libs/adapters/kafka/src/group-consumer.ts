@@ -20,6 +20,7 @@
 //       what is unfinished before them stays unfinished.
 //   C10. No two claims of a process have the same partition and generation: a group may restart its count, and one
 //       generation may see two claims of a partition. (C8)
+//   C11. A leader that moves ends no claim: the partition goes on with the new one. (kafkajs-internals P11)
 import { Fault, type Assignment, type Logger, type Subscription } from '@dormouse/ports';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -379,8 +380,8 @@ class TopicConsumer implements GroupConsumer {
         if (!isLost) return this.#standStill(claim); // (C9)
       }
       claim.missing = null;
-      claim.epoch = epoch;
       const isNew = claim.watermark.deliver(offset);
+      if (isNew) claim.epoch = epoch; // an old leader may answer late, with what the new one has already given
       payload.resolveOffset(message.offset);
       const isAgain = offset < claim.watermark.deliveredBefore;
       if (isNew) this.#handlers.record(claim, message, () => this.#finish(claim, offset), isAgain);

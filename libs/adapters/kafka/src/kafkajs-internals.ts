@@ -1,4 +1,4 @@
-// The patches of kafkajs 2.2.4, which is not maintained any more: six methods, and hooks between leaving one generation
+// The patches of kafkajs 2.2.4, which is not maintained any more: seven methods, and hooks between leaving one generation
 // of a group and working in the next. Applied once, when this module is loaded; kafkajs is pinned exactly.
 //
 // Invariants:
@@ -20,8 +20,11 @@
 //       "the beginning" to the group and goes on there, and the consumer takes what follows for records it has had.)
 //   P10. The consumer learns of a join that fails in any of its steps. (Unpatched: kafkajs tries the fetch again,
 //       without a join, with positions of a generation whose claims have been left, and the coordinator may accept it.)
+//   P11. Where the leader of a partition has moved, its new leader is looked up and the membership goes on. (Unpatched: the
+//       consumer joins its group anew at each move, and every partition of it waits meanwhile.)
 import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Linger } from './linger.ts';
 
 const require = createRequire(import.meta.url);
@@ -60,6 +63,7 @@ export interface GroupMembership {
   readonly offsetManager: Positions | null;
   readonly cluster: {
     findGroupCoordinator(of: { readonly groupId: string }): Promise<Coordinator>;
+    refreshMetadata(): Promise<void>;
     /** First or next offset of partitions, as their leaders report it. */
     fetchTopicsOffset(
       topics: readonly {
@@ -141,6 +145,8 @@ interface PatchedQueue {
 type Prototype = Record<string, unknown>;
 
 const pendingCheckMs = 10;
+/** Between two look-ups of a leader. */
+const leaderLookAgainMs = 50;
 
 /** The first 16 digits of SHA-256 of each method as it was when this was written. (P1) */
 const known: Readonly<Record<string, string>> = {
@@ -150,6 +156,7 @@ const known: Readonly<Record<string, string>> = {
   joinAndSync: '86569beffea31029',
   getCoordinator: '9a0246544b479c9b',
   recoverFromOffsetOutOfRange: 'a61c4ed52db5ea75',
+  recoverFromFetch: 'd68791b998808783',
 };
 
 patchRequestQueue(prototypeOf('kafkajs/src/network/requestQueue'));
@@ -224,6 +231,12 @@ function patchGroup(prototype: Prototype): void {
     this[joiningName] ??= join().finally(() => (this[joiningName] = undefined)); // (P8)
     await this[joiningName];
   };
+  const recoverFromFetch = methodOf<PatchedGroup, Promise<void>>(prototype, 'recoverFromFetch');
+  prototype['recoverFromFetch'] = async function (this: PatchedGroup, ...args: unknown[]): Promise<void> {
+    if (hooksOf(this) === undefined || !hasMoved(args[0])) return recoverFromFetch.apply(this, args);
+    await this.cluster.refreshMetadata(); // (P11)
+    await sleep(leaderLookAgainMs); // the brokers may not all know it yet
+  };
   const recover = methodOf<PatchedGroup, Promise<void>>(prototype, 'recoverFromOffsetOutOfRange');
   prototype['recoverFromOffsetOutOfRange'] = async function (this: PatchedGroup, ...args: unknown[]): Promise<void> {
     const [{ partition }] = args as [{ readonly partition: number }];
@@ -245,6 +258,16 @@ function patchOffsets(prototype: Prototype): void {
     return this.coordinator;
   };
 }
+
+/** What brokers answer who do not lead a partition any more, or not yet. */
+const movedTypes = new Set([
+  'LEADER_NOT_AVAILABLE',
+  'NOT_LEADER_FOR_PARTITION',
+  'FENCED_LEADER_EPOCH',
+  'UNKNOWN_LEADER_EPOCH',
+  'UNKNOWN_TOPIC_OR_PARTITION',
+]);
+const hasMoved = (error: unknown): boolean => movedTypes.has((error as { readonly type?: string }).type ?? '');
 
 export function lostCoordinator(error: unknown): boolean {
   const { type, name } = error as { readonly type?: string; readonly name?: string };

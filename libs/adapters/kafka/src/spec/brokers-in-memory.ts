@@ -340,3 +340,9 @@ export class BrokersInMemory {
 }
 
 export const notLeader = (): Error => protocolError('NOT_LEADER_FOR_PARTITION');
+
+/** kafkajs finds an assigned partition missing in the metadata, and one fetcher joins the group anew inside itself. */
+export const staleAssignment = (): Error =>
+  Object.assign(new Error('Topic has been reassigned'), {
+    ...{ name: 'KafkaJSStaleTopicMetadataAssignment', retriable: false, topic, unknownPartitions: [] },
+  });
