@@ -6,8 +6,8 @@
 // Invariants:
 //   W1. Order of arrival is order of execution.
 //   W2. No checkpoint runs inside a transaction, and between two of them only for what the other thread left, or for
-//       the whole log where that thread does not keep up: so the log stays bounded. (H1, H2; stack.md: auto-checkpoints
-//       stall the path)
+//       the whole log where that thread does not keep up: so the log stays bounded. (H1, H2)
+//       SQLite's own checkpoints would stall the transactions.
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
