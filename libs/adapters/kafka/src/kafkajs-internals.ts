@@ -1,5 +1,5 @@
-// The patches of kafkajs 2.2.4, which is not maintained any more: seven methods, and hooks between leaving one generation
-// of a group and working in the next. Applied once, when this module is loaded; kafkajs is pinned exactly.
+// The patches of kafkajs 2.2.4, which is not maintained any more: seven methods, and hooks between leaving one
+// generation of a group and working in the next. Applied once, when this module is loaded; kafkajs is pinned exactly.
 //
 // Invariants:
 //   P1. A method is patched only if it looks as it did when this was written: another kafkajs fails loudly at load.
@@ -20,8 +20,8 @@
 //       "the beginning" to the group and goes on there, and the consumer takes what follows for records it has had.)
 //   P10. The consumer learns of a join that fails in any of its steps. (Unpatched: kafkajs tries the fetch again,
 //       without a join, with positions of a generation whose claims have been left, and the coordinator may accept it.)
-//   P11. Where the leader of a partition has moved, its new leader is looked up and the membership goes on. (Unpatched: the
-//       consumer joins its group anew at each move, and every partition of it waits meanwhile.)
+//   P11. Where the leader of a partition has moved, its new leader is looked up and the membership goes on. (Unpatched:
+//       the consumer joins its group anew at each move, and every partition of it waits meanwhile.)
 import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
