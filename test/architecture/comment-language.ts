@@ -1,6 +1,7 @@
 // How comments are written (STYLE, "Words"): in plain technical English whose subjects are nouns of the code.
 //
 // W1  A word that names no thing of the code is not in a comment: `bannedWords` says what to write instead.
+//     So too in a comment that ends a line of code.
 // W2  A line that is nothing but a comment has at most 120 columns.
 // W3  A comment cites no document that is not in the repository.
 import { isTypeScript, type SourceFile, type Violation } from './source-file.ts';
@@ -23,26 +24,35 @@ const columnsMax = 120;
 const foreignDocuments = /\b(?:design|guarantees|verification) §/;
 
 export function bannedInComments(files: readonly SourceFile[]): Violation[] {
-  return commentLines(files, (line) => {
+  return commentsOf(files, comment, (line) => {
     const word = banned.exec(line)?.[1]?.toLowerCase();
     return word === undefined ? undefined : `says "${word}": name ${bannedWords[word]} (W1)`;
   });
 }
 
 export const longComments = (files: readonly SourceFile[]): Violation[] =>
-  commentLines(files, (line) =>
+  commentsOf(files, wholeLine, (line) =>
     line.length > columnsMax ? `has a comment of ${line.length} columns: wrap it at ${columnsMax} (W2)` : undefined,
   );
 
 export const foreignCitations = (files: readonly SourceFile[]): Violation[] =>
-  commentLines(files, (line) =>
+  commentsOf(files, comment, (line) =>
     foreignDocuments.test(line) ? 'cites a document that is not in the repository (W3)' : undefined,
   );
 
-function commentLines(files: readonly SourceFile[], complaintAbout: (line: string) => string | undefined): Violation[] {
+const wholeLine = /^\s*(?:\/\/|\/\*\*|\* ).*/;
+/** A whole line, or what ends a line of code. */
+const comment = new RegExp(`${wholeLine.source}|\\s// .*`);
+
+function commentsOf(
+  files: readonly SourceFile[],
+  kind: RegExp,
+  complaintAbout: (comment: string) => string | undefined,
+): Violation[] {
   return files.filter(isTypeScript).flatMap(({ path, text }) =>
     text.split('\n').flatMap((line, index) => {
-      const complaint = /^\s*(?:\/\/|\/\*\*|\* )/.test(line) ? complaintAbout(line) : undefined;
+      const found = kind.exec(line)?.[0];
+      const complaint = found === undefined ? undefined : complaintAbout(found);
       return complaint === undefined ? [] : [`${path}:${index + 1} ${complaint}`];
     }),
   );

@@ -10,6 +10,12 @@ import type { RecordConsumers } from './record-strategy.ts';
 export const CONSUMERS = Symbol('record consumers');
 export const SERVICE = Symbol('service');
 
+/** A record that no service takes fails: it is given again, and no offset passes it. */
+function subscribed<Consumer>(consumer: Consumer | null, topic: RecordTopic): Consumer {
+  if (consumer === null) throw new Error(`No service of this process has subscribed to "${topic}".`);
+  return consumer;
+}
+
 @Controller()
 export class InputsController {
   private readonly consumers: RecordConsumers;
@@ -20,7 +26,7 @@ export class InputsController {
 
   @EventPattern<RecordTopic>('inputs')
   take(@Payload() delivery: ThreadDelivery, @Ctx() { assignment }: InputContext): void {
-    this.consumers.inputs?.deliver(assignment, delivery);
+    subscribed(this.consumers.inputs, 'inputs').deliver(assignment, delivery);
   }
 }
 
@@ -34,7 +40,7 @@ export class DispatchesController {
 
   @EventPattern<RecordTopic>('dispatches')
   async dispatch(@Payload() message: WorkTopics['dispatches'], @Ctx() { place }: WorkContext): Promise<void> {
-    await this.consumers.dispatches?.(message, place);
+    await subscribed(this.consumers.dispatches, 'dispatches')(message, place);
   }
 }
 
@@ -48,7 +54,7 @@ export class NoticesController {
 
   @EventPattern<RecordTopic>('notices')
   async notify(@Payload() message: WorkTopics['notices'], @Ctx() { place }: WorkContext): Promise<void> {
-    await this.consumers.notices?.(message, place);
+    await subscribed(this.consumers.notices, 'notices')(message, place);
   }
 }
 

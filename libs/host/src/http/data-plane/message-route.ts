@@ -12,7 +12,6 @@ import type { z } from 'zod';
 import { messageOperations, type newMessage } from '../../api/messages.ts';
 import { readingBody } from './body.ts';
 import { idempotencyKeyOf, noParameters, originOf, pathOf, type PlainRequest } from './call.ts';
-import type { Caller } from '../door/caller.ts';
 import { callerOf } from '../door/head-judge.ts';
 import { unwrap } from '../problems/problem.ts';
 import { type Reply, reply as jsonReply } from './reply.ts';
@@ -27,38 +26,23 @@ export interface MessageRouteDeps {
 const jsonType = 'application/json; charset=utf-8';
 const { body: bodySchema } = messageOperations.post;
 
-type AnswerHeaders = Readonly<Record<string, string>>;
-
 export function registerMessageRoute(server: FastifyInstance, deps: MessageRouteDeps): void {
   server.post<{ Params: { thread: string } }>('/v1/threads/:thread/messages', async (request, reply) => {
-    const { params, body } = request;
-    const caller = callerOf(request);
-    const { status, json } = await judge(
-      deps,
-      request,
-      params.thread,
-      caller,
-      body,
-      (more) => void reply.headers(more),
-    );
+    const { tenant } = callerOf(request);
+    noParameters(request);
+    const origin = originOf(tenant, request);
+    const waitMs = preferredWaitMs(request.headers.prefer);
+    const posting: Posting = { thread: request.params.thread, origin, waitMs, bytes: request.body };
+    const { status, json, replayed } =
+      origin.idempotencyKey === null ? await post(deps, posting) : await postOnce(deps, request, posting);
+    if (replayed) reply.header('idempotency-replayed', 'true');
     return reply.status(status).header('content-type', jsonType).send(json);
   });
 }
 
-/** `tell` adds headers to the answer, whichever it will be. (M1) @throws HttpProblem */
-async function judge(
-  deps: MessageRouteDeps,
-  request: PlainRequest,
-  thread: string,
-  caller: Caller,
-  bytes: unknown,
-  tell: (headers: AnswerHeaders) => void,
-): Promise<Reply> {
-  noParameters(request);
-  const origin = originOf(caller.tenant, request);
-  const waitMs = preferredWaitMs(request.headers.prefer);
-  const run = (): Promise<Reply> => post(deps, { thread, origin, waitMs, bytes });
-  return origin.idempotencyKey === null ? run() : runOnce(deps, request, origin, bytes, run, tell);
+/** `replayed`: the answer to an earlier request with the same idempotency key. (M1) */
+interface MessageReply extends Reply {
+  readonly replayed?: boolean;
 }
 
 interface Posting {
@@ -68,7 +52,7 @@ interface Posting {
   readonly bytes: unknown;
 }
 
-async function post({ ingress, stopping }: MessageRouteDeps, posting: Posting): Promise<Reply> {
+async function post({ ingress, stopping }: MessageRouteDeps, posting: Posting): Promise<MessageReply> {
   const { origin, waitMs } = posting;
   const key = { tenant: origin.tenant, thread: posting.thread };
   const { bytes } = posting;
@@ -89,23 +73,17 @@ async function post({ ingress, stopping }: MessageRouteDeps, posting: Posting): 
 
 const accepted = (id: string): Reply => ({ status: 202, json: `{"id":"${id}"}` });
 
-async function runOnce(
-  deps: MessageRouteDeps,
-  request: PlainRequest,
-  { tenant }: RequestOrigin,
-  bytes: unknown,
-  run: () => Promise<Reply>,
-  tell: (headers: AnswerHeaders) => void,
-): Promise<Reply> {
+async function postOnce(deps: MessageRouteDeps, request: PlainRequest, posting: Posting): Promise<MessageReply> {
+  const { bytes, origin } = posting;
   const key = idempotencyKeyOf(request) ?? '';
   const body = bytes instanceof Uint8Array ? bytes : '';
-  const once = await deps.ingress.once({ tenant, route: `POST ${pathOf(request.url)}`, key, body }, async () => {
-    const { status, json } = await run();
+  const route = `POST ${pathOf(request.url)}`;
+  const once = await deps.ingress.once({ tenant: origin.tenant, route, key, body }, async () => {
+    const { status, json } = await post(deps, posting);
     return { status, body: json ?? '' };
   });
   const { answer: first, replayed } = unwrap(once);
-  if (replayed) tell({ 'idempotency-replayed': 'true' });
-  return { status: first.status, json: first.body };
+  return { status: first.status, json: first.body, replayed };
 }
 
 /** The content items of a message. */

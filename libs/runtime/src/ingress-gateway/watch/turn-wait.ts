@@ -54,7 +54,7 @@ export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
 
   return async (key, withinMs, signal) => {
     const hints = await openHints(ports, key, withinMs, ({ hint }) => hint === 'committed');
-    if (signal.aborted) hints.close(); // it calls nobody any more
+    if (signal.aborted) hints.close(); // an aborted signal calls no listener any more
     const stay = onAbort(signal, () => hints.close());
     const drop = (): void => {
       stay();
