@@ -75,12 +75,12 @@ export async function* followThread(
   let position = options.after ?? 0;
   let pauseMs = connection.retry.firstPauseMs;
   let lastHeard = Date.now();
-  let patience = connection.retry.totalMsMax;
+  let silentMsMax = connection.retry.totalMsMax;
   for (;;) {
     let reason = 'the stream ended';
     try {
       for await (const message of messages(connection, `${url}?after=${position}`, signal)) {
-        [lastHeard, patience, pauseMs] = [Date.now(), awayMsMax, connection.retry.firstPauseMs];
+        [lastHeard, silentMsMax, pauseMs] = [Date.now(), awayMsMax, connection.retry.firstPauseMs];
         if (message.event === 'lagged') {
           reason = 'this reader was too slow'; // the log has the missed events
           break;
@@ -94,7 +94,7 @@ export async function* followThread(
     } catch (error) {
       signal?.throwIfAborted();
       reason = reconnectReason(error);
-      if (Date.now() - lastHeard > patience)
+      if (Date.now() - lastHeard > silentMsMax)
         throw error instanceof ApiProblem
           ? error
           : new ConnectionProblem(connection.baseUrl, `does not answer (${reason})`, error);

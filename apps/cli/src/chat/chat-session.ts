@@ -40,7 +40,7 @@ interface Session {
   readonly terminal: Terminal;
   readonly leave: AbortController;
   readonly choices: Map<string, AbortController>;
-  patience: NodeJS.Timeout | undefined;
+  slowCallTimer: NodeJS.Timeout | undefined;
   running: boolean;
   interrupting: boolean;
   /** The stream is lost and is being opened again. */
@@ -65,7 +65,7 @@ export async function chatAtTerminal(client: Client, thread: string, after: numb
     terminal,
     leave,
     choices: new Map(),
-    patience: undefined,
+    slowCallTimer: undefined,
     running: false,
     interrupting: false,
     away: false,
@@ -89,7 +89,7 @@ export async function chatAtTerminal(client: Client, thread: string, after: numb
   } catch (error) {
     if (!leave.signal.aborted) throw error;
   } finally {
-    clearTimeout(session.patience);
+    clearTimeout(session.slowCallTimer);
     for (const open of session.choices.values()) open.abort();
     await session.asking;
     screen.close();
@@ -116,7 +116,7 @@ function showStatus(
   status: string,
   waitingOn: Extract<StreamFrame, { frame: 'status' }>['waitingOn'],
 ): void {
-  clearTimeout(session.patience);
+  clearTimeout(session.slowCallTimer);
   session.running = !isAtRest(status, waitingOn);
   if (!session.running) {
     session.interrupting = false;
@@ -124,7 +124,7 @@ function showStatus(
   }
   const calls = waitingOn.filter((wait) => wait.kind === 'tool_call' || wait.kind === 'timer');
   if (calls.length === 0) return;
-  session.patience = setTimeout(() => {
+  session.slowCallTimer = setTimeout(() => {
     const names = calls.map((wait) => cleanLine(wait.operation ?? wait.kind)).join(', ');
     session.screen.line(session.terminal.style('dim', `· asleep until ${names} wakes it; you may go on typing`));
     session.screen.ask();

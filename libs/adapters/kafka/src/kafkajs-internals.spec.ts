@@ -47,7 +47,7 @@ it('P3 P4 P5 those of a membership are in place', () => {
     expect(() => methodOf(group, name), `${name} is still the one of kafkajs`).toThrow(/patches must be looked at/);
 });
 
-it('P6 a fetch waits after a crowd of its own broker, and of no other', async () => {
+it('P6 a fetch lingers after many records of its own broker, and of no other', async () => {
   vi.useFakeTimers();
   try {
     const asked: string[] = [];

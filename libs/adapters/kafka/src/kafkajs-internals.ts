@@ -8,7 +8,7 @@
 //   P3. A coordinator that moved or died is looked up again, and the membership goes on. (Unpatched: a crash.)
 //   P4. The hooks of a consumer get `leaving` before each join and `joined` after it, before anything is fetched.
 //   P5. A partition that returned no record is skipped. (Unpatched: each of them goes through the work of a batch.)
-//   P6. After a fetch that returned a crowd, the next fetch of the same broker waits a moment for the rest of it.
+//   P6. After a fetch that returned many records, the next fetch of the same broker lingers for more of them.
 //       (Unpatched: it returns two or three.)
 //   P7. A fetched batch names the positions that it was asked with (`fetchOf`): the offset manager, which kafkajs makes
 //       anew with every SyncGroup. The generation's number does not serve: JoinGroup sets it, before the positions are

@@ -29,7 +29,7 @@ it('S1 what is ready together leaves together, in order', async () => {
   expect(sent).toEqual([['a', 'b', 'c']]);
 });
 
-it('S1 what comes alone leaves at once; what follows a crowd leaves with those that come within a moment', async () => {
+it('S1 what comes alone leaves at once; what follows many records leaves with those that come within the linger', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   const { sent, of } = producer();
   const sender = createRecordSender(of, 1_000_000);

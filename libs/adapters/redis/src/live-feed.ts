@@ -78,7 +78,7 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
   subscriber.client.on('message', (channel: string, text: string) => {
     const ours = listeners.get(channel);
     if (ours === undefined) return;
-    for (const hint of hintsIn(text)) for (const listener of ours) tell(channel, listener, hint);
+    for (const hint of hintsIn(text)) for (const listener of ours) notify(channel, listener, hint);
   });
   subscriber.client.on('close', () => inForce.clear());
   subscriber.client.on('ready', () => {
@@ -92,7 +92,7 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
   }
 
   /** A listener that throws gets nothing more: its client reads the log again, as after any lost hint. */
-  function tell(channel: string, listener: Listener, hint: Hint): void {
+  function notify(channel: string, listener: Listener, hint: Hint): void {
     try {
       listener(hint);
     } catch {

@@ -69,9 +69,9 @@ export async function runStandalone(startExampleTools: StartExampleTools): Promi
     return finish(1, `dormouse: ${text}\n${text.includes(' --') ? flagsHint : ''}`);
   }
   await stopped;
-  tell('\nstopping; once more ends it at once');
+  print('\nstopping; once more ends it at once');
   await unwind(undo); // (R2)
-  tell('stopped');
+  print('stopped');
   return finish(0, '');
 }
 
@@ -149,7 +149,7 @@ async function startExamples(
 }
 
 /** For a terminal only: a pipe may be closed long ago, and programs read the exit code. */
-function tell(word: string): void {
+function print(word: string): void {
   if (process.stdout.isTTY) process.stdout.write(`${word}\n`);
 }
 

@@ -34,7 +34,7 @@ const said = (deltas: readonly Delta[], kind: Delta['kind'] = 'text'): string =>
 export function liveFeedContract(name: string, make: () => Promise<UnderTest<LiveFeed>>): void {
   describe(`LiveFeed contract: ${name}`, () => {
     const opened = openedOnce(make);
-    const soon = async (check: () => Promise<boolean>): Promise<void> => {
+    const eventually = async (check: () => Promise<boolean>): Promise<void> => {
       const state = { so: false };
       await until(() => {
         void check().then((so) => (state.so = so));
@@ -89,7 +89,7 @@ export function liveFeedContract(name: string, make: () => Promise<UnderTest<Liv
       feed.publish(key, { hint: 'delta', delta: delta('Good ', 0, { attempt: 2 }) });
       feed.publish(key, { hint: 'delta', delta: delta('hm', 0, { attempt: 2, kind: 'reasoning' }) });
       feed.publish(key, { hint: 'delta', delta: delta('morning', 5, { attempt: 2 }) });
-      await soon(async () => said(await feed.soFar(key)) === 'Good morning');
+      await eventually(async () => said(await feed.soFar(key)) === 'Good morning');
       const deltas = await feed.soFar(key);
       expect(said(deltas, 'reasoning')).toBe('hm');
       expect(deltas.every((each) => each.attempt === 2)).toBe(true);
@@ -106,27 +106,27 @@ export function liveFeedContract(name: string, make: () => Promise<UnderTest<Liv
       const key = freshKey();
       feed.publish(key, { hint: 'delta', delta: delta('old', 0) });
       feed.publish(key, { hint: 'delta', delta: delta('new', 0, { completionId: 'cmp_2' }) });
-      await soon(async () => said(await feed.soFar(key)) === 'new');
+      await eventually(async () => said(await feed.soFar(key)) === 'new');
     });
 
     it('H2: once the completion is decided there is nothing so far', async () => {
       const feed = await opened.get();
       const key = freshKey();
       feed.publish(key, { hint: 'delta', delta: delta('answer', 0) });
-      await soon(async () => said(await feed.soFar(key)) === 'answer');
+      await eventually(async () => said(await feed.soFar(key)) === 'answer');
       const body = JSON.stringify({ events: [{ type: 'CompletionRecorded', completionId: 'cmp_1' }], effects: [] });
       feed.publish(key, { hint: 'committed', commit: commitOf(key, 0, { inputs: ['m:cmp_1'], body }) });
-      await soon(async () => (await feed.soFar(key)).length === 0);
+      await eventually(async () => (await feed.soFar(key)).length === 0);
     });
 
     it('H2: a commit about something else does not end it', async () => {
       const feed = await opened.get();
       const key = freshKey();
       feed.publish(key, { hint: 'delta', delta: delta('thinking', 0) });
-      await soon(async () => said(await feed.soFar(key)) === 'thinking');
+      await eventually(async () => said(await feed.soFar(key)) === 'thinking');
       feed.publish(key, { hint: 'committed', commit: commitOf(key, 0, { inputs: ['r:call_1'] }) });
       feed.publish(key, { hint: 'delta', delta: delta(' on', 8) }); // arrives after the commit
-      await soon(async () => said(await feed.soFar(key)).endsWith(' on'));
+      await eventually(async () => said(await feed.soFar(key)).endsWith(' on'));
       expect(said(await feed.soFar(key))).toBe('thinking on');
     });
 
@@ -144,7 +144,7 @@ export function liveFeedContract(name: string, make: () => Promise<UnderTest<Liv
       expect(await feed.retrying(key)).toEqual(failing(2));
       expect(await feed.retrying(freshKey())).toBeNull();
       feed.publish(key, { hint: 'delta', delta: delta('whole', 0, { attempt: 3 }) });
-      await soon(async () => (await feed.retrying(key)) === null);
+      await eventually(async () => (await feed.retrying(key)) === null);
     });
   });
 }

@@ -1,26 +1,26 @@
-// The client API as plain functions over ports: one desk per noun, composed here. Knows no HTTP.
+// The client API as plain functions over ports: one object per noun, composed here. Knows no HTTP.
 import type { Clock, Entropy, IdempotencyKeys, InputBus, Sealer, Stores, ToolTransport } from '@dormouse/ports';
-import { type AgentDesk, createAgentDesk } from './registry/agents.ts';
-import { createKeyDesk, type KeyDesk } from './access/api-keys.ts';
+import { type AgentApi, createAgentApi } from './registry/agents.ts';
+import { createKeyApi, type KeyApi } from './access/api-keys.ts';
 import { blobReader, type ReadBlob } from './read/blob-reader.ts';
-import { type ChoiceDesk, createChoiceDesk } from './write/choices.ts';
+import { type ChoiceApi, createChoiceApi } from './write/choices.ts';
 import { requestNames } from './access/client-id.ts';
-import { createEventDesk, type EventDesk } from './read/events.ts';
-import { createFollowDesk, type FollowDesk } from './watch/follow.ts';
+import { createEventApi, type EventApi } from './read/events.ts';
+import { createFollowApi, type FollowApi } from './watch/follow.ts';
 import { type Once, onceByKey } from './access/idempotency.ts';
-import { createMessageDesk, type MessageDesk } from './write/messages.ts';
-import { createParkedDesk, type ParkedDesk } from './write/parked.ts';
+import { createMessageApi, type MessageApi } from './write/messages.ts';
+import { createParkedApi, type ParkedApi } from './write/parked.ts';
 import { createProbe, type Probe } from './registry/probe.ts';
-import { createReadableDesk, type ReadableDesk } from './read/readable-messages.ts';
-import { createRequestDesk, type RequestDesk } from './write/requests.ts';
-import { createSecretDesk, type SecretDesk } from './registry/secrets.ts';
+import { createReadableApi, type ReadableApi } from './read/readable-messages.ts';
+import { createRequestApi, type RequestApi } from './write/requests.ts';
+import { createSecretApi, type SecretApi } from './registry/secrets.ts';
 import { createThreadLookup } from './write/thread-lookup.ts';
-import { createThreadPartsDesk, type ThreadPartsDesk } from './read/thread-parts.ts';
+import { createThreadPartsApi, type ThreadPartsApi } from './read/thread-parts.ts';
 import { createThreadTokens, type ThreadTokens } from './access/thread-token.ts';
-import { createImportDesk, type ImportDesk } from './transfer/imports.ts';
-import { createThreadDesk, type ThreadDesk } from './write/threads.ts';
-import { createToolCallDesk, type ToolCallDesk } from './read/tool-calls.ts';
-import { createToolServerDesk, type ToolServerDesk } from './registry/tool-servers.ts';
+import { createImportApi, type ImportApi } from './transfer/imports.ts';
+import { createThreadApi, type ThreadApi } from './write/threads.ts';
+import { createToolCallApi, type ToolCallApi } from './read/tool-calls.ts';
+import { createToolServerApi, type ToolServerApi } from './registry/tool-servers.ts';
 import { createTurnWait, type WatchTurn } from './watch/turn-wait.ts';
 
 type IngressStores = Pick<
@@ -43,25 +43,25 @@ export interface IngressPorts extends IngressStores {
 }
 
 export interface Ingress {
-  readonly keys: KeyDesk;
+  readonly keys: KeyApi;
   readonly tokens: ThreadTokens;
   readonly once: Once;
-  readonly agents: AgentDesk;
-  readonly secrets: SecretDesk;
-  readonly toolServers: ToolServerDesk;
+  readonly agents: AgentApi;
+  readonly secrets: SecretApi;
+  readonly toolServers: ToolServerApi;
   readonly probe: Probe;
-  readonly threads: ThreadDesk;
-  readonly messages: MessageDesk;
+  readonly threads: ThreadApi;
+  readonly messages: MessageApi;
   readonly watchTurn: WatchTurn;
-  readonly readable: ReadableDesk;
-  readonly requests: RequestDesk;
-  readonly choices: ChoiceDesk;
-  readonly toolCalls: ToolCallDesk;
-  readonly events: EventDesk;
-  readonly follow: FollowDesk;
-  readonly parked: ParkedDesk;
-  readonly parts: ThreadPartsDesk;
-  readonly imports: ImportDesk;
+  readonly readable: ReadableApi;
+  readonly requests: RequestApi;
+  readonly choices: ChoiceApi;
+  readonly toolCalls: ToolCallApi;
+  readonly events: EventApi;
+  readonly follow: FollowApi;
+  readonly parked: ParkedApi;
+  readonly parts: ThreadPartsApi;
+  readonly imports: ImportApi;
   readonly blob: ReadBlob;
 }
 
@@ -69,25 +69,25 @@ export function createIngress(given: IngressPorts): Ingress {
   const ports = { ...given, threads: createThreadLookup(given), mintName: requestNames(given) };
   const watchTurn = createTurnWait(ports);
   return {
-    keys: createKeyDesk(ports),
+    keys: createKeyApi(ports),
     tokens: createThreadTokens(ports),
     once: onceByKey(ports),
-    agents: createAgentDesk(ports),
-    secrets: createSecretDesk(ports),
-    toolServers: createToolServerDesk(ports),
+    agents: createAgentApi(ports),
+    secrets: createSecretApi(ports),
+    toolServers: createToolServerApi(ports),
     probe: createProbe(ports),
-    threads: createThreadDesk(ports),
-    messages: createMessageDesk(ports),
+    threads: createThreadApi(ports),
+    messages: createMessageApi(ports),
     watchTurn: (key, withinMs, signal) => watchTurn(ports.threads.keyOf(key), withinMs, signal),
-    readable: createReadableDesk(ports),
-    requests: createRequestDesk(ports),
-    choices: createChoiceDesk(ports),
-    toolCalls: createToolCallDesk(ports),
-    events: createEventDesk(ports),
-    follow: createFollowDesk(ports),
-    parked: createParkedDesk(ports),
-    parts: createThreadPartsDesk(ports),
-    imports: createImportDesk(ports),
+    readable: createReadableApi(ports),
+    requests: createRequestApi(ports),
+    choices: createChoiceApi(ports),
+    toolCalls: createToolCallApi(ports),
+    events: createEventApi(ports),
+    follow: createFollowApi(ports),
+    parked: createParkedApi(ports),
+    parts: createThreadPartsApi(ports),
+    imports: createImportApi(ports),
     blob: blobReader(ports),
   };
 }

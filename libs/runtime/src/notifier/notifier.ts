@@ -60,7 +60,7 @@ export function createNotifier(deps: NotifierDeps): Service {
   let subscription: Subscription | null = null;
   let stopping = false;
 
-  async function tell(notice: Notice, name: string): Promise<void> {
+  async function post(notice: Notice, name: string): Promise<void> {
     const { tenant, thread, effect } = notice;
     const registered = await deps.toolServers.get(tenant, name);
     if (registered === null) return deps.logger.info('notice_without_server', { tenant, thread, toolServer: name });
@@ -89,9 +89,9 @@ export function createNotifier(deps: NotifierDeps): Service {
     const { effect } = owed;
     if (effect.do === 'AnswerChoice') return answers.post({ ...owed, effect } satisfies Owed<AnswerChoice>);
     const notice: Notice = { ...owed, effect };
-    const told = await Promise.allSettled(notice.effect.toolServers.map((name) => tell(notice, name))); // (N2)
+    const outcomes = await Promise.allSettled(notice.effect.toolServers.map((name) => post(notice, name))); // (N2)
     // What failed before its claim is delivered again; what was claimed is not sent again.
-    const failed = told.find((one) => one.status === 'rejected');
+    const failed = outcomes.find((one) => one.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }
 

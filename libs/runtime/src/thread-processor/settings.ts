@@ -31,9 +31,9 @@ export interface ProcessorSettings {
   readonly poisonAttempts: number;
   readonly poisonDelayMs: number;
   /** How long a thread meets Faults, while others pass, until it is parked: longer than a server takes to come back. */
-  readonly faultPatienceMs: number;
+  readonly ownFaultAfterMs: number;
   /** The same of a thread whose share of the queue is full. */
-  readonly faultPatienceMsCrowded: number;
+  readonly ownFaultAfterMsCrowded: number;
   /** How often a process looks for threads that an earlier version has parked and that it can decide. */
   readonly knownAgainCheckMs: number;
   readonly modelStartTimeoutMs: number;
@@ -81,8 +81,8 @@ export const defaultProcessorSettings: ProcessorSettings = {
   retryDelayMsMax: 5_000,
   poisonAttempts: 5,
   poisonDelayMs: 60_000,
-  faultPatienceMs: 900_000,
-  faultPatienceMsCrowded: 60_000,
+  ownFaultAfterMs: 900_000,
+  ownFaultAfterMsCrowded: 60_000,
   knownAgainCheckMs: 10_000,
   modelStartTimeoutMs: 60_000,
   modelStallTimeoutMs: 120_000,

@@ -2,7 +2,7 @@
 //
 // It wires its parts together and moves between the states of a service; each rule lives in the part that obeys it:
 // `slice/` the four steps, `payment.ts` what is owed, `held-deliveries.ts` what may be released, `completion/` the
-// model, `due-timers.ts` time, `lane.ts` order and patience, `protocol.ts` the functions that the simulator can
+// model, `due-timers.ts` time, `lane.ts` order and retries, `protocol.ts` the functions that the simulator can
 // replace.
 //
 // Invariants:
@@ -213,7 +213,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     settings,
     parking: createParking({ ...deps, flushRow: (key) => projections.flushOf(key) }),
     isClosing: () => load.closing,
-    crowd: { passed: 0, fell: 0 },
+    sliceCounts: { succeeded: 0, startedFailing: 0 },
     repayments: createRepayments(settings.repaymentsInFlightMax),
     queued: (change, counted) => {
       load.held += change;

@@ -55,7 +55,7 @@ export interface ToolDispatcherDeps {
   readonly settings?: Partial<DispatcherSettings>;
 }
 
-interface InHand {
+interface RunningCall {
   readonly cancelToken: CancelTokenSource;
   withdrawn: boolean;
   done: Promise<void>;
@@ -80,7 +80,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     breaker: settings.breaker,
   });
   const deliveryDeps = { ...deps, gates, settings, hardStop: hardStop.signal };
-  const inHand = new TransientMap<string, InHand>();
+  const runningCalls = new TransientMap<string, RunningCall>();
   /** How many of the calls in memory go to each tool server of a tenant. */
   const heldOf = new Map<string, number>();
   const others = new Set<Promise<void>>();
@@ -108,10 +108,10 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
       outcome,
     };
     logger.info('tool_call_dispatched', { ...about, code: failure?.code }); // R15
-    if (failure !== null) await tell(call, outcome, failure);
+    if (failure !== null) await reportFailure(call, outcome, failure);
   }
 
-  async function tell(call: OwedCall, outcome: DispatchOutcome, failure: Failure): Promise<void> {
+  async function reportFailure(call: OwedCall, outcome: DispatchOutcome, failure: Failure): Promise<void> {
     const { tenant, thread, trace, effect } = call;
     const words = await wordsFor(call, failure);
     await inputs.publish(
@@ -121,20 +121,20 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     ); // R14
   }
 
-  async function invoke(call: OwedCall, hand: InHand, place: Place): Promise<void> {
+  async function invoke(call: OwedCall, running: RunningCall, place: Place): Promise<void> {
     const { tenant, thread } = call;
     const server = placeKeyOf(call);
     const ofServer = (heldOf.get(server) ?? 0) + 1;
     heldOf.set(server, ofServer);
-    const isCrowded = ofServer > settings.callsHeldMax - inHand.size;
-    const delivery: Delivery = { call, key: { tenant, thread }, cancelToken: hand.cancelToken, place, isCrowded };
+    const isCrowded = ofServer > settings.callsHeldMax - runningCalls.size;
+    const delivery: Delivery = { call, key: { tenant, thread }, cancelToken: running.cancelToken, place, isCrowded };
     try {
       await report(call, await deliver(deliveryDeps, delivery, () => invocations.build(call)));
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
-      if (!hand.withdrawn) throw new Fault('UNAVAILABLE', 'the dispatcher is stopping'); // (T1)
+      if (!running.withdrawn) throw new Fault('UNAVAILABLE', 'the dispatcher is stopping'); // (T1)
     } finally {
-      inHand.delete(handOf(call, call.effect.toolCallId));
+      runningCalls.delete(callKeyOf(call, call.effect.toolCallId));
       const left = (heldOf.get(server) ?? 1) - 1;
       if (left === 0) heldOf.delete(server);
       else heldOf.set(server, left);
@@ -142,21 +142,21 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   }
 
   function take(call: OwedCall, place: Place): Promise<void> {
-    const id = handOf(call, call.effect.toolCallId);
-    const known = inHand.get(id);
+    const id = callKeyOf(call, call.effect.toolCallId);
+    const known = runningCalls.get(id);
     if (known !== undefined) return place.releasedDuring(() => known.done); // (T2)
-    const hand: InHand = { cancelToken: new CancelTokenSource(), withdrawn: false, done: Promise.resolve() };
-    inHand.set(id, hand);
-    hand.done = invoke(call, hand, place); // `done` is not read before this: what runs at once looks up no other call
-    return hand.done;
+    const running: RunningCall = { cancelToken: new CancelTokenSource(), withdrawn: false, done: Promise.resolve() };
+    runningCalls.set(id, running);
+    running.done = invoke(call, running, place); // `done` is not read before this: what runs at once looks up no other call
+    return running.done;
   }
 
   async function withdraw({ tenant, thread, effect }: Withdrawal): Promise<void> {
     await ledger.settle({ tenant, thread }, effect.toolCallId, 'cancelled', null); // (T3)
-    const hand = inHand.get(handOf({ tenant, thread }, effect.toolCallId));
-    if (hand === undefined) return;
-    hand.withdrawn = true;
-    hand.cancelToken.cancel();
+    const running = runningCalls.get(callKeyOf({ tenant, thread }, effect.toolCallId));
+    if (running === undefined) return;
+    running.withdrawn = true;
+    running.cancelToken.cancel();
   }
 
   async function load(owed: OwedLoad): Promise<void> {
@@ -206,17 +206,19 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     },
     async stop(withinMs) {
       isStopping = true;
-      for (const { cancelToken } of inHand.values()) cancelToken.cancel();
+      for (const { cancelToken } of runningCalls.values()) cancelToken.cancel();
       await subscription?.close(withinMs);
       hardStop.abort();
       // What still waits for a bus that stopped first is not waited for: it touches no store any more.
       const waited = new AbortController();
-      const quiet = Promise.allSettled([...[...inHand.values()].map(({ done }) => done), ...others]);
+      const quiet = Promise.allSettled([...[...runningCalls.values()].map(({ done }) => done), ...others]);
       await Promise.race([quiet, clock.sleep(abandonMs, waited.signal)]);
       waited.abort();
     },
   };
 }
 
-const handOf = ({ tenant, thread }: { readonly tenant: string; readonly thread: string }, toolCallId: string): string =>
-  `${tenant} ${thread} ${toolCallId}`;
+const callKeyOf = (
+  { tenant, thread }: { readonly tenant: string; readonly thread: string },
+  toolCallId: string,
+): string => `${tenant} ${thread} ${toolCallId}`;

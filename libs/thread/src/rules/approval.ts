@@ -1,7 +1,7 @@
 // A person decides before anything is sent: the exact arguments are shown, and the answer is bound to them. R27, R104
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
-import { deceptions } from '../deception.ts';
+import { invisibleCharacters } from '../invisible-characters.ts';
 import type { Answer, ChoiceAnswer } from '../input.ts';
 import { threadLimits } from '../policy.ts';
 import { type Call, callOf, type Choice, own } from '../thread.ts';
@@ -13,7 +13,7 @@ import { wake } from './wake.ts';
 const choices = ['allow', 'deny', 'allow_for_thread'] as const;
 
 export function requestApproval(draft: Draft, call: Call, argumentsHash: string): void {
-  const warnings = deceptions(call.arguments);
+  const warnings = invisibleCharacters(call.arguments);
   const expiresAt = draft.moment.now + threadLimits.approvalDeadlineMs;
   draft.emit({
     type: 'ChoiceRequested',

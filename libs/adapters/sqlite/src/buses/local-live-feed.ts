@@ -56,7 +56,7 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
   }
 
   /** (H1) A listener that throws gets nothing more: its client reads the log again, as after any lost hint. */
-  function tell(key: ThreadKey, listener: (hint: Hint) => void, hint: Hint): void {
+  function notify(key: ThreadKey, listener: (hint: Hint) => void, hint: Hint): void {
     try {
       listener(hint);
     } catch {
@@ -69,7 +69,7 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
       if (hint.hint === 'delta') keep(key, hint.delta);
       else if (hint.hint === 'retrying') wait(key, hint.retrying);
       else if (hint.hint === 'committed') commit(key, hint);
-      for (const listener of listeners.get(key) ?? []) tell(key, listener, hint);
+      for (const listener of listeners.get(key) ?? []) notify(key, listener, hint);
     },
     subscribe: async (key, listener) => {
       const ours = listeners.get(key) ?? new Set();

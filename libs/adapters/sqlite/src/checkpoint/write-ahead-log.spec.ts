@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CheckpointLine, checkpointStates, createCheckpointLine, lineBytes } from './checkpoint-line.ts';
 import { createWriteAheadLog, type WriteAheadLog } from './write-ahead-log.ts';
-import { countersBytes, createCounterPen, readCounters } from '../writer/writer-counters.ts';
+import { countersBytes, createCounterWriter, readCounters } from '../writer/writer-counters.ts';
 
 const framesMax = 256;
 const pageBytes = 4_096;
@@ -32,7 +32,7 @@ beforeEach(() => {
   line = createCheckpointLine(memory);
   counters = new SharedArrayBuffer(countersBytes);
   started = 0;
-  wal = createWriteAheadLog(database, createCounterPen(counters), {
+  wal = createWriteAheadLog(database, createCounterWriter(counters), {
     framesMax,
     checkpointer: line,
     startCheckpointer: () => (started += 1),

@@ -11,7 +11,7 @@
 //   H3. A checkpoint counts when it has moved at least one frame.
 import type { DatabaseSync } from 'node:sqlite';
 import type { CheckpointRequest } from './checkpoint-line.ts';
-import type { CounterPen } from '../writer/writer-counters.ts';
+import type { CounterWriter } from '../writer/writer-counters.ts';
 
 export interface WriteAheadLog {
   /** A transaction of this many operations was written and synced. */
@@ -40,7 +40,7 @@ const littleShare = 1 / 64;
 
 export function createWriteAheadLog(
   database: DatabaseSync,
-  counters: CounterPen,
+  counters: CounterWriter,
   { framesMax, checkpointer, startCheckpointer, waitMsMax }: WriteAheadLogOptions,
 ): WriteAheadLog {
   const noop = database.prepare('PRAGMA wal_checkpoint(NOOP)');

@@ -1,4 +1,4 @@
-// The callers that wait for answers of the writer: first asked, first answered. (W1 of the writer's thread)
+// Callers that wait for the writer's answers, in the order of their operations. (writer-thread W1)
 import { faultOf } from '../file/fault-of.ts';
 import type { WriteAnswer } from './write-operation.ts';
 

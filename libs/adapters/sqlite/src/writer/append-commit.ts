@@ -38,7 +38,7 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
   const insertInput = database.prepare('INSERT INTO inputs (input, number, version) VALUES (?, ?, ?)');
   const insertOwed = database.prepare('INSERT INTO owed (number, version) VALUES (?, ?)');
 
-  // Two generations: the older one is dropped when the younger is full. Bounded, and cheap to keep.
+  // Two generations: the older one is dropped when the younger is full. Bounded, and cheap.
   let young = new Map<string, Head>();
   let old = new Map<string, Head>();
 

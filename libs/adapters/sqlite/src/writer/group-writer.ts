@@ -1,4 +1,4 @@
-// The event loop's end of the one writer: every write passes through here, and is answered when it is on disk.
+// The event loop's side of the writer thread: posts every write, and resolves it when it is on disk.
 //
 // The writer runs in a thread of its own, woken through shared memory. Measured on two cores, 1 KiB commits, one sync
 // 0.11 ms: a lone append takes 0.15–0.2 ms (0.03 less on the event loop itself); 64 threads append as fast either way,
@@ -8,9 +8,9 @@
 //   G1. Operations are carried out in the order in which they were posted; `write-queue.ts` decides when that is.
 //   G2. An operation's promise settles after its transaction: on disk, or rolled back.
 //   G3. At most `queuedMax` operations wait; then UNAVAILABLE, and nothing was accepted.
-//   G4. A writer that dies takes the process with it.
-//   G5. Of appends that were given together, those that failed are answered with their failure, and the others keep
-//       their answers; the call rejects only when all of them failed. (L8)
+//   G4. If the writer thread dies, the process ends.
+//   G5. In a group of appends each has its own answer, an outcome or its failure; the call rejects only if all failed.
+//       (L8)
 import type { Append, AppendAnswer } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel } from 'node:worker_threads';

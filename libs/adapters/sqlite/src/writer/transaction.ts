@@ -31,7 +31,7 @@ export function createTransactions(database: DatabaseSync, appender: CommitAppen
   const carryOut = createCarryOut(database, appender);
 
   /** Null when one operation failed by its own fault and everything is undone. (X2) */
-  function together(
+  function inOneTransaction(
     group: readonly WriteOperation[],
     each: (operation: WriteOperation) => WriteAnswer,
   ): GroupResult | null {
@@ -69,7 +69,7 @@ export function createTransactions(database: DatabaseSync, appender: CommitAppen
 
   return {
     run: (group) => {
-      const result = together(group, carryOut) ?? together(group, inSavepoint);
+      const result = inOneTransaction(group, carryOut) ?? inOneTransaction(group, inSavepoint);
       if (result === null) throw new Error('a group failed twice by the fault of one operation');
       return result;
     },

@@ -24,14 +24,14 @@ const names = [
 type Counter = (typeof names)[number];
 export type WriterCounters = Readonly<Record<Counter, number>>;
 
-export interface CounterPen {
+export interface CounterWriter {
   add(counter: Counter, count: number): void;
   set(counter: Counter, value: number): void;
 }
 
 export const countersBytes = names.length * Float64Array.BYTES_PER_ELEMENT;
 
-export function createCounterPen(memory: SharedArrayBuffer): CounterPen {
+export function createCounterWriter(memory: SharedArrayBuffer): CounterWriter {
   const values = new Float64Array(memory);
   const set = (counter: Counter, value: number): void => {
     values[names.indexOf(counter)] = value;

@@ -5,9 +5,9 @@
 //
 // Invariants:
 //   W1. Order of arrival is order of execution.
-//   W2. No checkpoint runs inside a transaction, and between two of them only for what the other thread left, or for
-//       the whole log where that thread does not keep up: so the log stays bounded. (H1, H2)
-//       SQLite's own checkpoints would stall the transactions.
+//   W2. This thread checkpoints between transactions only: the frames that the checkpoint thread left, or the whole log
+//       if that thread falls behind. So the log stays bounded. (H1, H2) SQLite's own checkpoints, which run inside a
+//       COMMIT, are off.
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';
@@ -15,7 +15,7 @@ import { createCheckpointLine } from '../checkpoint/checkpoint-line.ts';
 import { failureOf, troubleOf } from '../file/sqlite-failure.ts';
 import { busyMsMax, createTransactions } from './transaction.ts';
 import { createWriteAheadLog } from '../checkpoint/write-ahead-log.ts';
-import { createCounterPen } from './writer-counters.ts';
+import { createCounterWriter } from './writer-counters.ts';
 import { createWriterSignal } from './writer-signal.ts';
 import type { WriteAnswer, WriteOperation, WriterMessage, WriterReply, WriterSetup } from './write-operation.ts';
 
@@ -35,7 +35,7 @@ database.exec('PRAGMA temp_store = MEMORY'); // a temporary directory that is fu
 if (setup.pagesMax !== null) database.exec(`PRAGMA max_page_count = ${setup.pagesMax}`);
 const appender = createCommitAppender(database);
 const transactions = createTransactions(database, appender);
-const counters = createCounterPen(setup.counters);
+const counters = createCounterWriter(setup.counters);
 const wal = createWriteAheadLog(database, counters, {
   framesMax: setup.walFramesMax,
   checkpointer: createCheckpointLine(setup.line),

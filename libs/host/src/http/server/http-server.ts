@@ -76,9 +76,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     listen: (host, port) => server.listen({ host, port }),
     async close() {
       stopping.abort(); // (H3)
-      const patience = setTimeout(() => server.server.closeAllConnections(), requestsFinishWithinMs);
+      const closeTimer = setTimeout(() => server.server.closeAllConnections(), requestsFinishWithinMs);
       await app.close();
-      clearTimeout(patience);
+      clearTimeout(closeTimer);
     },
   };
 }

@@ -23,7 +23,7 @@ export interface NewApiKey {
   readonly expiresAt: number | null;
 }
 
-export interface KeyDesk {
+export interface KeyApi {
   /** The key's record, or null when there is none or it has expired. */
   authenticate(key: string): Promise<ApiKey | null>;
   /** Makes a key; its text is in the answer and nowhere else. */
@@ -35,11 +35,11 @@ export interface KeyDesk {
   ensure(tenant: string, name: string, key: string): Promise<void>;
 }
 
-export function createKeyDesk(deps: {
+export function createKeyApi(deps: {
   readonly apiKeys: ApiKeys;
   readonly clock: Clock;
   readonly entropy: Entropy;
-}): KeyDesk {
+}): KeyApi {
   const { apiKeys, clock, entropy } = deps;
   const shared = createSharedReads<ApiKey | null>();
   const remembered = new Map<string, { readonly record: ApiKey; readonly until: number }>();

@@ -65,7 +65,7 @@ function blobsOf({
   return [...new Set(named)];
 }
 
-export interface EventDesk {
+export interface EventApi {
   /** Never ends: `nextCursor` is the last position given, so a poller keeps its place. */
   page(
     key: ThreadKey,
@@ -80,7 +80,7 @@ export interface EventDesk {
   ): Promise<Answered<{ readonly data: readonly Commit[]; readonly nextCursor: string | null }>>;
 }
 
-export function createEventDesk(ports: { readonly log: ThreadLog; readonly threads: ThreadLookup }): EventDesk {
+export function createEventApi(ports: { readonly log: ThreadLog; readonly threads: ThreadLookup }): EventApi {
   const { log, threads } = ports;
   return {
     async page(key, after, limit) {

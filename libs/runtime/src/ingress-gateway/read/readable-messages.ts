@@ -24,7 +24,7 @@ export interface ReadableMessage {
   readonly threadId?: string;
 }
 
-export interface ReadableDesk {
+export interface ReadableApi {
   /** A fork's conversation begins with the one that it was forked from. */
   list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ReadableMessage>>>;
 }
@@ -35,7 +35,7 @@ export interface ReadablePorts {
   readonly threads: ThreadLookup;
 }
 
-export function createReadableDesk(ports: ReadablePorts): ReadableDesk {
+export function createReadableApi(ports: ReadablePorts): ReadableApi {
   const { log, threads } = ports;
   return {
     async list(key, page) {

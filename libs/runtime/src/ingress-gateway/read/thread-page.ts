@@ -1,4 +1,4 @@
-// One page of a list, as every desk answers it.
+// One page of a list, as every part of the client API answers it.
 //
 // Invariants:
 //   Q1. A cursor into a log is a position: what is listed next comes from later events. It stays valid for ever.

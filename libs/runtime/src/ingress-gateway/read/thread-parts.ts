@@ -26,7 +26,7 @@ export interface ScheduleView extends Schedule {
   readonly nextAt: number | null;
 }
 
-export interface ThreadPartsDesk {
+export interface ThreadPartsApi {
   subscriptions(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<SubscriptionView>>>;
   children(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ThreadSummary>>>;
   views(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<View>>>;
@@ -45,7 +45,7 @@ export interface ThreadPartsPorts {
   readonly mintName: MintRequestName;
 }
 
-export function createThreadPartsDesk(ports: ThreadPartsPorts): ThreadPartsDesk {
+export function createThreadPartsApi(ports: ThreadPartsPorts): ThreadPartsApi {
   const { threads, directory, bus, mintName } = ports;
 
   /** For a thread that exists. */

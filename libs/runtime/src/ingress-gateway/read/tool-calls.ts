@@ -22,7 +22,7 @@ export interface ToolCallView {
   readonly threadId?: string;
 }
 
-export interface ToolCallDesk {
+export interface ToolCallApi {
   /** In the order of the model's requests; a fork's begin with those that it inherited. */
   list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ToolCallView>>>;
 }
@@ -39,7 +39,7 @@ type Requested = Pick<ToolCallView, 'toolCallId' | 'operation' | 'toolServer' | 
   readonly generation: Generation;
 };
 
-export function createToolCallDesk(ports: ToolCallPorts): ToolCallDesk {
+export function createToolCallApi(ports: ToolCallPorts): ToolCallApi {
   const { log, threads } = ports;
   return {
     async list(key, page) {

@@ -23,7 +23,7 @@ import { answered, type Answered, invalid, notFound, refused } from '../refusal.
 
 export type AgentContent = Pick<Agent, 'instructions' | 'model' | 'toolServers' | 'policies' | 'limits'>;
 
-export interface AgentDesk {
+export interface AgentApi {
   create(
     tenant: string,
     name: string,
@@ -46,7 +46,7 @@ export interface AgentPorts {
 /** Clients that make the next version at once alternate; more rounds than this mean that something else is wrong. */
 const insertAttemptsMax = 10;
 
-export function createAgentDesk(ports: AgentPorts): AgentDesk {
+export function createAgentApi(ports: AgentPorts): AgentApi {
   const { agents, directory } = ports;
   return {
     async create(tenant, name, content) {

@@ -19,7 +19,7 @@ import { answered, type Answered, notFound, refused } from '../refusal.ts';
 import type { ListPage } from '../read/thread-page.ts';
 import { cutPage } from '../read/whole-list.ts';
 
-export interface SecretDesk {
+export interface SecretApi {
   put(tenant: string, name: string, value: string, origins: readonly string[]): Promise<void>;
   list(tenant: string, page: PageRequest): Promise<ListPage<SealedSecret>>;
   remove(tenant: string, name: string): Promise<Answered<null>>;
@@ -35,7 +35,7 @@ export interface SecretPorts {
 
 const pageLimit = 200;
 
-export function createSecretDesk(ports: SecretPorts): SecretDesk {
+export function createSecretApi(ports: SecretPorts): SecretApi {
   const { secrets, clock, sealer } = ports;
   return {
     async put(tenant, name, value, origins) {

@@ -16,7 +16,7 @@ export type ToolServerContent = Pick<
 
 export type ToolServerPatch = Partial<Omit<ToolServerContent, 'name'>> & { readonly paused?: boolean };
 
-export interface ToolServerDesk {
+export interface ToolServerApi {
   create(
     tenant: string,
     content: ToolServerContent,
@@ -34,7 +34,7 @@ export interface ToolServerPorts {
   readonly entropy: Entropy;
 }
 
-export function createToolServerDesk(ports: ToolServerPorts): ToolServerDesk {
+export function createToolServerApi(ports: ToolServerPorts): ToolServerApi {
   const { toolServers, clock, entropy } = ports;
   return {
     async create(tenant, content) {

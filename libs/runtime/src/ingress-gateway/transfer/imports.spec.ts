@@ -5,7 +5,7 @@ import { defaultLimits, defaultPolicies, type ThreadEvent } from '@dormouse/thre
 import { expect, it } from 'vitest';
 import { chainHash, openCommit, sealCommit } from '../../log/envelope.ts';
 import { nameOfText, publicId } from '../access/client-id.ts';
-import { createImportDesk } from './imports.ts';
+import { createImportApi } from './imports.ts';
 import { spoken, stage, type Stage } from '../spec/stage.ts';
 
 const opened: ThreadEvent = {
@@ -305,7 +305,7 @@ it('M1 the same part at the same moment is taken twice, whatever comes between t
       expect(detailOf(await take(at, whole))).toBe('taken');
     };
     const { log, agents, blobs, directory, snapshots } = at.ports;
-    const desk = createImportDesk({
+    const api = createImportApi({
       ...{ agents, blobs, directory, snapshots, clock: at.clock, entropy: createSeededEntropy(1) },
       log: {
         append: (group) => meanwhile().then(() => log.append(group)),
@@ -317,7 +317,7 @@ it('M1 the same part at the same moment is taken twice, whatever comes between t
     });
     const part = { of: headOf(whole), origin: null, last: false };
     await take(at, whole.slice(0, 1));
-    expect(detailOf(await desk.take('acme', { ...part, commits: whole.slice(1) }))).toBe('taken');
+    expect(detailOf(await api.take('acme', { ...part, commits: whole.slice(1) }))).toBe('taken');
     expect(others).toBe(reads > turn ? 1 : 0);
   }
 });

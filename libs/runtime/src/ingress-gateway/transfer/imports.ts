@@ -52,7 +52,7 @@ export interface ImportedBlob {
   readonly bytes: Uint8Array;
 }
 
-export interface ImportDesk {
+export interface ImportApi {
   /** `position` is the end of the part. */
   take(tenant: string, part: ImportPart): Promise<Answered<{ readonly thread: string; readonly position: number }>>;
   /** What later commits refer to. */
@@ -69,7 +69,7 @@ export interface ImportPorts {
   readonly entropy: Entropy;
 }
 
-export function createImportDesk(ports: ImportPorts): ImportDesk {
+export function createImportApi(ports: ImportPorts): ImportApi {
   const { log, blobs } = ports;
   return {
     async takeBlob(tenant, { sha256, mediaType, bytes }) {

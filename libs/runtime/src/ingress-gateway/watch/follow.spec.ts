@@ -2,7 +2,7 @@ import { plainSealer, settle } from '@dormouse/adapter-memory';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import type { Retrying } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { createFollowDesk, type Frame } from './follow.ts';
+import { createFollowApi, type Frame } from './follow.ts';
 import { followCommits, holdHints, type Followed, openHints } from './follow-commits.ts';
 import { key, spoken, stage, type Stage } from '../spec/stage.ts';
 
@@ -20,7 +20,7 @@ function reading(at: Stage, after: number): { readonly seen: Followed[]; readonl
 
 /** The frames of a stream from the beginning, read in the background. */
 async function framesOf(at: Stage): Promise<{ readonly seen: Frame[]; readonly stop: () => void }> {
-  const desk = createFollowDesk({
+  const api = createFollowApi({
     ...at.ports,
     clock: at.clock,
     sealer: plainSealer,
@@ -32,7 +32,7 @@ async function framesOf(at: Stage): Promise<{ readonly seen: Frame[]; readonly s
     },
   });
   const stop = new AbortController();
-  const found = await desk.follow(key, 0, stop.signal);
+  const found = await api.follow(key, 0, stop.signal);
   if (!found.ok || found.value === 'nothing_newer') throw new Error('there is no stream');
   const frames = found.value;
   const seen: Frame[] = [];
@@ -169,7 +169,7 @@ describe('a stream', () => {
     const at = stage();
     await at.commit(key, [spoken('a')]);
     await at.ports.views.put(key, { viewType: 'chart', content: '{"v":1}' });
-    const desk = createFollowDesk({
+    const api = createFollowApi({
       ...at.ports,
       clock: at.clock,
       sealer: plainSealer,
@@ -181,7 +181,7 @@ describe('a stream', () => {
       },
     });
     const stop = new AbortController();
-    const found = await desk.follow(key, 0, stop.signal);
+    const found = await api.follow(key, 0, stop.signal);
     if (!found.ok || found.value === 'nothing_newer') throw new Error('there is no stream');
     const frames = found.value[Symbol.asyncIterator]();
     const seen: Frame[] = [];

@@ -41,7 +41,7 @@ export interface OpenLogin {
   readonly expiresAt: number;
 }
 
-export interface FollowDesk {
+export interface FollowApi {
   /** 404, or `nothing_newer` on a closed thread that has been read to its end, or the stream. */
   follow(key: ThreadKey, after: number, signal: AbortSignal): Promise<Answered<AsyncIterable<Frame> | 'nothing_newer'>>;
 }
@@ -54,7 +54,7 @@ export interface FollowDeskPorts extends FollowPorts {
   readonly views: Views;
 }
 
-export function createFollowDesk(ports: FollowDeskPorts): FollowDesk {
+export function createFollowApi(ports: FollowDeskPorts): FollowApi {
   return {
     async follow(key, after, signal) {
       const found = await ports.threads.find(key);

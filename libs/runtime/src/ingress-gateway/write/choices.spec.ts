@@ -1,6 +1,6 @@
 import type { ThreadEvent } from '@dormouse/thread';
 import { expect, it } from 'vitest';
-import { createChoiceDesk } from './choices.ts';
+import { createChoiceApi } from './choices.ts';
 import { inputIdOf, publicId } from '../access/client-id.ts';
 import { key, stage } from '../spec/stage.ts';
 
@@ -31,7 +31,7 @@ it('H1 a second answer is refused with the first, also when one commit decided b
   const decideBoth = async (): Promise<void> => {
     await at.commit(key, [first, refused], ['c:first', inputIdOf(name)]);
   };
-  const desk = createChoiceDesk({
+  const api = createChoiceApi({
     ...ports,
     clock,
     threads: {
@@ -45,7 +45,7 @@ it('H1 a second answer is refused with the first, also when one commit decided b
   });
   const answer = { answer: { answer: 'decision', decision: 'allow' }, reason: null, decidedBy: 'ben' } as const;
   const origin = { tenant: key.tenant, method: 'POST', path: '/', idempotencyKey: null };
-  expect(await desk.answer(key, 'cho_1', answer, origin)).toMatchObject({
+  expect(await api.answer(key, 'cho_1', answer, origin)).toMatchObject({
     ok: false,
     refusal: { code: 'CHOICE_SETTLED', settled: { choiceId: 'cho_1', decision: 'deny', by: 'ann' } },
   });

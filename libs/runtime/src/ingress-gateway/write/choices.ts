@@ -22,7 +22,7 @@ export interface GivenAnswer {
   readonly decidedBy: string | null;
 }
 
-export interface ChoiceDesk {
+export interface ChoiceApi {
   list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ChoiceView>>>;
   answer(
     key: ThreadKey,
@@ -42,7 +42,7 @@ export interface ChoicePorts extends FollowPorts {
 /** How long a client waits for the decision whether its answer was first. */
 const decidedWithinMs = 5_000;
 
-export function createChoiceDesk(ports: ChoicePorts): ChoiceDesk {
+export function createChoiceApi(ports: ChoicePorts): ChoiceApi {
   const { log, bus, threads, mintName } = ports;
   return {
     async list(key, page) {

@@ -18,7 +18,7 @@ export interface PostedMessage {
   readonly mayBeOld: boolean;
 }
 
-export interface MessageDesk {
+export interface MessageApi {
   post(key: ThreadKey, items: readonly MessageItem[], origin: RequestOrigin): Promise<Answered<PostedMessage>>;
 }
 
@@ -29,7 +29,7 @@ export interface MessagePorts {
   readonly mintName: MintRequestName;
 }
 
-export function createMessageDesk(ports: MessagePorts): MessageDesk {
+export function createMessageApi(ports: MessagePorts): MessageApi {
   const { bus, threads, mintName } = ports;
   return {
     async post(given, items, origin) {

@@ -31,18 +31,18 @@ export interface ParkedView {
   readonly parkedAt: number;
 }
 
-export interface ParkedDesk {
+export interface ParkedApi {
   list(tenant: string, page: PageRequest): Promise<ListPage<ParkedView>>;
   show(key: ThreadKey): Promise<Answered<ParkedView & { readonly inputs: readonly ParkedInputView[] }>>;
   replay(key: ThreadKey): Promise<Answered<ParkedView>>;
   drop(key: ThreadKey, inputId: string): Promise<Answered<ParkedInputView>>;
 }
 
-export function createParkedDesk(ports: {
+export function createParkedApi(ports: {
   readonly parked: ParkedThreads;
   readonly bus: InputBus;
   readonly clock: Clock;
-}): ParkedDesk {
+}): ParkedApi {
   const { parked, bus, clock } = ports;
 
   return {

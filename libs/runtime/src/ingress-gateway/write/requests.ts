@@ -16,7 +16,7 @@ export type ThreadRequest =
   | { readonly ask: 'migration'; readonly toolServers: Readonly<Record<string, string>> }
   | { readonly ask: 'unschedule'; readonly scheduleId: string };
 
-export interface RequestDesk {
+export interface RequestApi {
   /** The id reappears as `cause.id` of the events it leads to. */
   post(key: ThreadKey, request: ThreadRequest, origin: RequestOrigin): Promise<Answered<{ readonly id: string }>>;
 }
@@ -27,7 +27,7 @@ export interface RequestPorts {
   readonly mintName: MintRequestName;
 }
 
-export function createRequestDesk(ports: RequestPorts): RequestDesk {
+export function createRequestApi(ports: RequestPorts): RequestApi {
   return {
     async post(key, request, origin) {
       const found = await ports.threads.find(key);

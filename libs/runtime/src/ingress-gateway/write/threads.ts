@@ -48,7 +48,7 @@ export interface ThreadPatch {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-export interface ThreadDesk {
+export interface ThreadApi {
   open(
     tenant: string,
     wanted: NewThread,
@@ -81,7 +81,7 @@ export interface ThreadPorts {
   readonly mintName: MintRequestName;
 }
 
-export function createThreadDesk(ports: ThreadPorts): ThreadDesk {
+export function createThreadApi(ports: ThreadPorts): ThreadApi {
   const { agents, directory } = ports;
   return {
     async open(tenant, wanted, origin) {

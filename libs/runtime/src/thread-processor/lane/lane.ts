@@ -1,4 +1,4 @@
-// One thread's queue: first in, first out, one slice at a time. Owns order and patience; slices are opaque to it.
+// One thread's queue: first in, first out, one slice at a time. Owns order, retries and parking; slices are opaque to it.
 //
 // Invariants:
 //   L1. A failing slice is tried again at the head of its lane, never skipped and never overtaken. (V6)
@@ -9,7 +9,7 @@
 //       does not know a thread looks for the mark first, also before a recovery: its answer would be decided. A
 //       recovery has no input to put aside: it is tried again slowly, and said aloud. So does a kind that this version
 //       does not know, at once (`known-again.ts`); and a Fault that only this thread meets, for longer than a server
-//       takes to come back (`fault-patience.ts`).
+//       takes to come back (`own-fault.ts`).
 //   L5. An input whose sender was told that it was not taken is not decided later. An attempt that is under way ends,
 //       and what is in the log then, or may be, is paid like everything else.
 //   L6. Of what waits here a share counts for the process: however much one thread is sent, others' inputs are taken.
@@ -17,7 +17,7 @@ import { backoffMs } from '@dormouse/collections';
 import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
 import { NeedsNewerVersion } from '@dormouse/thread';
 import type { CompletionAnswer, CompletionRun } from '../completion/completion-run.ts';
-import { type Crowd, FaultPatience } from './fault-patience.ts';
+import { OwnFaultDetector, type SliceCounts } from './own-fault.ts';
 import type { Hold } from '../pay/held-deliveries.ts';
 import { needsNewerVersion } from './known-again.ts';
 import type { Parking } from './parking.ts';
@@ -47,7 +47,7 @@ export interface LaneHome {
   readonly logger: Logger;
   readonly settings: ProcessorSettings;
   readonly parking: Parking;
-  readonly crowd: Crowd;
+  readonly sliceCounts: SliceCounts;
   readonly repayments: Repayments;
   /** Aborted when the assignment ends. */
   readonly revoked: AbortSignal;
@@ -74,7 +74,7 @@ export class Lane implements LaneMemory {
   #replay: Replay | null = null;
   #fault: string | null = null;
   /** Null while no Fault is met. */
-  #patience: FaultPatience | null = null;
+  #ownFault: OwnFaultDetector | null = null;
   /** Set while deliveries of an earlier owner are paid again, or wait for that. */
   #repayment: Repayment | null = null;
   #waitsToRepay = false;
@@ -236,7 +236,7 @@ export class Lane implements LaneMemory {
       const [item] = this.#queue;
       if (item?.what !== 'input') return;
       if (!isWithdrawn(item)) await this.#home.parking.add(this.key, item.input, item.trace);
-      for (const row of item.kept) row.putBack();
+      for (const row of item.parkedRows) row.putBack();
       this.#queue.shift();
       this.#recount();
       if (item.answerOf !== null && item.answerOf === this.run) this.#endRun(item.answerOf);
@@ -296,7 +296,7 @@ export class Lane implements LaneMemory {
   /** An answer whose completion another input has ended meanwhile. (L3) */
   #isOvertaken(item: LaneItem): boolean {
     if (item.what !== 'input' || item.answerOf === null || item.answerOf === this.run) return false;
-    return item.deliveries.length === 0 && item.kept.length === 0;
+    return item.deliveries.length === 0 && item.parkedRows.length === 0;
   }
 
   async #sliceFailed(items: readonly SliceItem[], error: unknown): Promise<void> {
@@ -308,22 +308,22 @@ export class Lane implements LaneMemory {
   }
 
   #passed(): void {
-    this.#home.crowd.passed += 1;
-    this.#patience = null;
+    this.#home.sliceCounts.succeeded += 1;
+    this.#ownFault = null;
     this.#progressed();
   }
 
   /** (L4) */
   #isItsOwnFault(error: unknown): boolean {
     if (!(error instanceof Fault)) return false;
-    const { settings, clock, crowd } = this.#home;
-    if (this.#patience === null) {
-      this.#patience = new FaultPatience(crowd);
+    const { settings, clock, sliceCounts } = this.#home;
+    if (this.#ownFault === null) {
+      this.#ownFault = new OwnFaultDetector(sliceCounts);
       return false;
     }
     const isCrowded = this.#queue.length >= settings.queuedInputsPerThreadMax;
-    const patienceMs = isCrowded ? settings.faultPatienceMsCrowded : settings.faultPatienceMs;
-    return this.#patience.meetsAnother(clock.now()) >= patienceMs;
+    const afterMs = isCrowded ? settings.ownFaultAfterMsCrowded : settings.ownFaultAfterMs;
+    return this.#ownFault.noteFault(clock.now()) >= afterMs;
   }
 
   #progressed(): void {
@@ -332,7 +332,7 @@ export class Lane implements LaneMemory {
     this.#fault = null;
   }
 
-  /** A reload that decided nothing: at once the first time, then with growing patience. */
+  /** A reload that decided nothing: at once the first time, then after growing pauses. */
   async #pause(): Promise<void> {
     this.#failures += 1;
     if (this.#failures > 1) await this.#sleep(this.#failures - 1);
@@ -346,7 +346,7 @@ export class Lane implements LaneMemory {
   /** (L4) */
   async #park(error: unknown): Promise<void> {
     await this.#home.parking.park(this.key, reasonOf(error));
-    this.#patience = null;
+    this.#ownFault = null;
     this.#replay?.giveUp();
     this.#parked = true;
   }

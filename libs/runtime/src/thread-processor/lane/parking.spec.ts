@@ -219,7 +219,7 @@ describe.each(['standalone', 'durable'] as const)('an owner that dies, %s', (top
     const { stage, actor, plays, processor } = await parkedAtWork(topology);
     plays.now = never;
     await actor.ports.parked.replay(key);
-    void actor.ports.inputs.publish(key, replayWake); // as the desk does
+    void actor.ports.inputs.publish(key, replayWake); // as the ingress gateway does
     await stage.clock.advance(5_000);
     expect(clientInputs(stage)).toEqual(['c:after']);
     expect(stage.asked).toHaveLength(1);

@@ -77,7 +77,7 @@ describe('a replay', () => {
     const [second] = items('a'); // requested again while the first one still waited to be put aside
     replay.giveUp();
     for (const item of [second, first]) {
-      for (const row of item?.kept ?? []) row.putBack();
+      for (const row of item?.parkedRows ?? []) row.putBack();
       item?.hold.drop();
     }
     await forget();

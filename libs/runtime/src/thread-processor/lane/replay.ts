@@ -74,6 +74,6 @@ export class Replay {
       isPutBack = true;
     };
     const row: InputDelivery = { what: 'input', ...this.#key, input, trace, decided: () => {}, release };
-    return { ...undelivered(input, trace), kept: [{ putBack }], hold: new Hold([row]) };
+    return { ...undelivered(input, trace), parkedRows: [{ putBack }], hold: new Hold([row]) };
   }
 }

@@ -4,8 +4,8 @@
 //   A1. Nothing is paid before the commit is in the log.
 //   A2. All items of a commit are released together, after its payment. (V8)
 //   A3. Every outcome of the append is handled: a conflict is decided again on a reloaded state, a duplicate is looked
-//       up, an unknown outcome is read back by its nonce, and so is an append that throws. (L5, L8) Both indexes may be
-//       violated and only one be named.
+//       up, an unknown outcome is read back by its nonce, and so is an append that throws. (L5, L8) A store that finds
+//       both a conflict and a duplicate may name only one of them.
 //   A4. `too_large` is permanent: the slice throws what is not a Fault, so that the lane parks its thread and does not
 //       retry.
 //   A5. The transcript in memory takes the messages of a commit once the commit is in the log.
@@ -16,7 +16,7 @@ import { afterCommit, type Debt, type ThreadState } from '../state/thread-state.
 import type { DecidedSlice } from './decide-slice.ts';
 import { finish, settleDecided } from './settle.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';
-import { type InputItem, type SliceItem, tell } from './slice-item.ts';
+import { type InputItem, type SliceItem, answerDeliveries } from './slice-item.ts';
 
 type KnownOutcome = Exclude<AppendOutcome, 'unknown' | 'too_large'>;
 
@@ -28,10 +28,7 @@ interface SealedSlice {
   readonly debts: readonly Debt[];
 }
 
-/**
- * Those items that are finished; the others are decided again. @throws what is not a Fault where the commit is too
- * large. (A4)
- */
+/** Answers the finished items; the others are decided again. @throws Error, not a Fault, if the commit is too large. (A4) */
 export async function commitSlice(
   deps: SliceDeps,
   lane: LaneMemory,
@@ -68,13 +65,13 @@ function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: Dec
 }
 
 /**
- * Whether its deliveries have to wait for a payment. What the commit itself has settled is never owed again; an answer
- * came through memory, and what its commit owes is covered by the deliveries that its completion held. (V2)
+ * Whether the commit of a delivered input leaves an effect to pay. The answer of a completion has no deliveries: those
+ * that its run holds cover what its commit owes. (V2)
  */
 const owesDeliveries = ({ protocol }: SliceDeps, { effects, items, thread }: DecidedSlice): boolean =>
   items.some((item) => item.deliveries.length > 0) && effects.some((effect) => protocol.isOwed(thread, effect));
 
-/** What became of the commit, also where the store answered nothing that can be known from. (A3) */
+/** The outcome of the append. After an unknown outcome or an exception the commit is read back. (A3) */
 async function append(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice): Promise<KnownOutcome> {
   const { slice, commit } = sealed;
   let outcome: AppendOutcome;
@@ -103,7 +100,7 @@ async function decideAgain(
 /** Reads back an append with an unknown outcome. (A3) */
 async function readBack(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice): Promise<KnownOutcome> {
   markUncertain(sealed);
-  // Not there may mean not yet: should it land later, a reload meets it like any foreign commit. (L5, V1)
+  // An absent commit may still be stored later: the next reload pays it as a foreign commit. (L5, V1)
   return (await isStored(deps, lane, sealed)) ? 'appended' : 'conflict';
 }
 
@@ -138,7 +135,7 @@ function publish(deps: SliceDeps, lane: LaneMemory, { slice, commit, after }: Se
   const { events, thread, messages } = slice;
   after.messages.append(messages); // (A5)
   deps.cache.put(lane.cacheKey, deps.snapshots.consider(lane.key, after));
-  for (const item of slice.items) tell(item, commit.version);
+  for (const item of slice.items) answerDeliveries(item, commit.version);
   deps.feed.publish(lane.key, { hint: 'committed', commit, after: { events, thread } });
   deps.projections.changed(lane.key, thread);
 }
@@ -150,16 +147,16 @@ async function paySlice(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice):
   } finally {
     hold.drop();
   }
-  stretchOver(lane, sealed);
+  extendStretch(lane, sealed);
 }
 
-/** This lane has paid the commit itself. */
-function stretchOver(lane: LaneMemory, { commit, after }: SealedSlice): void {
+/** Extends the lane's stretch over the commit that it has just paid. */
+function extendStretch(lane: LaneMemory, { commit, after }: SealedSlice): void {
   const { stretch } = lane;
   if (stretch?.to === commit.version) lane.stretch = { from: stretch.from, to: after.thread.position };
 }
 
-/** One hold over all items, which are then released together (A2); held by the caller. */
+/** One hold that absorbs the holds of all items, so that they are released together. (A2) The caller drops it. */
 function holdAll(items: readonly InputItem[]): Hold {
   const [only] = items;
   if (items.length === 1 && only !== undefined) return only.hold.retain();
@@ -168,7 +165,7 @@ function holdAll(items: readonly InputItem[]): Hold {
   return all;
 }
 
-/** Any of them may be the duplicate: each is looked up; those found are paid, the others are decided again. (V8) */
+/** The store does not say which input is the duplicate: looks up each, pays those found, leaves the others. (V8) */
 async function settleDuplicates(
   deps: SliceDeps,
   lane: LaneMemory,
@@ -186,7 +183,7 @@ async function settleDuplicates(
       found.push(await settleDecided(deps, lane, item, commit));
     } catch (error) {
       if (found.length === 0) throw error;
-      return found; // these are finished, and only once; this item and the rest are retried
+      return found; // these items are finished; this one and the rest are retried
     }
   }
   deps.logger.info('commit_duplicate', { ...lane.key, inputs: idsOf(found) });

@@ -1,8 +1,9 @@
 // A refusal that leaves no commit becomes final only when the log agrees. (V4)
 //
 // Invariants:
-//   R1. First: the head of the log equals the version that was decided on. Then: the input is not in the log. In this
-//       order, both anew after every reload; the other order, or one alone, lets a stale state refuse for ever.
+//   R1. First: the head of the log equals the version that was decided on. Then: the input is not in the log. Both
+//       reads are repeated after every reload, in this order: in the other order, or with one read alone, a stale
+//       state could refuse an input for ever.
 import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 
 export type Confirmation =

@@ -21,7 +21,7 @@ import { heapBytesOf } from '../state/heap-weight.ts';
 import { foldTranscript } from '../state/thread-state.ts';
 import type { InputItem } from './slice-item.ts';
 
-/** What a commit will say, and the thread as it is then. */
+/** The content of a commit, and the thread after it. */
 export interface DecidedSlice {
   readonly outcome: 'commit';
   readonly items: readonly InputItem[];
@@ -29,7 +29,7 @@ export interface DecidedSlice {
   readonly effects: readonly ThreadEffect[];
   readonly thread: Thread;
   readonly tail: TranscriptTail;
-  /** Those that its events made final. */
+  /** Transcript messages that the events made final. */
   readonly messages: readonly ModelMessage[];
 }
 

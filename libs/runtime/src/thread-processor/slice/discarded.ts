@@ -1,4 +1,4 @@
-// Messages of tool servers that no thread waits for: the heart discards them, here they are counted. R35, R81, R82
+// Counts the messages of tool servers that `decide` discards because no call waits for them. R35, R81, R82
 //
 // Invariants:
 //   X1. Each is counted, by thread, kind and reason. The first is logged, then every count that is a power of two: a

@@ -17,7 +17,7 @@ function join(first: InputItem, second: InputItem): InputItem {
   return {
     ...first,
     deliveries: [...first.deliveries, ...second.deliveries],
-    kept: [...first.kept, ...second.kept],
+    parkedRows: [...first.parkedRows, ...second.parkedRows],
     mayBeStored: first.mayBeStored || second.mayBeStored,
     answerOf: first.answerOf ?? second.answerOf,
   };

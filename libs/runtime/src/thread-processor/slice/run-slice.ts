@@ -4,7 +4,7 @@
 //   F1. A crash anywhere is harmless: before the append nothing happened; after it the commit owes what it says, and
 //       the next process that gets its input or its recovery pays it.
 //   F2. A warm slice reads nothing and writes one commit.
-//   F3. Commits above the lane's own stretch that it did not write are paid before anything else is decided. (V1)
+//   F3. Commits above the lane's stretch come from another process: they are paid before anything is decided. (V1)
 //   F4. A refusal without a commit is final only when the log agrees, after every reload anew. (V4)
 import { unreachable } from '@dormouse/thread';
 import { Hold } from '../pay/held-deliveries.ts';
@@ -14,10 +14,10 @@ import { decideSlice, type RefusedInput } from './decide-slice.ts';
 import { showView } from './show-view.ts';
 import { finish, repay, settleDecided, settleRead, versionsOf } from './settle.ts';
 import type { LaneMemory, SliceDeps, Stretch } from './slice-deps.ts';
-import { type InputItem, type RecoveryItem, type SliceItem, tell } from './slice-item.ts';
+import { type InputItem, type RecoveryItem, type SliceItem, answerDeliveries } from './slice-item.ts';
 
 /**
- * Runs one slice over the head of these items. Answers the finished ones; the others come again.
+ * Runs one slice over the first of these items. Answers the finished ones; the caller passes the others again.
  * @throws what the decision of the first item throws, at once or later
  */
 export function runSlice(
@@ -64,7 +64,7 @@ function leadingInputs(items: readonly SliceItem[]): readonly InputItem[] {
 
 interface CurrentState {
   readonly state: ThreadState;
-  /** The reading of the state, when it is the first of this lane. */
+  /** The reading that gave the state, if it is this lane's first. */
   readonly first: ReadThread | null;
 }
 
@@ -81,7 +81,7 @@ async function currentState(deps: SliceDeps, lane: LaneMemory): Promise<CurrentS
   const read = await deps.protocol.readThread(deps.sources, lane.key, stretch?.to ?? null);
   const { state, debts } = read;
   if (stretch === null) {
-    lane.stretch = emptyStretch(state); // what is below was paid and released, or is delivered again
+    lane.stretch = emptyStretch(state); // commits below are paid, or their inputs are delivered again
   } else if (state.thread.position > stretch.to) {
     await deps.protocol.payForeign(deps, lane, debts, state); // (F3)
     lane.stretch = { from: stretch.from, to: state.thread.position };
@@ -91,9 +91,9 @@ async function currentState(deps: SliceDeps, lane: LaneMemory): Promise<CurrentS
 }
 
 /**
- * Pays commits that another process appended. A hold of its own, never the head's: what it takes over from an ended
- * completion is older than the head, and an older hold may have to wait for the head's delivery later. Two holds that
- * wait for each other are never released (H3).
+ * Pays commits that another process appended, under a new hold. The payment may absorb the hold of an ended completion,
+ * which is older than the head item's: with the head's own hold, each of the two could wait for the other, and neither
+ * would be released. (held-deliveries H3)
  */
 export async function payForeign(
   deps: SliceDeps,
@@ -132,10 +132,10 @@ async function refuse(
   }
 }
 
-/** Its inputs are in the log and their deliveries are gone: pay what the commits from there on still owe. (V10) */
+/** The inputs are in the log and have no deliveries any more: pays what the commits from `from` on still owe. (V10) */
 async function recover(deps: SliceDeps, lane: LaneMemory, item: RecoveryItem): Promise<SliceItem> {
   const { from } = item.delivery;
-  tell(item, from);
+  answerDeliveries(item, from);
   await repay(deps, lane, from, item.hold);
   finish(lane, item, from);
   return item;

@@ -1,33 +1,33 @@
-// How an item ends: it is answered, paid again where it was decided before, and released by the slice.
+// Finishes a slice's items: answers their deliveries, pays again what was decided before, and drops their holds.
 //
 // Invariants:
-//   E1. A redelivery drops the cached state; list and judging state come from one reading. (V5)
-//   E2. A redelivery whose commit this lane has paid itself reads nothing; it waits only for the lane's open holds.
-//   E3. A redelivery at the start of a lane is settled by the lane's first reading, when that shows the commit: list
-//       and state are those of one reading there too, and nothing more is read. After a takeover that is every thread.
-//   E4. The process that stored what is paid here may have died before it wrote the thread's row: that is repeated.
-//       (J1)
+//   E1. A redelivery drops the cached state; the debts and the state that judges them come from one reading. (V5)
+//   E2. A redelivery whose commit this lane has paid reads nothing; it waits only for the lane's open holds.
+//   E3. If the first reading of a lane shows the commit that decided its first item, that reading settles the item, and
+//       nothing more is read. After a takeover every thread with a redelivery takes this path.
+//   E4. The process that stored these commits may have died before it updated the thread's row in the directory: the
+//       row is updated again. (J1)
 import type { Commit } from '@dormouse/ports';
 import type { Hold } from '../pay/held-deliveries.ts';
 import type { Debt, ReadThread } from '../state/thread-state.ts';
 import type { LaneMemory, Repayment, SliceDeps } from './slice-deps.ts';
-import { type InputItem, type LaneItem, tell } from './slice-item.ts';
+import { type InputItem, type LaneItem, answerDeliveries } from './slice-item.ts';
 
-/** The slice drops its hold of an item; `version` is that of its commit, or null when it was refused without one. */
+/** Answers the item and drops the slice's hold on it. `version` of its commit: null if it was refused without one. */
 export function finish(lane: LaneMemory, item: LaneItem, version: number | null): void {
-  tell(item, version);
+  answerDeliveries(item, version);
   item.hold.drop();
   if (item.hold.isOpen) lane.openHolds.push(item.hold);
 }
 
-/** This input was decided before: whatever its commit and the later ones may still owe is paid, then it is finished. */
+/** Finishes an input that was decided before: pays what its commit and the later ones may still owe. */
 export async function settleDecided(
   deps: SliceDeps,
   lane: LaneMemory,
   item: InputItem,
   commit: Commit,
 ): Promise<InputItem> {
-  tell(item, commit.version);
+  answerDeliveries(item, commit.version);
   await repay(deps, lane, commit.version, item.hold);
   finish(lane, item, commit.version);
   return item;
@@ -42,7 +42,7 @@ export async function settleRead(
 ): Promise<boolean> {
   const from = decided.get(item.input.id);
   if (from === undefined) return false;
-  tell(item, from);
+  answerDeliveries(item, from);
   const owed = debts.filter(({ version }) => version >= from);
   await deps.protocol.payAgain(deps, lane, { from, stretch: lane.stretch }, { state, debts: owed }, item.hold);
   finish(lane, item, from);
@@ -82,10 +82,7 @@ export async function payAgain(
 
 export const versionsOf = (debts: readonly Debt[]): string => debts.map(({ version }) => version).join(' ');
 
-/**
- * Released no earlier than what this lane still holds: a store that keeps debts by commit must not forget one too
- * early.
- */
+/** Makes `hold` wait for every open hold of the lane: a store of debts by commit must not forget an unpaid one. */
 function joinOpenHolds(lane: LaneMemory, hold: Hold): void {
   for (const open of lane.openHolds) if (open.isOpen) open.absorb(hold.retain());
   lane.run?.hold.absorb(hold.retain());

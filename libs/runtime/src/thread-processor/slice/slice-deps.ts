@@ -1,4 +1,4 @@
-// What the four steps need: the processor's parts, and what a lane remembers between its slices.
+// Dependencies of the four steps of a slice, and the memory that a lane has from slice to slice.
 import type { Clock, Commit, LiveFeed, Logger, ThreadLog, Views } from '@dormouse/ports';
 import type { decide, evolve, extendTranscript, isOwed } from '@dormouse/thread';
 import type { HashKey } from '../../log/keyed-hash.ts';
@@ -48,7 +48,7 @@ export interface Repayment {
 }
 
 export interface LaneMemory extends Debtor {
-  /** What this lane has paid itself; null until its first reading. (V1) */
+  /** The commits that this lane has paid; null until its first reading. (V1) */
   stretch: Stretch | null;
   /** Holds of finished items that are still open. */
   openHolds: Hold[];

@@ -1,5 +1,5 @@
-// What waits in a lane: an input with every delivery of it, the answer of a completion, a debt to recover, a view to
-// show, or the wake for a replay that an operator requested.
+// The items that wait in a lane: an input with all its deliveries, the answer of a completion, a recovery, a view
+// update, or the wake for a replay that an operator requested.
 import type { InputDelivery, RecoveryDelivery, ViewUpdate } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import type { CompletionRun } from '../completion/completion-run.ts';
@@ -9,22 +9,22 @@ export interface InputItem {
   readonly what: 'input';
   readonly input: ThreadInput;
   readonly trace: string | null;
-  /** Empty for an answer: it came through memory, and its run holds what led to it. (V2) */
+  /** Empty for the answer of a completion: it comes from memory, and its run holds the deliveries before it. (V2) */
   readonly deliveries: readonly InputDelivery[];
-  /** The rows of an input that had been put aside; two where a replay began anew before the input was decided. */
-  readonly kept: readonly KeptInput[];
+  /** Rows of this input in the store of parked threads; two if a replay began again before the input was decided. */
+  readonly parkedRows: readonly ParkedRow[];
   readonly hold: Hold;
-  /** The run whose answer this is; an answer counts only while its run is the lane's. */
+  /** The run whose answer this is; it counts only while that run is the lane's current one. */
   readonly answerOf: CompletionRun | null;
-  /** Set, for good, when a commit of it had an unknown outcome: it may be in the log. */
+  /** Set when a commit of this input had an unknown outcome, and never reset: the input may be in the log. */
   mayBeStored: boolean;
   /** Set once the deliveries have been answered. */
-  told: boolean;
+  isAnswered: boolean;
 }
 
-/** A row of the store of parked threads, which goes with the item's hold. */
-export interface KeptInput {
-  /** The input is put aside again: its row stays. */
+/** A row of the store of parked threads: removed when the item's hold is released. */
+export interface ParkedRow {
+  /** Keeps the row: the input is parked again. */
   putBack(): void;
 }
 
@@ -33,47 +33,49 @@ export interface RecoveryItem {
   readonly delivery: RecoveryDelivery;
   readonly deliveries: readonly RecoveryDelivery[];
   readonly hold: Hold;
-  told: boolean;
+  isAnswered: boolean;
 }
 
-/** Kept in the order of the lane, but never decided. */
+/** Takes its turn in the lane, but is never decided. */
 export interface ViewItem {
   readonly what: 'view';
   readonly update: ViewUpdate;
   readonly deliveries: readonly InputDelivery[];
   readonly hold: Hold;
-  told: boolean;
+  isAnswered: boolean;
 }
 
-/** Not for a slice: the lane looks for the mark of its thread. */
+/** Never in a slice: it makes the lane read the replay mark of its thread. */
 export interface WakeItem {
   readonly what: 'wake';
   readonly deliveries: readonly InputDelivery[];
   readonly hold: Hold;
-  told: boolean;
+  isAnswered: boolean;
 }
 
-const noRows: readonly KeptInput[] = [];
+const noRows: readonly ParkedRow[] = [];
 
 export type SliceItem = InputItem | RecoveryItem | ViewItem;
 export type LaneItem = SliceItem | WakeItem;
 
 export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): LaneItem {
   const hold = new Hold([delivery]);
-  if (delivery.what === 'recovery') return { what: 'recovery', delivery, deliveries: [delivery], hold, told: false };
+  if (delivery.what === 'recovery')
+    return { what: 'recovery', delivery, deliveries: [delivery], hold, isAnswered: false };
   const { input } = delivery;
-  if (input.kind === 'ViewUpdate') return { what: 'view', update: input, deliveries: [delivery], hold, told: false };
-  if (input.kind === 'ReplayWake') return { what: 'wake', deliveries: [delivery], hold, told: false };
+  if (input.kind === 'ViewUpdate')
+    return { what: 'view', update: input, deliveries: [delivery], hold, isAnswered: false };
+  if (input.kind === 'ReplayWake') return { what: 'wake', deliveries: [delivery], hold, isAnswered: false };
   return {
     what: 'input',
     input,
     trace: delivery.trace,
     deliveries: [delivery],
-    kept: noRows,
+    parkedRows: noRows,
     hold,
     answerOf: null,
     mayBeStored: false,
-    told: false,
+    isAnswered: false,
   };
 }
 
@@ -81,32 +83,35 @@ export function answerItem(input: ThreadInput, run: CompletionRun): InputItem {
   return { ...undelivered(input, run.trace), answerOf: run };
 }
 
-/** An input without a delivery: the answer of a completion, or one that was put aside while its thread was parked. */
+/** An input without a delivery: the answer of a completion, or an input that was stored while its thread was parked. */
 export const undelivered = (input: ThreadInput, trace: string | null): InputItem => ({
   what: 'input',
   input,
   trace,
   deliveries: [],
-  kept: noRows,
+  parkedRows: noRows,
   hold: new Hold(),
   answerOf: null,
   mayBeStored: false,
-  told: false,
+  isAnswered: false,
 });
 
 /**
- * Whether the item was reported to every sender as not taken, and that is true: an item that is in the log, or may be,
- * has to be paid, and one that the store of parked threads keeps waits there, whatever became of its delivery.
+ * Whether every sender was answered that the item was not accepted, so that the lane may drop it. Never true of an item
+ * that is or may be in the log, which has to be paid, nor of one with a row in the store of parked threads.
  */
 export function isWithdrawn(item: LaneItem): boolean {
-  if (item.told || (item.what === 'input' && (item.mayBeStored || item.answerOf !== null || item.kept.length > 0)))
+  if (
+    item.isAnswered ||
+    (item.what === 'input' && (item.mayBeStored || item.answerOf !== null || item.parkedRows.length > 0))
+  )
     return false;
   return item.deliveries.length > 0 && item.deliveries.every((delivery) => delivery.isWithdrawn?.() === true);
 }
 
 /** Answers every delivery, once, with the version that was decided. */
-export function tell(item: LaneItem, version: number | null): void {
-  if (item.told) return;
-  item.told = true;
+export function answerDeliveries(item: LaneItem, version: number | null): void {
+  if (item.isAnswered) return;
+  item.isAnswered = true;
   for (const delivery of item.deliveries) delivery.decided(version);
 }

@@ -158,7 +158,7 @@ function* reading(text: string): Steps<Judgement> {
   if (!json.ok) return rejected('TOOLSET_INVALID', `${json.problem.pointer} ${json.problem.detail}`.trim());
   yield;
   const parsed = yield* parsingToolset(json.value);
-  if (!parsed.ok) return rejected('TOOLSET_INVALID', ...told(parsed.problems)); // (M2)
+  if (!parsed.ok) return rejected('TOOLSET_INVALID', ...sentencesOf(parsed.problems)); // (M2)
   yield;
   const canonical = yield* canonicalizing(json.value);
   return { canonical, manifest: { sha256: sha256Of(canonical), toolset: parsed.toolset }, bytes: bytesOf(canonical) };
@@ -174,7 +174,7 @@ function bytesOf(canonical: string): number {
   return 2_000 + 2 * canonical.length + 100 * values;
 }
 
-function told(problems: readonly Problem[]): readonly string[] {
+function sentencesOf(problems: readonly Problem[]): readonly string[] {
   const shown = problems.slice(0, problemsShownMax).map(({ pointer, detail }) => `${pointer} ${detail}`.trim());
   return problems.length > problemsShownMax ? [...shown, `and ${problems.length - problemsShownMax} more`] : shown;
 }

@@ -61,15 +61,15 @@ export async function migrateToolServers(deps: MigrationDeps, owed: OwedMigratio
     if (typeof found === 'string') problems.push(`${name}: ${found}`);
     else moves.push(found);
   }
-  const told: Move[] = [];
+  const migrated: Move[] = [];
   for (const move of moves) {
     if (problems.length > 0) break; // (M3)
     if (!move.needsMigration) continue; // (M1)
-    const problem = await tell(deps, owed, move, `${effect.id}:${move.from.name}`);
-    if (problem === null) told.push(move);
+    const problem = await postMigrate(deps, owed, move, `${effect.id}:${move.from.name}`);
+    if (problem === null) migrated.push(move);
     else problems.push(`${move.from.name}: ${problem}`);
   }
-  const gone = problems.length === 0 ? told : await askBack(deps, owed, told, problems);
+  const gone = problems.length === 0 ? migrated : await askBack(deps, owed, migrated, problems);
   return { kind: 'MigrationResult', id, migrationId, migrated: gone.map(({ from }) => from.name), problems };
 }
 
@@ -77,13 +77,13 @@ export async function migrateToolServers(deps: MigrationDeps, owed: OwedMigratio
 async function askBack(
   deps: MigrationDeps,
   owed: OwedMigration,
-  told: readonly Move[],
+  migrated: readonly Move[],
   problems: string[],
 ): Promise<readonly Move[]> {
   const gone: Move[] = [];
-  for (const move of told) {
+  for (const move of migrated) {
     const back = { ...move, from: move.to, to: move.from };
-    const problem = await tell(deps, owed, back, `${owed.effect.id}:${move.from.name}:back`);
+    const problem = await postMigrate(deps, owed, back, `${owed.effect.id}:${move.from.name}:back`);
     if (problem === null) continue;
     gone.push(move);
     problems.push(`${move.from.name}: has handed over to ${move.to.baseUrl}, and that ${problem}`);
@@ -111,7 +111,7 @@ async function connect(
   return { from, to, needsMigration };
 }
 
-async function tell(
+async function postMigrate(
   deps: MigrationDeps,
   { tenant, thread, effect }: OwedMigration,
   { from, to }: Move,
@@ -148,7 +148,7 @@ async function outcomeOfOther(
     if (entry?.outcome === 'sent') return null;
     if (entry?.outcome === 'refused') return entry.detail ?? 'refused to migrate';
     if (clock.now() - (entry?.claimedAt ?? 0) > settings.migrationTimeoutMs + claimGraceMs)
-      return 'it was told before, and nobody knows with what outcome';
+      return 'an earlier request to migrate has an unknown outcome';
     await place.releasedDuring(() => clock.sleep(askAgainMs));
   }
 }

@@ -21,8 +21,8 @@ export async function describeChange(
   const before = decidedOn?.toolset;
   const versions = `version ${quoted(before?.toolsetVersion)} is now ${quoted(now.toolsetVersion)}`;
   const changes = before === undefined ? [] : differences(before, now);
-  const told = changes.length === 0 ? 'the definitions of its tools are the same' : changes.join('; ');
-  return `${head}: ${versions}; ${told}.${howTo(now, operation)}`;
+  const summary = changes.length === 0 ? 'the definitions of its tools are the same' : changes.join('; ');
+  return `${head}: ${versions}; ${summary}.${howTo(now, operation)}`;
 }
 
 function differences(before: Toolset, now: Toolset): readonly string[] {

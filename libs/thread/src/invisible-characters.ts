@@ -1,12 +1,12 @@
-// Characters that make a text look like another one: a person who approves a call must not be deceived by them.
+// Finds invisible characters in the arguments of a call: they could show a person who approves it another text.
 
 /** Bidirectional controls, zero-width characters, fillers, tags: invisible by Unicode; emoji variants are allowed. */
-const deceptive = /(?![\uFE0E\uFE0F])[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]/u;
+const invisible = /(?![\uFE0E\uFE0F])[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]/u;
 
 const warningsMax = 20;
 
 /** The places of such characters in these arguments: one line each, by JSON Pointer and code point. */
-export function deceptions(args: Readonly<Record<string, unknown>>): readonly string[] {
+export function invisibleCharacters(args: Readonly<Record<string, unknown>>): readonly string[] {
   const found: string[] = [];
   look(args, '', found);
   return found;
@@ -24,7 +24,7 @@ function look(value: unknown, pointer: string, found: string[]): void {
 }
 
 function note(text: string, pointer: string, found: string[]): void {
-  const code = deceptive.exec(text)?.[0].codePointAt(0);
+  const code = invisible.exec(text)?.[0].codePointAt(0);
   if (code === undefined) return;
   found.push(
     `${pointer === '' ? '/' : pointer} holds the invisible character U+${code.toString(16).toUpperCase().padStart(4, '0')}`,
