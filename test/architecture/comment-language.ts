@@ -4,6 +4,8 @@
 //     So too in a comment that ends a line of code.
 // W2  A line that is nothing but a comment has at most 120 columns.
 // W3  A comment cites no document that is not in the repository.
+// W4  A number in parentheses is an invariant of the same file, of the contract that the file's head names, or of
+//     docs/invariants.md and docs/conformance.md. Any other is written with the name of its file: `(thread-log L5)`.
 import { isTypeScript, type SourceFile, type Violation } from './source-file.ts';
 
 /** What to name instead of each. */
@@ -39,6 +41,29 @@ export const foreignCitations = (files: readonly SourceFile[]): Violation[] =>
   commentsOf(files, comment, (line) =>
     foreignDocuments.test(line) ? 'cites a document that is not in the repository (W3)' : undefined,
   );
+
+export const bareCitations = (files: readonly SourceFile[]): Violation[] =>
+  files.flatMap((file) => {
+    const own = new Set([...file.text.matchAll(ownInvariant)].map((found) => found[1]));
+    const contracts = [...file.text.matchAll(contractInHead)].map((found) => found[1]);
+    return commentsOf([file], comment, (line) => {
+      const bare = [...line.matchAll(parenthesis)].flatMap(([, inside = '']) => bareNumbers(inside));
+      const unknown = bare.find((number) => !own.has(number) && !contracts.includes(number.charAt(0)));
+      return unknown === undefined
+        ? undefined
+        : `cites ${unknown}, which this file does not define: name its file (W4)`;
+    });
+  });
+
+const ownInvariant = /^(?:\/\/|\s*\*)\s+([A-Z]\d+)\. /gm;
+const contractInHead = /^\/\/.*ports\/[\w-]+\.ts \(([A-Z])\d/gm;
+const parenthesis = /\(([^()]*)\)/g;
+
+/** The numbers of a parenthesis that consists of numbers only, without those that are global: R, T, I, V, H. */
+function bareNumbers(inside: string): readonly string[] {
+  const parts = inside.split(', ');
+  return parts.every((part) => /^[A-Z]\d{1,2}$/.test(part)) ? parts.filter((part) => !/^[RTIVH]/.test(part)) : [];
+}
 
 const wholeLine = /^\s*(?:\/\/|\/\*\*|\* ).*/;
 /** A whole line, or what ends a line of code. */

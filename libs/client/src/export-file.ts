@@ -7,8 +7,8 @@
 // Invariants:
 //   X1. The file is complete: each payload stands before the first commit that refers to it, each origin before the
 //       thread that continues it.
-//   X2. A file that was cut off, or put together from others, is detected: the end counts, each chain holds (H1), each
-//       payload has the hash that it states.
+//   X2. A file that was cut off, or put together from others, is detected: the end counts, each chain holds
+//       (verify-chain H1), each payload has the hash that it states.
 import { namedBlobs, originOf } from './commit-content.ts';
 import { hexDigest } from './hex-digest.ts';
 import { type Commit, createChainCheck, type ChainCheck } from './verify-chain.ts';

@@ -29,7 +29,10 @@ export interface Services {
 export function servicesOf(config: Config, platform: Platform, callbackBase: string): Services {
   const { stores, transport, keys, sealer, clock, entropy, logger } = platform;
   let tokens: CallbackTokens | null = null;
-  /** One instance for all: the service that takes results needs the tokens that were sent with the calls. (K5) */
+  /**
+   * One instance for all: the service that takes results needs the tokens that were sent with the calls.
+   * (callback-token K5)
+   */
   const callbackTokens = (): CallbackTokens => (tokens ??= createTokens(platform, callbackBase));
   return {
     ingress: () =>

@@ -2,7 +2,7 @@
 // Each rule is in a file of `rules/` named after what happens; this file only selects it.
 //
 // Invariants:
-//   1. A client's input is always committed, accepted or refused; also in a closed thread. (V3, N2)
+//   1. A client's input is always committed, accepted or refused; also in a closed thread. (V3, input N2)
 //   2. Any other input may be refused without a commit, and only for a reason that no later state can lift.
 //   3. The decision depends on thread, input and moment alone; a refusal depends on the thread alone.
 import type { Decision } from './decision.ts';

@@ -56,7 +56,7 @@ export class Draft {
   }
 }
 
-/** An effect for a tool server contains the address of a migrated one: an effect is complete. (F2) */
+/** An effect for a tool server contains the address of a migrated one: an effect is complete. (effect F2) */
 function addressed(effect: ThreadEffect, baseUrls: Thread['baseUrls']): ThreadEffect {
   if (Object.keys(baseUrls).length === 0) return effect;
   switch (effect.do) {

@@ -244,7 +244,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
       };
     case 'ThreadForked':
       return { ...thread, forkedFrom: event.from, unseen: thread.unseen + (event.askAgain ? 1 : 0) };
-    case 'ThreadClosed': // (T4)
+    case 'ThreadClosed': // (thread T4)
       return {
         ...thread,
         status: 'closed',

@@ -255,7 +255,7 @@ export interface LoginPrompt {
   readonly id: string;
   readonly toolCallId: string;
   readonly toolServer: string;
-  /** Hash of the question; null when the sender's message id distinguishes repetitions. (Q3) */
+  /** Hash of the question; null when the sender's message id distinguishes repetitions. (person Q3) */
   readonly question: string | null;
   /** Milliseconds since the epoch; the sealed URL is kept no longer. */
   readonly expiresAt: number;
@@ -267,7 +267,7 @@ export interface ChoicePrompt {
   readonly id: string;
   readonly toolCallId: string;
   readonly toolServer: string;
-  /** Hash of the question; null when the sender's message id distinguishes repetitions. (Q3) */
+  /** Hash of the question; null when the sender's message id distinguishes repetitions. (person Q3) */
   readonly question: string | null;
   readonly prompt: string;
   readonly choices: readonly string[];

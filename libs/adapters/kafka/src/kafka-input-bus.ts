@@ -1,7 +1,7 @@
 // The topic `inputs` over Kafka. Contract: ports/input-bus.ts (B1..B4).
 //
 // Invariants:
-//   I1. A record's key is that of its thread, so all records of a thread are in one partition, in order. (B2)
+//   I1. A record's key is that of its thread, so all records of a thread are in one partition, in order. (input-bus B2)
 //   I2. A record that names no thread is logged and skipped: it belongs to no thread, and must block none.
 import { readJson } from '@dormouse/json';
 import {

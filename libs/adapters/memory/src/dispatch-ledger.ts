@@ -1,4 +1,4 @@
-// The dispatcher's ledger in memory: the first claim and the first outcome stay. (D1, D2)
+// The dispatcher's ledger in memory: the first claim and the first outcome stay. (dispatch-ledger D1, D2)
 import type { Attempt, DispatchLedger, LedgerEntry, ThreadKey } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 import { nameOf } from './thread-log.ts';

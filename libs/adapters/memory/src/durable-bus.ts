@@ -1,5 +1,5 @@
 // The buses of a durable world, as one process sees them: a published record survives every process and is delivered to
-// the owner of its partition until it is released. (B1, B2, W1, W2)
+// the owner of its partition until it is released. (input-bus B1, B2, work-bus W1, W2)
 import { uncountedPlace } from '@dormouse/collections';
 import {
   type BusInput,
@@ -89,7 +89,7 @@ export function createDurableWorkBus(deps: DurableBusDeps): WorkBus {
   };
 }
 
-/** A record is sent when an answer names its partition; otherwise it is sent again. (K9; kafka S2) */
+/** A record is sent when an answer names its partition; otherwise it is sent again. (broker K9; kafka S2) */
 async function untilAnswered(send: () => Promise<boolean>): Promise<void> {
   while (!(await send()));
 }
@@ -108,7 +108,7 @@ function parseWork<Topic extends keyof WorkTopics>(_topic: Topic, record: BusRec
   return JSON.parse(record.value) as WorkTopics[Topic];
 }
 
-/** Calls again with backoff until the message is handled (true) or given up (false). (W2) */
+/** Calls again with backoff until the message is handled (true) or given up (false). (work-bus W2) */
 export async function untilHandled(
   clock: Clock,
   givenUp: () => boolean,

@@ -2,13 +2,13 @@
 // debt by the owed row beside that commit. (V10)
 //
 // Invariants:
-//   S1. `publish` of an input resolves when the input is decided for good. (B1)
-//   S2. A start delivers one `recovery` per thread that has owed rows, before any input of it. (B2)
+//   S1. `publish` of an input resolves when the input is decided for good. (input-bus B1)
+//   S2. A start delivers one `recovery` per thread that has owed rows, before any input of it. (input-bus B2)
 //   S3. An owed row is deleted only when nothing can depend on it: no unreleased delivery of the thread was decided at
 //       or below its version, and the row is not above everything decided while a delivery is still undecided (that row
 //       may be its commit, stored a moment ago). The answer of a completion lies above the delivery that holds the
 //       completion.
-//   S4. `handled` of a work message resolves after its handler did; until then its commit stays owed. (W1)
+//   S4. `handled` of a work message resolves after its handler did; until then its commit stays owed. (work-bus W1)
 import { type Place, uncountedPlace } from '@dormouse/collections';
 import {
   type BusInput,

@@ -1,10 +1,11 @@
 // The thread log in memory: a list of commits per thread, two unique keys, and the rows that are still owed.
 //
 // Invariants:
-//   M1. Version and inputs are checked and the commit stored in one step (L1, L2). When both are violated the answer
-//       alternates, because a real server names only one of them.
-//   M2. Every commit of a group passes the gate separately, those of one thread in order (L4). A failure whose outcome
-//       is not known is `unknown`; when certainly nothing of the whole group was stored, `append` throws. (L8)
+//   M1. Version and inputs are checked and the commit stored in one step (thread-log L1, L2). When both are violated
+//       the answer alternates, because a real server names only one of them.
+//   M2. Every commit of a group passes the gate separately, those of one thread in order (thread-log L4). A failure
+//       whose outcome is not known is `unknown`; when certainly nothing of the whole group was stored, `append` throws.
+//       (thread-log L8)
 import { Fault, type Append, type AppendOutcome, type Commit, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 

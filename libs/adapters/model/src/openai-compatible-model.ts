@@ -3,10 +3,10 @@
 // prompt with a call that was answered by a placeholder is the normal case here, and the SDK's retries are not durable.
 //
 // Invariants:
-//   O1. One completion is one HTTP request. (M1)
+//   O1. One completion is one HTTP request. (model M1)
 //   O2. The value of a parameter is sent; null leaves a field out. Model, messages, tools and `stream` are set by the
 //       runtime. (provider-models.ts)
-//   O3. The key is requested with the origin of the base URL, which is the only origin it is sent to. (M3)
+//   O3. The key is requested with the origin of the base URL, which is the only origin it is sent to. (model M3)
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { ModelPart, ModelRequest, ToolDefinition } from '@dormouse/ports';
 import { ModelFault } from '@dormouse/ports';
@@ -56,7 +56,7 @@ export async function* completeOpenAiCompatible(
     });
     yield* modelParts(stream, { names, ids }, request.signal);
   } catch (error) {
-    request.signal.throwIfAborted(); // (M2)
+    request.signal.throwIfAborted(); // (model M2)
     throw toModelFault(error, secrets);
   }
 }

@@ -1,5 +1,5 @@
 // Rates that all processes count together, one key per tenant and bucket. Port: ports/rate-limits.ts. Without Redis
-// each process counts alone (B3).
+// each process counts alone (rate-limits B3).
 import { localRateLimits, type RateLimits, type RateVerdict } from '@dormouse/ports';
 import type { RedisLink } from './redis-link.ts';
 

@@ -18,7 +18,7 @@ export function inOwnTurn(thread: Thread, turnId: string, at: number): Partial<T
   return { ...fresh, completionsInWake, countSince, stalled };
 }
 
-/** An arrival that no call waited for; the model sees it with the next completion. (T6) */
+/** An arrival that no call waited for; the model sees it with the next completion. (thread T6) */
 export function arrived(thread: Thread, turnId: string, at: number): Thread {
   return { ...thread, unseen: thread.unseen + 1, arrivals: thread.arrivals + 1, ...inTurn(thread, turnId, at) };
 }

@@ -1,4 +1,4 @@
-// Closing ends everything that is open; afterwards only refusals are recorded. (V9, T4)
+// Closing ends everything that is open; afterwards only refusals are recorded. (V9, thread T4)
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import { text } from '../content.ts';

@@ -1,4 +1,4 @@
-// A client's request that the thread cannot fulfil is recorded: a 202 never vanishes. (V3, N2)
+// A client's request that the thread cannot fulfil is recorded: a 202 never vanishes. (V3, input N2)
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { ClientInput, UserMessage } from '../input.ts';

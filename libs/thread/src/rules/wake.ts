@@ -1,4 +1,4 @@
-// When the model is asked: there is something it has not seen, and nothing that it must wait for. (T1, T3)
+// When the model is asked: there is something it has not seen, and nothing that it must wait for. (thread T1, T3)
 import type { Draft } from '../draft.ts';
 import { blockingCalls, type QueuedMessage, type Thread, timerOf, tokensOn } from '../thread.ts';
 import { setThreadTimer } from './call.ts';

@@ -2,9 +2,9 @@
 // ports/input-bus.ts (B1..B4). What a commit owes after its inputs have left the queue is in `owed-commits.ts`.
 //
 // Invariants:
-//   Q1. `publish` resolves when the delivery is decided: the input is in its commit, and only there. (B1)
-//   Q2. One queue for all threads, in order of arrival, so each thread's order is kept. (B2)
-//   Q3. The next consumer gets first what commits may still owe, then what was not decided. (B2, V10)
+//   Q1. `publish` resolves when the delivery is decided: the input is in its commit, and only there. (input-bus B1)
+//   Q2. One queue for all threads, in order of arrival, so each thread's order is kept. (input-bus B2)
+//   Q3. The next consumer gets first what commits may still owe, then what was not decided. (input-bus B2, V10)
 //   Q4. Undecided inputs are bounded, in all and per thread; above that `publish` is refused with UNAVAILABLE.
 //   Q5. An input that cannot be decided for `undecidedMsMax` (the disk is full, or no further work may begin) is
 //       refused with UNAVAILABLE and withdrawn: it is not decided later, unless its commit was under way already.
@@ -51,7 +51,7 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
   let poll: NodeJS.Timeout | null = null;
   let sweep: NodeJS.Timeout | null = null;
 
-  /** Delivers until the consumer has enough. (B4) */
+  /** Delivers until the consumer has enough. (input-bus B4) */
   function deliverAll(): void {
     while (owner && first < queue.length) {
       if (owner.consumer.busy()) {
@@ -96,7 +96,7 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
     return { what: 'input', ...handle(to, published, published), input: published.input };
   }
 
-  /** The callbacks of every delivery. They have no effect once the delivery's assignment is over. (B3) */
+  /** The callbacks of every delivery. They have no effect once the delivery's assignment is over. (input-bus B3) */
   function handle(
     to: Owner,
     key: ThreadKey,
@@ -134,7 +134,9 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
     return { assignment: { partition, generation }, consumer, revoked: false };
   }
 
-  /** Nothing more is delivered; decisions and releases count while the consumer stops, not afterwards. (B3) */
+  /**
+   * Nothing more is delivered; decisions and releases count while the consumer stops, not afterwards. (input-bus B3)
+   */
   async function revoke(from: Owner, withinMs: number): Promise<void> {
     if (owner === from) owner = null;
     await atMost(withinMs, from.consumer.revoked(from.assignment));

@@ -89,7 +89,7 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
       if (job.ticket !== null) unfinished.delete(job.ticket);
       job.done();
     } catch {
-      // The handler reports its own failures; here a failure only means "retry". (W2)
+      // The handler reports its own failures; here a failure only means "retry". (work-bus W2)
       job.attempts += 1;
       void retryLater(by, job);
     }
@@ -126,7 +126,7 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
       if (owner) throw new Error('the local bus has one consumer per topic');
       const mine = { handle, stopped: new AbortController() };
       owner = mine;
-      for (const job of [...unfinished.values()]) start(job); // unfinished jobs of the previous owner (W1)
+      for (const job of [...unfinished.values()]) start(job); // unfinished jobs of the previous owner (work-bus W1)
       return { close: (withinMs) => stop(mine, withinMs) };
     },
   };

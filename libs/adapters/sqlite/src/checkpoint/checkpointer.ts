@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   T1. The thread is optional: when it cannot be started or dies, the line to it is over, a warning is emitted, and
-//       the writer checkpoints the log by itself, at twice the length. (H2)
+//       the writer checkpoints the log by itself, at twice the length. (write-ahead-log H2)
 import type { Worker } from 'node:worker_threads';
 import { type CheckpointSetup, createCheckpointLine } from './checkpoint-line.ts';
 import { failureOf } from '../file/sqlite-failure.ts';

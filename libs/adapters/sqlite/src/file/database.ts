@@ -1,7 +1,7 @@
 // Opens `dormouse.db`: migrates it to this release's shape, and creates read-only connections for readers.
 //
 // Invariants:
-//   O1. A newer database is refused before anything is written to it; a damaged one too. (S1)
+//   O1. A newer database is refused before anything is written to it; a damaged one too. (schema S1)
 //   O2. WAL with synchronous=FULL: a commit that was answered is on disk. No checkpoint runs on the path of a commit.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Fault } from '@dormouse/ports';
@@ -64,7 +64,7 @@ function openingFault(file: string, error: unknown): Error {
   });
 }
 
-/** Reads committed rows. Rows have the types that the schema declares. (S4) */
+/** Reads committed rows. Rows have the types that the schema declares. (schema S4) */
 export interface Reader {
   all<Row>(sql: string, ...parameters: SQLInputValue[]): Row[];
   one<Row>(sql: string, ...parameters: SQLInputValue[]): Row | null;

@@ -30,11 +30,11 @@ type CallRow = ({ readonly number: null } & EntryRow) | (Omit<AttemptRow, 'tool_
 
 const selectEntry =
   'SELECT nonce, outcome, detail, claimed_at FROM ledger WHERE tenant = ? AND thread = ? AND subject = ?';
-// The first nonce stays. (D1)
+// The first nonce stays. (dispatch-ledger D1)
 const claimEntry =
   'INSERT INTO ledger (tenant, thread, subject, nonce, claimed_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE ' +
   'SET claimed_at = iif(nonce IS NULL, excluded.claimed_at, claimed_at), nonce = ifnull(nonce, excluded.nonce) RETURNING nonce';
-// The first outcome stays. (D2)
+// The first outcome stays. (dispatch-ledger D2)
 const settleEntry =
   'INSERT INTO ledger (tenant, thread, subject, outcome, detail) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE ' +
   'SET detail = iif(outcome IS NULL, excluded.detail, detail), outcome = ifnull(outcome, excluded.outcome) RETURNING outcome';

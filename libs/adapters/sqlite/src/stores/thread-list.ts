@@ -1,4 +1,5 @@
-// One page of threads, newest first: a condition per filter, and a cursor: the last row's place in the order. (Y2)
+// One page of threads, newest first: a condition per filter, and a cursor: the last row's place in the order.
+// (thread-directory Y2)
 //
 // A filter by metadata walks the rarest of its pairs, whose index has the order of the list too; any other filter walks
 // `threads` by the index that SQLite finds best.

@@ -10,7 +10,7 @@
 //   G3. At most `queuedMax` operations wait; then UNAVAILABLE, and nothing was accepted.
 //   G4. If the writer thread dies, the process ends.
 //   G5. In a group of appends each has its own answer, an outcome or its failure; the call rejects only if all failed.
-//       (L8)
+//       (thread-log L8)
 import type { Append, AppendAnswer } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel } from 'node:worker_threads';

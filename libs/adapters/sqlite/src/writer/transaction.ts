@@ -3,8 +3,10 @@
 // Invariants:
 //   X1. Nothing is answered before its transaction is on disk.
 //   X2. An operation that fails by its own fault fails no other: the group is repeated, each operation in a savepoint
-//       (L4). A database that fails (disk full, input/output) fails the whole group, and all of it is undone.
-//   X3. When COMMIT itself fails other than by a full disk, appends are `unknown`: their frames may be on disk. (L5)
+//       (thread-log L4). A database that fails (disk full, input/output) fails the whole group, and all of it is
+//       undone.
+//   X3. When COMMIT itself fails other than by a full disk, appends are `unknown`: their frames may be on disk.
+//       (thread-log L5)
 //   X4. A group waits `busyMsMax` for another process that has locked the database.
 import type { DatabaseSync } from 'node:sqlite';
 import type { CommitAppender } from './append-commit.ts';

@@ -6,8 +6,8 @@
 // Invariants:
 //   W1. Order of arrival is order of execution.
 //   W2. This thread checkpoints between transactions only: the frames that the checkpoint thread left, or the whole log
-//       if that thread falls behind. So the log stays bounded. (H1, H2) SQLite's own checkpoints, which run inside a
-//       COMMIT, are off.
+//       if that thread falls behind. So the log stays bounded. (write-ahead-log H1, H2) SQLite's own checkpoints, which
+//       run inside a COMMIT, are off.
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCommitAppender } from './append-commit.ts';

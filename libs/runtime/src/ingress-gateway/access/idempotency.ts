@@ -3,7 +3,7 @@
 // Invariants:
 //   P1. Only 2xx are kept; anything else, and any fault, frees the key.
 //   P2. The claim is taken before anything is done and finished after it was done; what happens twice because a process
-//       died between is caught by the ids, which are functions of the key. (K1)
+//       died between is caught by the ids, which are functions of the key. (client-id K1)
 //   P4. A claim is renewed while its request runs: a claim of a process that has died expires in `claimLeaseMs`.
 //   P3. An answer that holds a credential is kept sealed: no store has what was shown once.
 import { hash } from 'node:crypto';

@@ -3,7 +3,8 @@
 // Invariants:
 //   N1. Oldest first, each generation up to the event after which the next one was forked; the thread itself comes last
 //       and is not cut. What was inherited never changes, so a cursor into it stays valid for ever.
-//   N2. A cursor is a position in the thread's own log, or `<generation>.<position>` in what it inherited. (Q1)
+//   N2. A cursor is a position in the thread's own log, or `<generation>.<position>` in what it inherited. (thread-page
+//       Q1)
 //   N3. Calls that were open where the fork was made are interrupted for the fork, whatever became of them later.
 import { invalidCursor, type PageRequest, type Snapshots, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import type { Thread } from '@dormouse/thread';
@@ -59,7 +60,7 @@ export async function pageOfLineage<T>(
       last = generation.inherited ? `${index}.${placed.position}` : String(placed.position); // (N2)
     }
   }
-  return { data, nextCursor: null }; // (Q2)
+  return { data, nextCursor: null }; // (thread-page Q2)
 }
 
 /** @throws Fault CURSOR_INVALID */

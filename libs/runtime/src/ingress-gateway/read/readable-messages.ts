@@ -64,7 +64,7 @@ export function createReadableApi(ports: ReadablePorts): ReadableApi {
   };
 }
 
-/** The calls that were unanswered where a fork was made. (N3) */
+/** The calls that were unanswered where a fork was made. (lineage N3) */
 function openAtFork(ports: ReadablePorts): (generation: Generation) => Promise<ReadonlySet<string>> {
   const known = new Map<Generation, ReadonlySet<string>>();
   return async (generation) => {

@@ -74,7 +74,7 @@ async function viewsOf(
     const tried = attempts.get(call.toolCallId) ?? [];
     const outcome = outcomes.get(call.toolCallId);
     return generation.inherited
-      ? { ...viewOf(call, 'settled', outcome ?? 'interrupted', tried), threadId: key.thread } // (N3)
+      ? { ...viewOf(call, 'settled', outcome ?? 'interrupted', tried), threadId: key.thread } // (lineage N3)
       : viewOf(call, stateOf(thread, call.toolCallId, tried), outcome, tried);
   });
 }

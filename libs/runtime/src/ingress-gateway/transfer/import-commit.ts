@@ -19,7 +19,7 @@ type Reading =
 
 const defect = (problem: string): Reading => ({ ok: false, problem });
 
-/** The events of a commit, or what is wrong with it by itself and after the one before. (M2, M5) */
+/** The events of a commit, or what is wrong with it by itself and after the one before. (imports M2, M5) */
 export function readImported(commit: Commit, before: Commit | undefined): Reading {
   if (commit.kid !== null) return defect('is encrypted');
   if (chainHash(commit) !== commit.hash) return defect('does not have the hash that it says');
@@ -49,7 +49,7 @@ function eventsOf(commit: Commit): readonly unknown[] | null {
 const beginsAgain = ({ type }: RecordedEvent, before: number, { version }: Commit): boolean =>
   (type === 'ThreadOpened' && before > 0) || (type === 'ThreadForked' && (before !== 1 || version > 0));
 
-/** What the commit needs and this installation does not have. (M4) */
+/** What the commit needs and this installation does not have. (imports M4) */
 export async function lackOf(
   { agents, blobs }: { readonly agents: Agents; readonly blobs: Blobs },
   tenant: string,

@@ -9,7 +9,8 @@
 //       here is the hash there. It is sealed anew under the new id, with the same inputs, time and events, but for the
 //       ids of where its history begins; nothing that it once owed is owed here.
 //   M3. Whole or nothing: until the last part the log has no row, so it is not visible. The last part closes the thread
-//       and those before it, and then writes their rows, the oldest first. What was open stays with the original. (E1)
+//       and those before it, and then writes their rows, the oldest first. What was open stays with the original.
+//       (import-ending E1)
 //   M4. What a thread needs from others is there, or the import is refused: its agent's version, its blobs, and for a
 //       child or a fork the imported thread that its history begins in, to its end; so no history is circular.
 //   M5. A file whose hashes hold may still be forged: every commit is read here as it will be read later, before it is

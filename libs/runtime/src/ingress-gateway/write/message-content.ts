@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   M1. A payload over `inlineBytesMax` is durable in the blob store before the input naming it exists.
-//   M2. A reference to text keeps a preview, so that a log reads without the blob store. (C2)
+//   M2. A reference to text keeps a preview, so that a log reads without the blob store. (content C2)
 import { hash } from 'node:crypto';
 import { fitsBytes } from '@dormouse/protocol';
 import type { Blobs } from '@dormouse/ports';

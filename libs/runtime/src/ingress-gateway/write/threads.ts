@@ -3,7 +3,8 @@
 // Invariants:
 //   T1. The row comes first, with everything its opening needs; then the opening is published. A process that dies
 //       between leaves a row that the sweeper, or the next request, opens.
-//   T2. The thread's id is a function of a request with an idempotency key; opening it twice opens it once. (K1)
+//   T2. The thread's id is a function of a request with an idempotency key; opening it twice opens it once. (client-id
+//       K1)
 //   T3. A fork uses its agent's version as it is here: what an imported log says about it is not trusted.
 import { canonicalJson } from '@dormouse/json';
 import type {

@@ -39,7 +39,8 @@ export class Histories {
    * @throws Fault when a log cannot be read.
    */
   async upTo(tenant: string, { at, by }: Origin): Promise<Prompt> {
-    // A fork may begin at a place that the shared reading passed unrecorded: it gets a reading of its own. (N2)
+    // A fork may begin at a place that the shared reading passed unrecorded: it gets a reading of its own.
+    // (inherited-transcript N2)
     const found = (await this.#ask(tenant, at, '')) ?? (await this.#ask(tenant, at, `:${at.position}`));
     if (found === null) throw new Error(`(N2) ${at.threadId} was read to event ${at.position} and is not known there`);
     const { transcript, tail, origin } = found;

@@ -1,5 +1,5 @@
 // The transcript of one thread as its children and forks inherit it: up to where each of them was spawned or forked.
-// Read from the log, never copied. (M6)
+// Read from the log, never copied. (transcript M6)
 //
 // Invariants:
 //   N1. No event is read twice: a later request reads on from where the reading before ended.

@@ -1,4 +1,5 @@
-// One thread's queue: first in, first out, one slice at a time. Owns order, retries and parking; slices are opaque to it.
+// One thread's queue: first in, first out, one slice at a time. Owns order, retries and parking; slices are opaque to
+// it.
 //
 // Invariants:
 //   L1. A failing slice is tried again at the head of its lane, never skipped and never overtaken. (V6)

@@ -4,8 +4,8 @@
 //   A1. Nothing is paid before the commit is in the log.
 //   A2. All items of a commit are released together, after its payment. (V8)
 //   A3. Every outcome of the append is handled: a conflict is decided again on a reloaded state, a duplicate is looked
-//       up, an unknown outcome is read back by its nonce, and so is an append that throws. (L5, L8) A store that finds
-//       both a conflict and a duplicate may name only one of them.
+//       up, an unknown outcome is read back by its nonce, and so is an append that throws. (thread-log L5, L8) A store
+//       that finds both a conflict and a duplicate may name only one of them.
 //   A4. `too_large` is permanent: the slice throws what is not a Fault, so that the lane parks its thread and does not
 //       retry.
 //   A5. The transcript in memory takes the messages of a commit once the commit is in the log.
@@ -28,7 +28,10 @@ interface SealedSlice {
   readonly debts: readonly Debt[];
 }
 
-/** Answers the finished items; the others are decided again. @throws Error, not a Fault, if the commit is too large. (A4) */
+/**
+ * Answers the finished items; the others are decided again. @throws Error, not a Fault, if the commit is too large.
+ * (A4)
+ */
 export async function commitSlice(
   deps: SliceDeps,
   lane: LaneMemory,
@@ -100,7 +103,7 @@ async function decideAgain(
 /** Reads back an append with an unknown outcome. (A3) */
 async function readBack(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice): Promise<KnownOutcome> {
   markUncertain(sealed);
-  // An absent commit may still be stored later: the next reload pays it as a foreign commit. (L5, V1)
+  // An absent commit may still be stored later: the next reload pays it as a foreign commit. (thread-log L5, V1)
   return (await isStored(deps, lane, sealed)) ? 'appended' : 'conflict';
 }
 

@@ -6,7 +6,7 @@
 //       callers are resolved after that, because what they do next takes longer than sending. No timers.
 //   G2. A group is bounded in commits and bytes; what does not fit goes first in the next one, in the order of arrival.
 //   G3. Each commit gets its own outcome, and the caller of a failed one its own failure; a flush that throws fails
-//       every commit of it. (L8)
+//       every commit of it. (thread-log L8)
 import type { Append, AppendAnswer, AppendOutcome, ThreadLog } from '@dormouse/ports';
 
 export interface GroupCommit {

@@ -6,7 +6,7 @@
 //   E3. If the first reading of a lane shows the commit that decided its first item, that reading settles the item, and
 //       nothing more is read. After a takeover every thread with a redelivery takes this path.
 //   E4. The process that stored these commits may have died before it updated the thread's row in the directory: the
-//       row is updated again. (J1)
+//       row is updated again. (projections J1)
 import type { Commit } from '@dormouse/ports';
 import type { Hold } from '../pay/held-deliveries.ts';
 import type { Debt, ReadThread } from '../state/thread-state.ts';
