@@ -4,7 +4,7 @@ import { sealCommit } from '@dormouse/runtime';
 import { defaultPolicies } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { countFindings, judge } from './judge.ts';
-import { type Phase, waitsOf } from './neighbours.ts';
+import { type Phase, phasesOfFaults, waitsOf } from './neighbours.ts';
 
 type Events = Parameters<typeof sealCommit>[0]['events'];
 
@@ -57,6 +57,20 @@ describe('the judge of a chaos run', () => {
     expect(waitsOf(history, 'recorder', phases)).toEqual({
       quiet: { messages: 2, inTime: 2, never: 0, p50: 70, p99: 70, max: 70 },
       crowd: { messages: 3, inTime: 1, never: 1, p50: 500, p99: 500, max: 500 },
+    });
+  });
+
+  it('tells the waits around each fault from those at other times', () => {
+    const said = { 500: 10, 9_500: 700, 14_000: 20, 40_000: 30 };
+    const history = historyOf(
+      [thread('one', said)],
+      Object.keys(said).map((at) => request('one', Number(at))),
+    );
+    const faults = { name: 'faults', from: 0, until: 60_000 };
+    const parts = phasesOfFaults(faults, [{ name: 'a broker killed', from: 10_000, until: 12_000 }]);
+    expect(waitsOf(history, 'recorder', parts)).toMatchObject({
+      'faults: a broker killed': { messages: 2, max: 700 },
+      'faults: at other times': { messages: 2, max: 30 },
     });
   });
 

@@ -5,10 +5,26 @@ import { type History, type Reading, readHistory } from '@dormouse/testing';
 import type { onInterrupts } from '../recovery/workload.ts';
 
 export interface Phase {
-  readonly name: 'quiet' | 'crowd' | 'faults';
+  readonly name: string;
   readonly from: number;
   readonly until: number;
 }
+
+/** Around each fault, and the time between them. A message that is sent just before a fault waits for it, too. */
+export function phasesOfFaults(all: Phase, faults: readonly Phase[]): readonly Phase[] {
+  const around = faults
+    .map(({ name, from, until }) => ({ name: `faults: ${name}`, from: from - beforeMs, until: until + afterMs }))
+    .toSorted((one, other) => one.from - other.from);
+  const between = [...around, { from: all.until, until: all.until }].map(({ from }, place) => ({
+    name: 'faults: at other times',
+    from: around[place - 1]?.until ?? all.from,
+    until: from,
+  }));
+  return [...around, ...between];
+}
+
+const beforeMs = 1_000;
+const afterMs = 5_000;
 
 export interface Waits {
   /** Messages that were sent in this phase. */
@@ -44,14 +60,17 @@ export function waitsOf(
       : [{ sentAt, answeredAt: answered.get(messageId) ?? null }];
   });
   return Object.fromEntries(
-    phases.map(({ name, from, until }) => {
-      const here = said.filter(({ sentAt }) => sentAt >= from && sentAt < until);
+    [...Map.groupBy(phases, ({ name }) => name)].map(([name, times]) => {
+      const here = said.flatMap(({ sentAt, answeredAt }) => {
+        const time = times.find(({ from, until }) => sentAt >= from && sentAt < until);
+        return time === undefined ? [] : [{ sentAt, answeredAt, until: time.until }];
+      });
       const waited = here
         .flatMap(({ sentAt, answeredAt }) => (answeredAt === null ? [] : [answeredAt - sentAt]))
         .toSorted((one, other) => one - other);
       const waits: Waits = {
         messages: here.length,
-        inTime: here.filter(({ answeredAt }) => answeredAt !== null && answeredAt < until).length,
+        inTime: here.filter(({ answeredAt, until }) => answeredAt !== null && answeredAt < until).length,
         never: here.length - waited.length,
         ...{ p50: quantile(waited, 0.5), p99: quantile(waited, 0.99), max: waited.at(-1) ?? null },
       };

@@ -12,7 +12,7 @@ import { type ChaosCluster, instances, startChaosCluster } from './chaos-cluster
 import { type CrowdKind, createCrowd } from './crowd.ts';
 import { countFindings, type Finding, judge } from './judge.ts';
 import { faultKinds, type FaultKind } from './mischief.ts';
-import { type Phase, type Waits, waitsOf } from './neighbours.ts';
+import { type Phase, phasesOfFaults, type Waits, waitsOf } from './neighbours.ts';
 import { between, mulberry32 } from './random.ts';
 
 export interface ChaosOrder {
@@ -108,7 +108,7 @@ async function hurt(cluster: ChaosCluster, tools: RecordingToolServer, order: Ch
       workload.talk(thread, () => talking, pauses[onInterrupts[person % onInterrupts.length] ?? 'queue']),
     );
     const phases: Phase[] = [];
-    const phase = async (name: Phase['name'], work: () => Promise<unknown>): Promise<void> => {
+    const phase = async (name: 'quiet' | 'crowd' | 'faults', work: () => Promise<unknown>): Promise<void> => {
       say(`${timeOfDay()}  phase: ${name}`);
       const from = Date.now();
       await work();
@@ -119,14 +119,17 @@ async function hurt(cluster: ChaosCluster, tools: RecordingToolServer, order: Ch
     await crowd.come();
     await phase('crowd', () => sleep(order.crowdSeconds * 1_000));
     const counted: Record<string, number> = {};
-    await phase('faults', () => mischiefFor(cluster, order, counted));
+    const faults: Phase[] = [];
+    await phase('faults', () => mischiefFor(cluster, order, counted, faults));
     await cluster.untilReady();
     await crowd.leave();
     talking = false;
     const messages = (await Promise.all(talks)).reduce((sum, said) => sum + said, 0);
     say(`${timeOfDay()}  peace`);
     const history = await workload.history(tools, order.restSeconds * 1_000);
-    const waits = waitsOf(history, serverName, phases);
+    const hurtPhase = phases.at(-1);
+    const parts = hurtPhase === undefined ? [] : phasesOfFaults(hurtPhase, faults);
+    const waits = waitsOf(history, serverName, [...phases, ...parts]);
     const violations = judge(history, waits);
     const events = cluster.loggedEvents();
     if (!events.has('limits_lowered')) throw new Error('the services did not take the lowered limits');
@@ -153,6 +156,7 @@ async function mischiefFor(
   cluster: ChaosCluster,
   { seed, seconds, faults: kind, say }: ChaosOrder,
   counted: Record<string, number>,
+  times: Phase[],
 ): Promise<void> {
   const random = mulberry32(seed);
   const { faults, pauseMs } = faultKinds[kind];
@@ -164,7 +168,9 @@ async function mischiefFor(
     await sleep(between(random, pauseMs.from, pauseMs.to));
     say(`${timeOfDay()}  ${mischief.name}`);
     counted[mischief.name] = (counted[mischief.name] ?? 0) + 1;
+    const from = Date.now();
     await mischief.act(cluster, random);
+    times.push({ name: mischief.name, from, until: Date.now() });
   }
 }
 
