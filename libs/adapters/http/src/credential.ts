@@ -1,14 +1,15 @@
 // Credentials towards tool servers: request headers made from the secret of the registration. R42
 // Not here: storing secrets. Which origin may receive a credential is decided in tool-transport.ts.
-import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Fault, type ToolServerAuth } from '@dormouse/ports';
 import aws4 from 'aws4';
+import { Webhook } from 'standardwebhooks';
 
 /** The values of the secrets; kept only as long as the caller keeps them. */
 export type Credential =
   | { readonly type: 'none' }
   | { readonly type: 'bearer'; readonly token: string }
-  | { readonly type: 'hmac'; readonly key: KeyObject }
+  | { readonly type: 'hmac'; readonly webhook: Webhook }
   /** Presented by the connection, not by a header; `id` identifies the certificate. */
   | { readonly type: 'mtls'; readonly certificate: string; readonly key: string; readonly id: string }
   | { readonly type: 'sigv4'; readonly region: string; readonly service: string; readonly keys: AccessKeys };
@@ -56,10 +57,12 @@ function toAccessKeys(secret: string): AccessKeys {
   return { accessKeyId, secretAccessKey, ...(token.length > 0 && { sessionToken: token.join(':') }) };
 }
 
+/** Standard Webhooks: `whsec_` and base64; the bytes of any other text are the key. */
 function toHmac(secret: string): Credential {
-  // Standard Webhooks: `whsec_` and base64; any other text is used as the key itself.
-  const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
-  return { type: 'hmac', key: createSecretKey(encoded ?? secret, encoded === undefined ? 'utf8' : 'base64') };
+  if (secret === '') throw new Fault('SECRET_UNUSABLE', 'a signing secret must not be empty');
+  const isEncoded = /^whsec_(?=.{4})[A-Za-z0-9+/]+={0,2}$/.test(secret);
+  const webhook = isEncoded ? new Webhook(secret) : new Webhook(Buffer.from(secret), { format: 'raw' });
+  return { type: 'hmac', webhook };
 }
 
 /** Content type of every body that is sent to a tool server; signatures cover it. */
@@ -92,18 +95,9 @@ export function present(
       headers.push('authorization', `Bearer ${credential.token}`);
       return;
     case 'hmac': {
-      const timestamp = Math.floor(nowMs / 1_000);
-      const signature = createHmac('sha256', credential.key)
-        .update(`${messageId}.${timestamp}.${body}`)
-        .digest('base64');
-      headers.push(
-        'webhook-id',
-        messageId,
-        'webhook-timestamp',
-        String(timestamp),
-        'webhook-signature',
-        `v1,${signature}`,
-      );
+      const timestamp = String(Math.floor(nowMs / 1_000));
+      const signature = credential.webhook.sign(messageId, new Date(nowMs), body);
+      headers.push('webhook-id', messageId, 'webhook-timestamp', timestamp, 'webhook-signature', signature);
     }
   }
 }

@@ -156,4 +156,27 @@ describe('a signature', () => {
     expect(accepts(headers, Buffer.from('{"test": 2432232315}'))).toBe(false);
     expect(accepts({ ...headers, 'webhook-id': 'msg_other' }, body)).toBe(false);
   });
+
+  it.each([
+    [`whsec_${Buffer.from('a key of bytes').toString('base64')}`, Buffer.from('a key of bytes')],
+    ['clé ☃', Buffer.from('clé ☃')],
+    ['whsec_not base64', Buffer.from('whsec_not base64')],
+    ['whsec_A', Buffer.from('whsec_A')],
+  ])('T38 has as its key the bytes behind whsec_, or those of any other text: %s', (secret, key) => {
+    const { accepts } = createAuthentication({ hmac: ['another', secret] });
+    const time = String(Math.floor(Date.now() / 1_000));
+    const signature = createHmac('sha256', key).update(`m.${time}.{}`).digest('base64');
+    const headers = { 'webhook-id': 'm', 'webhook-timestamp': time, 'webhook-signature': `v1,${signature}` };
+    expect(accepts(headers, Buffer.from('{}'))).toBe(true);
+    expect(accepts({ ...headers, 'webhook-timestamp': `${time}s` }, Buffer.from('{}'))).toBe(false);
+    expect(accepts({ ...headers, 'webhook-signature': `v2,${signature}` }, Buffer.from('{}'))).toBe(false);
+    expect(accepts({ ...headers, 'webhook-signature': `v1 v1,${signature}` }, Buffer.from('{}'))).toBe(true);
+  });
+
+  it('T38 covers the bytes: one that was made for U+FFFD does not fit bytes that are decoded to it', () => {
+    const { accepts } = createAuthentication({ hmac: 'k' });
+    expect(accepts(signed('k', '"\uFFFD"'), Buffer.from('"\uFFFD"'))).toBe(true);
+    expect(accepts(signed('k', '"\uFFFD"'), Buffer.from([0x22, 0xff, 0x22]))).toBe(false);
+    expect(accepts(signed('k', '{}'), Buffer.from('\uFEFF{}'))).toBe(false);
+  });
 });
