@@ -140,6 +140,46 @@ describe('a login', () => {
     );
   });
 
+  it.each([
+    ['a status of the 3xx', 307, 'unreachable'],
+    ['a status of the 4xx', 401, 'refused'],
+    ['a status of the 5xx', 503, 'unreachable'],
+  ])('T41 T42 that the token endpoint answers with %s ends in an error result', async (_kind, failure, outcome) => {
+    const at = await calendar();
+    const { id, authUrl } = await login(at);
+    at.stub.failures.push(failure);
+    expect(await status(at.stub.visit(authUrl))).toBe(502);
+    expect((await at.sink.resultOf(id)).text).toContain(`the login at Toy failed (${outcome})`);
+    expect(at.stub.forms.length).toBe(1);
+  });
+
+  it.each([
+    ['null for what is absent', { refresh_token: null, expires_in: null, scope: null }],
+    ['no token type', { token_type: undefined }],
+    ['a token type of its own', { token_type: 'bot', scope: 'write read' }],
+    ['an id_token that is not used', { id_token: 'e30.e30.', expires_in: 3_600 }],
+    ['a lifetime as text', { expires_in: '3600' }],
+  ])('T41 is good when the provider answers with %s', async (_kind, fields) => {
+    const at = await calendar();
+    at.stub.fields = fields;
+    const { id, authUrl } = await login(at);
+    expect(await status(at.stub.visit(authUrl))).toBe(200);
+    expect((await at.sink.resultOf(id)).text).toBe('two appointments');
+    expect(await at.ask('calendar')).toBe('two appointments');
+    expect(at.stub.forms.length).toBe(1);
+  });
+
+  it.each([{ access_token: '' }, { access_token: 7 }, { access_token: null }, { scope: 1 }])(
+    'T41 is refused when the answer is no token response: %j',
+    async (fields) => {
+      const at = await calendar();
+      at.stub.fields = fields;
+      const { id, authUrl } = await login(at);
+      expect(await status(at.stub.visit(authUrl))).toBe(502);
+      expect((await at.sink.resultOf(id)).text).toContain('failed (refused)');
+    },
+  );
+
   it('T41 serves every call that waits for it', async () => {
     const at = await calendar();
     const one = await login(at);

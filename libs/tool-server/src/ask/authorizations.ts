@@ -7,7 +7,7 @@
  * G3. Tokens are stored sealed, per provider and owner: the authenticated user, else the root thread. T42
  * G4. A token that expires is refreshed; if that is refused, the user is asked again. T42
  */
-import { randomBytes } from 'node:crypto';
+import { generateRandomCodeVerifier, generateRandomState } from 'oauth4webapi';
 import type { Database } from '../call/database.ts';
 import {
   type Authorization,
@@ -167,7 +167,8 @@ export function createAuthorizations(options: {
     async authorize({ provider, owner, scopes, signal, protect, ask }) {
       const asked = [...new Set([...(provider.scopes ?? []), ...scopes])];
       const login = async (): Promise<StoredToken> => {
-        const [state, verifier] = [randomBytes(32).toString('base64url'), randomBytes(48).toString('base64url')]; // (G1)
+        const [state, verifier] = [generateRandomState(), generateRandomCodeVerifier()]; // (G1)
+        const authUrl = await authorizationUrl(provider, publicUrl(), { state, verifier, scopes: asked });
         const pending: Pending = { provider: provider.name, owner, verifier, scopes: asked };
         const key = JSON.stringify([provider.name, owner]);
         const insert = 'INSERT INTO authorizations VALUES (?, ?, ?)';
@@ -175,7 +176,7 @@ export function createAuthorizations(options: {
         database.run(insert, digest, vault.seal('authorization', pending), Date.now() + loginMsMax);
         const answer = waitForLogin(digest, { key, scopes: asked, provider: provider.name }, signal);
         answer.catch(() => {}); // awaited below; asking may throw first
-        ask(authorizationUrl(provider, publicUrl(), { state, verifier, scopes: asked }));
+        ask(authUrl);
         return answer;
       };
       const token = (await usable(provider, owner, asked)) ?? (await login());

@@ -1,12 +1,12 @@
 /**
  * Owns: the definition of an OAuth 2 provider, the URL that a user visits, and the two requests to its token endpoint.
- * Not here: which user is logged in (`authorizations.ts`).
+ * Not here: which user is logged in (`authorizations.ts`); the grants themselves (the package).
  *
  * Q1. Authorization code with PKCE (S256) only; the URL is https, except on loopback when the provider says so. T41
  * Q2. Codes and tokens are in no error and no log: a failure names its kind and nothing else. T42
+ * Q3. What real providers add to or leave out of a token response is no failure (`readable`).
  */
-import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as oauth from 'oauth4webapi';
 
 const requestTimeoutMs = 10_000;
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -42,13 +42,6 @@ export interface StoredToken {
   readonly expiresAt?: number;
 }
 
-const tokenSchema = z.object({
-  access_token: z.string().min(1),
-  refresh_token: z.string().min(1).nullish(),
-  expires_in: z.number().positive().nullish(),
-  scope: z.string().nullish(),
-});
-
 /** A failed request to the token endpoint. `refused`: a retry would not help. (Q2) */
 export class TokenFault extends Error {
   override readonly name = 'TokenFault';
@@ -63,24 +56,26 @@ export class TokenFault extends Error {
 export function checkProvider(provider: OAuthProvider, publicUrl: string): void {
   for (const endpoint of [provider.authorizationEndpoint, provider.tokenEndpoint]) {
     const url = new URL(endpoint, publicUrl);
-    const isAllowed = provider.allowInsecureLoopback === true && loopback.has(url.hostname);
-    if (url.protocol !== 'https:' && !isAllowed)
+    if (url.protocol !== 'https:' && !mayBePlain(provider, url))
       throw new Error(`OAuth provider ${provider.name}: its endpoints must be https`);
   }
 }
 
-export function authorizationUrl(
+const mayBePlain = (provider: OAuthProvider, url: URL): boolean =>
+  provider.allowInsecureLoopback === true && loopback.has(url.hostname);
+
+export async function authorizationUrl(
   provider: OAuthProvider,
   publicUrl: string,
   request: { readonly state: string; readonly verifier: string; readonly scopes: readonly string[] },
-): string {
+): Promise<string> {
   const url = new URL(provider.authorizationEndpoint, publicUrl);
   const parameters = {
     response_type: 'code',
     client_id: provider.clientId,
     redirect_uri: redirectUri(publicUrl),
     state: request.state,
-    code_challenge: createHash('sha256').update(request.verifier).digest('base64url'),
+    code_challenge: await oauth.calculatePKCECodeChallenge(request.verifier),
     code_challenge_method: 'S256',
     ...(request.scopes.length === 0 ? {} : { scope: request.scopes.join(' ') }),
   };
@@ -95,51 +90,79 @@ const redirectUri = (publicUrl: string): string => `${publicUrl}${redirectPath}`
 export function exchangeCode(
   provider: OAuthProvider,
   publicUrl: string,
-  request: { readonly code: string; readonly verifier: string; readonly scopes: readonly string[] },
+  { code, verifier, scopes }: { readonly code: string; readonly verifier: string; readonly scopes: readonly string[] },
 ): Promise<StoredToken> {
-  const form = {
-    grant_type: 'authorization_code',
-    code: request.code,
-    redirect_uri: redirectUri(publicUrl),
-    code_verifier: request.verifier,
-  };
-  return askForToken(provider, publicUrl, form, request.scopes);
+  const { server, client, authentication, options } = endpointOf(provider, publicUrl);
+  const answer = oauth.validateAuthResponse(server, client, new URLSearchParams({ code })); // the state is checked (G1)
+  const uri = redirectUri(publicUrl);
+  return tokenOf(
+    oauth.authorizationCodeGrantRequest(server, client, authentication, answer, uri, verifier, options),
+    (response) => oauth.processAuthorizationCodeResponse(server, client, response),
+    scopes,
+  );
 }
 
 /** A new token for an old one that can be refreshed. @throws TokenFault */
 export async function refreshToken(provider: OAuthProvider, publicUrl: string, old: StoredToken): Promise<StoredToken> {
-  const form = { grant_type: 'refresh_token', refresh_token: old.refreshToken ?? '' };
-  const token = await askForToken(provider, publicUrl, form, old.scopes);
-  return token.refreshToken === undefined && old.refreshToken !== undefined
-    ? { ...token, refreshToken: old.refreshToken }
-    : token;
+  const { server, client, authentication, options } = endpointOf(provider, publicUrl);
+  const token = await tokenOf(
+    oauth.refreshTokenGrantRequest(server, client, authentication, old.refreshToken ?? '', options),
+    (response) => oauth.processRefreshTokenResponse(server, client, response),
+    old.scopes,
+  );
+  return { ...(old.refreshToken === undefined ? {} : { refreshToken: old.refreshToken }), ...token };
 }
 
-async function askForToken(
+function endpointOf(
   provider: OAuthProvider,
   publicUrl: string,
-  form: Readonly<Record<string, string>>,
+): {
+  readonly server: oauth.AuthorizationServer;
+  readonly client: oauth.Client;
+  readonly authentication: oauth.ClientAuth;
+  readonly options: oauth.TokenEndpointRequestOptions;
+} {
+  const url = new URL(provider.tokenEndpoint, publicUrl);
+  return {
+    server: { issuer: url.origin, token_endpoint: url.href },
+    client: { client_id: provider.clientId },
+    authentication: provider.clientSecret === undefined ? oauth.None() : oauth.ClientSecretPost(provider.clientSecret),
+    options: {
+      signal: AbortSignal.timeout(requestTimeoutMs),
+      [oauth.allowInsecureRequests]: mayBePlain(provider, url), // (Q1)
+      [oauth.customFetch]: async (address, init) => readable(await fetch(address, { ...init, redirect: 'error' })),
+    },
+  };
+}
+
+/**
+ * A token response as the package takes it. Providers write null for what is absent, have token types of their own or
+ * none, and add an `id_token`, which is not used here and whose issuer is not configured. (Q3)
+ */
+async function readable(response: Response): Promise<Response> {
+  if (!response.ok) return response;
+  const body: unknown = await response.json().catch(() => null); // a body that is not JSON is no token
+  const given = Object.entries(body ?? {}).filter(([name, value]) => value !== null && name !== 'id_token');
+  return Response.json({ ...Object.fromEntries(given), token_type: 'bearer' });
+}
+
+async function tokenOf(
+  request: Promise<Response>,
+  process: (response: Response) => Promise<oauth.TokenEndpointResponse>,
   scopes: readonly string[],
 ): Promise<StoredToken> {
-  const { clientId, clientSecret } = provider;
-  const secret: Record<string, string> = clientSecret === undefined ? {} : { client_secret: clientSecret };
-  const response = await fetch(new URL(provider.tokenEndpoint, publicUrl), {
-    method: 'POST',
-    headers: { accept: 'application/json' },
-    body: new URLSearchParams({ ...form, client_id: clientId, ...secret }),
-    redirect: 'error',
-    signal: AbortSignal.timeout(requestTimeoutMs),
-  }).catch(() => {
-    throw new TokenFault('unreachable'); // the cause would reveal the request (Q2)
+  // The causes of both would reveal the request or the response. (Q2)
+  const response = await request.catch(() => {
+    throw new TokenFault('unreachable');
   });
-  const body: unknown = await response.json().catch(() => null); // a body that is not JSON is no token
-  const parsed = tokenSchema.safeParse(body);
-  if (!response.ok || !parsed.success) throw new TokenFault(response.status >= 500 ? 'unreachable' : 'refused');
-  const { access_token: accessToken, refresh_token: refresh, expires_in: seconds, scope } = parsed.data;
+  const token = await process(response).catch(() => {
+    throw new TokenFault(response.status >= 500 ? 'unreachable' : 'refused');
+  });
+  const { access_token: accessToken, refresh_token: refresh, expires_in: seconds, scope } = token;
   return {
     accessToken,
-    scopes: typeof scope === 'string' ? scope.split(' ').filter((each) => each !== '') : scopes,
-    ...(typeof refresh === 'string' ? { refreshToken: refresh } : {}),
-    ...(typeof seconds === 'number' ? { expiresAt: Date.now() + seconds * 1_000 } : {}),
+    scopes: scope === undefined ? scopes : scope.split(' ').filter((each) => each !== ''),
+    ...(refresh === undefined ? {} : { refreshToken: refresh }),
+    ...(seconds === undefined ? {} : { expiresAt: Date.now() + seconds * 1_000 }),
   };
 }

@@ -13,6 +13,8 @@ export interface ProviderStub {
   /** Statuses of the next answers of the token endpoint. */
   readonly failures: number[];
   expiresIn: number | null;
+  /** Replace or add fields of the next token responses. */
+  fields: Readonly<Record<string, unknown>>;
   /** Follows the URL as a user's browser does; returns where it is redirected to. */
   readonly visit: (authUrl: string, decision?: 'allow' | 'deny') => string;
   readonly close: () => Promise<void>;
@@ -47,13 +49,13 @@ export async function startProvider(): Promise<ProviderStub> {
       forms.push(form);
       const failure = failures.shift();
       if (failure !== undefined || !isGood(form)) {
-        response.writeHead(failure ?? 400).end('{"error":"invalid_grant"}');
+        response.writeHead(failure ?? 400, { location: '/elsewhere' }).end('{"error":"invalid_grant"}');
         return;
       }
       const [access, refresh] = [make('access'), make('refresh')];
       refreshable.add(refresh);
       const expiry = stub.expiresIn === null ? {} : { expires_in: stub.expiresIn, refresh_token: refresh };
-      response.end(JSON.stringify({ access_token: access, token_type: 'Bearer', ...expiry }));
+      response.end(JSON.stringify({ access_token: access, token_type: 'Bearer', ...expiry, ...stub.fields }));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -71,6 +73,7 @@ export async function startProvider(): Promise<ProviderStub> {
     secrets,
     failures,
     expiresIn: null,
+    fields: {},
     visit(authUrl, decision = 'allow') {
       const { searchParams } = new URL(authUrl);
       const back = new URL(searchParams.get('redirect_uri') ?? '');
