@@ -150,8 +150,7 @@ export class ThreadDetailController {
   async token(@OperationCall() { tenant, params, body }: Call<Operations['token']>): Promise<Reply> {
     const key = { tenant, thread: params.thread };
     unwrap(await this.ingress.threads.get(key));
-    const token = this.ingress.tokens.issue(key, body.can, body.user_id, body.ttl_s);
-    return reply(201, { token, expiresAt: this.clock.now() + body.ttl_s * 1_000 });
+    return reply(201, await this.ingress.tokens.issue(key, body.can, body.user_id, body.ttl_s));
   }
 }
 

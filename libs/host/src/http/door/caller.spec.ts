@@ -13,7 +13,7 @@ const record: ApiKey = {
   createdAt: 0,
   expiresAt: null,
 };
-const grant = { tenant: 'acme', thread: 'thr_1', can: ['read'] as const, userId: 'ann', expiresAt: 1 };
+const grant = { tenant: 'acme', thread: 'thr_1', can: ['read'] as const, userId: 'ann' };
 const ingress = {
   keys: {
     authenticate: (key: string) => Promise.resolve(key === 'right' ? record : null),
@@ -22,7 +22,10 @@ const ingress = {
     list: () => Promise.reject(new Error()),
     revoke: () => Promise.reject(new Error()),
   },
-  tokens: { issue: () => '', verify: (token: string) => (token === 'dtt_right' ? grant : null) },
+  tokens: {
+    issue: () => Promise.reject(new Error()),
+    verify: (token: string) => Promise.resolve(token === 'dtt_right' ? grant : null),
+  },
 };
 const door = createDoorkeeper(ingress, new Set(['api.example']), { pass: () => Promise.resolve({}) });
 

@@ -48,7 +48,7 @@ export function createDoorkeeper(
     async identify({ authorization }, queryToken) {
       const credential = bearer(authorization) ?? queryToken;
       if (credential === undefined) throw new HttpProblem('UNAUTHENTICATED', 'Send Authorization: Bearer <key>.');
-      if (credential.startsWith(threadTokenPrefix)) return pass(tokenCaller(ingress, credential));
+      if (credential.startsWith(threadTokenPrefix)) return pass(await tokenCaller(ingress, credential));
       if (queryToken !== undefined && bearer(authorization) === undefined) throw unknownCredential(); // a key never travels in a URL
       return pass(keyCaller(await ingress.keys.authenticate(credential))); // (K2)
     },
@@ -120,8 +120,8 @@ function keyCaller(key: ApiKey | null): KnownCaller {
 }
 
 /** @throws HttpProblem UNAUTHENTICATED */
-function tokenCaller(ingress: Pick<Ingress, 'tokens'>, token: string): KnownCaller {
-  const grant = ingress.tokens.verify(token);
+async function tokenCaller(ingress: Pick<Ingress, 'tokens'>, token: string): Promise<KnownCaller> {
+  const grant = await ingress.tokens.verify(token);
   if (grant === null) throw unknownCredential();
   return {
     tenant: grant.tenant,
