@@ -22,6 +22,12 @@ describe('readJson', () => {
     expect(checkJson(text)).toStrictEqual({ ok: true, value });
   });
 
+  it('is needed while JSON.parse misreads escaped keys: once this fails, a Node has mended that (1)', () => {
+    JSON.parse('{"first key of this spec":1,"\\\\":2}');
+    const misread = JSON.parse('{"first key of this spec":1,"\\u0062":2}') as object;
+    expect(Object.keys(misread)).toEqual(['first key of this spec', '\\']);
+  });
+
   it('R33 a repeated key in disguise is still a repeated key', () => {
     JSON.parse(poison);
     expect(checkJson('{"a":1,"\\u0061":2}')).toMatchObject({ ok: false, problem: { pointer: '/a' } });

@@ -5,7 +5,7 @@
  * 1. V8 12.8 and later can read an escaped key as another key: after `{"a":1,"\\":2}` was parsed anywhere in the
  *    process, `JSON.parse('{"a":1,"\\u0061":2}')` answers a key `\` (nodejs/node#63785, still open for Node 24). A log
  *    that is read back must have the keys that were written, so text with an escaped key is read by the reader of this
- *    library.
+ *    library. `read.spec.ts` has a spec that fails once `JSON.parse` is mended.
  * 2. Text without a backslash, which is nearly all of it, costs one native search more than `JSON.parse`.
  * 3. That reader works in steps of some thousand values or `stepCharacters`, for any text, and is recursion-free.
  * 4. It fails only for syntax, never for a meaning; the first fault that `checkJson` refuses is returned, too.

@@ -6,6 +6,7 @@
 //   G2. A literal in the URL is judged like a resolved address, in every notation that a URL parser accepts.
 //   G3. The reason never contains what a name resolved to: it may be shown to a tenant.
 //   G4. A name that cannot be resolved is a failure that is worth a retry, not a verdict.
+// By hand: packages such as request-filtering-agent are agents of `node:http`; the pools here are undici's.
 import { lookup } from 'node:dns/promises';
 import { judgeAddress, type JudgedAddress } from './ip-address.ts';
 import { isAllowed, type Destination, type OutboundRule } from './outbound-allow.ts';

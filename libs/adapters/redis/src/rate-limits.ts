@@ -1,5 +1,6 @@
 // Rates that all processes count together, one key per tenant and bucket. Port: ports/rate-limits.ts. Without Redis
 // each process counts alone (rate-limits B3).
+// By hand: rate-limiter-flexible counts in fixed windows; the port is a token bucket that says the exact wait.
 import { localRateLimits, type RateLimits, type RateVerdict } from '@dormouse/ports';
 import type { RedisLink } from './redis-link.ts';
 

@@ -1,4 +1,5 @@
 // How fast a tenant may go. A limit protects other tenants, as no guarantee: without a shared count a process decides.
+// By hand: rate-limiter-flexible counts in fixed windows; this is a token bucket that says exactly how long to wait.
 //
 // Contract (contracts/rate-limits.contract.ts):
 //   B1. Over any time at most `burst` and then `perSecond` are allowed, per tenant and bucket; tenants share nothing.

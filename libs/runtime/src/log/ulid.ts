@@ -1,4 +1,5 @@
 // 26 characters of Crockford's alphabet: a time, then 80 bits. They sort by time.
+// By hand: time and bytes are arguments, since ids are functions of the log; the package `ulid` draws each character.
 //
 // Invariant:
 //   U1. Characters are made two at a time, and those of the time once per millisecond: a thousand ids are made per

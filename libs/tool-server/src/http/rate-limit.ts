@@ -1,4 +1,7 @@
-/** Owns: a token bucket. Not here: what happens to a refused request. T23 */
+/**
+ * Owns: a token bucket. Not here: what happens to a refused request. T23
+ * By hand, for the reason at the runtime's port of rate limits: packages count in fixed windows.
+ */
 export interface RateLimit {
   /** Takes one token; when there is none, returns the milliseconds until there is one again. */
   readonly take: () => { readonly ok: true } | { readonly ok: false; readonly afterMs: number };

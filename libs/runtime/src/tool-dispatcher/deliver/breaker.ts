@@ -1,5 +1,6 @@
 // A circuit breaker: while a server keeps failing, attempts are held and one call at a time tests the server. It delays
-// attempts and never refuses one. Time comes from the clock port, so that the simulator can move it.
+// attempts and never refuses one.
+// By hand: time and randomness are ports, which the simulator moves; breakers of packages read the system clock.
 //
 // Invariants:
 //   K1. After `failuresMax` failures in a row attempts are held; after a hold one attempt goes through as a test.

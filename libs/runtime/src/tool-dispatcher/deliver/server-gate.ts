@@ -5,6 +5,7 @@
 //   S1. A call whose wait is cancelled has not begun.
 //   S2. A gate is forgotten when no call waits and its breaker is closed, not before: one entry per server in use.
 //   S3. Calls that wait enter in the order of their arrival.
+// By hand, as its breaker: time and randomness are ports. A call that needs not wait enters without a promise.
 import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
 import { createBreaker, type Breaker, type Pass } from './breaker.ts';
 import { createBulkhead, type Bulkhead } from './bulkhead.ts';
