@@ -1,5 +1,6 @@
 // The door for tool servers: turns a POST on a callback URL into an input of its thread, or into an answer that says
 // why not. Judges the message; whether anything waits for it is for `decide`. RAP transport, Tool → Runtime.
+// Not here: how the input of each type is made (accept/).
 //
 // Answers: 200 accepted, already known, or nothing pending · 401 not our token · 403 the body is about another call ·
 // 410 expired or revoked · 400 not JSON · 413 too large · 415 not `application/json` · 422 not a RAP message ·
@@ -17,29 +18,18 @@
 //   C7. The token is judged, and the tenant's share, before a request is read.
 //   C8. A question or a login is one under its sender's message id. Without one each is an input of its own, and the
 //       thread recognises a repetition by the hash of the question, while that is open. R94
-import { type Steps, resultOf, shortJsonCharacters } from '@dormouse/json';
-import { hash } from 'node:crypto';
-import {
-  answerOwner,
-  type Blobs,
-  type BusInput,
-  type Clock,
-  type Dedup,
-  type Entropy,
-  Fault,
-  type InputBus,
-  type Logger,
-  loginOwner,
-  type Logins,
-  type RateLimit,
-  type RateLimits,
-  type Sealer,
-} from '@dormouse/ports';
-import { callbackBytesMax, idCharactersMax, opensSubscription, resultContent, type Callback } from '@dormouse/protocol';
+import { resultOf } from '@dormouse/json';
+import { Fault, type BusInput, type Dedup, type Logger, type RateLimit, type RateLimits } from '@dormouse/ports';
+import { callbackBytesMax, type Callback } from '@dormouse/protocol';
 import { inputIds, type CallbackRejection } from '@dormouse/thread';
+import { hashOf, isLong, type Acceptance, type AcceptanceDeps, type AcceptanceSettings } from './accept/acceptance.ts';
+import { acceptChoice } from './accept/choice.ts';
+import { acceptEvent } from './accept/event.ts';
+import { acceptLogin } from './accept/login.ts';
+import { acceptResult } from './accept/result.ts';
+import { acceptView, contentOf } from './accept/view.ts';
 import type { CallbackScope, CallbackTokens } from './callback-token.ts';
-import { cleanText } from './clean-text.ts';
-import { inTurns, inTurnsIf } from '../in-turns.ts';
+import { inTurns } from '../in-turns.ts';
 import { createBoundedQueue } from '../bounded-queue.ts';
 import {
   readingBody,
@@ -50,7 +40,6 @@ import {
   type CallbackRequest,
   type Refused,
 } from './callback-body.ts';
-import { cleaningResult, dividingResult, storeBlobs, type CleanResult, type DividedResult } from './result-content.ts';
 
 export interface CallbackAnswer {
   readonly status: 200 | 400 | 401 | 403 | 410 | 413 | 415 | 422 | 503;
@@ -67,31 +56,20 @@ export interface CallbackGateway {
   receive(token: string, request: CallbackRequest | ReadRequest): Promise<CallbackAnswer>;
 }
 
-export interface CallbackGatewayDeps {
+export interface CallbackGatewayDeps extends AcceptanceDeps {
   readonly tokens: CallbackTokens;
-  readonly inputs: InputBus;
-  readonly blobs: Blobs;
   readonly dedup: Dedup;
-  readonly logins: Logins;
-  readonly sealer: Sealer;
   readonly rates: RateLimits;
   /** Rate limit of one tenant; null for no limit. R43 */
   readonly rate?: RateLimit | null;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
   readonly logger: Logger;
   readonly settings?: Partial<CallbackGatewaySettings>;
 }
 
-export interface CallbackGatewaySettings {
+export interface CallbackGatewaySettings extends AcceptanceSettings {
   readonly bodyBytesMax: number;
-  /** Payload of one result that is kept in the log itself. */
-  readonly inlineBytesMax: number;
   readonly viewBytesMax: number;
   readonly retryAfterS: number;
-  /** How long a person may take to log in, and to choose. */
-  readonly loginDeadlineMs: number;
-  readonly choiceDeadlineMs: number;
 }
 
 const defaultSettings: CallbackGatewaySettings = {
@@ -107,11 +85,6 @@ const defaultSettings: CallbackGatewaySettings = {
 const readAtOnceMax = 2;
 /** Waiting long messages of one tenant; one more is answered 503, and its tool retries. */
 const waitingMaxOfTenant = 32;
-const isLong = ({ body }: CallbackRequest): boolean => body.length > shortJsonCharacters;
-/** Megabytes are worked on step by step. (C6) */
-const taking = async <Result>(request: CallbackRequest, steps: Steps<Result>): Promise<Result> =>
-  inTurnsIf(isLong(request), steps);
-
 const taken: CallbackAnswer = { status: 200 };
 
 export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGateway {
@@ -119,13 +92,12 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
   const longOnes = createBoundedQueue({ insideMax: readAtOnceMax, waitingMax: waitingMaxOfTenant }); // (C6)
 
   /** Makes the input durable unless it is known to be. (C1, C2) */
-  async function publish(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<CallbackAnswer> {
+  async function publish(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<void> {
     const { tenant, thread } = scope;
     const known = `${thread}:${id}`;
-    if (await deps.dedup.seen(tenant, known).catch(notKnown)) return taken;
+    if (await deps.dedup.seen(tenant, known).catch(notKnown)) return;
     await deps.inputs.publish({ tenant, thread }, await make(), null);
     await deps.dedup.remember(tenant, known).catch(degraded);
-    return taken;
   }
 
   /** The log dedups for ever, so a hit in `Dedup` may always be believed. (C2) */
@@ -162,124 +134,23 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     return { status, code, detail };
   }
 
-  function accept(scope: CallbackScope, read: Accepted, request: CallbackRequest): Promise<CallbackAnswer> {
+  function accept(scope: CallbackScope, read: Accepted, request: CallbackRequest): Promise<void> {
     const { callback } = read;
     if (callback.groupId === undefined)
       deps.logger.info('callback_without_group_id', { tenant: scope.tenant, toolServer: scope.toolServer });
+    const message: Acceptance = { deps, settings, scope, request, publish: (id, make) => publish(scope, id, make) };
     switch (callback.type) {
       case 'tool_result':
-        return takeResult(scope, callback, request);
+        return acceptResult(message, callback);
       case 'subscription_event':
-        return takeEvent(scope, callback, request);
+        return acceptEvent(message, callback);
       case 'oauth':
-        return takeLogin(scope, callback, request);
+        return acceptLogin(message, callback);
       case 'user_choice':
-        return takeChoice(scope, callback, request);
+        return acceptChoice(message, callback);
       case 'view_update':
-        return takeView(scope, callback.viewType, contentOf(callback, read));
+        return acceptView(message, callback.viewType, contentOf(callback, read));
     }
-  }
-
-  /** (C5) */
-  function takeEvent(
-    scope: CallbackScope,
-    event: Extract<Callback, { type: 'subscription_event' }>,
-    request: CallbackRequest,
-  ): Promise<CallbackAnswer> {
-    const { tenant, toolCallId, toolServer } = scope;
-    const eventId = messageIdOf(request) ?? event.eventId ?? null;
-    const id = inputIds.subscriptionEvent(toolCallId, eventId ?? deps.entropy.nonce());
-    const { associative, final } = event;
-    return publish(scope, id, async () => {
-      const clean = await taking(request, cleaningResult([{ type: 'text', text: event.text }], undefined));
-      const { content } = await store(tenant, clean, request);
-      return { kind: 'SubscriptionEvent', id, toolCallId, toolServer, eventId, content, associative, final };
-    });
-  }
-
-  /** (C4) The URL is sealed before it reaches the thread. */
-  function takeLogin(
-    scope: CallbackScope,
-    login: Extract<Callback, { type: 'oauth' }>,
-    request: CallbackRequest,
-  ): Promise<CallbackAnswer> {
-    const { tenant, thread, toolCallId, toolServer } = scope;
-    const { message, question } = namesOf(request, login.authUrl);
-    const id = inputIds.login(toolCallId, message);
-    const expiresAt = deps.clock.now() + settings.loginDeadlineMs;
-    return publish(scope, id, async () => {
-      const sealed = deps.sealer.seal(loginOwner(tenant, thread, toolCallId), login.authUrl);
-      await deps.logins.put({ tenant, thread }, { toolCallId, sealed, expiresAt });
-      return { kind: 'LoginPrompt', id, toolCallId, toolServer, question, expiresAt };
-    });
-  }
-
-  function takeChoice(
-    scope: CallbackScope,
-    choice: Extract<Callback, { type: 'user_choice' }>,
-    request: CallbackRequest,
-  ): Promise<CallbackAnswer> {
-    const { tenant, thread, toolCallId, toolServer } = scope;
-    const { prompt, choices, responseUrl } = choice;
-    const asked = JSON.stringify([prompt, choices, choice.default, responseUrl]);
-    const { message, question } = namesOf(request, asked);
-    const id = inputIds.userChoice(toolCallId, message);
-    return publish(scope, id, async () => ({
-      kind: 'ChoicePrompt',
-      id,
-      toolCallId,
-      toolServer,
-      question,
-      prompt: cleanText(prompt),
-      choices: choices.map(cleanText),
-      default: choice.default,
-      answerTo: deps.sealer.seal(answerOwner(tenant, thread, toolCallId), responseUrl),
-      expiresAt: deps.clock.now() + settings.choiceDeadlineMs,
-    }));
-  }
-
-  /** The name of the message, or without one the hash of its question, for the thread to compare. (C8) */
-  function namesOf(
-    request: CallbackRequest,
-    asked: string,
-  ): { readonly message: string; readonly question: string | null } {
-    const messageId = messageIdOf(request);
-    return messageId === null
-      ? { message: deps.entropy.nonce(), question: hashOf(asked) }
-      : { message: hashOf(messageId), question: null };
-  }
-
-  /** R98: the content is passed on as it was written. Whether the thread exists is checked by its lane, not here. */
-  async function takeView(
-    { tenant, thread }: CallbackScope,
-    viewType: string,
-    content: string,
-  ): Promise<CallbackAnswer> {
-    const update = { kind: 'ViewUpdate', id: `v:${deps.entropy.nonce()}`, viewType, content } as const;
-    await deps.inputs.publish({ tenant, thread }, update, null);
-    return taken;
-  }
-
-  async function takeResult(
-    scope: CallbackScope,
-    callback: Extract<Callback, { type: 'tool_result' }>,
-    request: CallbackRequest,
-  ): Promise<CallbackAnswer> {
-    const { tenant, toolCallId, toolServer } = scope;
-    const clean = await taking(request, cleaningResult(resultContent(callback), callback.displayAs)); // R49
-    const subscription = opensSubscription({ content: [...clean.items], subscription: callback.subscription });
-    const id = subscription ? inputIds.confirmation(toolCallId) : inputIds.result(toolCallId);
-    return publish(scope, id, async () => {
-      const { content, displayAs } = await store(tenant, clean, request);
-      return { kind: 'ToolResult', id, toolCallId, toolServer, content, displayAs, subscription };
-    });
-  }
-
-  /** Answers when what the input will refer to is durable. */
-  async function store(tenant: string, clean: CleanResult, request: CallbackRequest): Promise<DividedResult> {
-    const divided = await taking(request, dividingResult(clean, settings.inlineBytesMax));
-    if (divided.blobs.length > 0) await storeBlobs(deps.blobs, tenant, divided.blobs);
-    return divided;
   }
 
   async function judge(scope: CallbackScope, request: CallbackRequest): Promise<CallbackAnswer> {
@@ -298,7 +169,8 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
       if (size > settings.viewBytesMax)
         return refuse(scope, tooLarge(`a view of ${size} bytes, above ${settings.viewBytesMax}`, callback.type), body);
     }
-    return accept(scope, read, request);
+    await accept(scope, read, request);
+    return taken;
   }
 
   /** An input too large for a record is refused for good: sending it again does not help. (C3) */
@@ -353,21 +225,6 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
       }
     },
   };
-}
-
-/** R98: as it was written. */
-const contentOf = (view: Extract<Callback, { type: 'view_update' }>, { rawContent }: Accepted): string =>
-  rawContent ?? JSON.stringify(view.content);
-
-const hashOf = (body: Uint8Array | string): string => hash('sha256', body).slice(0, 32);
-
-/** The sender's own id for a message, in the headers that webhooks use. Not in RAP: see SPEC.md. */
-function messageIdOf({ headers }: CallbackRequest): string | null {
-  for (const name of ['webhook-id', 'idempotency-key']) {
-    const value = headers[name];
-    if (typeof value === 'string' && value.length > 0 && value.length <= idCharactersMax) return value;
-  }
-  return null;
 }
 
 /** RAP tool-result, Routing: the message belongs to the call of its URL. R34 A missing group id is the token's. */
