@@ -1,10 +1,10 @@
-// Writes into package-lock.json the native packages of other platforms that npm left out.
+// Writes into package-lock.json what npm left out: native packages of other platforms, and integrities.
 //
 //   node tools/complete-lock.mjs          after `npm install` of something that brings native packages (nx, oxlint, …)
 //
 // npm drops an optional package when the registry it asked does not have it (mirrors often carry few platforms), and
-// `npm ci` then refuses the lock. The entries added here have a version and a platform but no integrity: npm fetches
-// them on that platform only. test/architecture/lock-file.spec.ts fails when this is needed.
+// `npm ci` then refuses the lock. test/architecture/lock-file.spec.ts fails when this is needed.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const platform =
@@ -20,6 +20,14 @@ for (const [path, { optionalDependencies = {}, dev }] of Object.entries(lock.pac
     process.stdout.write(`added ${name} ${version}\n`);
   }
 }
+for (const [path, entry] of Object.entries(packages)) {
+  if (!path.includes('node_modules/') || entry.link || entry.integrity) continue;
+  entry.integrity = integrityOf(
+    entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
+    entry.version,
+  );
+  process.stdout.write(`${path}: ${entry.integrity}\n`);
+}
 lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => a.localeCompare(b, 'en')));
 writeFileSync(lockFile, `${JSON.stringify(lock, null, 2)}\n`);
 
@@ -29,4 +37,14 @@ function entryFor(name, version, dev) {
   const [, os, cpu, flavour = ''] = parts;
   const libc = flavour.startsWith('musl') ? ['musl'] : flavour.startsWith('gnu') ? ['glibc'] : undefined;
   return { version, cpu: [cpu], dev, libc, optional: true, os: [os] };
+}
+
+/** @throws Error when the registry does not have the version. */
+function integrityOf(name, version) {
+  const found = execFileSync('npm', ['view', `${name}@${version}`, 'dist.integrity'], {
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  });
+  if (found.trim() === '') throw new Error(`${name} ${version}: this registry does not have it`);
+  return found.trim();
 }

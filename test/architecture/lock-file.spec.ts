@@ -11,16 +11,23 @@ describe('package-lock.json', () => {
   });
 
   it('is red without the native package of another platform', () => {
-    const packages = { 'node_modules/nx': { optionalDependencies: { '@nx/nx-darwin-arm64': '1.0.0' } } };
+    const packages = {
+      'node_modules/nx': { integrity: 'sha512-', optionalDependencies: { '@nx/nx-darwin-arm64': '1.0.0' } },
+    };
     expect(incompleteLock(JSON.stringify({ packages }))).toHaveLength(1);
   });
 
   it('is red when it names a registry', () => {
     const packages = {
-      'node_modules/a': { resolved: 'https://mirror.example/a.tgz' },
+      'node_modules/a': { integrity: 'sha512-', resolved: 'https://mirror.example/a.tgz' },
       'node_modules/@dormouse/b': { resolved: 'libs/b', link: true },
     };
     expect(incompleteLock(JSON.stringify({ packages }))).toHaveLength(1);
+  });
+
+  it('is red when an entry has no integrity', () => {
+    const packages = { 'libs/b': { version: '0.1.0' }, 'libs/b/node_modules/a': { version: '1.0.0' } };
+    expect(incompleteLock(JSON.stringify({ packages }))).toEqual([expect.stringMatching(/^libs\/b.*\(K4\)$/)]);
   });
 });
 

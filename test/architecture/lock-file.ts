@@ -4,11 +4,13 @@
 //     (tools/complete-lock.mjs).
 // K2  The lock names no registry: it works behind any mirror.
 // K3  Versions are exact, and packages of this repository are `*`.
+// K4  Every entry that a registry serves has an integrity: what is installed is what was locked.
 import type { SourceFile, Violation } from './source-file.ts';
 
 interface Manifest {
   readonly version?: string;
   readonly resolved?: string;
+  readonly integrity?: string;
   readonly link?: boolean;
   readonly dependencies?: Record<string, string>;
   readonly devDependencies?: Record<string, string>;
@@ -25,8 +27,13 @@ export function incompleteLock(lock: string): Violation[] {
     return [
       ...missing.map((name) => `${path || 'the root'} may need ${name}, which the lock lacks (K1)`),
       ...(isFromRegistry ? [`${path} names ${entry.resolved} (K2)`] : []),
+      ...(lacksIntegrity(path, entry) ? [`${path} has no integrity: node tools/complete-lock.mjs (K4)`] : []),
     ];
   });
+}
+
+function lacksIntegrity(path: string, entry: Manifest): boolean {
+  return path.includes('node_modules/') && entry.link !== true && entry.integrity === undefined;
 }
 
 export function looseVersions(manifests: readonly SourceFile[]): Violation[] {
