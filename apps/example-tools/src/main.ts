@@ -1,6 +1,12 @@
-// Starts the example tool server. Options: --port, --host, --public-url, --data, --bearer, --hmac, --webhook-secret.
+// Starts the example tool server. Options: --port, --host, --public-url, --data, --bearer, --hmac, --webhook-secret. The
+// check comes before any import of the project: an old Node cannot load what is below.
 import { parseArgs } from 'node:util';
-import { startExampleTools } from './example-tools.ts';
+
+if (Number(process.versions.node.split('.')[0]) < 24) {
+  process.stderr.write(`example-tools: needs Node 24 or newer, this is ${process.versions.node}\n`);
+  process.exit(1);
+}
+const { startExampleTools } = await import('./example-tools.ts');
 
 const text = { type: 'string' } as const;
 const { values } = parseArgs({
