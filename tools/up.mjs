@@ -2,8 +2,8 @@
 //
 //   node tools/up.mjs <name> [--build] -- <command> [flags…]
 //
-// Owns: installing what package-lock.json lists, building what changed (--build), and starting the command under the
-// project's own Node 24 with node_modules/.bin first on PATH. Knows nothing of what the command does.
+// Owns: installing what package-lock.json lists, building what changed (--build), and starting the command under Node 24
+// or newer with node_modules/.bin first on PATH. Knows nothing of what the command does.
 // Plain JavaScript, node: imports only: it runs on any Node (>= 20) of the machine, before anything is installed.
 //
 // U1  Everything this file prints goes to stderr: stdout belongs to the command.
@@ -12,18 +12,21 @@
 //     receives. One sent to the whole group without a terminal arrives twice within milliseconds, as in any npm script:
 //     the command takes signals within half a second for one.
 // U4  The command never outlives npm.
+// U5  The machine's own Node is taken when it is new enough, the bundled one otherwise. Each is asked for its version
+//     once: a bundled Node that cannot run here (another libc) is not taken.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
 const lockStamp = join(modules, '.dormouse-lock');
-const buildStamp = join(modules, '.dormouse-build');
 const pidFile = join(root, '.cache', 'up.pid');
 const repeatMsMax = 500;
+const buildNoticeMs = 1_000;
+const nodeMajorMin = 24;
 const onWindows = process.platform === 'win32';
 
 const cut = process.argv.indexOf('--');
@@ -35,10 +38,10 @@ if (Number(process.versions.node.split('.')[0]) < 20)
 
 const lockHash = hashOf((hash) => hash.update(readFileSync(join(root, 'package-lock.json'))));
 const wantsBuild = options.includes('--build');
-if (!isInstalled() || (wantsBuild && !isBuilt())) {
-  await alone(() => {
+if (!isInstalled() || wantsBuild) {
+  await alone(async () => {
     if (!isInstalled()) install();
-    if (wantsBuild && !isBuilt()) build();
+    if (wantsBuild) await build();
   });
 }
 handOver();
@@ -60,7 +63,7 @@ function installedByHand() {
     path === '' ||
     JSON.stringify(have[path] ?? null) === JSON.stringify(entry) ||
     (!have[path] && entry.optional === true);
-  return Object.entries(want).every(same) && Object.keys(have).every((path) => want[path]) && existsSync(ownNode());
+  return Object.entries(want).every(same) && Object.keys(have).every((path) => want[path]);
 }
 
 function install() {
@@ -75,50 +78,25 @@ function install() {
     : spawnSync('npm', flags, { cwd: root, stdio: ['ignore', 2, 2], env, shell: onWindows });
   if (ran.status !== 0) fail('npm ci failed (above). Nothing was started.', ran.status ?? 1);
   mkdirSync(modules, { recursive: true });
+  if (nodeToUse() !== ownNode()) unlinkOwnNode();
   writeFileSync(lockStamp, lockHash);
 }
 
-function isBuilt() {
-  return textOf(buildStamp) === fingerprint(sources) + fingerprint(outputs);
+/** npm puts node_modules/.bin first on PATH: a bundled Node that is not taken must not be found there. */
+function unlinkOwnNode() {
+  for (const suffix of ['', '.cmd', '.ps1']) rmSync(join(modules, '.bin', `node${suffix}`), { force: true });
 }
 
-function build() {
-  say('building');
-  const before = fingerprint(sources); // a file saved while the compiler runs is built next time
-  const ran = spawnSync(nodeToUse(), [join(modules, 'typescript', 'bin', 'tsc'), '-b'], {
+/** The compiler finds by itself what changed. */
+async function build() {
+  const notice = setTimeout(() => say('building'), buildNoticeMs);
+  const compiler = spawn(nodeToUse(), [join(modules, 'typescript', 'bin', 'tsc'), '-b'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
   });
-  if (ran.status !== 0) fail('the build failed (above). Nothing was started.', ran.status ?? 1);
-  writeFileSync(buildStamp, before + fingerprint(outputs));
-}
-
-/** Path, time and size of some files under libs/ and apps/. */
-function fingerprint(isWanted) {
-  return hashOf((hash) => {
-    const note = (path) => {
-      const found = statSync(join(root, path));
-      hash.update(`${path} ${found.mtimeMs} ${found.size}\n`);
-    };
-    const visit = (directory) => {
-      for (const entry of readdirSync(join(root, directory), { withFileTypes: true })) {
-        const path = `${directory}/${entry.name}`;
-        if (entry.isDirectory() && entry.name !== 'node_modules') visit(path);
-        else if (isWanted(path)) note(path);
-      }
-    };
-    for (const file of readdirSync(root)) if (file.startsWith('tsconfig')) note(file);
-    for (const directory of ['libs', 'apps']) visit(directory);
-    hash.update(lockHash);
-  });
-}
-
-function sources(path) {
-  return /\.(ts|json)$/.test(path) && !/\.spec\.ts$|\/(dist|spec)\//.test(path);
-}
-
-function outputs(path) {
-  return path.endsWith('.tsbuildinfo');
+  const status = await new Promise((resolve) => compiler.once('exit', (code) => resolve(code ?? 1)));
+  clearTimeout(notice);
+  if (status !== 0) fail('the build failed (above). Nothing was started.', status);
 }
 
 /** Two first runs at once (a start and a test in two terminals) must not install into one another. */
@@ -129,7 +107,7 @@ async function alone(work) {
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   try {
-    work();
+    await work();
   } finally {
     rmSync(pidFile, { force: true });
   }
@@ -159,15 +137,24 @@ function ownNode() {
   return join(modules, build, 'bin', onWindows ? 'node.exe' : 'node');
 }
 
+/** (U5) npm says which Node runs it; the one that runs this file may be the bundled one already. */
 function nodeToUse() {
-  if (existsSync(ownNode())) return ownNode();
-  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;
-  fail(`no bundled Node for ${process.platform}-${process.arch}: install Node 24 (see .nvmrc) and run this again`);
+  const found = [process.env.npm_node_execpath, process.execPath, ownNode()].find(isNewEnough);
+  return found ?? fail(`install Node ${nodeMajorMin} (see .nvmrc) and run this again: no newer one was found`);
+}
+
+function isNewEnough(file) {
+  if (!file) return false;
+  const version =
+    file === process.execPath ? process.version : spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout;
+  return Number(/^v(\d+)/.exec(version ?? '')?.[1]) >= nodeMajorMin;
 }
 
 function handOver() {
-  const env = { ...process.env, PATH: `${join(modules, '.bin')}${delimiter}${process.env.PATH ?? ''}` };
-  const file = command === 'node' ? nodeToUse() : command;
+  const node = nodeToUse();
+  const path = [join(modules, '.bin'), dirname(node), process.env.PATH ?? ''].join(delimiter);
+  const env = { ...process.env, PATH: path };
+  const file = command === 'node' ? node : command;
   const child = spawn(file, args, { cwd: root, stdio: 'inherit', env, shell: onWindows && command !== 'node' });
   child.on('error', (error) => fail(`cannot run ${file}: ${error.message}`));
   child.on('exit', (code, signal) => {

@@ -1,7 +1,7 @@
-// tools/up.mjs in a project of its own: an empty lock, a compiler that records its runs, a command that records its
+// tools/up.mjs in a project of its own: an empty lock, a compiler that prints that it ran, a command that records its
 // signals.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -58,25 +58,54 @@ describe('the first run', () => {
 describe('the build', () => {
   beforeEach(() => {
     up('start', '--', 'node', '-e', '0');
-    compilerThat(`console.error('compiled')`);
+    compilerThat(`console.error('compiled', ...process.argv.slice(2))`);
   });
 
-  it('runs when a source changed, and only then', () => {
-    const build = (): string => up('start', '--build', '--', 'node', '-e', '0').stderr;
-    expect(build()).toContain('compiled');
-    expect(build()).toBe('');
-    utimesSync(join(project, 'libs/a/src/a.ts'), 1, 1);
-    expect(build()).toContain('compiled');
-    write('libs/a/src/b.ts', 'export {};');
-    expect(build()).toContain('compiled');
-    write('libs/a/src/b.spec.ts', 'export {};');
-    expect(build()).toBe('');
+  it('comes before the command, and is not done without being asked for', () => {
+    const ran = up('start', '--build', '--', 'node', '-e', 'console.error("started")');
+    expect(ran).toMatchObject({ status: 0, stdout: '', stderr: 'compiled -b\nstarted\n' });
+    expect(up('start', '--', 'node', '-e', '0').stderr).toBe('');
   });
 
   it('starts nothing when it fails', () => {
     compilerThat('process.exit(2)');
     const ran = up('start', '--build', '--', 'node', '-e', 'console.log("started")');
     expect(ran).toMatchObject({ status: 2, stdout: '' });
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('the Node of the command', () => {
+  const bundled = `node_modules/node-${process.platform}-${process.arch}/bin/node`;
+  const nodeOf = (npmNode?: string): string =>
+    spawnSync(process.execPath, ['tools/up.mjs', 'start', '--', 'node', '-p', 'process.execPath'], {
+      cwd: project,
+      env: { ...env, ...(npmNode === undefined ? {} : { npm_node_execpath: join(project, npmNode) }) },
+      encoding: 'utf8',
+    }).stdout.trim();
+
+  beforeEach(() => up('start', '--', 'node', '-e', '0'));
+
+  it('is the one that runs npm, when that is new enough', () => {
+    program('own/node', 'echo v24.9.0');
+    expect(nodeOf('own/node')).toBe('v24.9.0');
+  });
+
+  it('is not the one that runs npm, when that is too old', () => {
+    program('own/node', 'echo v22.21.0');
+    expect(nodeOf('own/node')).toBe(process.execPath);
+  });
+
+  it('is not the bundled one, where the other is new enough', () => {
+    program(bundled, 'echo v24.21.0');
+    expect(nodeOf()).toBe(process.execPath);
+  });
+
+  it('is not found in node_modules/.bin after an install, unless it is the bundled one', () => {
+    program('node_modules/.bin/node', 'exit 127');
+    write('package.json', JSON.stringify({ name: 'a', version: '1.0.1' }));
+    writeLock('1.0.1');
+    expect(nodeOf()).toBe(process.execPath);
+    expect(existsSync(join(project, 'node_modules/.bin/node'))).toBe(false);
   });
 });
 
@@ -169,6 +198,11 @@ function exitCodeOf(child: ChildProcess): Promise<number | null> {
 
 function heard(): string[] {
   return readFileSync(join(project, 'heard'), 'utf8').split('\n').slice(1, -1);
+}
+
+function program(path: string, script: string): void {
+  mkdirSync(dirname(join(project, path)), { recursive: true });
+  writeFileSync(join(project, path), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
 
 function compilerThat(does: string): void {
