@@ -1,4 +1,5 @@
-// Writes into package-lock.json what npm left out: native packages of other platforms, and integrities.
+// Writes into package-lock.json what npm left out: native packages of other platforms, integrities,
+// and the libc of the bundled Node.
 //
 //   node tools/complete-lock.mjs          after `npm install` of something that brings native packages (nx, oxlint, …)
 //
@@ -28,6 +29,8 @@ for (const [path, entry] of Object.entries(packages)) {
   );
   process.stdout.write(`${path}: ${entry.integrity}\n`);
 }
+for (const [path, entry] of Object.entries(packages))
+  if (path.startsWith('node_modules/node-linux-')) entry.libc = ['glibc']; // its own manifest does not say so
 lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => a.localeCompare(b, 'en')));
 writeFileSync(lockFile, `${JSON.stringify(lock, null, 2)}\n`);
 

