@@ -346,7 +346,7 @@ export class Lane implements LaneMemory {
 
   /** (L4) */
   async #park(error: unknown): Promise<void> {
-    await this.#home.parking.park(this.key, reasonOf(error));
+    await this.#home.parking.park(this.key, reasonOf(error, this.#failures));
     this.#ownFault = null;
     this.#replay?.giveUp();
     this.#parked = true;
@@ -400,8 +400,10 @@ function codeOf(error: unknown, isPoison: boolean): string {
   return isPoison ? 'POISON' : 'SLICE_THREW';
 }
 
-function reasonOf(error: unknown): string {
+/** For operators: how often it failed, then why. (waiting-sentence W3) */
+function reasonOf(error: unknown, failures: number): string {
   if (error instanceof NeedsNewerVersion) return needsNewerVersion;
-  if (error instanceof Fault) return `${error.code}, of this thread alone: ${error.message}`;
-  return error instanceof Error ? error.message : String(error);
+  const after = `after ${failures} attempt${failures === 1 ? '' : 's'}`;
+  if (error instanceof Fault) return `${after}: ${error.code}, of this thread alone: ${error.message}`;
+  return `${after}: ${error instanceof Error ? error.message : String(error)}`;
 }

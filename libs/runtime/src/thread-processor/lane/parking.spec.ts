@@ -75,7 +75,10 @@ describe.each(['standalone', 'durable'] as const)('a poisoned thread, %s', (topo
     await stage.clock.advance(5_000);
     expect(clientInputs(stage)).toEqual(['c:before']);
     expect(await waiting(actor)).toEqual(['c:poison', 'c:after', 'c:later']);
-    expect(await actor.ports.parked.get(key)).toMatchObject({ mark: 'parked', reason: 'cannot decide' });
+    expect(await actor.ports.parked.get(key)).toMatchObject({
+      mark: 'parked',
+      reason: 'after 5 attempts: cannot decide',
+    });
   });
 
   it('is parked too when what it decides is larger than the store takes', async () => {
@@ -94,7 +97,9 @@ describe.each(['standalone', 'durable'] as const)('a poisoned thread, %s', (topo
     expect(clientInputs(stage)).toEqual(['c:before']);
     expect(await waiting(actor)).toEqual(['c:poison', 'c:after']);
     expect(await actor.ports.parked.get(key)).toMatchObject({
-      reason: expect.stringMatching(/^What c:poison(, c:after)? would lead to is larger than the store takes/),
+      reason: expect.stringMatching(
+        /^after 5 attempts: What c:poison(, c:after)? would lead to is larger than the store takes/,
+      ),
     });
   });
 
