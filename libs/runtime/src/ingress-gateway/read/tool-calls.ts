@@ -6,6 +6,7 @@ import { eventsAfter, type PlacedEvent } from './log-scan.ts';
 import { answered, type Answered } from '../refusal.ts';
 import type { ThreadLookup } from '../write/thread-lookup.ts';
 import type { ListPage } from './thread-page.ts';
+import { isAcknowledgement } from './waiting-sentence.ts';
 
 export type ToolCallState = 'approval' | 'dispatching' | 'acknowledged' | 'choice' | 'oauth' | 'detached' | 'settled';
 
@@ -115,7 +116,5 @@ function stateOf(thread: Thread, toolCallId: string, attempts: readonly Attempt[
   if (call.detached) return 'detached';
   if (call.waiting.for === 'approval' || call.waiting.for === 'choice') return call.waiting.for;
   if (call.waiting.for === 'login') return 'oauth';
-  return attempts.some(({ status }) => typeof status === 'number' && status >= 200 && status < 300)
-    ? 'acknowledged'
-    : 'dispatching';
+  return attempts.some(({ status }) => isAcknowledgement(status)) ? 'acknowledged' : 'dispatching';
 }

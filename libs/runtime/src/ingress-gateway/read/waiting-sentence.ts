@@ -1,0 +1,240 @@
+// The sentence that says to people what a thread waits for. Pure: the thread and what is known beside it in, words out.
+// Not here: which reads bring those facts (waiting.ts).
+//
+// Invariants:
+//   W1. It is null exactly for a thread that is idle or closed. Subscriptions, schedules and open child threads may
+//       wake such a thread, but no turn of it waits for them.
+//   W2. Every number was measured. A fact that is not known is left out.
+//   W3. It holds no message, no argument and no secret. Of the reason of a parked thread, which is for operators, it
+//       has the code and the attempts alone. Names and errors from elsewhere lose their control characters and are
+//       bounded.
+//   W4. It names the oldest wait and counts the others. A detached call blocks no turn, so it comes after those that
+//       do.
+import type { Attempt, ParkedThread, Retrying, ThreadStatus } from '@dormouse/ports';
+import { type Call, type Completion, own, type SlotWait, type Thread, type Timer, unreachable } from '@dormouse/thread';
+
+/** What is known beside the thread itself; null and [] are unknown. */
+export interface WaitFacts {
+  /** Milliseconds since the epoch, as every time here. */
+  readonly now: number;
+  readonly status: ThreadStatus;
+  readonly createdAt: number;
+  readonly slot: SlotWait | null;
+  readonly retrying: Retrying | null;
+  readonly parked: Pick<ParkedThread, 'mark' | 'reason' | 'parkedAt'> | null;
+  /** Of the call that `firstWait` names; null when they were not read. */
+  readonly attempts: readonly Attempt[] | null;
+  /** Of the operation of that call. */
+  readonly usual: UsualTime | null;
+  /** Time zone in which the end of a sleep was named, by its name or as `+01:00`. */
+  readonly zone: string | null;
+}
+
+/** The median of some calls that ended with a result. */
+export interface UsualTime {
+  readonly ms: number;
+  /** How many calls, at least one. */
+  readonly calls: number;
+}
+
+export type Wait =
+  | { readonly kind: 'completion'; readonly since: number; readonly completion: Completion }
+  | { readonly kind: 'call'; readonly since: number; readonly call: Call }
+  | { readonly kind: 'sleep'; readonly since: number; readonly timer: Timer };
+
+export function waitingSentence(thread: Thread, facts: WaitFacts): string | null {
+  const { status, parked } = facts;
+  switch (status) {
+    case 'idle':
+    case 'closed':
+      return null; // (W1)
+    case 'parked':
+      return parkedWords(thread, parked, facts.now);
+    case 'opening':
+      return openingWords(thread, facts);
+    case 'thinking':
+    case 'waiting':
+      return waitWords(thread, facts);
+    default:
+      return unreachable(status);
+  }
+}
+
+/** The wait that the sentence names, and how many there are beside it. (W4) */
+export function firstWait(thread: Thread): { readonly wait: Wait; readonly others: number } | null {
+  const { completion, calls, timers } = thread;
+  const waits: readonly Wait[] = [
+    ...(completion === null ? [] : [{ kind: 'completion' as const, since: completion.since, completion }]),
+    ...calls.map((call) => ({ kind: 'call' as const, since: call.since, call })),
+    ...Object.values(timers)
+      .filter(({ reason }) => reason === 'sleep')
+      .map((timer) => ({ kind: 'sleep' as const, since: timer.since, timer })),
+  ];
+  const [wait] = waits.toSorted((a, b) => Number(isDetached(a)) - Number(isDetached(b)) || a.since - b.since);
+  return wait === undefined ? null : { wait, others: waits.length - 1 };
+}
+
+const isDetached = (wait: Wait): boolean => wait.kind === 'call' && wait.call.detached;
+
+function waitWords(thread: Thread, facts: WaitFacts): string | null {
+  const first = firstWait(thread);
+  if (first === null) return null;
+  const words = wordsOf(thread, first.wait, facts);
+  return first.others === 0 ? words : `${words}; and ${first.others} more`;
+}
+
+function wordsOf(thread: Thread, wait: Wait, facts: WaitFacts): string {
+  switch (wait.kind) {
+    case 'completion':
+      return completionWords(thread, wait.completion, facts);
+    case 'call':
+      return callWords(thread, wait.call, facts);
+    case 'sleep':
+      return sleepWords(wait.timer, facts);
+    default:
+      return unreachable(wait);
+  }
+}
+
+function parkedWords(thread: Thread, parked: WaitFacts['parked'], now: number): string {
+  const next = `next: \`dormouse parked show ${thread.id}\``;
+  if (parked === null) return `parked; ${next}`;
+  if (parked.mark === 'replay') return `parked, and its replay has begun; ${next}`;
+  const [, attempts, code] = /^(?:after (\d+) attempts?: )?([A-Z]+(?:_[A-Z]+)*(?=$|, ))?/.exec(parked.reason) ?? []; // (W3)
+  const after = attempts === undefined ? '' : ` after ${counted(Number(attempts), 'attempt')}`;
+  const cause = code === undefined ? 'an input that fails every time' : `an input that fails with ${code}`;
+  return `parked${after}, ${span(now - parked.parkedAt)} ago: ${cause}; ${next}`;
+}
+
+function openingWords(thread: Thread, { now, createdAt }: WaitFacts): string {
+  const opening = `opening for ${span(now - createdAt)}`;
+  if (thread.loading === null) return `${opening}: its first commit is not stored yet`;
+  const [server, ...others] = thread.toolServers;
+  if (server === undefined) return `${opening}: loading its tools`;
+  return `${opening}: loading the tools of ${cleaned(server)}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+}
+
+function completionWords(thread: Thread, { completionId, since }: Completion, facts: WaitFacts): string {
+  const { now, slot, retrying } = facts;
+  if (slot?.completionId === completionId)
+    return `waiting ${span(now - slot.since)} for a free slot, before the model is asked`;
+  const model = thread.model === '' ? '' : ` (${cleaned(thread.model)})`;
+  const asking = `waiting ${span(now - since)} for the answer of the model${model}`;
+  if (retrying?.completionId !== completionId) return asking;
+  const { host, attempt, code, detail, failedAt, nextAt } = retrying;
+  const at = host === null ? '' : ` at ${cleaned(host)}`;
+  const due = nextAt > now ? `in ${span(nextAt - now)}` : 'now';
+  const failed = `attempt ${attempt} failed ${span(now - failedAt)} ago (${code}: ${cleaned(detail, errorCharactersMax)})`;
+  return `${asking}${at}: ${failed}, the next one is due ${due}`;
+}
+
+function callWords(thread: Thread, call: Call, facts: WaitFacts): string {
+  const { waiting, operation, toolCallId } = call;
+  const since = `waiting ${span(facts.now - call.since)} for`;
+  const at = call.toolServer === null ? '' : ` at ${cleaned(call.toolServer)}`;
+  const ends = endWords(thread, call, facts.now);
+  switch (waiting.for) {
+    case 'approval':
+      return `${since} a person to allow \`${toolCallId}\` (${cleaned(operation)})${at}${ends}`;
+    case 'choice':
+      return `${since} a person to answer a question of \`${toolCallId}\` (${cleaned(operation)})${at}${ends}`;
+    case 'login':
+      return `${since} a person to log in for \`${toolCallId}\` (${cleaned(operation)})${at}${ends}`;
+    case 'result': {
+      const details = [sentWords(facts), rejectedWords(thread, call), usualWords(facts.usual)].filter(
+        (one) => one !== '',
+      );
+      const about = `${since} \`${toolCallId}\` (${cleaned(operation)}${call.detached ? ', detached' : ''})${at}`;
+      return details.length === 0 ? about : `${about}: ${details.join('; ')}`;
+    }
+    default:
+      return unreachable(waiting);
+  }
+}
+
+/** When the question is settled without the person. */
+function endWords(thread: Thread, { personTimerId, timerId }: Call, now: number): string {
+  const timer = personTimerId ?? timerId;
+  const due = timer === null ? undefined : own(thread.timers, timer)?.due;
+  if (due === undefined) return '';
+  return due > now ? `; it expires in ${span(due - now)}` : '; it expires now';
+}
+
+/** How far the call is on its way, from the attempts at its POST. */
+function sentWords({ attempts, now }: WaitFacts): string {
+  if (attempts === null) return '';
+  const made = attempts.toSorted((a, b) => a.number - b.number || a.at - b.at);
+  const taken = made.find(({ status }) => isAcknowledgement(status));
+  if (taken !== undefined) {
+    const which = taken.number === 1 ? '' : ` by attempt ${taken.number}`;
+    return `acknowledged${which} in ${span(taken.durationMs)}, no result since`;
+  }
+  const last = made.at(-1);
+  if (last === undefined) return 'not acknowledged yet';
+  const end =
+    typeof last.status === 'number' ? `was answered with ${last.status}` : `failed with ${cleaned(last.status)}`;
+  const tried = counted(last.number, 'attempt');
+  return `not acknowledged after ${tried}, the last one ${end} ${span(now - last.at)} ago`;
+}
+
+/** RAP transport, Delivery: any 2xx is the acknowledgement. R4 */
+export const isAcknowledgement = (status: number | string): boolean =>
+  typeof status === 'number' && status >= 200 && status < 300;
+
+/** A callback came that could not be used. */
+function rejectedWords({ problems }: Thread, { toolCallId, rejectedCallbacks }: Call): string {
+  if (rejectedCallbacks === 0) return '';
+  const code = problems.findLast((problem) => problem.toolCallId === toolCallId)?.code;
+  const why = code === undefined ? '' : ` with ${code}`;
+  return rejectedCallbacks === 1 ? `a callback was refused${why}` : `${rejectedCallbacks} callbacks were refused${why}`;
+}
+
+function usualWords(usual: UsualTime | null): string {
+  if (usual === null) return '';
+  return usual.calls === 1 ? `the last such call took ${span(usual.ms)}` : `usual time ${span(usual.ms)}`;
+}
+
+function sleepWords({ due }: Timer, { now, zone }: WaitFacts): string {
+  const left = due > now ? `in ${span(due - now)}` : 'now';
+  return `sleeping until ${localTime(due, now, zone ?? 'UTC')} (${left})`;
+}
+
+/** Within a week the weekday names the day; beyond that there is a date, too. */
+function localTime(time: number, now: number, zone: string): string {
+  const date = time - now < 6 * dayMs ? {} : ({ day: 'numeric', month: 'long', year: 'numeric' } as const);
+  const day = new Intl.DateTimeFormat('en-GB', { weekday: 'long', ...date, timeZone: zone }).format(time);
+  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: zone } as const;
+  return `${day.replace(',', '')} ${new Intl.DateTimeFormat('en-GB', clock).format(time)} ${zone}`;
+}
+
+const dayMs = 86_400_000;
+
+/** A span of time as people say it: 12 ms, 4 s, 3 h 12 min, 2 days. Negative, where two clocks differ, is none. */
+function span(milliseconds: number): string {
+  const ms = Math.max(0, Math.round(milliseconds));
+  if (ms < 1_000) return `${ms} ms`;
+  if (ms >= 2 * dayMs) return `${Math.floor(ms / dayMs)} days`;
+  const parts: readonly (readonly [amount: number, unit: string])[] = [
+    [Math.floor(ms / dayMs), 'day'],
+    [Math.floor(ms / 3_600_000) % 24, 'h'],
+    [Math.floor(ms / 60_000) % 60, 'min'],
+    [Math.floor(ms / 1_000) % 60, 's'],
+  ];
+  const first = parts.findIndex(([amount]) => amount > 0);
+  const said = parts.slice(first, first + 2).filter(([amount]) => amount > 0);
+  return said.map(([amount, unit]) => `${amount} ${unit}`).join(' ');
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+const nameCharactersMax = 60;
+const errorCharactersMax = 120;
+/** Controls, what has no glyph or changes the direction of the line, and the mark that ids stand between. R100 */
+const unfit = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}`]/gu;
+
+/** (W3) */
+function cleaned(text: string, charactersMax: number = nameCharactersMax): string {
+  const fit = (part: string): string => part.replaceAll(/\s+/g, ' ').replaceAll(unfit, '').trim();
+  const whole = fit(text.slice(0, 4 * charactersMax));
+  return whole.length <= charactersMax ? whole : `${fit(whole.slice(0, charactersMax - 1))}…`;
+}
