@@ -8,6 +8,7 @@ import {
   extendTranscript,
   GrowingLists,
   type ModelMessage,
+  type RecordedEvent,
   type Thread,
   type TranscriptTail,
   unopenedThread,
@@ -36,6 +37,9 @@ export interface SnapshotState {
   readonly recent?: readonly ModelMessage[];
 }
 
+/** Gets each event that a load folds, and the time of its commit; those that a snapshot holds are not among them. */
+export type SeeEvent = (event: RecordedEvent, at: number) => void;
+
 export const encodeSnapshot = (state: SnapshotState): string => JSON.stringify(state);
 
 /** Loads the head, or the thread as of `upTo` events when given. */
@@ -43,6 +47,7 @@ export async function loadThread(
   deps: { readonly log: ThreadLog; readonly snapshots: Snapshots },
   key: ThreadKey,
   upTo: number = Number.POSITIVE_INFINITY,
+  see?: SeeEvent,
 ): Promise<LoadedThread> {
   const stored = await deps.snapshots.latest(key);
   const usable = stored !== null && stored.shape === snapshotShape && stored.version <= upTo;
@@ -52,7 +57,7 @@ export async function loadThread(
   const commits = await deps.log.read(key, start.thread.position);
   const { thread, tail, lastHash, recent = [] } = start;
   const loaded = { thread, tail, lastHash, messagesFrom: tail.length - recent.length, messages: recent };
-  return foldCommits(loaded, commits, upTo);
+  return foldCommits(loaded, commits, upTo, see);
 }
 
 /** Folds commits that follow `loaded` directly, at most to `upTo` events. Messages are appended to a new array. */
@@ -60,6 +65,7 @@ export function foldCommits(
   loaded: LoadedThread,
   commits: readonly Commit[],
   upTo: number = Number.POSITIVE_INFINITY,
+  see?: SeeEvent,
 ): LoadedThread {
   let { thread, tail, lastHash } = loaded;
   const messages = [...loaded.messages];
@@ -68,6 +74,7 @@ export function foldCommits(
     for (const event of openCommit(commit).events) {
       if (thread.position >= upTo) return { ...loaded, thread, tail, lastHash, messages };
       thread = evolve(thread, event, commit.at);
+      see?.(event, commit.at);
       const step = extendTranscript(tail, event, lists);
       tail = step.tail;
       for (const message of step.messages) messages.push(message);

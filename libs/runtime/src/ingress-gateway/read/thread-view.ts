@@ -28,6 +28,8 @@ export interface ThreadSummary {
 }
 
 export interface ThreadView extends ThreadSummary {
+  /** What it waits for, in a sentence for people; null when it waits for nothing, and for a past position. */
+  readonly waiting: string | null;
   readonly waitingOn: readonly WaitingOn[];
   /** Subscriptions come with the issue that adds them; until then no thread has one. */
   readonly subscriptions: readonly SubscriptionView[];
@@ -61,14 +63,18 @@ export interface LiveCompletion {
   readonly retrying: Retrying | null;
 }
 
+export const unknownLive: LiveCompletion = { slot: null, retrying: null };
+
 export function threadView(
   row: ThreadRow,
   thread: Thread,
-  { slot, retrying }: LiveCompletion = { slot: null, retrying: null },
+  { slot, retrying }: LiveCompletion,
+  waiting: string | null,
 ): ThreadView {
   return {
     ...threadSummary(row),
-    status: row.status === 'parked' ? 'parked' : statusOf(thread),
+    status: shownStatus(row, thread),
+    waiting,
     title: row.position < thread.titledAt ? thread.title : row.title, // the row does not have it yet
     updatedAt: Math.max(thread.updatedAt, row.createdAt),
     position: thread.position,
@@ -79,6 +85,10 @@ export function threadView(
     problems: retrying === null ? thread.problems : [...thread.problems, problemOf(retrying)],
   };
 }
+
+/** That a thread is parked is in its row alone. */
+export const shownStatus = (row: ThreadRow, thread: Thread): ThreadStatus =>
+  row.status === 'parked' ? 'parked' : statusOf(thread);
 
 const failureOf = ({ code, detail, failedAt }: Retrying): Thread['lastError'] => ({ code, detail, at: failedAt });
 

@@ -12,9 +12,11 @@ import type {
   Agents,
   Blobs,
   Clock,
+  DispatchLedger,
   InputBus,
   LiveFeed,
   PageRequest,
+  ParkedThreads,
   Snapshots,
   ThreadDirectory,
   ThreadFilter,
@@ -22,15 +24,24 @@ import type {
   ThreadLog,
   ThreadRow,
 } from '@dormouse/ports';
-import { inputIds, type OpeningAgent, statusOf, type ThreadOpening } from '@dormouse/thread';
+import { inputIds, type OpeningAgent, statusOf, type Thread, type ThreadOpening } from '@dormouse/thread';
 import { loadThread } from '../../log/thread-reader.ts';
 import { type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { type MessageItem, storeContent } from './message-content.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
+import { createCallTimes } from '../read/call-times.ts';
 import { slotWait } from '../read/slot-wait.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
 import type { ListPage } from '../read/thread-page.ts';
-import { type ThreadSummary, threadSummary, type ThreadView, threadView } from '../read/thread-view.ts';
+import {
+  type LiveCompletion,
+  type ThreadSummary,
+  threadSummary,
+  type ThreadView,
+  threadView,
+  unknownLive,
+} from '../read/thread-view.ts';
+import { readWaiting } from '../read/waiting.ts';
 
 export interface NewThread {
   readonly agent: string;
@@ -77,6 +88,8 @@ export interface ThreadPorts {
   readonly blobs: Blobs;
   readonly bus: InputBus;
   readonly feed: LiveFeed;
+  readonly ledger: DispatchLedger;
+  readonly parked: ParkedThreads;
   readonly clock: Clock;
   readonly threads: ThreadLookup;
   readonly mintName: MintRequestName;
@@ -238,15 +251,23 @@ async function bringUpToDate({ directory, ...ports }: ThreadPorts, key: ThreadKe
 
 async function viewOf(ports: ThreadPorts, row: ThreadRow, at?: number): Promise<ThreadView> {
   const key = { tenant: row.tenant, thread: row.thread };
-  const { thread } = await loadThread(ports, key, at);
-  if (at !== undefined) return threadView(row.status !== 'parked' ? row : { ...row, status: statusOf(thread) }, thread);
-  const { completion } = thread;
-  if (completion === null) return threadView(row, thread);
-  const retrying = await ports.feed.retrying(key);
-  return threadView(row, thread, {
-    slot: slotWait(await ports.feed.soFar(key)),
+  if (at !== undefined) {
+    const { thread } = await loadThread(ports, key, at);
+    return threadView(row.status !== 'parked' ? row : { ...row, status: statusOf(thread) }, thread, unknownLive, null);
+  }
+  const times = createCallTimes();
+  const loaded = await loadThread(ports, key, undefined, times.see);
+  const live = await liveCompletion(ports, key, loaded.thread);
+  return threadView(row, loaded.thread, live, await readWaiting(ports, row, { ...loaded, live, times }));
+}
+
+async function liveCompletion({ feed }: ThreadPorts, key: ThreadKey, { completion }: Thread): Promise<LiveCompletion> {
+  if (completion === null) return unknownLive;
+  const retrying = await feed.retrying(key);
+  return {
+    slot: slotWait(await feed.soFar(key)),
     retrying: retrying?.completionId === completion.completionId ? retrying : null,
-  });
+  };
 }
 
 function isSame(existing: ThreadRow, wanted: ThreadRow): boolean {
