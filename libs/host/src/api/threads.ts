@@ -54,6 +54,10 @@ export const threadSummary = z.object(summary).meta({ id: 'ThreadSummary' });
 export const thread = z
   .object({
     ...summary,
+    waiting: z.string().nullable().meta({
+      description:
+        'What it waits for, in a sentence for people; null when it is idle or closed, and with `?at=`. The words may change.',
+    }),
     waiting_on: waitingOnList,
     subscriptions: z.array(
       z.object({
