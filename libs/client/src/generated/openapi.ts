@@ -1184,6 +1184,8 @@ export interface components {
                 waiting_ms: number;
             };
             user_id: string | null;
+            /** @description What it waits for, in a sentence for people; null when it is idle or closed, and with `?at=`. The words may change. */
+            waiting: string | null;
             waiting_on: components["schemas"]["WaitingOn"][];
         };
         /** @description One durable event; the other fields depend on `type`. New types may appear. */
