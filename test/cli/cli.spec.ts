@@ -53,7 +53,7 @@ describe('the command line tool', () => {
   it('explains itself, and wrong usage ends with 2', async () => {
     const help = await runProcess(['--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
-    for (const word of ['chat', 'events', 'verify', 'Exit codes']) expect(help.stdout).toContain(word);
+    for (const word of ['chat', 'why', 'events', 'verify', 'Exit codes']) expect(help.stdout).toContain(word);
     expect(await runProcess(['nonsense'])).toMatchObject({ code: 2, stdout: '' });
     expect(await cli('threads', 'list', '--status', 'bogus')).toMatchObject({ code: 2, stdout: '' });
     expect(await cli('threads', 'show', 'x', '--at', 'y')).toMatchObject({ code: 2, stdout: '' });

@@ -18,6 +18,7 @@ import { addMigrateCommand } from './commands/migrate.ts';
 import { addParkedCommands } from './commands/parked.ts';
 import { addThreadCommands } from './commands/threads.ts';
 import { addToolCommands } from './commands/tools.ts';
+import { addWhyCommand } from './commands/why.ts';
 import type { AddCommands, RunCommand } from './command.ts';
 import { connect, type ConnectionFlags } from './connection.ts';
 import type { CliContext } from './context.ts';
@@ -29,6 +30,7 @@ const groups: readonly AddCommands[] = [
   addChatCommand,
   addMessageCommands,
   addThreadCommands,
+  addWhyCommand,
   addParkedCommands,
   addEventCommand,
   addChoiceCommands,

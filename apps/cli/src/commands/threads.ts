@@ -101,6 +101,7 @@ async function show(context: CliContext, id: string, at: string | undefined): Pr
 function describeThread(thread: Thread): string {
   const lines = [
     `${thread.id}  ${thread.status}`,
+    ...(thread.waiting === null ? [] : [`why       ${cleanLine(thread.waiting)}`]),
     `agent     ${cleanLine(thread.agent.name)} v${thread.agent.version}`,
     `title     ${cleanLine(thread.title ?? '-')}`,
     `opened    ${thread.created_at}`,
