@@ -46,7 +46,8 @@ describe('interruption', () => {
 
   it('cancels one call and asks the model again', async () => {
     const thread = await waiting();
-    const { waiting_on: waitingOn } = (await at.request('GET', `/v1/threads/${thread}`)).json;
+    const { waiting_on: waitingOn, waiting: said } = (await at.request('GET', `/v1/threads/${thread}`)).json;
+    expect(said).toMatch(/^waiting \d+ m?s for `call_\w+` \(slow_job\) at example-tools: (not )?acknowledged /);
     expect((await at.request('POST', `/v1/threads/${thread}/tool-calls/${waitingOn[0].id}/cancel`)).status).toBe(202);
     await untilStatus(at, thread, 'idle');
     const messages = (await at.request('GET', `/v1/threads/${thread}/messages`)).json.data;

@@ -10,7 +10,7 @@ import { cleanUp, type Standalone, startStandalone } from './standalone-process.
 let at: Standalone;
 let thread: string;
 
-/** As the processor leaves a thread that it has parked: a mark, and the waiting inputs. */
+/** As the processor leaves a thread that it has parked: a mark, its row, and the waiting inputs. */
 beforeAll(async () => {
   const before = await startStandalone();
   thread = await openThread(before);
@@ -19,6 +19,8 @@ beforeAll(async () => {
   const stores = await openSqlite({ directory: before.dataDir });
   const key = { tenant: 'local', thread };
   await stores.parked.park(key, 'cannot decide', Date.now());
+  const row = await stores.directory.get(key);
+  if (row !== null) await stores.directory.project([{ ...row, status: 'parked' }]);
   for (const name of ['one', 'two', 'three'])
     await stores.parked.add(
       key,
@@ -70,6 +72,11 @@ describe('a parked thread', () => {
     const told = (await runCli(['parked', 'show', thread, '--url', at.url, '--data', at.dataDir])).stdout;
     expect(told).toMatch(/^parked since .*: cannot decide\n\nINPUT +KIND +DROPPED\nc:one +user_message/);
     expect(told).toMatch(/\nc:two +user_message +20/);
+    const asked = await runCli(['why', thread, '--url', at.url, '--data', at.dataDir]);
+    expect(asked.stdout).toMatch(
+      /^parked, .* ago: an input that fails every time; next: `dormouse parked show thr_\w+`\n/,
+    );
+    expect(asked.stdout).toContain('\nreason    cannot decide\n');
     expect((await runCli(['parked', 'drop', thread, 'c:nobody', ...where])).code).not.toBe(0);
     expect((await runCli(['parked', 'replay', thread, ...where])).code).toBe(0);
   });
