@@ -1,5 +1,5 @@
-// Starts the example tool server. Options: --port, --host, --public-url, --data, --bearer, --hmac, --webhook-secret. The
-// check comes before any import of the project: an old Node cannot load what is below.
+// Starts the example tool server. Options: --port, --host, --public-url, --data, --bearer, --hmac, --webhook-secret.
+// The check comes before any import of the project: an old Node cannot load what is below.
 import { parseArgs } from 'node:util';
 
 if (Number(process.versions.node.split('.')[0]) < 24) {

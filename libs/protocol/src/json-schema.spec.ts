@@ -15,7 +15,7 @@ describe('a JSON Schema', () => {
     ['names that are no list', { dependencies: { a: 'b' } }, 'dependencies/a'],
     ['a depended name that is none', { dependencies: { a: ['b', 1] } }, 'dependencies/a/1'],
     ['a tuple member that is no schema', { items: [{}, 7] }, 'items/1'],
-    ['alternatives that are no list', { anyOf: {} }, 'anyOf'],
+    ['alternatives that are no list', { anyOf: { a: 7 } }, 'anyOf'],
     ['no alternatives', { oneOf: [] }, 'oneOf'],
     ['an alternative that is no schema', { allOf: [{}, 7] }, 'allOf/1'],
     ['items that are no schema', { properties: { a: { items: 'string' } } }, 'properties/a/items'],

@@ -79,11 +79,13 @@ function visit(schema: unknown, path: Path, judging: Judging): void {
 
 /** The value of a keyword without the schemas in it; and these, with their paths within the value. (2) */
 function apart(keyword: string, value: unknown): [alone: unknown, parts: readonly (readonly [Path, unknown])[]] {
-  if (schemaKeywords.has(keyword) && !(keyword === 'items' && Array.isArray(value))) return [true, [[[], value]]];
+  const isTuple = keyword === 'items' && Array.isArray(value);
+  if (schemaKeywords.has(keyword) && !isTuple) return [true, [[[], value]]];
+  const isList = isTuple || (listKeywords.has(keyword) && Array.isArray(value));
+  if (!isList && !(mapKeywords.has(keyword) && isJsonObject(value))) return [value, []];
   const parts = Object.entries(value ?? {}).map(([key, part]): [[string], unknown] => [[key], part]);
-  if (keyword === 'items') return [true, parts]; // (6)
-  if (listKeywords.has(keyword) && Array.isArray(value)) return [value.map(() => true), parts];
-  if (!mapKeywords.has(keyword) || !isJsonObject(value)) return [value, []];
+  if (isTuple) return [true, parts]; // (6)
+  if (isList) return [parts.map(() => true), parts];
   const lists = parts.filter(([, part]) => Array.isArray(part)); // names in `dependencies`, a defect elsewhere
   return [
     Object.fromEntries(lists.map(([[key], part]) => [key, part])),

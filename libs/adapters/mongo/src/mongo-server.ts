@@ -3,7 +3,7 @@
 // Invariants:
 //   C1. Every write waits for a majority and its journal; every read asks the primary. The driver retries nothing:
 //       after an unknown outcome the caller decides, which knows what was written.
-//   C2. Every failure of a server or a network is UNAVAILABLE; a failed read is never "nothing there". (L6)
+//   C2. Every failure of a server or a network is UNAVAILABLE; a failed read is never "nothing there". (thread-log L6)
 //   C3. Only the code of an error is used, never its text: two compatible servers have different texts.
 //   C4. The URL, which may contain a password, is never repeated.
 import { certificateProblem, Fault, networkErrorCode } from '@dormouse/ports';

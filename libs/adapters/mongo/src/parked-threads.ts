@@ -3,7 +3,7 @@
 // Invariants:
 //   K1. Only the owner of the thread adds inputs (or a zombie beside it): the place of an input is one behind the last.
 //   K2. The mark counts the inputs that were put aside, after each is stored: a mark is not removed when an input came
-//       between reading the waiting inputs and the removal. (P5)
+//       between reading the waiting inputs and the removal. (parked-threads P5)
 import { readJson } from '@dormouse/json';
 import {
   decodeCursor,

@@ -93,7 +93,7 @@ export function exchangeCode(
   { code, verifier, scopes }: { readonly code: string; readonly verifier: string; readonly scopes: readonly string[] },
 ): Promise<StoredToken> {
   const { server, client, authentication, options } = endpointOf(provider, publicUrl);
-  const answer = oauth.validateAuthResponse(server, client, new URLSearchParams({ code })); // the state is checked (G1)
+  const answer = oauth.validateAuthResponse(server, client, new URLSearchParams({ code })); // the state is checked (authorizations G1)
   const uri = redirectUri(publicUrl);
   return tokenOf(
     oauth.authorizationCodeGrantRequest(server, client, authentication, answer, uri, verifier, options),

@@ -31,7 +31,7 @@ export interface Acceptance {
   readonly settings: AcceptanceSettings;
   readonly scope: CallbackScope;
   readonly request: CallbackRequest;
-  /** Makes the input durable unless it is known to be. (C1, C2) */
+  /** Makes the input durable unless it is known to be. (callback-gateway C1, C2) */
   readonly publish: (id: string, make: () => Promise<BusInput>) => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export type CallbackOf<Type extends Callback['type']> = Extract<Callback, { type
 
 export const isLong = ({ body }: CallbackRequest): boolean => body.length > shortJsonCharacters;
 
-/** Megabytes are worked on step by step. (C6) */
+/** Megabytes are worked on step by step. (callback-gateway C6) */
 export const taking = async <Result>(request: CallbackRequest, steps: Steps<Result>): Promise<Result> =>
   inTurnsIf(isLong(request), steps);
 
@@ -51,7 +51,7 @@ export async function storing(message: Acceptance, clean: CleanResult): Promise<
   return divided;
 }
 
-/** The name of the message, or without one the hash of its question, for the thread to compare. (C8) */
+/** The message's name, or without one the hash of its question, for the thread to compare. (callback-gateway C8) */
 export function namesOf(
   { deps, request }: Acceptance,
   asked: string,

@@ -1,4 +1,4 @@
-// A question with options for a person. The address of its answer is sealed. (C4)
+// A question with options for a person. The address of its answer is sealed. (callback-gateway C4)
 import { answerOwner } from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
 import { cleanText } from '../clean-text.ts';

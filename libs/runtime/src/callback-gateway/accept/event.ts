@@ -1,4 +1,4 @@
-// An event of a subscription: one under its sender's event id, else at least once. (C5)
+// An event of a subscription: one under its sender's event id, else at least once. (callback-gateway C5)
 import { inputIds } from '@dormouse/thread';
 import { cleaningResult } from '../result-content.ts';
 import { messageIdOf, storing, taking, type Acceptance, type CallbackOf } from './acceptance.ts';

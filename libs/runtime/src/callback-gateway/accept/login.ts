@@ -1,4 +1,4 @@
-// A login that a person is asked for. Its URL is sealed before it reaches the thread. (C4)
+// A login that a person is asked for. Its URL is sealed before it reaches the thread. (callback-gateway C4)
 import { loginOwner } from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
 import { namesOf, type Acceptance, type CallbackOf } from './acceptance.ts';
