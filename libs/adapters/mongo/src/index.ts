@@ -1,4 +1,4 @@
-export type { Installation, InstallationBus, InstallationRecord } from './installation.ts';
+export type { Installation, InstallationBus, InstallationRecord } from './stores/installation.ts';
 export { openMongo, type MongoOptions, type MongoStores } from './open-mongo.ts';
 export type { MongoCounters } from './mongo-server.ts';
 export { mongoUrlProblem } from './url-problem.ts';

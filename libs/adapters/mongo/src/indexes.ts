@@ -9,7 +9,7 @@
 import { Fault } from '@dormouse/ports';
 import type { mongo } from 'mongoose';
 import type { MongoServer } from './mongo-server.ts';
-import { nameOldInputs } from './name-old-inputs.ts';
+import { nameOldInputs } from './stores/name-old-inputs.ts';
 
 interface Index {
   readonly collection: string;

@@ -1,18 +1,18 @@
 // Opens a database and gives every store of the cluster topology over it.
 import { Fault, type Stores } from '@dormouse/ports';
-import { createBlobs } from './blobs.ts';
-import { createDispatchLedger } from './dispatch-ledger.ts';
-import { createIdempotencyKeys } from './idempotency-keys.ts';
+import { createBlobs } from './stores/blobs.ts';
+import { createDispatchLedger } from './stores/dispatch-ledger.ts';
+import { createIdempotencyKeys } from './stores/idempotency-keys.ts';
 import { ensureIndexes, indexProblem } from './indexes.ts';
-import { createInstallationRecord, type InstallationRecord } from './installation.ts';
+import { createInstallationRecord, type InstallationRecord } from './stores/installation.ts';
 import { connectServer, type MongoCounters, type ServerOptions } from './mongo-server.ts';
-import { createParkedThreads } from './parked-threads.ts';
-import { createAgents, createApiKeys, createSecrets, createToolServers, createToolsets } from './registry.ts';
-import { createSnapshots } from './snapshots.ts';
-import { createThreadDirectory } from './thread-directory.ts';
-import { createThreadLog } from './thread-log.ts';
-import { createTimers, type Partitions } from './timers.ts';
-import { createLogins, createViews } from './views.ts';
+import { createParkedThreads } from './stores/parked-threads.ts';
+import { createAgents, createApiKeys, createSecrets, createToolServers, createToolsets } from './stores/registry.ts';
+import { createSnapshots } from './stores/snapshots.ts';
+import { createThreadDirectory } from './stores/thread-directory.ts';
+import { createThreadLog } from './stores/thread-log.ts';
+import { createTimers, type Partitions } from './stores/timers.ts';
+import { createLogins, createViews } from './stores/views.ts';
 
 export interface MongoOptions extends ServerOptions {
   /** The bus's partitions; without them this process fires every timer. */

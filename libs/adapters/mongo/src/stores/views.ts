@@ -1,7 +1,7 @@
 // Current views and open logins. Contracts: ports/views.ts, ports/logins.ts.
 import { isCleared, type Login, type Logins, type ThreadKey, type View, type Views, viewsMax } from '@dormouse/ports';
-import { idOf } from './id-of.ts';
-import type { MongoServer } from './mongo-server.ts';
+import { idOf } from '../id-of.ts';
+import type { MongoServer } from '../mongo-server.ts';
 
 interface ViewDocument extends ThreadKey, View {
   readonly _id: string;

@@ -4,7 +4,7 @@
 //   I1. An id is set once, and never again; of several callers at the same time one wins, and all get its id.
 //   I2. The bus is written once. Only an operator removes it, to move to another bus on purpose.
 import { randomBytes } from 'node:crypto';
-import { isDuplicate, type MongoServer } from './mongo-server.ts';
+import { isDuplicate, type MongoServer } from '../mongo-server.ts';
 
 export interface InstallationBus {
   readonly cluster: string;

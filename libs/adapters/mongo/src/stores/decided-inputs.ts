@@ -5,7 +5,7 @@
 //       one key per input and no more. (Over tenant, thread and inputs it cost PostgreSQL 7 % more for a commit.)
 //   N2. A commit that decides nothing has no such field, and no entry in the index.
 import type { ThreadKey } from '@dormouse/ports';
-import { idOf } from './id-of.ts';
+import { idOf } from '../id-of.ts';
 
 export const decidedName = ({ tenant, thread }: ThreadKey, input: string): string => idOf(tenant, thread, input);
 

@@ -5,7 +5,7 @@
 //       write afterwards is not named.
 import type { CommitDocument } from './commit-document.ts';
 import { decidedPart } from './decided-inputs.ts';
-import type { MongoServer } from './mongo-server.ts';
+import type { MongoServer } from '../mongo-server.ts';
 
 const atOnce = 1_000;
 

@@ -7,8 +7,8 @@
 //   I3. A claim that comes while this process is writing the key's answer waits until the answer is written.
 import type { ClaimAnswer, IdempotencyKeys, KeptAnswer } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
-import { idOf } from './id-of.ts';
-import { isDuplicate, type MongoServer } from './mongo-server.ts';
+import { idOf } from '../id-of.ts';
+import { isDuplicate, type MongoServer } from '../mongo-server.ts';
 
 interface KeyDocument {
   readonly _id: string;

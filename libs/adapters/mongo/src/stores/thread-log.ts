@@ -22,7 +22,7 @@ import {
   type MongoServer,
   singleFailures,
   wasNotSent,
-} from './mongo-server.ts';
+} from '../mongo-server.ts';
 
 /** Outcomes of a wave by place; null where the server asks for a retry. */
 type WaveOutcome = AppendOutcome | null;

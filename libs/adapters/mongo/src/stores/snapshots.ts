@@ -1,8 +1,8 @@
 // The newest snapshot of each thread. Port: ports/snapshots.ts. May be lost at any moment. I-17
 import type { Snapshot, Snapshots } from '@dormouse/ports';
-import { findById } from './find-by-id.ts';
-import { idOf } from './id-of.ts';
-import { isDuplicate, type MongoServer } from './mongo-server.ts';
+import { findById } from '../find-by-id.ts';
+import { idOf } from '../id-of.ts';
+import { isDuplicate, type MongoServer } from '../mongo-server.ts';
 
 interface SnapshotDocument extends Snapshot {
   readonly _id: string;

@@ -7,10 +7,10 @@
 //       was not the first, each is repeated alone.
 //   G3. A first attempt is inserted, which costs a third of an upsert; where a claim came before, it is an update.
 import type { Attempt, DispatchLedger, DispatchOutcome, LedgerEntry, ThreadKey } from '@dormouse/ports';
-import { findById } from './find-by-id.ts';
-import { idOf } from './id-of.ts';
-import { duplicatePlaces, isDuplicate, type MongoServer } from './mongo-server.ts';
-import { together } from './together.ts';
+import { findById } from '../find-by-id.ts';
+import { idOf } from '../id-of.ts';
+import { duplicatePlaces, isDuplicate, type MongoServer } from '../mongo-server.ts';
+import { together } from '../together.ts';
 
 interface ClaimDocument {
   readonly _id: string;

@@ -1,7 +1,7 @@
 import { type Append, Fault } from '@dormouse/ports';
 import { commitOf, freshKey } from '@dormouse/ports/contracts';
 import { describe, expect, it } from 'vitest';
-import type { MongoServer } from './mongo-server.ts';
+import type { MongoServer } from '../mongo-server.ts';
 import { createThreadLog } from './thread-log.ts';
 
 interface Refusal {

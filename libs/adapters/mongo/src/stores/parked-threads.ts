@@ -15,9 +15,9 @@ import {
   type ThreadKey,
 } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
-import { findById } from './find-by-id.ts';
-import { idOf } from './id-of.ts';
-import { isDuplicate, type MongoServer } from './mongo-server.ts';
+import { findById } from '../find-by-id.ts';
+import { idOf } from '../id-of.ts';
+import { isDuplicate, type MongoServer } from '../mongo-server.ts';
 
 interface ThreadDocument extends ParkedThread {
   readonly _id: string;

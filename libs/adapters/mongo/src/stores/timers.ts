@@ -5,8 +5,8 @@
 //       process fires a timer, not all.
 import type { DueTimer, ThreadKey, Timers } from '@dormouse/ports';
 import type { mongo } from 'mongoose';
-import { idOf } from './id-of.ts';
-import { isDuplicate, type MongoServer } from './mongo-server.ts';
+import { idOf } from '../id-of.ts';
+import { isDuplicate, type MongoServer } from '../mongo-server.ts';
 
 /** The partition of a thread, and the partitions that this process owns now. */
 export interface Partitions {

@@ -15,8 +15,8 @@ import type {
 } from '@dormouse/ports';
 import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
 import type { mongo } from 'mongoose';
-import { idOf } from './id-of.ts';
-import { isDuplicate, type MongoServer } from './mongo-server.ts';
+import { idOf } from '../id-of.ts';
+import { isDuplicate, type MongoServer } from '../mongo-server.ts';
 
 interface Stored {
   readonly _id: string;

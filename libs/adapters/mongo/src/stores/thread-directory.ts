@@ -7,8 +7,8 @@
 import type { Page, PageRequest, ThreadDirectory, ThreadFilter, ThreadProjection, ThreadRow } from '@dormouse/ports';
 import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
 import type { mongo } from 'mongoose';
-import { idOf } from './id-of.ts';
-import { isDuplicate, type MongoServer } from './mongo-server.ts';
+import { idOf } from '../id-of.ts';
+import { isDuplicate, type MongoServer } from '../mongo-server.ts';
 
 interface ThreadDocument extends Omit<ThreadRow, 'externalId' | 'metadata' | 'opening'> {
   readonly _id: string;

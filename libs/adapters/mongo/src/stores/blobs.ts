@@ -1,8 +1,8 @@
 // Large payloads by their hash. Port: ports/blobs.ts.
 import type { Blobs } from '@dormouse/ports';
 import { mongo } from 'mongoose';
-import { idOf } from './id-of.ts';
-import { isDuplicate, type MongoServer } from './mongo-server.ts';
+import { idOf } from '../id-of.ts';
+import { isDuplicate, type MongoServer } from '../mongo-server.ts';
 
 interface BlobDocument {
   readonly _id: string;
