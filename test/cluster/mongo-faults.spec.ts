@@ -22,14 +22,17 @@ const appendOne = async (log: ThreadLog, commit: Commit): Promise<AppendAnswer> 
 withServices(['mongo'], ({ mongo }) => {
   const freshDatabase = (): string => `faults_${randomBytes(6).toString('hex')}`;
 
-  async function withCommits(
+  async function withCollection(
     database: string,
-    change: (commits: Mongoose.mongo.Collection) => Promise<unknown>,
+    name: string,
+    change: (collection: Mongoose.mongo.Collection) => Promise<unknown>,
   ): Promise<void> {
     const connection = await mongoose.createConnection(mongo).asPromise();
-    await change(connection.getClient().db(database).collection('commits'));
+    await change(connection.getClient().db(database).collection(name));
     await connection.close();
   }
+  const withCommits = (database: string, change: (commits: Mongoose.mongo.Collection) => Promise<unknown>) =>
+    withCollection(database, 'commits', change);
 
   describe('a connection that is cut in the middle of an insert', () => {
     let proxy: FaultProxy;
@@ -170,19 +173,36 @@ withServices(['mongo'], ({ mongo }) => {
       await (await openMongo({ url: mongo, database, indexes: 'check' })).close();
     });
 
-    it('that somebody made with another shape is refused: it would not keep an input from counting twice', async () => {
+    it.each<[string, string, string, Mongoose.mongo.IndexSpecification, Mongoose.mongo.CreateIndexesOptions]>([
+      ['that is not unique', 'commits', 'decided_once', { decided: 1 }, { sparse: true }],
+      ['that is not sparse', 'commits', 'decided_once', { decided: 1 }, { unique: true }],
+      ['of other fields', 'timers', 'by_due', { partition: 1 }, {}],
+      ['of another order', 'agents', 'by_name', { tenant: 1, name: 1, version: 1 }, {}],
+      ['that expires later', 'sealed', 'expiry', { expiry: 1 }, { expireAfterSeconds: 60 }],
+      ['of all documents', 'threads', 'external_id_once', { tenant: 1, externalId: 1 }, { unique: true }],
+    ])('%s is refused, and not replaced: %s.%s', async (_, collection, name, key, options) => {
       const database = freshDatabase();
       await (await openMongo({ url: mongo, database, indexes: 'make' })).close();
-      await withCommits(database, async (commits) => {
-        await commits.dropIndex('decided_once');
-        await commits.createIndex({ decided: 1 }, { name: 'decided_once' });
+      await withCollection(database, collection, async (indexed) => {
+        await indexed.dropIndex(name);
+        await indexed.createIndex(key, { ...options, name });
       });
       for (const indexes of ['check', 'make'] as const)
         await expect(openMongo({ url: mongo, database, indexes })).rejects.toMatchObject({
           code: 'INDEX_MISSING',
-          message:
-            'These indexes are not what they must be: commits.decided_once. Drop them, and make them anew with: npm run setup',
+          message: `These indexes are not what they must be: ${collection}.${name}. Drop them, and make them anew with: npm run setup`,
         });
+    });
+
+    it('that no schema declares is left alone', async () => {
+      const database = freshDatabase();
+      await (await openMongo({ url: mongo, database, indexes: 'make' })).close();
+      await withCommits(database, (commits) => commits.createIndex({ at: 1 }, { name: 'of_an_operator' }));
+      for (const indexes of ['check', 'make'] as const)
+        await (await openMongo({ url: mongo, database, indexes })).close();
+      await withCommits(database, async (commits) =>
+        expect((await commits.indexes()).map(({ name }) => name)).toEqual(['_id_', 'decided_once', 'of_an_operator']),
+      );
     });
 
     it('of an older version is replaced, and what it knew is not decided again', async () => {

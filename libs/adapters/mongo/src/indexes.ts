@@ -1,131 +1,85 @@
-// Every required index, created by an idempotent command and checked at every start: without one of them, queries would
-// be slow, and an input could be decided twice.
+// Every required index, declared in the schema of its collection, created by an idempotent command and checked at every
+// start: without one of them, queries would be slow, and an input could be decided twice.
 //
 // Invariants:
 //   X1. An index is never changed under its name: a change of shape is a new name.
 //   X2. A partial index serves only queries that contain its condition: others scan the whole collection.
 //   X3. Where `decided_once` exists, every commit names what it decided: the index is created after the last commit
 //       does, and the index that it replaces is dropped last. Until then no process starts.
+//   X4. An index that no schema declares is left alone: an operator may have made it.
 import { Fault } from '@dormouse/ports';
-import type { mongo } from 'mongoose';
+import type { IndexDefinition, IndexOptions, Model } from 'mongoose';
 import type { MongoServer } from './mongo-server.ts';
+import { decidedOnce } from './stores/commit-document.ts';
 import { nameOldInputs } from './stores/name-old-inputs.ts';
 
+/** As a schema declares it. */
 interface Index {
-  readonly collection: string;
+  readonly model: Model<unknown>;
+  readonly key: IndexDefinition;
+  readonly options: IndexOptions;
+  /** With its collection. */
   readonly name: string;
-  readonly key: Readonly<Record<string, 1 | -1>>;
-  readonly options?: mongo.CreateIndexesOptions;
 }
 
-const decidedOnce = 'decided_once';
+interface IndexDiff {
+  readonly missing: readonly Index[];
+  /** There is another index of this name. */
+  readonly different: readonly Index[];
+  /** In the database, and in no schema. */
+  readonly extra: readonly string[];
+}
+
+const decidedIndex = `commits.${decidedOnce}`;
 /** The index that `decided_once` replaces. */
 const retiredIndex = 'commits.input_once';
-const listOrder = { createdAt: -1, thread: -1 } as const;
-
-const indexes: readonly Index[] = [
-  {
-    collection: 'commits',
-    name: decidedOnce,
-    key: { decided: 1 },
-    options: { unique: true, sparse: true },
-  },
-  {
-    collection: 'threads',
-    name: 'external_id_once',
-    key: { tenant: 1, externalId: 1 },
-    options: { unique: true, partialFilterExpression: { externalId: { $exists: true } } }, // (X2)
-  },
-  { collection: 'threads', name: 'newest', key: { tenant: 1, ...listOrder } },
-  { collection: 'threads', name: 'by_status', key: { tenant: 1, status: 1, ...listOrder } },
-  { collection: 'threads', name: 'by_agent', key: { tenant: 1, agent: 1, ...listOrder } },
-  { collection: 'threads', name: 'by_parent', key: { tenant: 1, parent: 1, ...listOrder } },
-  { collection: 'threads', name: 'by_user', key: { tenant: 1, userId: 1, ...listOrder } },
-  { collection: 'threads', name: 'by_label', key: { tenant: 1, labels: 1, ...listOrder } },
-  { collection: 'threads', name: 'openings', key: { status: 1, createdAt: 1 } },
-  { collection: 'timers', name: 'by_due', key: { partition: 1, due: 1 } },
-  { collection: 'idempotency', name: 'expiry', key: { expiresAt: 1 }, options: { expireAfterSeconds: 0 } },
-  { collection: 'agents', name: 'by_name', key: { tenant: 1, name: 1, version: -1 } },
-  { collection: 'agents', name: 'by_alias', key: { tenant: 1, alias: 1, version: -1 } },
-  { collection: 'tool_servers', name: 'by_name', key: { tenant: 1, name: 1 } },
-  { collection: 'tool_servers', name: 'alias_once', key: { tenant: 1, alias: 1 }, options: { unique: true } },
-  { collection: 'parked', name: 'oldest', key: { tenant: 1, parkedAt: 1, thread: 1 } },
-  { collection: 'parked', name: 'replays', key: { mark: 1 } },
-  { collection: 'parked_inputs', name: 'in_order', key: { tenant: 1, thread: 1, place: 1 } },
-  { collection: 'views', name: 'by_thread', key: { tenant: 1, thread: 1, viewType: 1 } },
-  { collection: 'sealed', name: 'by_thread', key: { tenant: 1, thread: 1, toolCallId: 1 } },
-  { collection: 'sealed', name: 'expiry', key: { expiry: 1 }, options: { expireAfterSeconds: 0 } },
-  { collection: 'secrets', name: 'by_name', key: { tenant: 1, name: 1 } },
-  { collection: 'api_keys', name: 'alias_once', key: { alias: 1 }, options: { unique: true } },
-];
+const indexNotFound = 27;
 
 /** Creates what is missing, changes no existing index, and drops what has a successor. */
 export async function ensureIndexes(server: MongoServer): Promise<void> {
-  const there = await indexesOf(server);
-  if (!there.has(`commits.${decidedOnce}`)) await nameOldInputs(server); // (X3)
-  for (const { collection, name, key, options } of indexes)
-    if (!there.has(`${collection}.${name}`))
-      await server.write(() => server.collection(collection).createIndex(key, { ...options, name }));
-  if (there.has(retiredIndex)) await dropRetired(server);
+  const { missing, extra } = await diffOf(server);
+  if (missing.some(({ name }) => name === decidedIndex)) await nameOldInputs(server); // (X3)
+  for (const { model, key, options } of missing)
+    await server.write(() => model.createIndexes({ toCreate: [[key, options]] } as object));
+  if (extra.includes(retiredIndex)) await dropRetired(server);
 }
 
 async function dropRetired(server: MongoServer): Promise<void> {
   const [collection = '', name = ''] = retiredIndex.split('.');
   try {
-    await server.write(() => server.collection(collection).dropIndex(name));
+    await server.write(() => server.connection.collection(collection).dropIndex(name));
   } catch (error) {
-    if (causeCodeOf(error) !== indexNotFound) throw error; // another setup was faster
+    const { code } = (error instanceof Fault ? error.cause : {}) as { readonly code?: number };
+    if (code !== indexNotFound) throw error; // another setup was faster
   }
 }
 
 /** Why a process must not start, in a sentence; null when nothing prevents it. */
 export async function indexProblem(server: MongoServer): Promise<string | null> {
-  const there = await indexesOf(server);
-  const named = indexes.map((index) => ({ ...index, full: `${index.collection}.${index.name}` }));
-  const missing = named.filter(({ full }) => !there.has(full));
+  const { missing, different, extra } = await diffOf(server);
   if (missing.length > 0) return `These indexes are missing: ${listed(missing)}. Make them with: npm run setup`;
-  if (there.has(retiredIndex))
+  if (extra.includes(retiredIndex))
     return `The index ${retiredIndex} of an older version is still there: bring the database along, with the services stopped, with: npm run setup`;
-  const others = named.filter((index) => shapeOf(index.key, index.options) !== there.get(index.full));
-  if (others.length === 0) return null;
-  return `These indexes are not what they must be: ${listed(others)}. Drop them, and make them anew with: npm run setup`;
+  if (different.length === 0) return null;
+  return `These indexes are not what they must be: ${listed(different)}. Drop them, and make them anew with: npm run setup`;
 }
 
-const listed = (all: readonly { readonly full: string }[]): string => all.map(({ full }) => full).join(', ');
+const listed = (all: readonly Index[]): string => all.map(({ name }) => name).join(', ');
 
-/** The properties of an index that decide its meaning. */
-const shapeOf = (
-  key: object,
-  { unique, expireAfterSeconds, partialFilterExpression }: mongo.CreateIndexesOptions = {},
-) =>
-  JSON.stringify([
-    Object.entries(key),
-    unique === true,
-    expireAfterSeconds ?? null,
-    partialFilterExpression !== undefined,
-  ]);
-
-/** Shapes by `collection.index`. */
-async function indexesOf(server: MongoServer): Promise<ReadonlyMap<string, string>> {
-  const there = new Map<string, string>();
-  for (const collection of new Set(indexes.map((index) => index.collection)))
-    for (const each of await indexesIn(server, collection))
-      there.set(`${collection}.${String(each.name)}`, shapeOf(each.key, each));
-  return there;
-}
-
-const namespaceNotFound = 26;
-const indexNotFound = 27;
-
-function causeCodeOf(error: unknown): unknown {
-  return error instanceof Fault ? (error.cause as { readonly code?: number } | undefined)?.code : null;
-}
-
-async function indexesIn(server: MongoServer, collection: string): Promise<readonly mongo.IndexDescriptionInfo[]> {
-  try {
-    return await server.read(() => server.collection(collection).indexes());
-  } catch (error) {
-    if (causeCodeOf(error) === namespaceNotFound) return []; // a collection without any document
-    throw error;
+async function diffOf(server: MongoServer): Promise<IndexDiff> {
+  const diff = { missing: [] as Index[], different: [] as Index[], extra: [] as string[] };
+  for (const model of indexedModels(server)) {
+    const full = (name: unknown): string => `${model.collection.name}.${String(name)}`;
+    const found = await server.read(() => model.diffIndexes({ indexOptionsToCreate: true }));
+    const dropped = new Set(found.toDrop.map(full));
+    for (const [key, options] of found.toCreate as readonly [IndexDefinition, IndexOptions][]) {
+      const name = full(options.name);
+      (dropped.delete(name) ? diff.different : diff.missing).push({ model, key, options, name });
+    }
+    diff.extra.push(...dropped);
   }
+  return diff;
 }
+
+const indexedModels = ({ connection }: MongoServer): readonly Model<unknown>[] =>
+  Object.values(connection.models).filter(({ schema }) => schema.indexes().length > 0);

@@ -6,8 +6,11 @@
 //   C2. Every failure of a server or a network is UNAVAILABLE; a failed read is never "nothing there". (thread-log L6)
 //   C3. Only the code of an error is used, never its text: two compatible servers have different texts.
 //   C4. The URL, which may contain a password, is never repeated.
+//   C5. What Mongoose refuses before it sends anything (a field that no schema declares) is our own mistake: it stays
+//       what it is, and is not UNAVAILABLE, which callers repeat.
 import { certificateProblem, Fault, networkErrorCode } from '@dormouse/ports';
-import mongoose, { type mongo } from 'mongoose';
+import mongoose, { type Connection, type Model } from 'mongoose';
+import { validateUpdates } from './document-shape.ts';
 
 /** Round trips since opening, by purpose. */
 export interface MongoCounters {
@@ -20,11 +23,11 @@ export interface MongoCounters {
 }
 
 export interface MongoServer {
-  collection<Document extends mongo.Document>(name: string): mongo.Collection<Document>;
+  readonly connection: Connection;
   /** One query. @throws Fault UNAVAILABLE. (C2) */
-  read<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
+  read<Answer>(ask: () => PromiseLike<Answer>): Promise<Answer>;
   /** One change. Errors about the data (a duplicate key) stay what they are. */
-  write<Answer>(change: () => Promise<Answer>): Promise<Answer>;
+  write<Answer>(change: () => PromiseLike<Answer>): Promise<Answer>;
   counted: { -readonly [name in keyof MongoCounters]: number };
   /** @throws Fault UNAVAILABLE when the server does not answer. */
   ping(): Promise<void>;
@@ -56,7 +59,9 @@ const deadlockTriesMax = 20;
 const retryAfterMs = 1_000;
 
 export async function connectServer(options: ServerOptions): Promise<MongoServer> {
+  const inUrl = namesDatabase.test(options.url) ? undefined : defaultDatabase;
   const connection = mongoose.createConnection(options.url, {
+    dbName: options.database ?? inUrl,
     bufferCommands: false,
     retryWrites: false,
     retryReads: false,
@@ -67,36 +72,53 @@ export async function connectServer(options: ServerOptions): Promise<MongoServer
     autoIndex: false,
     autoCreate: false,
   });
+  connection.plugin(validateUpdates);
   try {
     await connection.asPromise();
   } catch (error) {
     await connection.destroy();
     throw faultOf(error);
   }
-  const inUrl = namesDatabase.test(options.url) ? connection.name : defaultDatabase;
-  const database = connection.getClient().db(options.database ?? inUrl);
   const counted = { reads: 0, writes: 0, groups: 0, commits: 0, unknownOutcomes: 0 };
 
-  async function trip<Answer>(work: () => Promise<Answer>, kind: 'reads' | 'writes'): Promise<Answer> {
+  async function trip<Answer>(work: () => PromiseLike<Answer>, kind: 'reads' | 'writes'): Promise<Answer> {
     for (let tries = 1; ; tries += 1) {
       counted[kind] += 1;
       try {
         return await work();
       } catch (error) {
         if (codeOf(error) === deadlock && tries < deadlockTriesMax) continue;
-        throw isDuplicate(error) ? error : faultOf(error);
+        throw isDuplicate(error) || error instanceof mongoose.Error ? error : faultOf(error); // (C5)
       }
     }
   }
 
   return {
-    collection: (name) => database.collection(name),
+    connection,
     read: (ask) => trip(ask, 'reads'),
     write: (change) => trip(change, 'writes'),
     counted,
-    ping: async () => void (await trip(() => database.command({ ping: 1 }), 'reads')),
+    ping: async () => void (await trip(() => connection.db!.command({ ping: 1 }), 'reads')),
     close: () => connection.close(),
   };
+}
+
+/** For writes of several documents; without the second, Mongoose would leave out in silence what the schema refuses. */
+export const unordered = { ordered: false, throwOnValidationError: true } as const;
+
+/** False when another document has its `_id`, or its key in a unique index. */
+export async function inserted<Document>(
+  server: MongoServer,
+  model: Model<Document>,
+  document: Document,
+): Promise<boolean> {
+  try {
+    await server.write(() => model.insertOne(document as object));
+    return true;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
 }
 
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === duplicateKey;

@@ -5,7 +5,7 @@ import { createDispatchLedger } from './stores/dispatch-ledger.ts';
 import { createIdempotencyKeys } from './stores/idempotency-keys.ts';
 import { ensureIndexes, indexProblem } from './indexes.ts';
 import { createInstallationRecord, type InstallationRecord } from './stores/installation.ts';
-import { connectServer, type MongoCounters, type ServerOptions } from './mongo-server.ts';
+import { connectServer, type MongoCounters, type MongoServer, type ServerOptions } from './mongo-server.ts';
 import { createParkedThreads } from './stores/parked-threads.ts';
 import { createAgents, createApiKeys, createSecrets, createToolServers, createToolsets } from './stores/registry.ts';
 import { createSnapshots } from './stores/snapshots.ts';
@@ -35,9 +35,9 @@ export interface MongoStores extends Omit<Stores, 'inputs' | 'work' | 'dedup' | 
 /** @throws Fault UNAVAILABLE, INDEX_MISSING. */
 export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   const server = await connectServer(options);
-  const installation = createInstallationRecord(server);
+  const stores = storesOver(server, options.partitions);
   try {
-    await options.look?.(installation);
+    await options.look?.(stores.installation);
     if (options.indexes === 'make') await ensureIndexes(server);
     const problem = await indexProblem(server);
     if (problem !== null) throw new Fault('INDEX_MISSING', problem);
@@ -46,24 +46,29 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     throw error;
   }
   return {
-    log: createThreadLog(server),
-    snapshots: createSnapshots(server),
-    timers: createTimers(server, options.partitions),
-    directory: createThreadDirectory(server),
-    ledger: createDispatchLedger(server),
-    blobs: createBlobs(server),
-    agents: createAgents(server),
-    toolServers: createToolServers(server),
-    toolsets: createToolsets(server),
-    secrets: createSecrets(server),
-    idempotency: createIdempotencyKeys(server),
-    apiKeys: createApiKeys(server),
-    parked: createParkedThreads(server),
-    views: createViews(server),
-    logins: createLogins(server),
-    installation,
+    ...stores,
     counters: () => ({ ...server.counted }),
     ping: () => server.ping(),
     close: () => server.close(),
   };
 }
+
+/** Registers every model: `indexes.ts` looks at those that are registered. */
+const storesOver = (server: MongoServer, partitions: Partitions | undefined) => ({
+  log: createThreadLog(server),
+  snapshots: createSnapshots(server),
+  timers: createTimers(server, partitions),
+  directory: createThreadDirectory(server),
+  ledger: createDispatchLedger(server),
+  blobs: createBlobs(server),
+  agents: createAgents(server),
+  toolServers: createToolServers(server),
+  toolsets: createToolsets(server),
+  secrets: createSecrets(server),
+  idempotency: createIdempotencyKeys(server),
+  apiKeys: createApiKeys(server),
+  parked: createParkedThreads(server),
+  views: createViews(server),
+  logins: createLogins(server),
+  installation: createInstallationRecord(server),
+});

@@ -1,8 +1,9 @@
 // Large payloads by their hash. Port: ports/blobs.ts.
 import type { Blobs } from '@dormouse/ports';
-import { mongo } from 'mongoose';
+import { mongo, Schema } from 'mongoose';
+import { everySchema, text } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
-import { isDuplicate, type MongoServer } from '../mongo-server.ts';
+import { inserted, type MongoServer } from '../mongo-server.ts';
 
 interface BlobDocument {
   readonly _id: string;
@@ -10,19 +11,20 @@ interface BlobDocument {
   readonly bytes: mongo.Binary;
 }
 
+const blobSchema = new Schema<BlobDocument>(
+  { _id: text, mediaType: text, bytes: { type: Buffer, required: true } },
+  { ...everySchema, collection: 'blobs' },
+);
+
 export function createBlobs(server: MongoServer): Blobs {
-  const blobs = server.collection<BlobDocument>('blobs');
+  const blobs = server.connection.model<BlobDocument>('Blob', blobSchema);
   return {
     put: async (tenant, sha256, bytes, mediaType) => {
-      const document = { _id: idOf(tenant, sha256), mediaType, bytes: new mongo.Binary(bytes) };
-      try {
-        await server.write(() => blobs.insertOne(document));
-      } catch (error) {
-        if (!isDuplicate(error)) throw error; // the same bytes: storing twice is storing once
-      }
+      // Of the same bytes, storing twice is storing once.
+      await inserted(server, blobs, { _id: idOf(tenant, sha256), mediaType, bytes: new mongo.Binary(bytes) });
     },
     get: async (tenant, sha256) => {
-      const found = await server.read(() => blobs.findOne({ _id: idOf(tenant, sha256) }));
+      const found = await server.read(() => blobs.findOne({ _id: idOf(tenant, sha256) }).lean());
       return found && { bytes: Uint8Array.from(found.bytes.buffer), mediaType: found.mediaType };
     },
   };

@@ -4,7 +4,8 @@
 //   D1. `_id` is tenant, thread and version, the version in digits of one length: it decides races, and sorts. A tenant
 //       contains no colon, and the part after the last one is the version: no two commits share an `_id`.
 import type { Commit, ThreadKey } from '@dormouse/ports';
-import { mongo } from 'mongoose';
+import { mongo, Schema } from 'mongoose';
+import { everySchema, number, text, textOrNull } from '../document-shape.ts';
 import { decidedPart } from './decided-inputs.ts';
 
 export interface CommitDocument extends Commit {
@@ -12,6 +13,19 @@ export interface CommitDocument extends Commit {
   /** See `decided-inputs.ts`. */
   readonly decided?: readonly string[];
 }
+
+export const commitSchema = new Schema<CommitDocument>(
+  {
+    ...{ _id: text, v: number, tenant: text, thread: text, version: number, count: number },
+    inputs: { type: [String], required: true },
+    ...{ at: number, nonce: text, trace: textOrNull, kid: textOrNull, prev: text, hash: text, body: text },
+    decided: { type: [String], default: undefined },
+  },
+  { ...everySchema, collection: 'commits' },
+);
+/** What decides each input once (N1); sparse, because a commit may decide none (N2). */
+export const decidedOnce = 'decided_once';
+commitSchema.index({ decided: 1 }, { name: decidedOnce, unique: true, sparse: true });
 
 const versionDigits = 16;
 const lastVersion = '9'.repeat(versionDigits);

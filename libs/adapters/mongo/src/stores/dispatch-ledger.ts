@@ -7,9 +7,11 @@
 //       was not the first, each is repeated alone.
 //   G3. A first attempt is inserted, which costs a third of an upsert; where a claim came before, it is an update.
 import type { Attempt, DispatchLedger, DispatchOutcome, LedgerEntry, ThreadKey } from '@dormouse/ports';
+import { Schema } from 'mongoose';
+import { everySchema, number, numberOrNull, text, textOrNull } from '../document-shape.ts';
 import { findById } from '../find-by-id.ts';
 import { idOf } from '../id-of.ts';
-import { duplicatePlaces, isDuplicate, type MongoServer } from '../mongo-server.ts';
+import { duplicatePlaces, isDuplicate, type MongoServer, unordered } from '../mongo-server.ts';
 import { together } from '../together.ts';
 
 interface ClaimDocument {
@@ -38,25 +40,29 @@ interface CallChanges {
   readonly ends: readonly NonNullable<Change['end']>[];
 }
 
+const attemptSchema = new Schema<MadeAttempt>(
+  { number, at: number, status: { type: Schema.Types.Mixed, required: true }, durationMs: number },
+  { ...everySchema, _id: false },
+);
+/** An upsert sets the fields to null that it does not name. */
+const claimSchema = new Schema<ClaimDocument>(
+  {
+    ...{ _id: text, nonce: textOrNull, claimedAt: numberOrNull, outcome: textOrNull, detail: textOrNull },
+    attempts: { type: [attemptSchema], default: undefined },
+  },
+  { ...everySchema, collection: 'claims' },
+);
+
 const togetherMax = 256;
-const unclaimed = { nonce: null, claimedAt: null };
-const unsettled = { outcome: null, detail: null };
 
 export function createDispatchLedger(server: MongoServer): DispatchLedger {
-  const claims = server.collection<ClaimDocument>('claims');
+  const claims = server.connection.model<ClaimDocument>('Claim', claimSchema);
   const claimId = (key: ThreadKey, subject: string): string => idOf(key.tenant, key.thread, subject);
 
   /** Sets fields where `unset` is still null; false when another writer was first. (G1) */
-  async function setFirst(
-    id: string,
-    unset: 'nonce' | 'outcome',
-    fields: Partial<ClaimDocument>,
-    blank: Partial<ClaimDocument>,
-  ): Promise<boolean> {
+  async function setFirst(id: string, unset: 'nonce' | 'outcome', fields: Partial<ClaimDocument>): Promise<boolean> {
     try {
-      await server.write(() =>
-        claims.updateOne({ _id: id, [unset]: null }, { $set: fields, $setOnInsert: blank }, { upsert: true }),
-      );
+      await server.write(() => claims.updateOne({ _id: id, [unset]: null }, { $set: fields }, { upsert: true }));
       return true;
     } catch (error) {
       if (!isDuplicate(error)) throw error;
@@ -71,11 +77,10 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
   async function changeAlone({ id, made, end }: Change): Promise<DispatchOutcome | null> {
     if (made.length > 0) {
       const add = { $addToSet: { attempts: { $each: [...made] } } };
-      const blank = { $setOnInsert: { ...unclaimed, ...unsettled } };
-      await server.write(() => claims.updateOne({ _id: id }, { ...add, ...blank }, { upsert: true }));
+      await server.write(() => claims.updateOne({ _id: id }, add, { upsert: true }));
     }
     if (end === null) return null;
-    if (await setFirst(id, 'outcome', end, unclaimed)) return end.outcome;
+    if (await setFirst(id, 'outcome', end)) return end.outcome;
     return (await find(id))?.outcome ?? end.outcome;
   }
 
@@ -85,7 +90,7 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
     if (fresh.length === 0) return calls;
     const later = calls.filter((call) => !fresh.includes(call));
     try {
-      await server.write(() => claims.insertMany(fresh.map(documentOf), { ordered: false }));
+      await server.write(() => claims.insertMany(fresh.map(documentOf), unordered));
       return later;
     } catch (error) {
       const known = duplicatePlaces(error);
@@ -99,7 +104,7 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
     if (calls.length === 0) return true;
     try {
       const updates = calls.map(updateOf);
-      const { matchedCount, upsertedCount } = await server.write(() => claims.bulkWrite(updates, { ordered: false }));
+      const { matchedCount, upsertedCount } = await server.write(() => claims.bulkWrite(updates, unordered));
       return matchedCount + upsertedCount === calls.length;
     } catch (error) {
       if (!isDuplicate(error)) throw error;
@@ -128,7 +133,7 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
     },
     claim: async (key, subject, nonce, at) => {
       const id = claimId(key, subject);
-      if (await setFirst(id, 'nonce', { nonce, claimedAt: at }, unsettled)) return true;
+      if (await setFirst(id, 'nonce', { nonce, claimedAt: at })) return true;
       return (await find(id))?.nonce === nonce;
     },
     settle: async (key, subject, outcome, detail, attempt) => {
@@ -153,9 +158,9 @@ const madeOf = ({ number, at, status, durationMs }: Attempt): MadeAttempt => ({
 });
 
 /** The whole document of a call; as with `$addToSet`, an attempt that is given twice is stored once. */
-function documentOf({ id, made, ends: [end] }: CallChanges): ClaimDocument {
+function documentOf({ id, made, ends: [end] }: CallChanges): Partial<ClaimDocument> {
   const attempts = [...new Map(made.map((attempt) => [JSON.stringify(attempt), attempt])).values()];
-  return { _id: id, ...unclaimed, ...(end ?? unsettled), attempts };
+  return { _id: id, ...end, attempts };
 }
 
 /** One update with all changes of a call. */
@@ -166,7 +171,6 @@ function updateOf({ id, made, ends: [end] }: CallChanges) {
       update: {
         ...(made.length === 0 ? {} : { $addToSet: { attempts: { $each: [...made] } } }),
         ...(end === undefined ? {} : { $set: end }),
-        $setOnInsert: end === undefined ? { ...unclaimed, ...unsettled } : unclaimed,
       },
       upsert: true,
     },

@@ -7,8 +7,10 @@
 //   I3. A claim that comes while this process is writing the key's answer waits until the answer is written.
 import type { ClaimAnswer, IdempotencyKeys, KeptAnswer } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
+import { Schema } from 'mongoose';
+import { everySchema, number, text } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
-import { isDuplicate, type MongoServer } from '../mongo-server.ts';
+import { inserted, type MongoServer } from '../mongo-server.ts';
 
 interface KeyDocument {
   readonly _id: string;
@@ -18,23 +20,24 @@ interface KeyDocument {
   readonly expiresAt: Date;
 }
 
+const answerSchema = new Schema<KeptAnswer>({ status: number, body: text }, { ...everySchema, _id: false });
+const keySchema = new Schema<KeyDocument>(
+  {
+    ...{ _id: text, bodySha256: text, claimedAt: number },
+    answer: { type: answerSchema, default: null },
+    expiresAt: { type: Date, required: true },
+  },
+  { ...everySchema, collection: 'idempotency' },
+);
+keySchema.index({ expiresAt: 1 }, { name: 'expiry', expireAfterSeconds: 0 });
+
 /** Answers are kept at least a day. */
 const answersKeptMs = 2 * 86_400_000;
 const claimTriesMax = 5;
 
 export function createIdempotencyKeys(server: MongoServer): IdempotencyKeys {
-  const keys = server.collection<KeyDocument>('idempotency');
+  const keys = server.connection.model<KeyDocument>('IdempotencyKey', keySchema);
   const finishing = new Map<string, Promise<unknown>>();
-
-  async function insert(document: KeyDocument): Promise<boolean> {
-    try {
-      await server.write(() => keys.insertOne(document));
-      return true;
-    } catch (error) {
-      if (isDuplicate(error)) return false;
-      throw error;
-    }
-  }
 
   /** (I1) */
   async function takeOver(found: KeyDocument, now: number): Promise<boolean> {
@@ -51,8 +54,8 @@ export function createIdempotencyKeys(server: MongoServer): IdempotencyKeys {
       await finishing.get(_id)?.catch(() => undefined); // (I3) its failure rejects `finish`
       const claim = { _id, bodySha256, claimedAt: now, answer: null, expiresAt: new Date(Date.now() + answersKeptMs) };
       for (let tries = 0; tries < claimTriesMax; tries += 1) {
-        if (await insert(claim)) return { claim: 'new' };
-        const found = await server.read(() => keys.findOne({ _id }));
+        if (await inserted(server, keys, claim)) return { claim: 'new' };
+        const found = await server.read(() => keys.findOne({ _id }).lean());
         if (found === null) continue; // abandoned meanwhile: the key is free again
         const answer = answerOf(found, bodySha256);
         if (answer.claim !== 'running' || found.claimedAt + leaseMs > now) return answer;

@@ -4,7 +4,9 @@
 //   I1. An id is set once, and never again; of several callers at the same time one wins, and all get its id.
 //   I2. The bus is written once. Only an operator removes it, to move to another bus on purpose.
 import { randomBytes } from 'node:crypto';
-import { isDuplicate, type MongoServer } from '../mongo-server.ts';
+import { Schema } from 'mongoose';
+import { everySchema, number, text } from '../document-shape.ts';
+import { inserted, type MongoServer } from '../mongo-server.ts';
 
 export interface InstallationBus {
   readonly cluster: string;
@@ -31,12 +33,21 @@ interface InstallationDocument {
   readonly bus?: InstallationBus;
 }
 
+const busSchema = new Schema<InstallationBus>(
+  { cluster: text, prefix: text, partitions: number },
+  { ...everySchema, _id: false },
+);
+const installationSchema = new Schema<InstallationDocument>(
+  { _id: text, id: text, bus: busSchema },
+  { ...everySchema, collection: 'installation' },
+);
+
 export function createInstallationRecord(server: MongoServer): InstallationRecord {
-  const documents = server.collection<InstallationDocument>('installation');
+  const documents = server.connection.model<InstallationDocument>('Installation', installationSchema);
   const _id = 'installation';
 
   async function read(): Promise<Installation | null> {
-    const found = await server.read(() => documents.findOne({ _id }));
+    const found = await server.read(() => documents.findOne({ _id }).lean());
     return found === null ? null : { id: found.id, bus: found.bus ?? null };
   }
 
@@ -44,12 +55,9 @@ export function createInstallationRecord(server: MongoServer): InstallationRecor
     read,
     claim: async (bus) => {
       const id = randomBytes(8).toString('hex');
-      try {
-        await server.write(() => documents.insertOne({ _id, id, bus })); // (I1)
-      } catch (error) {
-        if (!isDuplicate(error)) throw error;
+      if (!(await inserted(server, documents, { _id, id, bus })))
+        // (I1)
         await server.write(() => documents.updateOne({ _id, bus: { $exists: false } }, { $set: { bus } })); // (I2)
-      }
       return (await read()) ?? { id, bus };
     },
   };

@@ -3,9 +3,9 @@
 // Invariants:
 //   O1. Repeatable: it ends when a whole pass finds nothing. Processes of the older version must be stopped: what they
 //       write afterwards is not named.
-import type { CommitDocument } from './commit-document.ts';
+import { type CommitDocument, commitSchema } from './commit-document.ts';
 import { decidedPart } from './decided-inputs.ts';
-import type { MongoServer } from '../mongo-server.ts';
+import { type MongoServer, unordered } from '../mongo-server.ts';
 
 const atOnce = 1_000;
 
@@ -16,19 +16,17 @@ export async function nameOldInputs(server: MongoServer): Promise<void> {
 
 /** How many commits it named. */
 async function pass(server: MongoServer): Promise<number> {
-  const commits = server.collection<CommitDocument>('commits');
+  const commits = server.connection.model<CommitDocument>('Commit', commitSchema);
   const fields = { tenant: 1, thread: 1, inputs: 1 } as const;
   for (let [after, named] = ['', 0]; ;) {
     const unnamed = { _id: { $gt: after }, 'inputs.0': { $exists: true }, decided: { $exists: false } };
-    const found = await server.read(() =>
-      commits.find(unnamed).project<CommitDocument>(fields).sort({ _id: 1 }).limit(atOnce).toArray(),
-    );
+    const found = await server.read(() => commits.find(unnamed, fields).sort({ _id: 1 }).limit(atOnce).lean());
     const last = found.at(-1);
     if (last === undefined) return named;
     const updates = found.map(({ _id, inputs, ...key }) => ({
       updateOne: { filter: { _id }, update: { $set: decidedPart(key, inputs) } },
     }));
-    await server.write(() => commits.bulkWrite(updates, { ordered: false }));
+    await server.write(() => commits.bulkWrite(updates, unordered));
     [after, named] = [last._id, named + found.length];
   }
 }

@@ -15,9 +15,11 @@ import {
   type ThreadKey,
 } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
+import { Schema } from 'mongoose';
+import { everySchema, number, numberOrNull, text, textOrNull } from '../document-shape.ts';
 import { findById } from '../find-by-id.ts';
 import { idOf } from '../id-of.ts';
-import { isDuplicate, type MongoServer } from '../mongo-server.ts';
+import { inserted, isDuplicate, type MongoServer } from '../mongo-server.ts';
 
 interface ThreadDocument extends ParkedThread {
   readonly _id: string;
@@ -34,11 +36,24 @@ interface InputDocument extends ThreadKey {
   readonly droppedAt: number | null;
 }
 
+const threadSchema = new Schema<ThreadDocument>(
+  { _id: text, tenant: text, thread: text, mark: text, reason: text, parkedAt: number, adds: Number },
+  { ...everySchema, collection: 'parked' },
+);
+threadSchema.index({ tenant: 1, parkedAt: 1, thread: 1 }, { name: 'oldest' });
+threadSchema.index({ mark: 1 }, { name: 'replays' });
+
+const inputSchema = new Schema<InputDocument>(
+  { _id: text, tenant: text, thread: text, place: number, input: text, trace: textOrNull, droppedAt: numberOrNull },
+  { ...everySchema, collection: 'parked_inputs' },
+);
+inputSchema.index({ tenant: 1, thread: 1, place: 1 }, { name: 'in_order' });
+
 const threadsAtOnceMax = 256;
 
 export function createParkedThreads(server: MongoServer): ParkedThreads {
-  const threads = server.collection<ThreadDocument>('parked');
-  const inputs = server.collection<InputDocument>('parked_inputs');
+  const threads = server.connection.model<ThreadDocument>('ParkedThread', threadSchema);
+  const inputs = server.connection.model<InputDocument>('ParkedInput', inputSchema);
   const threadId = ({ tenant, thread }: ThreadKey): string => idOf(tenant, thread);
   const inputId = ({ tenant, thread }: ThreadKey, id: string): string => idOf(tenant, thread, id);
 
@@ -50,7 +65,7 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
 
   /** (K1) */
   async function nextPlace({ tenant, thread }: ThreadKey): Promise<number> {
-    const [last] = await server.read(() => inputs.find({ tenant, thread }).sort({ place: -1 }).limit(1).toArray());
+    const [last] = await server.read(() => inputs.find({ tenant, thread }).sort({ place: -1 }).limit(1).lean());
     return (last?.place ?? 0) + 1;
   }
 
@@ -73,26 +88,18 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
     park: async (key, reason, at) => {
       const { tenant, thread } = key;
       const _id = threadId(key);
-      try {
-        await server.write(() => threads.insertOne({ _id, tenant, thread, mark: 'parked', reason, parkedAt: at }));
-      } catch (error) {
-        if (!isDuplicate(error)) throw error;
+      if (!(await inserted(server, threads, { _id, tenant, thread, mark: 'parked', reason, parkedAt: at })))
         await server.write(() => threads.updateOne({ _id }, { $set: { mark: 'parked' } }));
-      }
     },
     add: async (key, input, trace, at) => {
       const { tenant, thread } = key;
       const place = await nextPlace(key);
       const document = { _id: inputId(key, input.id), tenant, thread, place, input: JSON.stringify(input) };
-      try {
-        await server.write(() => inputs.insertOne({ ...document, trace, droppedAt: null }));
-      } catch (error) {
-        if (!isDuplicate(error)) throw error; // it was stored before
-      }
+      await inserted(server, inputs, { ...document, trace, droppedAt: null }); // or it was stored before
       await countAdded(key, at);
     },
     inputs: async ({ tenant, thread }) => {
-      const found = await server.read(() => inputs.find({ tenant, thread }).sort({ place: 1 }).toArray());
+      const found = await server.read(() => inputs.find({ tenant, thread }).sort({ place: 1 }).lean());
       return found.map(({ input, trace, droppedAt }) => ({
         input: readJson(input) as ThreadInput,
         trace,
@@ -106,7 +113,7 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
           .find({ tenant, ...afterCursor(cursor) })
           .sort({ parkedAt: 1, thread: 1 })
           .limit(limit + 1)
-          .toArray(),
+          .lean(),
       );
       const data = found.slice(0, limit).map(parkedOf);
       const last = data.at(-1);
@@ -126,19 +133,19 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
     },
     remove: async (key, id) => void (await server.write(() => inputs.deleteOne({ _id: inputId(key, id) }))),
     parkedFor: async (reason) => {
-      const found = await server.read(() => threads.find({ mark: 'parked', reason }).toArray());
+      const found = await server.read(() => threads.find({ mark: 'parked', reason }).lean());
       return found.map(({ tenant, thread }) => ({ tenant, thread }));
     },
     replays: async () => {
-      const found = await server.read(() => threads.find({ mark: 'replay' }).toArray());
+      const found = await server.read(() => threads.find({ mark: 'replay' }).lean());
       return found.map(({ tenant, thread }) => ({ tenant, thread }));
     },
     unpark: async (key) => {
       const { tenant, thread } = key;
       const _id = threadId(key);
-      const before = await server.read(() => threads.findOne({ _id }));
+      const before = await server.read(() => threads.findOne({ _id }).lean());
       if (before?.mark !== 'replay') return false;
-      if ((await server.read(() => inputs.findOne({ tenant, thread, droppedAt: null }))) !== null) return false;
+      if ((await server.read(() => inputs.findOne({ tenant, thread, droppedAt: null }).lean())) !== null) return false;
       const { adds } = before;
       const unchanged = { _id, mark: 'replay', adds: adds ?? { $exists: false } } as const;
       const { deletedCount } = await server.write(() => threads.deleteOne(unchanged));

@@ -9,14 +9,16 @@ import type {
   PageRequest,
   SealedSecret,
   Secrets,
+  StoredToolset,
   ToolServer,
   ToolServers,
   Toolsets,
 } from '@dormouse/ports';
 import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
-import type { mongo } from 'mongoose';
+import { type Model, type QueryFilter, Schema } from 'mongoose';
+import { everySchema, number, text } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
-import { isDuplicate, type MongoServer } from '../mongo-server.ts';
+import { inserted, isDuplicate, type MongoServer } from '../mongo-server.ts';
 
 interface Stored {
   readonly _id: string;
@@ -28,10 +30,36 @@ interface Stored {
   readonly document: string;
 }
 
+const schemaOf = (collection: string): Schema<Stored> =>
+  new Schema<Stored>(
+    { _id: text, tenant: text, name: text, alias: text, version: number, document: text },
+    { ...everySchema, collection },
+  );
+
+const agentSchema = schemaOf('agents')
+  .index({ tenant: 1, name: 1, version: -1 }, { name: 'by_name' })
+  .index({ tenant: 1, alias: 1, version: -1 }, { name: 'by_alias' });
+const toolServerSchema = schemaOf('tool_servers')
+  .index({ tenant: 1, name: 1 }, { name: 'by_name' })
+  .index({ tenant: 1, alias: 1 }, { name: 'alias_once', unique: true });
+const secretSchema = schemaOf('secrets').index({ tenant: 1, name: 1 }, { name: 'by_name' });
+const apiKeySchema = schemaOf('api_keys').index({ alias: 1 }, { name: 'alias_once', unique: true });
+
+type ToolsetDocument = Pick<StoredToolset, 'manifest'> & { readonly _id: string };
+const toolsetSchema = new Schema<ToolsetDocument>(
+  { _id: text, manifest: text },
+  { ...everySchema, collection: 'toolsets' },
+);
+type LastGoodDocument = Pick<StoredToolset, 'sha256'> & { readonly _id: string };
+const lastGoodSchema = new Schema<LastGoodDocument>(
+  { _id: text, sha256: text },
+  { ...everySchema, collection: 'toolsets_last_good' },
+);
+
 export function createAgents(server: MongoServer): Agents {
-  const agents = server.collection<Stored>('agents');
-  const newest = async (filter: mongo.Filter<Stored>): Promise<Agent | null> => {
-    const [found] = await server.read(() => agents.find(filter).sort({ version: -1 }).limit(1).toArray());
+  const agents = server.connection.model<Stored>('Agent', agentSchema);
+  const newest = async (filter: QueryFilter<Stored>): Promise<Agent | null> => {
+    const [found] = await server.read(() => agents.find(filter).sort({ version: -1 }).limit(1).lean());
     return found === undefined ? null : parsed<Agent>(found);
   };
   return {
@@ -55,14 +83,14 @@ export function createAgents(server: MongoServer): Agents {
             { $sort: { _id: 1 } },
             { $limit: page.limit + 1 },
           ])
-          .toArray(),
+          .exec(),
       );
       const ids = groups.map((group) => idOf(tenant, group._id, group.version));
       const found = await server.read(() =>
         agents
           .find({ _id: { $in: ids } })
           .sort({ name: 1 })
-          .toArray(),
+          .lean(),
       );
       return pageOf(found.map(parsed<Agent>), page);
     },
@@ -74,7 +102,7 @@ export function createAgents(server: MongoServer): Agents {
 }
 
 export function createToolServers(server: MongoServer): ToolServers {
-  const servers = server.collection<Stored>('tool_servers');
+  const servers = server.connection.model<Stored>('ToolServer', toolServerSchema);
   const stored = (tool: ToolServer): Stored => {
     const { tenant, name, id } = tool;
     return { _id: idOf(tenant, name), tenant, name, alias: id, version: 1, document: JSON.stringify(tool) };
@@ -82,7 +110,7 @@ export function createToolServers(server: MongoServer): ToolServers {
   return {
     insert: (tool) => inserted(server, servers, stored(tool)),
     get: async (tenant, nameOrId) => {
-      const found = await server.read(() => servers.findOne(called(tenant, nameOrId)));
+      const found = await server.read(() => servers.findOne(called(tenant, nameOrId)).lean());
       return found && parsed<ToolServer>(found);
     },
     list: async (tenant, page) => {
@@ -91,7 +119,7 @@ export function createToolServers(server: MongoServer): ToolServers {
           .find({ tenant, name: { $gt: nameAfter(page) } })
           .sort({ name: 1 })
           .limit(page.limit + 1)
-          .toArray(),
+          .lean(),
       );
       return pageOf(found.map(parsed<ToolServer>), page);
     },
@@ -108,26 +136,26 @@ export function createToolServers(server: MongoServer): ToolServers {
 }
 
 export function createToolsets(server: MongoServer): Toolsets {
-  const toolsets = server.collection<{ readonly _id: string; readonly manifest: string }>('toolsets');
-  const lastGood = server.collection<{ readonly _id: string; readonly sha256: string }>('toolsets_last_good');
+  const toolsets = server.connection.model<ToolsetDocument>('Toolset', toolsetSchema);
+  const lastGood = server.connection.model<LastGoodDocument>('LastGoodToolset', lastGoodSchema);
   return {
     put: async ({ tenant, sha256, manifest }) => {
       await inserted(server, toolsets, { _id: idOf(tenant, sha256), manifest });
     },
     get: async (tenant, sha256) => {
-      const found = await server.read(() => toolsets.findOne({ _id: idOf(tenant, sha256) }));
+      const found = await server.read(() => toolsets.findOne({ _id: idOf(tenant, sha256) }).lean());
       return found && { tenant, sha256, manifest: found.manifest };
     },
     putLastGood: (tenant, baseUrl, sha256) => put(server, lastGood, idOf(tenant, baseUrl), { sha256 }),
     lastGood: async (tenant, baseUrl) => {
-      const found = await server.read(() => lastGood.findOne({ _id: idOf(tenant, baseUrl) }));
+      const found = await server.read(() => lastGood.findOne({ _id: idOf(tenant, baseUrl) }).lean());
       return found?.sha256 ?? null;
     },
   };
 }
 
 export function createSecrets(server: MongoServer): Secrets {
-  const secrets = server.collection<Stored>('secrets');
+  const secrets = server.connection.model<Stored>('Secret', secretSchema);
   return {
     put: (secret) => {
       const { tenant, name } = secret;
@@ -135,11 +163,11 @@ export function createSecrets(server: MongoServer): Secrets {
       return put(server, secrets, idOf(tenant, name), fields);
     },
     get: async (tenant, name) => {
-      const found = await server.read(() => secrets.findOne({ _id: idOf(tenant, name) }));
+      const found = await server.read(() => secrets.findOne({ _id: idOf(tenant, name) }).lean());
       return found && parsed<SealedSecret>(found);
     },
     list: async (tenant) => {
-      const found = await server.read(() => secrets.find({ tenant }).sort({ name: 1 }).toArray());
+      const found = await server.read(() => secrets.find({ tenant }).sort({ name: 1 }).lean());
       return found.map(parsed<SealedSecret>);
     },
     remove: async (tenant, name) => {
@@ -150,7 +178,7 @@ export function createSecrets(server: MongoServer): Secrets {
 }
 
 export function createApiKeys(server: MongoServer): ApiKeys {
-  const keys = server.collection<Stored>('api_keys');
+  const keys = server.connection.model<Stored>('ApiKey', apiKeySchema);
   return {
     insert: async (key) => {
       const { tenant, name, id } = key;
@@ -158,40 +186,26 @@ export function createApiKeys(server: MongoServer): ApiKeys {
       await inserted(server, keys, { _id: key.keySha256, tenant, name, alias: id, version: 1, document });
     },
     bySha256: async (keySha256) => {
-      const found = await server.read(() => keys.findOne({ _id: keySha256 }));
+      const found = await server.read(() => keys.findOne({ _id: keySha256 }).lean());
       return found && parsed<ApiKey>(found);
     },
     list: async (tenant) => {
-      const found = await server.read(() => keys.find({ tenant }).sort({ alias: 1 }).toArray());
+      const found = await server.read(() => keys.find({ tenant }).sort({ alias: 1 }).lean());
       return found.map((key) => parsed<ApiKey>(key));
     },
     remove: async (tenant, id) => (await server.write(() => keys.deleteOne({ tenant, alias: id }))).deletedCount === 1,
   };
 }
 
-async function inserted<Document extends mongo.Document>(
-  server: MongoServer,
-  into: mongo.Collection<Document>,
-  document: mongo.OptionalUnlessRequiredId<Document>,
-): Promise<boolean> {
-  try {
-    await server.write(() => into.insertOne(document));
-    return true;
-  } catch (error) {
-    if (isDuplicate(error)) return false;
-    throw error;
-  }
-}
-
 /** Replaces or inserts. */
 async function put<Document extends { readonly _id: string }>(
   server: MongoServer,
-  into: mongo.Collection<Document>,
+  into: Model<Document>,
   id: string,
-  fields: Omit<Document, '_id'>,
+  fields: Partial<Document>,
 ): Promise<void> {
-  const filter = { _id: id } as mongo.Filter<Document>;
-  const update = { $set: fields } as unknown as mongo.UpdateFilter<Document>;
+  const filter = { _id: id };
+  const update = { $set: fields };
   try {
     await server.write(() => into.updateOne(filter, update, { upsert: true }));
   } catch (error) {

@@ -1,5 +1,7 @@
 // The newest snapshot of each thread. Port: ports/snapshots.ts. May be lost at any moment. I-17
 import type { Snapshot, Snapshots } from '@dormouse/ports';
+import { Schema } from 'mongoose';
+import { everySchema, number, text } from '../document-shape.ts';
 import { findById } from '../find-by-id.ts';
 import { idOf } from '../id-of.ts';
 import { isDuplicate, type MongoServer } from '../mongo-server.ts';
@@ -8,11 +10,16 @@ interface SnapshotDocument extends Snapshot {
   readonly _id: string;
 }
 
+const snapshotSchema = new Schema<SnapshotDocument>(
+  { _id: text, version: number, shape: number, state: text },
+  { ...everySchema, collection: 'snapshots' },
+);
+
 /** Most are some kilobytes, few a megabyte. */
 const snapshotsAtOnceMax = 32;
 
 export function createSnapshots(server: MongoServer): Snapshots {
-  const snapshots = server.collection<SnapshotDocument>('snapshots');
+  const snapshots = server.connection.model<SnapshotDocument>('Snapshot', snapshotSchema);
   const find = findById(server, snapshots, snapshotsAtOnceMax);
   return {
     latest: async (key) => {

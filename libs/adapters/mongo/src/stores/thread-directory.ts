@@ -6,9 +6,10 @@
 //   Y3. Names and values of metadata are stored as values, `labels`, never as names of fields.
 import type { Page, PageRequest, ThreadDirectory, ThreadFilter, ThreadProjection, ThreadRow } from '@dormouse/ports';
 import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
-import type { mongo } from 'mongoose';
+import { type QueryFilter, Schema, type UpdateQuery } from 'mongoose';
+import { everySchema, number, text, textOrNull } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
-import { isDuplicate, type MongoServer } from '../mongo-server.ts';
+import { inserted, type MongoServer, unordered } from '../mongo-server.ts';
 
 interface ThreadDocument extends Omit<ThreadRow, 'externalId' | 'metadata' | 'opening'> {
   readonly _id: string;
@@ -19,23 +20,42 @@ interface ThreadDocument extends Omit<ThreadRow, 'externalId' | 'metadata' | 'op
   readonly opening: string | null;
 }
 
-export function createThreadDirectory(server: MongoServer): ThreadDirectory {
-  const threads = server.collection<ThreadDocument>('threads');
+const threadSchema = new Schema<ThreadDocument>(
+  {
+    ...{ _id: text, tenant: text, thread: text, status: text, agent: text, agentVersion: number, parent: textOrNull },
+    ...{ family: text, userId: textOrNull, externalId: String, title: textOrNull, metadata: text },
+    labels: { type: [String], required: true },
+    ...{ createdAt: number, updatedAt: number, position: number, opening: textOrNull },
+  },
+  { ...everySchema, collection: 'threads' },
+);
+// Serves only queries that contain its condition. (indexes.ts, X2)
+const withExternalId = { externalId: { $exists: true } };
+threadSchema.index(
+  { tenant: 1, externalId: 1 },
+  { name: 'external_id_once', unique: true, partialFilterExpression: withExternalId },
+);
+const listOrder = { createdAt: -1, thread: -1 } as const;
+threadSchema.index({ tenant: 1, ...listOrder }, { name: 'newest' });
+threadSchema.index({ tenant: 1, status: 1, ...listOrder }, { name: 'by_status' });
+threadSchema.index({ tenant: 1, agent: 1, ...listOrder }, { name: 'by_agent' });
+threadSchema.index({ tenant: 1, parent: 1, ...listOrder }, { name: 'by_parent' });
+threadSchema.index({ tenant: 1, userId: 1, ...listOrder }, { name: 'by_user' });
+threadSchema.index({ tenant: 1, labels: 1, ...listOrder }, { name: 'by_label' });
+threadSchema.index({ status: 1, createdAt: 1 }, { name: 'openings' });
 
-  const find = async (filter: mongo.Filter<ThreadDocument>): Promise<ThreadRow | null> => {
-    const found = await server.read(() => threads.findOne(filter));
+export function createThreadDirectory(server: MongoServer): ThreadDirectory {
+  const threads = server.connection.model<ThreadDocument>('Thread', threadSchema);
+
+  const find = async (filter: QueryFilter<ThreadDocument>): Promise<ThreadRow | null> => {
+    const found = await server.read(() => threads.findOne(filter).lean());
     return found && rowOf(found);
   };
 
   return {
     insert: async (row) => {
       const { tenant, thread, externalId } = row;
-      try {
-        await server.write(() => threads.insertOne(documentOf(row)));
-        return { inserted: true };
-      } catch (error) {
-        if (!isDuplicate(error)) throw error;
-      }
+      if (await inserted(server, threads, documentOf(row))) return { inserted: true };
       const sameThread = await find({ _id: idOf(tenant, thread) });
       const existing = sameThread ?? (externalId === null ? null : await find({ tenant, externalId }));
       if (existing === null) throw new Error(`thread ${thread} was refused by nobody`);
@@ -46,9 +66,9 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
       const found = await server.read(() =>
         threads
           .find({ $and: [{ tenant, ...conditionsOf(filter) }, afterCursor(page)] })
-          .sort({ createdAt: -1, thread: -1 })
+          .sort(listOrder)
           .limit(page.limit + 1)
-          .toArray(),
+          .lean(),
       );
       return pageOf(found.map(rowOf), page);
     },
@@ -64,7 +84,7 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
     project: async (projections) => {
       if (projections.length === 0) return;
       const updates = projections.flatMap(projecting).map((updateOne) => ({ updateOne }));
-      await server.write(() => threads.bulkWrite(updates, { ordered: false }));
+      await server.write(() => threads.bulkWrite(updates, unordered));
     },
     stuckOpenings: async (before, limit) => {
       const found = await server.read(() =>
@@ -72,18 +92,18 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
           .find({ status: 'opening', createdAt: { $lt: before } })
           .sort({ createdAt: 1 })
           .limit(limit)
-          .toArray(),
+          .lean(),
       );
       return found.map(rowOf);
     },
     usesAgent: async (tenant, agent) =>
-      (await server.read(() => threads.findOne({ tenant, agent, status: { $ne: 'closed' } }))) !== null,
+      (await server.read(() => threads.findOne({ tenant, agent, status: { $ne: 'closed' } }).lean())) !== null,
   };
 }
 
 interface RowUpdate {
-  readonly filter: mongo.Filter<ThreadDocument>;
-  readonly update: mongo.UpdateFilter<ThreadDocument>;
+  readonly filter: QueryFilter<ThreadDocument>;
+  readonly update: UpdateQuery<ThreadDocument>;
 }
 
 /**
@@ -136,7 +156,7 @@ function rowOf({ _id, labels: _labels, externalId, metadata, opening, ...same }:
   };
 }
 
-function conditionsOf(filter: ThreadFilter): mongo.Filter<ThreadDocument> {
+function conditionsOf(filter: ThreadFilter): QueryFilter<ThreadDocument> {
   const { status, agent, parent, userId, externalId, metadata, createdAfter } = filter;
   const equal = Object.entries({ status, agent, parent, userId, externalId }).filter(
     ([, value]) => value !== undefined,
@@ -149,7 +169,7 @@ function conditionsOf(filter: ThreadFilter): mongo.Filter<ThreadDocument> {
   };
 }
 
-function afterCursor({ cursor }: PageRequest): mongo.Filter<ThreadDocument> {
+function afterCursor({ cursor }: PageRequest): QueryFilter<ThreadDocument> {
   if (cursor === null) return {};
   const [createdAt, thread] = decodeCursor(cursor);
   if (typeof createdAt !== 'number' || typeof thread !== 'string') throw invalidCursor();

@@ -31,7 +31,8 @@ function goneAfter(...inserts: readonly (readonly Refusal[])[]): {
     throw new Fault('UNAVAILABLE', 'no primary');
   };
   const counted = { reads: 0, writes: 0, groups: 0, commits: 0, unknownOutcomes: 0 };
-  return { server: { collection: () => ({ insertMany }), counted, read } as unknown as MongoServer, stored };
+  const connection = { model: () => ({ collection: { insertMany } }) };
+  return { server: { connection, counted, read } as unknown as MongoServer, stored };
 }
 
 const threads = (count: number): readonly Append[] =>

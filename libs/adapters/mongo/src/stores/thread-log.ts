@@ -11,7 +11,15 @@
 //       one outcome of a group is known, the rest is `unknown`: the others keep their outcomes. (L4, L5, L8)
 //   M5. A commit that no document can hold is not sent: it would fail its whole group. (L7)
 import { type Append, type AppendOutcome, type Commit, Fault, type ThreadKey, type ThreadLog } from '@dormouse/ports';
-import { type CommitDocument, commitIdOf, commitOf, documentOf, isTooLarge, versionRange } from './commit-document.ts';
+import {
+  type CommitDocument,
+  commitIdOf,
+  commitOf,
+  commitSchema,
+  documentOf,
+  isTooLarge,
+  versionRange,
+} from './commit-document.ts';
 import { decidedName } from './decided-inputs.ts';
 import { KnownHeads } from './known-heads.ts';
 import {
@@ -32,7 +40,7 @@ const triesMax = 20;
 const readBatch = 1_000;
 
 export function createThreadLog(server: MongoServer): ThreadLog {
-  const commits = server.collection<CommitDocument>('commits');
+  const commits = server.connection.model<CommitDocument>('Commit', commitSchema);
   const heads = new KnownHeads();
 
   /** The last commit with `version <= to`. */
@@ -42,7 +50,7 @@ export function createThreadLog(server: MongoServer): ThreadLog {
         .find(versionRange(key, 0, to))
         .sort({ _id: -1 })
         .limit(1)
-        .toArray(),
+        .lean(),
     );
     const [last] = found;
     if (last === undefined) return null;
@@ -109,7 +117,9 @@ export function createThreadLog(server: MongoServer): ThreadLog {
   /** The server's refusals, by place. (M4) */
   async function failuresOf(wave: readonly Commit[]): Promise<ReadonlyMap<number, Failure> | 'unknown'> {
     try {
-      await commits.insertMany(wave.map(documentOf), { ordered: false });
+      // Native: the model's insertMany makes and validates a Mongoose document of every commit, which takes 0.1 ms of
+      // the processor where the insert takes 0.03 ms. `documentOf` keeps to the schema instead.
+      await commits.collection.insertMany(wave.map(documentOf) as object[], { ordered: false });
       return new Map();
     } catch (error) {
       const refused = refusalsOf(error);
@@ -121,7 +131,7 @@ export function createThreadLog(server: MongoServer): ThreadLog {
 
   async function byVersion(wanted: readonly Commit[]): Promise<ReadonlyMap<string, Commit>> {
     const ids = wanted.map((commit) => commitIdOf(commit, commit.version));
-    const found = await server.read(() => commits.find({ _id: { $in: ids } }).toArray());
+    const found = await server.read(() => commits.find({ _id: { $in: ids } }).lean());
     return new Map(found.map((document) => [document._id, commitOf(document)]));
   }
 
@@ -143,7 +153,7 @@ export function createThreadLog(server: MongoServer): ThreadLog {
           .find(versionRange(key, from, null))
           .sort({ _id: 1 })
           .batchSize(readBatch);
-        return (limit === undefined ? asked : asked.limit(limit)).toArray();
+        return (limit === undefined ? asked : asked.limit(limit)).lean();
       });
       const last = found.at(-1);
       if (last !== undefined) heads.saw(key, last.version + last.count);
@@ -157,7 +167,7 @@ export function createThreadLog(server: MongoServer): ThreadLog {
     findByInputs: async (key, inputs) => {
       if (inputs.length === 0) return [];
       const names = inputs.map((input) => decidedName(key, input));
-      const found = await server.read(() => commits.find({ decided: { $in: names } }).toArray());
+      const found = await server.read(() => commits.find({ decided: { $in: names } }).lean());
       return inputs.map((input) => {
         const document = found.find((each) => each.inputs.includes(input));
         return document === undefined ? null : commitOf(document);

@@ -4,9 +4,10 @@
 //   T1. Each timer carries the partition of its thread; a process gets those of the partitions it owns, so that one
 //       process fires a timer, not all.
 import type { DueTimer, ThreadKey, Timers } from '@dormouse/ports';
-import type { mongo } from 'mongoose';
+import { type QueryFilter, Schema } from 'mongoose';
+import { everySchema, number, text } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
-import { isDuplicate, type MongoServer } from '../mongo-server.ts';
+import { inserted, type MongoServer } from '../mongo-server.ts';
 
 /** The partition of a thread, and the partitions that this process owns now. */
 export interface Partitions {
@@ -19,20 +20,22 @@ interface TimerDocument extends DueTimer {
   readonly partition: number;
 }
 
+const timerSchema = new Schema<TimerDocument>(
+  { _id: text, tenant: text, thread: text, timerId: text, due: number, partition: number },
+  { ...everySchema, collection: 'timers' },
+);
+timerSchema.index({ partition: 1, due: 1 }, { name: 'by_due' });
+
 const onePartition: Partitions = { of: () => 0, owned: () => new Set([0]) };
 
 export function createTimers(server: MongoServer, partitions: Partitions = onePartition): Timers {
-  const timers = server.collection<TimerDocument>('timers');
-  const ours = (): mongo.Filter<TimerDocument> => ({ partition: { $in: [...partitions.owned()] } });
+  const timers = server.connection.model<TimerDocument>('Timer', timerSchema);
+  const ours = (): QueryFilter<TimerDocument> => ({ partition: { $in: [...partitions.owned()] } });
 
   async function insert(timer: DueTimer): Promise<void> {
     const { tenant, thread, timerId, due } = timer;
     const document = { _id: timerIdOf(timer), tenant, thread, timerId, due, partition: partitions.of(timer) };
-    try {
-      await server.write(() => timers.insertOne(document));
-    } catch (error) {
-      if (!isDuplicate(error)) throw error; // the first due time stays
-    }
+    await inserted(server, timers, document); // the first due time stays
   }
 
   return {
@@ -43,12 +46,12 @@ export function createTimers(server: MongoServer, partitions: Partitions = onePa
           .find({ ...ours(), due: { $lte: now } })
           .sort({ due: 1 })
           .limit(limit)
-          .toArray(),
+          .lean(),
       );
       return found.map(({ tenant, thread, timerId, due }) => ({ tenant, thread, timerId, due }));
     },
     next: async () => {
-      const [first] = await server.read(() => timers.find(ours()).sort({ due: 1 }).limit(1).toArray());
+      const [first] = await server.read(() => timers.find(ours()).sort({ due: 1 }).limit(1).lean());
       return first?.due ?? null;
     },
     drop: async (dropped) => {
