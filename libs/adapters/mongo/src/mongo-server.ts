@@ -10,7 +10,7 @@
 //       what it is, and is not UNAVAILABLE, which callers repeat.
 import { certificateProblem, Fault, networkErrorCode } from '@dormouse/ports';
 import mongoose, { type Connection, type Model } from 'mongoose';
-import { validateUpdates } from './document-shape.ts';
+import { checkShapes } from './document-shape.ts';
 
 /** Round trips since opening, by purpose. */
 export interface MongoCounters {
@@ -23,8 +23,9 @@ export interface MongoCounters {
 }
 
 export interface MongoServer {
+  /** Its models check what they read (`document-shape.ts`). */
   readonly connection: Connection;
-  /** One query. @throws Fault UNAVAILABLE. (C2) */
+  /** One query. @throws Fault UNAVAILABLE (C2), DATABASE_CORRUPT. */
   read<Answer>(ask: () => PromiseLike<Answer>): Promise<Answer>;
   /** One change. Errors about the data (a duplicate key) stay what they are. */
   write<Answer>(change: () => PromiseLike<Answer>): Promise<Answer>;
@@ -72,7 +73,7 @@ export async function connectServer(options: ServerOptions): Promise<MongoServer
     autoIndex: false,
     autoCreate: false,
   });
-  connection.plugin(validateUpdates);
+  connection.plugin(checkShapes);
   try {
     await connection.asPromise();
   } catch (error) {
