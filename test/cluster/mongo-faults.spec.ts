@@ -5,7 +5,7 @@ import { commitOf, freshKey } from '@dormouse/ports/contracts';
 import type Mongoose from 'mongoose';
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type FaultProxy, startFaultProxy } from '../chaos/fault-proxy.ts';
 import { withServices } from '../services/needed-services.ts';
 
@@ -203,6 +203,27 @@ withServices(['mongo'], ({ mongo }) => {
       await withCommits(database, async (commits) =>
         expect((await commits.indexes()).map(({ name }) => name)).toEqual(['_id_', 'decided_once', 'of_an_operator']),
       );
+    });
+
+    it('whose options the server does not return is compared by name and key', async () => {
+      const database = freshDatabase();
+      const spy = vi.spyOn(mongoose.Model, 'listIndexes').mockImplementation(async function (
+        this: Mongoose.Model<unknown>,
+      ) {
+        const indexes = await this.collection.listIndexes().toArray();
+        return indexes.map(({ key, name }) => ({ key, name }));
+      });
+      onTestFinished(() => spy.mockRestore());
+      for (const indexes of ['make', 'check', 'make'] as const)
+        await (await openMongo({ url: mongo, database, indexes })).close();
+      await withCommits(database, async (commits) => {
+        await commits.dropIndex('decided_once');
+        await commits.createIndex({ inputs: 1 }, { name: 'decided_once' });
+      });
+      await expect(openMongo({ url: mongo, database, indexes: 'check' })).rejects.toMatchObject({
+        message: expect.stringContaining('not what they must be: commits.decided_once.'),
+      });
+      expect(spy).toHaveBeenCalled();
     });
 
     it('of an older version is replaced, and what it knew is not decided again', async () => {

@@ -7,6 +7,7 @@
 //   X3. Where `decided_once` exists, every commit names what it decided: the index is created after the last commit
 //       does, and the index that it replaces is dropped last. Until then no process starts.
 //   X4. An index that no schema declares is left alone: an operator may have made it.
+//   X5. Where the server returns no options of any index, name and key decide whether an index is the declared one.
 import { Fault } from '@dormouse/ports';
 import type { IndexDefinition, IndexOptions, Model } from 'mongoose';
 import type { MongoServer } from './mongo-server.ts';
@@ -60,8 +61,9 @@ export async function indexProblem(server: MongoServer): Promise<string | null> 
   if (missing.length > 0) return `These indexes are missing: ${listed(missing)}. Make them with: npm run setup`;
   if (extra.includes(retiredIndex))
     return `The index ${retiredIndex} of an older version is still there: bring the database along, with the services stopped, with: npm run setup`;
-  if (different.length === 0) return null;
-  return `These indexes are not what they must be: ${listed(different)}. Drop them, and make them anew with: npm run setup`;
+  const others = different.length === 0 ? [] : await reallyDifferent(server, different);
+  if (others.length === 0) return null;
+  return `These indexes are not what they must be: ${listed(others)}. Drop them, and make them anew with: npm run setup`;
 }
 
 const listed = (all: readonly Index[]): string => all.map(({ name }) => name).join(', ');
@@ -79,6 +81,17 @@ async function diffOf(server: MongoServer): Promise<IndexDiff> {
     diff.extra.push(...dropped);
   }
   return diff;
+}
+
+/** (X5) */
+async function reallyDifferent(server: MongoServer, different: readonly Index[]): Promise<readonly Index[]> {
+  const keys = new Map<string, string>();
+  for (const model of indexedModels(server))
+    for (const { name, key, unique, expireAfterSeconds } of await server.read(() => model.listIndexes())) {
+      if (unique !== undefined || expireAfterSeconds !== undefined) return different;
+      keys.set(`${model.collection.name}.${name}`, JSON.stringify(key));
+    }
+  return different.filter(({ name, key }) => keys.get(name) !== JSON.stringify(key));
 }
 
 const indexedModels = ({ connection }: MongoServer): readonly Model<unknown>[] =>
