@@ -370,8 +370,8 @@ const startCodes = {
   DATABASE_CORRUPT: entry(
     null,
     'Database corrupt',
-    'The database file is damaged or not a database of ours.',
-    'Restore a backup, or start with another directory.',
+    'The database file is damaged or not a database of ours; in a cluster, a document of the database has another shape.',
+    'Restore a backup, or start with another directory. In a cluster, repair or restore the document that the message names.',
   ),
 } as const satisfies Record<string, CodeEntry>;
 

@@ -26,8 +26,12 @@ describe('problems', () => {
     expect(toProblem(new Fault('MODEL_FAILED', 'x'))).toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  it('tell nothing of our own mistakes', () => {
-    const problem = toProblem(new Error('secret at /home/x'));
+  it.each([
+    ['our own mistakes', new Error('secret at /home/x')],
+    ['damage, and do not ask for a repetition', new Fault('DATABASE_CORRUPT', 'the document secret')],
+  ])('tell nothing of %s', (_, thrown) => {
+    const problem = toProblem(thrown);
+    expect(retryAfterS(problem)).toBeNull();
     expect([problem.status, problem.code]).toEqual([500, 'INTERNAL']);
     expect(problemJson(problem, 'r')).not.toContain('secret');
   });

@@ -50,7 +50,8 @@ export function problemOfRefusal({ code, detail, errors, settled }: Refusal): Ht
 /** Any thrown value, as a problem. (P2) */
 export function toProblem(thrown: unknown): HttpProblem {
   if (thrown instanceof HttpProblem) return thrown;
-  if (thrown instanceof Fault) {
+  // Damage does not pass by itself: no client is asked to repeat the request, and its words are for the operator.
+  if (thrown instanceof Fault && thrown.code !== 'DATABASE_CORRUPT') {
     const known = isProblemCode(thrown.code) && codeEntry(thrown.code).status !== null ? thrown.code : 'UNAVAILABLE';
     return new HttpProblem(known, thrown.message, { cause: thrown, retryAfterMs: thrown.retryAfterMs ?? 1_000 });
   }
