@@ -1,19 +1,29 @@
-// The quick check: build, lint and pure specs of the projects that differ from main, then the types of all specs. What
-// did not change comes from Nx's cache. `npm test` proves everything.
+// The quick check: build, linters, format and types of everything, and the specs of the packages that differ from main.
+// What did not change comes from Nx's cache, which all clones of a user share. `npm test` proves everything.
 //
 //   npm run check                   compared with main: what is committed on a branch, and what is not committed yet
 //   npm run check -- --base=HEAD~3  compared with another commit
+//
+// Without a main to compare with, the specs of all packages run.
 import { spawnSync } from 'node:child_process';
 
-const base = process.argv.slice(2).find((argument) => argument.startsWith('--base=')) ?? '--base=main';
 const began = Date.now();
-const env = { ...process.env, NX_DAEMON: 'false' };
+const output = ['--parallel=2', '--outputStyle=static'];
+const shell = process.platform === 'win32';
 
-step('nx', ['affected', '-t', 'build', 'lint', 'test', base, '--parallel=2', '--outputStyle=static']);
-step('tsc', ['-p', 'tsconfig.spec.json']);
+nx('run-many', '--projects=dormouse', '--targets=build,lint,unused,format,types', ...output);
+const base = process.argv.slice(2).find((argument) => argument.startsWith('--base=')) ?? mainBranch();
+if (base === undefined) nx('run-many', '--targets=test', ...output);
+else nx('affected', '--targets=test', base, ...output);
 console.log(`checked in ${((Date.now() - began) / 1_000).toFixed(0)} s`);
 
-function step(command, args) {
-  const { status } = spawnSync(command, args, { stdio: 'inherit', env, shell: process.platform === 'win32' });
+function mainBranch() {
+  const isKnown = (name) => spawnSync('git', ['rev-parse', '--verify', '--quiet', name], { shell }).status === 0;
+  const found = ['main', 'origin/main'].find(isKnown);
+  return found && `--base=${found}`;
+}
+
+function nx(...args) {
+  const { status } = spawnSync('nx', args, { stdio: 'inherit', shell });
   if (status !== 0) process.exit(status ?? 1);
 }

@@ -137,10 +137,15 @@ function ownNode() {
   return join(modules, build, 'bin', onWindows ? 'node.exe' : 'node');
 }
 
-/** (U5) npm says which Node runs it; the one that runs this file may be the bundled one already. */
+/**
+ * (U5) npm says which Node runs it; the one that runs this file may be the bundled one already.
+ *
+ * @returns {string}
+ */
 function nodeToUse() {
   const found = [process.env.npm_node_execpath, process.execPath, ownNode()].find(isNewEnough);
-  return found ?? fail(`install Node ${nodeMajorMin} (see .nvmrc) and run this again: no newer one was found`);
+  if (!found) fail(`install Node ${nodeMajorMin} (see .nvmrc) and run this again: no newer one was found`);
+  return found;
 }
 
 function isNewEnough(file) {

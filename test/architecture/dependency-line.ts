@@ -119,22 +119,6 @@ export function declaredDependencies(files: readonly SourceFile[]): Violation[] 
   });
 }
 
-/** Imported by scripts that are no TypeScript (libs/client/tools). */
-const forScripts = new Set(['openapi-typescript']);
-
-/** (D7) Types of a module that has none are used without an import. */
-export function unusedDependencies(files: readonly SourceFile[]): Violation[] {
-  const manifests = files.filter((file) => file.path.endsWith('/package.json'));
-  return manifests.flatMap(({ path, text }) => {
-    const own = files.filter((file) => isTypeScript(file) && packageOf(file.path) === packageOf(path));
-    const imported = new Set(own.flatMap(importsOf).map(moduleName));
-    const { dependencies = {}, devDependencies = {} } = JSON.parse(text) as Manifest;
-    return Object.keys({ ...dependencies, ...devDependencies })
-      .filter((name) => !imported.has(name) && !name.startsWith('@types/') && !forScripts.has(name))
-      .map((name) => `${path} declares ${name}, which no file of the package imports (D7)`);
-  });
-}
-
 function declaredFor(path: string, manifest: SourceFile | undefined): Set<string> {
   const { dependencies = {}, devDependencies = {} } = JSON.parse(manifest?.text ?? '{}') as Manifest;
   const forTests = isSpec(path) || path.includes('/contracts/');

@@ -17,7 +17,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What a fresh clone does not have: installed, built or made by running. */
 const skippedFolders = new Set(['node_modules', 'dist', '.git', '.nx', '.cache', '.dormouse', 'coverage', 'peers']);
-const skippedFiles = /^\.env(\..*)?$|\.(log|tsbuildinfo|db|db-shm|db-wal|png|ico|gz)$/;
+const skippedFiles = /^\.git$|^\.env(\..*)?$|\.(log|tsbuildinfo|db|db-shm|db-wal|png|ico|gz)$/;
 
 /** Every file of the repository whose name the test takes, by path. */
 export function repositoryFiles(wanted: (path: string) => boolean, folder = ''): string[] {

@@ -1,5 +1,11 @@
-// The targets of every project, described once: Nx infers them from each package.json under libs/ and apps/. A
-// project.json stands only where a project differs; tags (the layers) are in `nx.tags` of package.json.
+// The targets that Nx infers for every package under libs/ and apps/, described once: `test`, its specs, so that the
+// quick check runs those of the packages that a change affects. What looks at all packages at once (compiler, linters,
+// simulator) is a target of the whole repository, in project.json of the root: one process per package takes two to
+// four times as long. Tags (the layers) are in `nx.tags` of package.json.
+//
+// X1  A cached target declares all that it reads (nx.json has the sets). Specs that need files, sockets or processes
+//     are in test/, and are never cached.
+// X2  The specs of a package may import any other package (testing, the memory adapter): they depend on all sources.
 import { dirname } from 'node:path';
 
 export const name = 'dormouse/project-targets';
@@ -11,11 +17,11 @@ export const createNodesV2 = [
 ];
 
 function nodesOf(root) {
-  const run = (command, options = {}) => ({ executor: 'nx:run-commands', options: { command, ...options } });
-  const targets = {
-    build: run('tsc -b', { cwd: root }),
-    lint: run(`oxlint --config .oxlintrc.json ${root}`),
-    test: run(`vitest run --passWithNoTests ${root}/`),
+  const test = {
+    executor: 'nx:run-commands',
+    options: { command: `vitest run --passWithNoTests ${root}/` },
+    cache: true,
+    inputs: ['specs'],
   };
-  return { projects: { [root]: { root, sourceRoot: `${root}/src`, targets } } };
+  return { projects: { [root]: { root, sourceRoot: `${root}/src`, targets: { test } } } };
 }
