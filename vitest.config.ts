@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { patienceMs, specPatienceMs } from './test/patience.ts';
 
@@ -11,6 +12,8 @@ export default defineConfig({
   test: {
     include: ['libs/**/*.spec.ts', 'apps/**/*.spec.ts', 'test/**/*.spec.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', 'bench/peers/**', 'test/cluster/**', 'test/chaos/**'],
+    // Most specs wait for a process, a server or a clock: one worker more than the machine has cores.
+    maxWorkers: availableParallelism() + 1,
     testTimeout: specPatienceMs,
     hookTimeout: specPatienceMs,
     expect: { poll: { timeout: patienceMs } },

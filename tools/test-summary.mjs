@@ -1,6 +1,6 @@
-// A vitest reporter that writes how many tests passed, each failed test with the first lines of its error, and each
-// skipped test with its reason, to the file named by DORMOUSE_TEST_SUMMARY. A reason is the test's own text:
-// `context.skip('no Kafka on this machine')`.
+// A vitest reporter that writes how many tests passed, each failed test with the first lines of its error, each skipped
+// test with its reason, and how long each file took, to the file named by DORMOUSE_TEST_SUMMARY. A reason is the test's
+// own text: `context.skip('no Kafka on this machine')`.
 import { writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 
@@ -10,10 +10,11 @@ export default class TestSummary {
       name: 'an error outside every test',
       reason: firstLines([error]),
     }));
-    const summary = { passed: 0, failed: loose, skipped: [] };
+    const summary = { passed: 0, failed: loose, skipped: [], files: [] };
     for (const testModule of testModules) {
       const file = testModule.relativeModuleId;
       const failed = [];
+      summary.files.push({ file, ms: Math.round(testModule.diagnostic().duration) });
       for (const test of testModule.children.allTests()) {
         const result = test.result();
         const name = `${file} > ${test.fullName}`;

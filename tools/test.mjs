@@ -1,14 +1,17 @@
-// What `npm test` runs, in order: build, lint, format, the types of the specs, 2 000 simulated universes, every spec,
-// then those that need a real Kafka, MongoDB-compatible server and Redis (test/services starts them). The last lines
-// name what failed; the very last is the verdict.
+// What `npm test` runs: the build, then lint, unused files and packages, format, types and 2 000 simulated universes,
+// two at a time and cached by Nx, then every spec, then those that need a real Kafka, MongoDB-compatible server and Redis
+// (test/services starts them). The last lines name the slowest specs, how long each part took and what failed; the very
+// last is the verdict.
 //
-//   node tools/test.mjs everything node tools/test.mjs <vitest filter> only these specs, e.g. libs/thread, test/cluster
-//   or test/architecture -t cycle node tools/test.mjs --all [--seed N] [--minutes M] [--universes U]
-//                                         everything, then all orders of the race matrix, U (20 000) more universes and
-//                                         M (10) minutes of chaos on real servers, both of seed N, which is printed and
-//                                         by default another one each time
+//   node tools/test.mjs                   everything
+//   node tools/test.mjs <vitest filter>   only these specs, e.g. libs/thread, test/cluster or test/architecture -t cycle
+//   node tools/test.mjs --all [--seed N] [--minutes M] [--universes U]
+//                                         everything, uncached, then all orders of the race matrix, U (20 000) more
+//                                         universes and M (10) minutes of chaos on real servers, both of seed N, which is
+//                                         printed and by default another one each time
 //
 // N counts the specs' tests; every other step counts as one test, and so does a spec file that could not be loaded.
+// Specs are never cached: many draw random cases.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,17 +27,25 @@ const cannot = 77;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const simulator = [join(root, 'node_modules/@dormouse/testing/dist/simulator/main.js')];
 const chaos = ['--conditions=dormouse-source', join(root, 'test/chaos/main.ts')];
+const slowestShown = 10;
 /**
  * @type {{ passed: number, failed: { name: string, reason: string }[], skipped: { name: string, reason: string }[] }}
  */
 const total = { passed: 0, failed: [], skipped: [] };
+const running = new Set();
+let signalled = false;
+/** @type {{ title: string, ms: number }[]} */
+const parts = [];
+/** @type {{ file: string, ms: number }[]} */
+const files = [];
 
 if (filter.length === 0) {
-  await check('build', 'typescript/bin/tsc', '-b');
-  await check('lint', 'oxlint/bin/oxlint');
-  await check('format', 'prettier/bin/prettier.cjs', '--check', '--cache', '--log-level', 'warn', '.');
-  await check('types of the specs', 'typescript/bin/tsc', '-p', 'tsconfig.spec.json');
-  await check('simulation', simulator, '--seeds', '2000');
+  await target('build');
+  const rest = ['types', 'simulation', 'lint', 'format', 'unused'];
+  const worker = async () => {
+    for (let name = rest.shift(); name !== undefined; name = rest.shift()) await target(name);
+  };
+  await Promise.all([worker(), worker()]);
 }
 const needsServers = /^test\/(cluster|chaos)/.test(filter[0] ?? '');
 if (!needsServers) await specs('specs', 'vitest.config.ts');
@@ -74,6 +85,14 @@ function longRun(args) {
   return order;
 }
 
+/** A target of project.json. */
+function target(title) {
+  const flags = long === null ? [] : ['--skip-nx-cache'];
+  return check(title, 'nx/dist/bin/nx.js', 'run', `dormouse:${title}`, '--outputStyle=static', ...flags, {
+    beside: true,
+  });
+}
+
 async function check(title, script, ...args) {
   const exitCode = await step(title, script, ...args);
   if (exitCode === cannot) total.skipped.push({ name: title, reason: 'this machine cannot: see above' });
@@ -87,7 +106,7 @@ async function specs(title, config) {
   try {
     const reporters = ['--reporter=default', `--reporter=${join(root, 'tools', 'test-summary.mjs')}`];
     const exitCode = await step(title, 'vitest/vitest.mjs', 'run', '--config', config, ...reporters, ...filter, {
-      DORMOUSE_TEST_SUMMARY: summary,
+      env: { DORMOUSE_TEST_SUMMARY: summary },
     });
     const counted = JSON.parse(readFileSync(summary, 'utf8'));
     total.passed += counted.passed;
@@ -95,6 +114,7 @@ async function specs(title, config) {
     if (exitCode !== 0 && counted.failed.length === 0)
       total.failed.push({ name: title, reason: `vitest ended with ${exitCode}: see above` });
     total.skipped.push(...counted.skipped);
+    files.push(...counted.files.map(({ file, ms }) => ({ file: `${file} (${title})`, ms })));
   } catch (error) {
     total.failed.push({ name: title, reason: `it left no summary: ${error.message}` });
   } finally {
@@ -104,36 +124,50 @@ async function specs(title, config) {
 
 /**
  * Runs a script of a dependency, or Node with the given arguments, and prints how long it took. The last argument may
- * be extra environment. A signal is passed on, and the child has ended before this process does.
+ * have extra environment, or say that another step runs beside this one: what it prints is then shown at its end. A signal
+ * is passed on, and the children have ended before this process does.
  */
 async function step(title, script, ...args) {
-  const env = typeof args.at(-1) === 'object' ? args.pop() : {};
-  console.log(`\n── ${title}`);
+  const { env = {}, beside = false } = typeof args.at(-1) === 'object' ? args.pop() : {};
+  if (!beside) console.log(`\n── ${title}`);
   const began = Date.now();
   const told = Array.isArray(script) ? script : [join(root, 'node_modules', script)];
   const child = spawn(process.execPath, [...told, ...args], {
     cwd: root,
-    stdio: 'inherit',
+    stdio: beside ? ['ignore', 'pipe', 'pipe'] : 'inherit',
     env: { ...process.env, ...env },
   });
-  let signalled = false;
+  running.add(child);
+  const printed = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => printed.push(chunk));
   const pass = (signal) => {
     signalled = true;
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal); // a terminal's Ctrl-C has reached it already
   };
   for (const signal of signals) process.on(signal, pass);
-  const status = await new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+  const status = await new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));
   for (const signal of signals) process.off(signal, pass);
-  const seconds = ((Date.now() - began) / 1000).toFixed(1);
+  const ms = Date.now() - began;
+  parts.push({ title, ms });
+  running.delete(child);
+  if (beside) process.stdout.write(`\n── ${title}\n${Buffer.concat(printed)}`);
   const ended = signalled ? 'interrupted' : status === 0 ? 'passed' : status === cannot ? 'skipped' : 'FAILED';
-  console.log(`── ${title}: ${ended} after ${seconds} s`);
-  if (signalled) process.exit(130);
-  return status;
+  console.log(`── ${title}: ${ended} after ${seconds(ms)}`);
+  if (!signalled) return status;
+  if (running.size === 0) process.exit(130);
+  return new Promise(() => {}); // the step beside it ends the process
+}
+
+function seconds(ms) {
+  return `${(ms / 1_000).toFixed(1)} s`;
 }
 
 function verdict() {
   const { passed, failed, skipped } = total;
+  const slowest = files.sort((one, other) => other.ms - one.ms).slice(0, slowestShown);
   console.log();
+  for (const { file, ms } of slowest) console.log(`${seconds(ms).padStart(8)}  ${file}`);
+  console.log(`parts: ${parts.map(({ title, ms }) => `${title} ${seconds(ms)}`).join(', ')}`);
   for (const { name, reason } of skipped) console.log(`skipped: ${name} (${reason})`);
   for (const { name, reason } of failed) console.log(`FAILED: ${name}\n  ${reason}`);
   if (long !== null) console.log(`seed ${long.seed}`);

@@ -32,18 +32,27 @@ it('names each test that failed with the first lines of its error, and files tha
 
 it('names an error that no test owns', () => {
   const counted = summaryOf({ 'late.spec.js': `it('a', () => { void Promise.reject(new Error('loose')) });` });
-  expect(counted).toEqual({
+  expect(counted).toMatchObject({
     passed: 1,
     failed: [{ name: 'an error outside every test', reason: 'loose' }],
     skipped: [],
   });
 });
 
+it('says how long each file took', () => {
+  const { files } = summaryOf({
+    'slow.spec.js': `it('a', () => new Promise((resolve) => setTimeout(resolve, 200)));`,
+    'fast.spec.js': `it('b', () => {});`,
+  });
+  expect(files.map(({ file }) => file).sort()).toEqual(['fast.spec.js', 'slow.spec.js']);
+  expect(files.find(({ file }) => file === 'slow.spec.js')?.ms).toBeGreaterThanOrEqual(190);
+});
+
 it('names each skipped test with its reason', () => {
   const counted = summaryOf({
     'skipped.spec.js': `describe('Kafka', () => { it('a', (context) => context.skip('no broker here')); it.skip('b', () => {}); });`,
   });
-  expect(counted).toEqual({
+  expect(counted).toMatchObject({
     passed: 0,
     failed: [],
     skipped: [
@@ -57,6 +66,7 @@ interface Summary {
   passed: number;
   failed: { name: string; reason: string }[];
   skipped: { name: string; reason: string }[];
+  files: { file: string; ms: number }[];
 }
 
 function summaryOf(files: Record<string, string>): Summary {
