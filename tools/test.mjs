@@ -150,7 +150,7 @@ async function step(title, script, ...args) {
   const ms = Date.now() - began;
   parts.push({ title, ms });
   running.delete(child);
-  if (beside) process.stdout.write(`\n── ${title}\n${Buffer.concat(printed)}`);
+  if (beside) process.stdout.write(`\n── ${title}\n${Buffer.concat(printed).toString()}`);
   const ended = signalled ? 'interrupted' : status === 0 ? 'passed' : status === cannot ? 'skipped' : 'FAILED';
   console.log(`── ${title}: ${ended} after ${seconds(ms)}`);
   if (!signalled) return status;
