@@ -10,6 +10,8 @@ export * from './stores/idempotency.ts';
 export * from './bus/input-bus.ts';
 export * from './bus/live-feed.ts';
 export * from './world/logger.ts';
+export * from './world/metric-table.ts';
+export * from './world/metrics.ts';
 export * from './stores/logins.ts';
 export * from './world/model.ts';
 export * from './stores/page-cursor.ts';
