@@ -1,1 +1,8 @@
-export {};
+export {
+  metricsMediaType,
+  type MetricsOptions,
+  type MetricsPush,
+  openMetrics,
+  type OpenMetrics,
+  type OtlpProtocol,
+} from './metrics-export.ts';
