@@ -7,6 +7,7 @@
 //   C3. No value is repeated in a message; some are secrets.
 import { parseOutboundAllow } from '@dormouse/adapter-http';
 import { mongoUrlProblem } from '@dormouse/adapter-mongo';
+import type { MetricsPush, OtlpProtocol } from '@dormouse/adapter-telemetry';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { authoritiesFile, certificateFile, privateKeyFile, type TlsFiles, tlsFilesProblems } from './tls-files.ts';
@@ -193,15 +194,18 @@ const settingsSchema = z.object({
     .meta({ description: 'cluster: the same in every process, kept for ever; make one with: openssl rand -hex 32' }),
   HEALTH_PORT: z
     .string()
-    .default('7429')
-    .pipe(
-      z
-        .string()
-        .regex(/^\d{1,5}$/, 'must be a port')
-        .transform(Number)
-        .pipe(z.int().max(65_535)),
-    )
-    .meta({ description: 'cluster: port of /healthz and /readyz of this process' }),
+    .regex(/^\d{1,5}$/, 'must be a port')
+    .transform(Number)
+    .pipe(z.int().max(65_535))
+    .optional()
+    .meta({
+      description:
+        'operations port: /metrics, /healthz and /readyz of this process (default: 7429 in a cluster; standalone none: they are on the API port, /metrics with a key of scope tenant:admin)',
+    }),
+  METRICS: flag(true).meta({ description: 'measure, and export metrics' }),
+  METRICS_OLD_GENAI: flag(true).meta({
+    description: 'export tokens also as gen_ai.client.token.usage, the name of older conventions',
+  }),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('warn')
@@ -220,6 +224,9 @@ export interface ClusterConfig extends Config {
   readonly REDIS_URL: string;
   readonly MASTER_KEY: string;
 }
+
+/** Where HEALTH_PORT is not set. */
+export const clusterHealthPort = 7_429;
 
 const clusterSettings = ['KAFKA_BROKERS', 'MONGO_URL', 'REDIS_URL', 'MASTER_KEY'] as const;
 
@@ -298,6 +305,25 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Record<string, string>
   return Object.fromEntries(
     entries.filter((entry): entry is readonly [string, string] => entry[1] !== undefined && entry[1] !== ''),
   );
+}
+
+const otlpProtocols: readonly OtlpProtocol[] = ['http/protobuf', 'http/json', 'grpc'];
+
+/**
+ * Whether and how metrics are pushed, by OpenTelemetry's own variables: with an endpoint, or when an exporter is named.
+ * The exporter reads the endpoint and everything else itself.
+ */
+export function metricsPushOf(environment: NodeJS.ProcessEnv = process.env): MetricsPush | null {
+  const read = (name: string): string | undefined => environment[name]?.trim() || undefined;
+  const endpoint = read('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT') ?? read('OTEL_EXPORTER_OTLP_ENDPOINT');
+  const wanted = read('OTEL_METRICS_EXPORTER') ?? (endpoint === undefined ? 'none' : 'otlp');
+  if (read('OTEL_SDK_DISABLED') === 'true' || !wanted.split(',').includes('otlp')) return null;
+  const named = read('OTEL_EXPORTER_OTLP_METRICS_PROTOCOL') ?? read('OTEL_EXPORTER_OTLP_PROTOCOL');
+  return {
+    protocol: otlpProtocols.find((protocol) => protocol === named) ?? 'http/protobuf',
+    everyMs: Number(read('OTEL_METRIC_EXPORT_INTERVAL')) || 60_000,
+    timeoutMs: Number(read('OTEL_METRIC_EXPORT_TIMEOUT')) || 30_000,
+  };
 }
 
 /** Variables of the CLI and of tests that share the prefix. */

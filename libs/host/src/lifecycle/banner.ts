@@ -7,15 +7,20 @@ export interface Running {
   readonly dataDir: string;
   readonly key: SeededKey;
   readonly toolsUrl: string | null;
+  /** Null when metrics are off. */
+  readonly metricsUrl: string | null;
+  /** Whether reading the metrics needs the key. */
+  readonly isMetricsKeyWanted: boolean;
 }
 
-export function bannerText({ url, dataDir, key, toolsUrl }: Running): string {
+export function bannerText({ url, dataDir, key, toolsUrl, metricsUrl, isMetricsKeyWanted }: Running): string {
   const lines = [
     '',
     `  Dormouse is up at ${url}`,
     `  data   ${dataDir}`,
     `  key    ${key.file}${key.isNew ? `   (${key.key}; printed this once)` : ''}`,
     ...(toolsUrl === null ? [] : [`  tools  ${toolsUrl}   (examples, used by the agent "assistant")`]),
+    ...(metricsUrl === null ? [] : [`  metrics  ${metricsUrl}${isMetricsKeyWanted ? '   (with the key)' : ''}`]),
     '',
     '  Type next, in another terminal:',
     `    npx dormouse chat${whereFlags(url, dataDir)}`,

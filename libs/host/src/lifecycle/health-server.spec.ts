@@ -18,7 +18,11 @@ it('a process that waits is alive and not ready; one that stands still is not al
   const says: { waits: string | null; stands: string | null } = { waits: 'no broker', stands: null };
   const port = await unusedPort();
   const statusOf = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
-  server = await startHealthServer('127.0.0.1', port, { ready: async () => says.waits, stalled: () => says.stands });
+  server = await startHealthServer('127.0.0.1', port, {
+    ready: async () => says.waits,
+    stalled: () => says.stands,
+    metrics: null,
+  });
   expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 503]);
   says.waits = null;
   expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
@@ -32,7 +36,7 @@ it('a process that waits is alive and not ready; one that stands still is not al
 
 it('ends a request that is not finished in time, and what a peer has too many of', async () => {
   const port = await unusedPort();
-  const health = { ready: async () => null, stalled: () => null };
+  const health = { ready: async () => null, stalled: () => null, metrics: null };
   const limits = { requestTimeoutMs: 3_000, unfinishedBytesMax: 1, unfinishedPerPeerMax: 2 };
   server = await startHealthServer('127.0.0.1', port, health, limits);
   const ends: string[] = [];

@@ -11,7 +11,7 @@ import { Fault, type Logger } from '@dormouse/ports';
 import type { Service } from '@dormouse/runtime';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { type ClusterConfig, isCluster, readConfig } from '../config.ts';
+import { type ClusterConfig, clusterHealthPort, isCluster, readConfig } from '../config.ts';
 import { createCallbackServer } from '../http/server/callback-server.ts';
 import { createHttpServer, type HttpServer } from '../http/server/http-server.ts';
 import { PassOnFilter } from '../microservice/pass-on-filter.ts';
@@ -32,6 +32,7 @@ import { arrivalLimitsOf } from './arrival-limits.ts';
 import { finish, settingsText, type Undo, unwind } from './ending.ts';
 import { startHealthServer } from './health-server.ts';
 import { hostsOf } from './hosts-of.ts';
+import { openProcessMetrics } from './process-metrics.ts';
 import { clusterTenant } from './standalone-seed.ts';
 import { startFailureText } from './start-failure.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -100,10 +101,13 @@ async function start(
     progress.waitingFor ?? (await progress.platform?.problem(needs[name])) ?? null;
   const stalled = (): string | null => progress.platform?.stalled() ?? null;
   const arrivals = arrivalLimitsOf(config);
-  const health = await startHealthServer(config.HOST, config.HEALTH_PORT, { ready, stalled }, arrivals); // (R1)
+  const measured = await openProcessMetrics(config, [name], `dormouse-${name}`, logger);
+  undo.push(() => measured.close());
+  const { HOST, HEALTH_PORT = clusterHealthPort } = config;
+  const health = await startHealthServer(HOST, HEALTH_PORT, { ready, stalled, metrics: measured.text }, arrivals); // (R1)
   undo.push(() => health.close());
   const platform = await patiently(
-    () => openPlatform(config, logger),
+    () => openPlatform(config, logger, measured.metrics),
     logger,
     stopped,
     (reason) => {
@@ -143,6 +147,7 @@ const parts: Readonly<Record<ServiceName, StartPart>> = {
       callbacks: servicesOf(config, platform, callbackBaseOf(config)).callbackGateway(),
       logger,
       arrivals: arrivalLimitsOf(config),
+      metrics: platform.metrics,
     });
     await open(door, config, undo);
   },
@@ -164,6 +169,7 @@ async function startIngress(config: ClusterConfig, platform: Platform, undo: Und
     devClock: null,
     hosts: hostsOf(config),
     logger: platform.logger,
+    metrics: platform.metrics,
     version,
     ready: () => platform.problem(needs['ingress-gateway']),
   });

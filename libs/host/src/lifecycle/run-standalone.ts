@@ -7,6 +7,7 @@
 //   R3. A start that fails lets go of what it holds, says what to do next, and exits with 1. A signal during the start
 //       ends it at once.
 import 'reflect-metadata';
+import { metricServices } from '@dormouse/ports';
 import type { Service } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -23,14 +24,16 @@ import {
 } from '../microservice/service-modules.ts';
 import { rateGateOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
-import { openPlatform } from '../platform/platform.ts';
+import { openPlatform, type Platform } from '../platform/platform.ts';
 import { servicesOf } from '../services.ts';
 import { version } from '../version.ts';
 import { arrivalLimitsOf } from './arrival-limits.ts';
 import { bannerText } from './banner.ts';
 import { finish, settingsText, unwind, type Undo } from './ending.ts';
 import { resolvePort } from './free-port.ts';
+import { startHealthServer } from './health-server.ts';
 import { hostsOf } from './hosts-of.ts';
+import { openProcessMetrics, type ProcessMetrics } from './process-metrics.ts';
 import { seedExamples, seedKey } from './standalone-seed.ts';
 import { startFailureText } from './start-failure.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -81,8 +84,11 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
   const dataDir = resolve(config.DATA_DIR);
   const port = await resolvePort(config.HOST, config.PORT);
   const url = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${port}`;
-  const platform = await openPlatform(config, logger);
+  const measured = await openProcessMetrics(config, metricServices, 'dormouse', logger);
+  undo.push(() => measured.close());
+  const platform = await openPlatform(config, logger, measured.metrics);
   undo.push(() => platform.close());
+  const operations = await openOperations(config, platform, measured, undo);
   const made = servicesOf(config, platform, config.CALLBACK_BASE_URL ?? config.PUBLIC_URL ?? url);
   const ingress = made.ingress();
   // In the order they start, and stop: the processor last, so that what a worker still has to say can be decided.
@@ -101,6 +107,8 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
     devClock: isLocalOnly(config) ? platform.clock : null,
     hosts: hostsOf(config),
     logger,
+    metrics: platform.metrics,
+    metricsText: operations === null ? measured.text : null,
     version,
     ready: () => platform.problem([]),
   });
@@ -115,7 +123,23 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
     for (const service of services) await service.stop(Math.max(0, deadline - performance.now()));
   });
   await openDoor(http, config.HOST, port, undo);
-  return bannerText({ url: config.PUBLIC_URL ?? url, dataDir, key, toolsUrl });
+  const metricsUrl = measured.text === null ? null : `${operations ?? url}/metrics`;
+  const isMetricsKeyWanted = operations === null;
+  return bannerText({ url: config.PUBLIC_URL ?? url, dataDir, key, toolsUrl, metricsUrl, isMetricsKeyWanted });
+}
+
+/** The operations port, where one is set; its address, or null. */
+async function openOperations(
+  config: Config,
+  platform: Platform,
+  { text }: ProcessMetrics,
+  undo: Undo,
+): Promise<string | null> {
+  if (config.HEALTH_PORT === undefined) return null;
+  const health = { ready: () => platform.problem([]), stalled: () => platform.stalled(), metrics: text };
+  const server = await startHealthServer(config.HOST, config.HEALTH_PORT, health, arrivalLimitsOf(config));
+  undo.push(() => server.close());
+  return server.url;
 }
 
 @Module({})

@@ -4,7 +4,16 @@
 //   P3. `close` releases in the order of dependence: clients first, stores last.
 import { createGuardedFetch, createToolTransport, parseOutboundAllow } from '@dormouse/adapter-http';
 import { createModel } from '@dormouse/adapter-model';
-import type { Entropy, Logger, Model, Sealer, Stores, ToolTransport } from '@dormouse/ports';
+import {
+  type Entropy,
+  type Logger,
+  type Metrics,
+  type Model,
+  noMetrics,
+  type Sealer,
+  type Stores,
+  type ToolTransport,
+} from '@dormouse/ports';
 import type { Config } from '../config.ts';
 import { type ArgumentValidator, createArgumentValidator } from './argument-validator.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
@@ -24,6 +33,7 @@ export interface Platform {
   readonly clock: ProcessClock;
   readonly entropy: Entropy;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   /** Null, or why a process that needs these servers cannot do its work now. @throws Fault UNAVAILABLE. */
   problem(needs: readonly Need[]): Promise<string | null>;
   /** Null, or why only a restart of the process would help. */
@@ -32,7 +42,7 @@ export interface Platform {
 }
 
 /** @throws Fault with a code of `problem-codes.ts` and the next step in its words. */
-export async function openPlatform(config: Config, logger: Logger): Promise<Platform> {
+export async function openPlatform(config: Config, logger: Logger, metrics: Metrics = noMetrics): Promise<Platform> {
   const clock = createProcessClock();
   const topology = await openTopology(config, clock, logger);
   const { stores, keys, traits } = topology;
@@ -50,7 +60,7 @@ export async function openPlatform(config: Config, logger: Logger): Promise<Plat
     await topology.close();
   };
   return {
-    ...{ stores, traits, transport, model, argumentValidator, keys, sealer, clock, logger },
+    ...{ stores, traits, transport, model, argumentValidator, keys, sealer, clock, logger, metrics },
     entropy: systemEntropy,
     problem: (needs) => topology.problem(needs),
     stalled: () => topology.stalled(),

@@ -1,10 +1,11 @@
 // The HTTP server of a process that takes only callbacks.
-import type { Logger } from '@dormouse/ports';
+import { areKept, type Logger, type Metrics, noMetrics } from '@dormouse/ports';
 import type { CallbackGateway } from '@dormouse/runtime';
 import { fastify } from 'fastify';
 import { type ArrivalLimits, arrivalOptions, boundPeers, createBodyRoom, standardArrivalLimits } from './arrivals.ts';
 import { callbackFailure, registerCallbackRoute } from '../data-plane/callback-route.ts';
 import type { HttpServer } from './http-server.ts';
+import { countRequests } from './request-metrics.ts';
 import { requestIds } from './standard-headers.ts';
 import { answerUnreadable, endUnfinished } from './unreadable-request.ts';
 
@@ -16,8 +17,10 @@ export async function createCallbackServer(options: {
   readonly logger: Logger;
   /** Default: `standardArrivalLimits`. */
   readonly arrivals?: ArrivalLimits;
+  /** Default: none. */
+  readonly metrics?: Metrics;
 }): Promise<HttpServer> {
-  const { callbacks, logger, arrivals: limits = standardArrivalLimits } = options;
+  const { callbacks, logger, arrivals: limits = standardArrivalLimits, metrics = noMetrics } = options;
   const room = createBodyRoom(limits.unfinishedBytesMax);
   const newId = requestIds();
   const server = fastify({
@@ -28,6 +31,7 @@ export async function createCallbackServer(options: {
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
   });
+  if (areKept(metrics)) countRequests(server, metrics);
   boundPeers(server.server, limits.unfinishedPerPeerMax, (socket) => endUnfinished(socket, newId()));
   server.setErrorHandler((error, _request, reply) => callbackFailure(reply, error, logger));
   registerCallbackRoute(server, callbacks, room);

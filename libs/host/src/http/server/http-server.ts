@@ -11,7 +11,7 @@
 //   H3. Closing accepts no new connection, ends streams and waits, lets requests finish, and then resolves.
 import 'reflect-metadata';
 import type { IncomingMessage } from 'node:http';
-import type { Logger } from '@dormouse/ports';
+import { areKept, type Logger, type Metrics, noMetrics } from '@dormouse/ports';
 import type { CallbackGateway } from '@dormouse/runtime';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -33,10 +33,12 @@ import type { RateGate } from '../door/rate-gate.ts';
 import { bodyBytesMaxOf, judgeHead } from '../door/head-judge.ts';
 import { registerEventRoute } from '../stream/event-route.ts';
 import { registerMessageRoute } from '../data-plane/message-route.ts';
+import { registerMetricsRoute } from './metrics-route.ts';
 import { type OpenRouteDeps, registerOpenRoutes } from './open-routes.ts';
 import { bodyTooLarge, HttpProblem } from '../problems/problem.ts';
 import { ProblemFilter, sendProblem } from '../problems/problem-filter.ts';
 import { receiveBytes } from '../data-plane/request-bytes.ts';
+import { countRequests } from './request-metrics.ts';
 import { requestIds, standardHeaders } from './standard-headers.ts';
 import { answerUnreadable, endUnfinished } from './unreadable-request.ts';
 
@@ -50,6 +52,10 @@ export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   readonly logger: Logger;
   /** Default: `standardArrivalLimits`. */
   readonly arrivals?: ArrivalLimits;
+  /** Default: none. */
+  readonly metrics?: Metrics;
+  /** Answers /metrics here; null where the operations port does, or metrics are off. Default: null. */
+  readonly metricsText?: (() => Promise<string>) | null;
 }
 
 export interface HttpServer {
@@ -68,7 +74,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const doorkeeper = createDoorkeeper(options.ingress, options.hosts, options.gate);
   const limits = options.arrivals ?? standardArrivalLimits;
   const room = createBodyRoom(limits.unfinishedBytesMax);
-  const parts = { ...options, doorkeeper, limits, room, stopping: stopping.signal, newId: requestIds() };
+  const metricsText = options.metricsText ?? null;
+  const parts = { ...options, metricsText, doorkeeper, limits, room, stopping: stopping.signal, newId: requestIds() };
   const server = createFastify(parts);
   await registerPlainRoutes(server, parts);
   const app = await createNest(server, options);
@@ -85,6 +92,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 
 /** The dependencies of the plain routes. */
 interface RouteParts extends HttpServerOptions {
+  readonly metricsText: (() => Promise<string>) | null;
   readonly doorkeeper: Doorkeeper;
   readonly limits: ArrivalLimits;
   readonly room: BodyRoom;
@@ -95,7 +103,7 @@ interface RouteParts extends HttpServerOptions {
 }
 
 function createFastify(parts: RouteParts): FastifyInstance {
-  const { doorkeeper, limits, logger, newId, room } = parts;
+  const { doorkeeper, limits, logger, metrics = noMetrics, newId, room } = parts;
   const server = fastify({
     http: arrivalOptions(limits),
     requestTimeout: limits.requestTimeoutMs,
@@ -119,6 +127,7 @@ function createFastify(parts: RouteParts): FastifyInstance {
     for (const [name, value] of Object.entries(standardHeaders(request.id))) reply.raw.setHeader(name, value); // (H2)
     await judgeHead(doorkeeper, request, reply); // (H4)
   });
+  if (areKept(metrics)) countRequests(server, metrics);
   boundPeers(server.server, limits.unfinishedPerPeerMax, (socket) => endUnfinished(socket, newId()));
   return server;
 }
@@ -145,6 +154,7 @@ async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): 
     registerMessageRoute(plain, parts);
     registerEventRoute(plain, parts);
     registerOpenRoutes(plain, parts);
+    registerMetricsRoute(plain, parts);
     done();
   });
   if (callbacks === null) return;
