@@ -1,0 +1,71 @@
+// What a real standalone process says of itself: the text that a scraper reads, at its two places.
+import { metricNames, metricServices, metricsOf, prometheusName } from '@dormouse/ports';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readScrape, type Scrape, valueOf } from '../metrics/prometheus-text.ts';
+import { freePort } from '../services/free-ports.ts';
+import { cleanUp, type Standalone, startStandalone } from './standalone-process.ts';
+
+afterAll(cleanUp);
+
+async function scrapeOf(system: Pick<Standalone, 'request'>): Promise<Scrape> {
+  const { status, headers, text } = await system.request('GET', '/metrics');
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+  return readScrape(text);
+}
+
+describe('the metrics of a process', () => {
+  let system: Standalone;
+  beforeAll(async () => {
+    system = await startStandalone();
+  });
+
+  it('are all there from the start', async () => {
+    const scrape = await scrapeOf(system);
+    const exported = [...scrape.keys()].filter((name) => name !== 'target_info');
+    expect(exported.toSorted()).toEqual(metricNames.map(prometheusName).toSorted());
+    expect(valueOf(scrape, 'process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
+    expect(valueOf(scrape, 'dormouse_disk_free_bytes')).toBeGreaterThan(0);
+  });
+
+  it('count requests by route and status, never by path', async () => {
+    await system.request('GET', '/v1/threads/thr_nothing');
+    await system.request('GET', '/nowhere/at/all');
+    const scrape = await scrapeOf(system);
+    const route = 'GET /v1/threads/:thread';
+    expect(valueOf(scrape, 'dormouse_http_requests_total', { route, status: '404' })).toBe(1);
+    expect(valueOf(scrape, 'dormouse_http_duration_seconds', { route })).toBe(1);
+    expect(valueOf(scrape, 'dormouse_http_requests_total', { route: 'unknown' })).toBeGreaterThan(0);
+    expect(JSON.stringify([...scrape])).not.toMatch(/thr_nothing|nowhere/);
+  });
+
+  it('need a key that administers the tenant', async () => {
+    const { json } = await system.request('POST', '/v1/api-keys', {
+      name: 'reader',
+      scopes: ['read'],
+      expires_at: null,
+    });
+    expect((await system.request('GET', '/metrics', undefined, { key: json.key })).status).toBe(403);
+    expect((await system.request('GET', '/metrics', undefined, { key: null })).status).toBe(401);
+  });
+});
+
+describe('the operations port of a standalone process', () => {
+  it('has metrics and health without a key, and the API port has no metrics then', async () => {
+    const port = await freePort();
+    const system = await startStandalone({ env: { DORMOUSE_HEALTH_PORT: String(port) } });
+    expect(system.output()).toContain(`http://127.0.0.1:${port}/metrics`);
+    const at = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);
+    expect(readScrape(await (await at('/metrics')).text()).size).toBeGreaterThan(metricNames.length);
+    expect([(await at('/healthz')).status, (await at('/readyz')).status]).toEqual([200, 200]);
+    expect((await system.request('GET', '/metrics')).status).toBe(404);
+  });
+
+  it('has none when metrics are off, and leaves out the older name of tokens when asked', async () => {
+    const off = await startStandalone({ env: { DORMOUSE_METRICS: 'false' } });
+    expect((await off.request('GET', '/metrics')).status).toBe(404);
+    const newer = await startStandalone({ env: { DORMOUSE_METRICS_OLD_GENAI: 'false' } });
+    const names = new Set((await scrapeOf(newer)).keys());
+    expect(metricsOf(metricServices, false).every((name) => names.has(prometheusName(name)))).toBe(true);
+    expect(names).not.toContain('gen_ai_client_token_usage');
+  });
+});
