@@ -59,6 +59,8 @@ export interface InputDelivery extends Delivery {
   readonly input: BusInput;
   /** An earlier owner had it, or a later record of its partition. A hint: absent where that is not known. */
   readonly isRedelivery?: boolean;
+  /** When it was published, in milliseconds of this process's monotonic clock. A hint, likewise. */
+  readonly publishedAt?: number;
 }
 
 /** Pay what the commits from `from` on still owe: their inputs are durable, their deliveries no longer exist. */

@@ -32,8 +32,9 @@ export interface Retrying {
   readonly since: number;
 }
 
-/** The content of a commit, and its thread as it is afterwards. */
+/** The content of a commit, and its thread as it was before and is afterwards. */
 export interface FoldedCommit {
+  readonly before: Thread;
   readonly events: readonly RecordedEvent[];
   readonly thread: Thread;
 }

@@ -76,6 +76,24 @@ export const callOutcomes = ['result', 'error', 'interrupted', 'timed_out', 'den
 export const attemptClasses = ['2xx', '3xx', '4xx', '5xx', 'not_reached', 'no_answer', 'not_sent'] as const;
 export const retryClasses = ['tool', 'model'] as const;
 export const waitKinds = ['tool_call', 'approval', 'choice', 'oauth', 'timer', 'slot'] as const;
+/** `ClientInput`: any input of a client; its id does not say which. */
+export const duplicateKinds = [
+  'ClientInput',
+  'ThreadOpening',
+  'ToolsetsResult',
+  'MigrationResult',
+  'CompletionResult',
+  'ToolResult',
+  'SubscriptionEvent',
+  'LoginPrompt',
+  'ChoicePrompt',
+  'ChoiceAnswerFailure',
+  'DispatchFailure',
+  'CallbackRejection',
+  'ChildReport',
+  'ParentMessage',
+  'TimerFiring',
+] as const;
 export const threadStatuses = ['opening', 'parked', 'closed', 'thinking', 'waiting', 'idle'] as const;
 export const inputKinds = [
   'ThreadOpening',
@@ -187,7 +205,7 @@ export const metricTable = {
   dormouse_duplicates_total: {
     kind: 'counter',
     help: 'Inputs that were decided before, and callbacks that were accepted before, by the kind of input.',
-    labels: { kind: inputKinds },
+    labels: { kind: duplicateKinds },
     services: ['callback-gateway', 'thread-processor'],
   },
   dormouse_decide_duration_seconds: {
