@@ -60,6 +60,7 @@ function handlersOf(consumer: InputConsumer, logger: Logger): GroupHandlers {
           ...{ tenant, thread, input },
           trace: traceOf(record),
           isRedelivery: isAgain,
+          publishedAt: performance.now() - Math.max(0, Date.now() - Number(record.timestamp)),
           decided: () => {}, // the record itself is durable until `release`
           release: finish,
         },

@@ -93,7 +93,8 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
     if (queued.what === 'recovery')
       return { what: 'recovery', ...handle(to, queued.key, null, queued.from), from: queued.from };
     const { published } = queued;
-    return { what: 'input', ...handle(to, published, published), input: published.input };
+    const { input, since: publishedAt } = published;
+    return { what: 'input', ...handle(to, published, published), input, publishedAt };
   }
 
   /** The callbacks of every delivery. They have no effect once the delivery's assignment is over. (input-bus B3) */

@@ -7,7 +7,8 @@ const key = { tenant: 'acme', thread: 'thr_1' };
 const delta = { completionId: 'cmp_1', attempt: 1, offset: 0, kind: 'text', index: 0, text: 'hello' } as const;
 
 function committed(completion: Thread['completion'], body = '{"events":[]}'): Hint {
-  const after: FoldedCommit = { events: [], thread: { ...unopenedThread('acme', 'thr_1'), completion } };
+  const before = unopenedThread('acme', 'thr_1');
+  const after: FoldedCommit = { before, events: [], thread: { ...before, completion } };
   return { hint: 'committed', commit: { body } as never, after };
 }
 
