@@ -1,3 +1,8 @@
+export { measuredCallbacks, measuredDedup } from './metrics/measured-callbacks.ts';
+export { measuredDispatches, measuredLedger } from './metrics/measured-dispatches.ts';
+export { measuredProcessorPorts } from './metrics/measured-processor.ts';
+export { measuredTransport } from './metrics/measured-transport.ts';
+export type { Measuring } from './metrics/measuring.ts';
 export { nextTime } from './thread-processor/rules/next-time.ts';
 export * from './log/envelope.ts';
 export * from './service.ts';

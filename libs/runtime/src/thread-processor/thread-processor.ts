@@ -11,6 +11,8 @@
 //       done.
 import type { Clock, Entropy, InputConsumer, Logger, Model, Stores, Subscription } from '@dormouse/ports';
 import { hashKeyOf } from '../log/keyed-hash.ts';
+import { measuredProtocol } from '../metrics/measured-protocol.ts';
+import type { Measuring } from '../metrics/measuring.ts';
 import type { Service } from '../service.ts';
 import { type AssignmentHome, createAssignment, type LiveAssignment } from './lane/assignment.ts';
 import type { ValidateArguments } from './completion/call-arguments.ts';
@@ -49,6 +51,8 @@ export interface ThreadProcessorDeps extends ProcessorStores {
   /** Judges arguments against a tool's schema; without it only their form is judged. */
   readonly validateArguments?: ValidateArguments;
   readonly settings?: Partial<ProcessorSettings>;
+  /** Times decisions and payments; without it they are not timed. */
+  readonly measuring?: Measuring;
   /** For the simulator only: rules to replace. See `protocol.ts`. */
   readonly protocol?: Partial<ProcessorProtocol>;
 }
@@ -134,7 +138,8 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
 function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
   const { clock, entropy, logger, log, feed } = deps;
   const settings = { ...defaultProcessorSettings, ...deps.settings };
-  const protocol = { ...soundProtocol, ...deps.protocol };
+  const rules = { ...soundProtocol, ...deps.protocol };
+  const protocol = deps.measuring === undefined ? rules : measuredProtocol(rules, deps.measuring);
   const sources = {
     log,
     blobs: deps.blobs,

@@ -1,6 +1,6 @@
 import type { ThreadLog } from '@dormouse/ports';
 import { settle } from '@dormouse/adapter-memory';
-import type { ThreadEvent } from '@dormouse/thread';
+import { type ThreadEvent, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { openCommit } from '../../log/envelope.ts';
 import { loadThread } from '../../log/thread-reader.ts';
@@ -9,6 +9,7 @@ import { createTurnWait } from './turn-wait.ts';
 
 const posted = { id: 'msg_hi', inputId: 'c:hi', mayBeOld: false };
 const repeated = { ...posted, mayBeOld: true };
+const before = unopenedThread(key.tenant, key.thread);
 
 const saying = (text: string): ThreadEvent =>
   ({
@@ -110,7 +111,7 @@ describe('waiting for a turn', () => {
     const waiting = await watch(key, 30_000, new AbortController().signal);
     const said = { ...spoken('hi'), messageId: posted.id } as ThreadEvent;
     const commit = await at.commit(key, [said, answer], [posted.inputId], true);
-    const after = { events: openCommit(commit).events, thread: (await loadThread(at.ports, key)).thread };
+    const after = { before, events: openCommit(commit).events, thread: (await loadThread(at.ports, key)).thread };
     const ended = waiting.end(posted);
     at.ports.feed.publish(key, { hint: 'committed', commit: { ...commit, body: 'unreadable' }, after });
     expect(await ended).toMatchObject({ message: { text: 'hello' } });
@@ -119,7 +120,7 @@ describe('waiting for a turn', () => {
   /** A commit whose hint brings what it made of the thread, as in one process. */
   async function fold(at: Stage, events: readonly ThreadEvent[], input: string): Promise<void> {
     const commit = await at.commit(key, events, [input], true);
-    const after = { events: openCommit(commit).events, thread: (await loadThread(at.ports, key)).thread };
+    const after = { before, events: openCommit(commit).events, thread: (await loadThread(at.ports, key)).thread };
     at.ports.feed.publish(key, { hint: 'committed', commit, after });
     await settle();
   }

@@ -10,6 +10,7 @@
 //       retry.
 //   A5. The transcript in memory takes the messages of a commit once the commit is in the log.
 import type { AppendOutcome, Commit } from '@dormouse/ports';
+import type { Thread } from '@dormouse/thread';
 import { sealCommit } from '../../log/envelope.ts';
 import { Hold } from '../pay/held-deliveries.ts';
 import { afterCommit, type Debt, type ThreadState } from '../state/thread-state.ts';
@@ -24,6 +25,8 @@ type KnownOutcome = Exclude<AppendOutcome, 'unknown' | 'too_large'>;
 interface SealedSlice {
   readonly slice: DecidedSlice;
   readonly commit: Commit;
+  /** The thread that was decided on. */
+  readonly before: Thread;
   readonly after: ThreadState;
   readonly debts: readonly Debt[];
 }
@@ -64,7 +67,7 @@ function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: Dec
     effects,
   });
   const debts = effects.length === 0 ? [] : [{ version, at, trace, effects }];
-  return { slice, commit, after: afterCommit(before, slice, commit), debts };
+  return { slice, commit, before: before.thread, after: afterCommit(before, slice, commit), debts };
 }
 
 /**
@@ -134,12 +137,12 @@ function markUncertain({ slice }: SealedSlice): void {
 const tooLarge = ({ inputs, body }: Commit): string =>
   `What ${inputs.join(', ')} would lead to is larger than the store takes: a commit of ${body.length} characters.`;
 
-function publish(deps: SliceDeps, lane: LaneMemory, { slice, commit, after }: SealedSlice): void {
+function publish(deps: SliceDeps, lane: LaneMemory, { slice, commit, before, after }: SealedSlice): void {
   const { events, thread, messages } = slice;
   after.messages.append(messages); // (A5)
   deps.cache.put(lane.cacheKey, deps.snapshots.consider(lane.key, after));
   for (const item of slice.items) answerDeliveries(item, commit.version);
-  deps.feed.publish(lane.key, { hint: 'committed', commit, after: { events, thread } });
+  deps.feed.publish(lane.key, { hint: 'committed', commit, after: { before, events, thread } });
   deps.projections.changed(lane.key, thread);
 }
 

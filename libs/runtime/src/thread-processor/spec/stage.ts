@@ -14,6 +14,7 @@ import type {
   Commit,
   InputBus,
   Logger,
+  Metrics,
   Model,
   ModelPart,
   ModelRequest,
@@ -31,6 +32,7 @@ import {
 } from '@dormouse/thread';
 import { openCommit } from '../../log/envelope.ts';
 import { hashKeyOf } from '../../log/keyed-hash.ts';
+import { measuredProcessorPorts } from '../../metrics/measured-processor.ts';
 import type { Service } from '../../service.ts';
 import type { ProcessorProtocol } from '../rules/protocol.ts';
 import type { ProcessorSettings } from '../settings.ts';
@@ -49,6 +51,8 @@ export interface StageOptions {
   readonly gate?: Gate;
   readonly play?: Play;
   readonly policies?: Partial<Policies>;
+  /** The processor's ports are measured. */
+  readonly metrics?: Metrics;
 }
 
 export interface Actor {
@@ -129,6 +133,7 @@ export function createStage(options: StageOptions = {}): Stage {
         ...ports,
         ...(inputs === undefined ? {} : { inputs: inputs(ports.inputs) }),
         model,
+        ...measuredBy(options.metrics, { ...ports, model }, clock),
         clock,
         entropy: createSeededEntropy(1, node),
         logger: logger(lines),
@@ -141,6 +146,13 @@ export function createStage(options: StageOptions = {}): Stage {
     },
   };
 }
+
+const measuredBy = (
+  metrics: Metrics | undefined,
+  ports: Parameters<typeof measuredProcessorPorts>[0],
+  clock: ManualClock,
+): Partial<ReturnType<typeof measuredProcessorPorts>> =>
+  metrics === undefined ? {} : measuredProcessorPorts(ports, { metrics, now: () => clock.now() }, clock);
 
 const logger = (lines: string[]): Logger => {
   const line =

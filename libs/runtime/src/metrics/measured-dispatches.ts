@@ -1,0 +1,38 @@
+// Times how long a debt waits for its payment by the dispatcher, and counts the tries after the first of a call.
+import type { Attempt, Clock, Counter, DispatchLedger, Metrics, WorkBus } from '@dormouse/ports';
+
+/** `clock`: the one that commits are dated by. */
+export function measuredDispatches(work: WorkBus, metrics: Metrics, clock: Pick<Clock, 'now'>): WorkBus {
+  const times = metrics.histogram('dormouse_dispatch_duration_seconds');
+  return {
+    publish: (topic, message) => work.publish(topic, message),
+    consume: (topic, handle) =>
+      work.consume(topic, async (message, place) => {
+        await handle(message, place);
+        times.record((clock.now() - message.at) / 1_000);
+      }),
+  };
+}
+
+/** An attempt is in the ledger before it is repeated. */
+export function measuredLedger(ledger: DispatchLedger, metrics: Metrics): DispatchLedger {
+  const retries = metrics.counter('dormouse_retries_total', 'tool');
+  return {
+    read: (key, subject) => ledger.read(key, subject),
+    claim: (key, subject, nonce, at) => ledger.claim(key, subject, nonce, at),
+    look: (key, toolCallId) => ledger.look(key, toolCallId),
+    attempts: (key, toolCallIds) => ledger.attempts(key, toolCallIds),
+    settle: (key, subject, outcome, detail, attempt) => {
+      if (attempt !== undefined) countRetry(retries, attempt);
+      return ledger.settle(key, subject, outcome, detail, attempt);
+    },
+    record: (key, attempt) => {
+      countRetry(retries, attempt);
+      return ledger.record(key, attempt);
+    },
+  };
+}
+
+function countRetry(retries: Counter, { number }: Attempt): void {
+  if (number > 1) retries.add(1);
+}
