@@ -11,8 +11,17 @@ import {
   createThreadProcessor,
   createToolDispatcher,
   type Ingress,
+  type Measuring,
+  measuredCallbacks,
+  measuredDedup,
+  measuredDispatches,
+  measuredLedger,
+  measuredProcessorPorts,
+  measuredTransport,
   type Service,
+  type ToolDispatcherDeps,
 } from '@dormouse/runtime';
+import { areKept } from '@dormouse/ports';
 import type { Config } from './config.ts';
 import { createRateGate, limitOfRate, type RateGate } from './http/door/rate-gate.ts';
 import type { Platform } from './platform/platform.ts';
@@ -44,14 +53,7 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         sealer,
         signingKey: keys.key('thread tokens'),
       }),
-    callbackGateway: () =>
-      createCallbackGateway({
-        ...stores,
-        tokens: callbackTokens(),
-        ...{ sealer, clock, entropy, logger },
-        rate: limitOfRate(config.TENANT_CALLBACKS_PER_S ?? platform.traits.tenantRate),
-        settings: { loginDeadlineMs: config.OAUTH_DEADLINE_MS, choiceDeadlineMs: config.CHOICE_DEADLINE_MS },
-      }),
+    callbackGateway: () => callbackGateway(config, platform, callbackTokens()),
     inputSweeper: () => {
       const failed = (fault: unknown): void => logger.error('input_sweep_failed', { reason: String(fault) });
       return createInputSweeper({
@@ -64,7 +66,11 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
     },
     threadProcessor: () => threadProcessor(config, platform),
     toolDispatcher: () => toolDispatcher(config, platform, callbackTokens()),
-    notifier: () => createNotifier({ ...stores, transport, sealer, clock, entropy, logger }),
+    notifier: () => {
+      const measuring = measuringOf(platform);
+      const measured = measuring === null ? transport : measuredTransport(transport, measuring);
+      return createNotifier({ ...stores, transport: measured, sealer, clock, entropy, logger });
+    },
   };
 }
 
@@ -78,11 +84,30 @@ function createTokens({ keys }: Platform, publicBase: string): CallbackTokens {
   });
 }
 
+function callbackGateway(config: Config, platform: Platform, tokens: CallbackTokens): CallbackGateway {
+  const { stores, traits, sealer, clock, entropy, logger, metrics } = platform;
+  const isMeasured = areKept(metrics);
+  const gateway = createCallbackGateway({
+    ...stores,
+    ...(isMeasured ? { dedup: measuredDedup(stores.dedup, metrics) } : {}),
+    ...{ tokens, sealer, clock, entropy, logger },
+    rate: limitOfRate(config.TENANT_CALLBACKS_PER_S ?? traits.tenantRate),
+    settings: { loginDeadlineMs: config.OAUTH_DEADLINE_MS, choiceDeadlineMs: config.CHOICE_DEADLINE_MS },
+  });
+  return isMeasured ? measuredCallbacks(gateway, metrics) : gateway;
+}
+
+/** Null when nothing is measured. */
+const measuringOf = ({ metrics }: Platform): Measuring | null =>
+  areKept(metrics) ? { metrics, now: () => performance.now() } : null;
+
 function threadProcessor(config: Config, platform: Platform): Service {
   const { stores, traits, model, clock, entropy, logger, keys, argumentValidator } = platform;
+  const measuring = measuringOf(platform);
   return createThreadProcessor({
     ...stores,
     ...{ model, clock, entropy, logger },
+    ...(measuring === null ? {} : measuredProcessorPorts({ ...stores, model }, measuring, clock)),
     validateArguments: argumentValidator.validate,
     idKey: keys.key('ids'),
     settings: {
@@ -99,6 +124,7 @@ function toolDispatcher(config: Config, platform: Platform, tokens: CallbackToke
   return createToolDispatcher({
     ...stores,
     ...{ transport, clock, entropy, logger },
+    ...measuredDispatcher(platform),
     callbackTokens: tokens,
     settings: {
       ackTimeoutMs: config.TOOL_ACK_TIMEOUT_MS,
@@ -107,4 +133,16 @@ function toolDispatcher(config: Config, platform: Platform, tokens: CallbackToke
       unknownOutcomeGraceMs: config.UNKNOWN_OUTCOME_GRACE_MS,
     },
   });
+}
+
+/** The ports of the dispatcher that are measured; none when nothing is. */
+function measuredDispatcher(platform: Platform): Partial<Pick<ToolDispatcherDeps, 'work' | 'ledger' | 'transport'>> {
+  const { stores, transport, clock } = platform;
+  const measuring = measuringOf(platform);
+  if (measuring === null) return {};
+  return {
+    work: measuredDispatches(stores.work, measuring.metrics, clock),
+    ledger: measuredLedger(stores.ledger, measuring.metrics),
+    transport: measuredTransport(transport, measuring),
+  };
 }
