@@ -38,6 +38,31 @@ describe('the metrics of a process', () => {
     expect(JSON.stringify([...scrape])).not.toMatch(/thr_nothing|nowhere/);
   });
 
+  it('say what a turn with one tool did', async () => {
+    const opened = await system.request('POST', '/v1/threads', { agent: 'assistant' });
+    const thread = `/v1/threads/${opened.json.id}`;
+    const headers = { prefer: 'wait=30' };
+    const text = 'What is the weather in Oslo?';
+    expect((await system.request('POST', `${thread}/messages`, { text }, { headers })).json.status).toBe('idle');
+    const scrape = await scrapeOf(system);
+    const tool = { tool_server: 'example-tools' };
+    const model = { provider: 'demo', model: 'demo' };
+    expect(valueOf(scrape, 'dormouse_turns_total', { outcome: 'completed' })).toBe(1);
+    expect(valueOf(scrape, 'dormouse_turn_duration_seconds')).toBe(1);
+    expect(valueOf(scrape, 'dormouse_tool_calls_total', { ...tool, outcome: 'result' })).toBe(1);
+    expect(valueOf(scrape, 'dormouse_tool_attempts_total', { ...tool, class: '2xx' })).toBe(1);
+    expect(valueOf(scrape, 'dormouse_tool_ack_seconds', tool)).toBe(1);
+    expect(valueOf(scrape, 'dormouse_tool_wait_seconds', tool)).toBe(1);
+    expect(valueOf(scrape, 'dormouse_callbacks_total', { status: '200' })).toBe(1);
+    expect(valueOf(scrape, 'dormouse_completions_total', { ...model, outcome: 'recorded' })).toBe(2);
+    expect(valueOf(scrape, 'gen_ai_client_operation_duration_seconds', { gen_ai_provider_name: 'demo' })).toBe(2);
+    expect(valueOf(scrape, 'dormouse_inputs_total', { kind: 'UserMessage' })).toBe(1);
+    for (const name of ['decide', 'append', 'payment'])
+      expect(valueOf(scrape, `dormouse_${name}_duration_seconds`), name).toBeGreaterThanOrEqual(4);
+    expect(valueOf(scrape, 'dormouse_input_wait_seconds')).toBeGreaterThanOrEqual(3);
+    expect(valueOf(scrape, 'dormouse_dispatch_duration_seconds')).toBe(2); // a load and a call
+  });
+
   it('need a key that administers the tenant', async () => {
     const { json } = await system.request('POST', '/v1/api-keys', {
       name: 'reader',
