@@ -1,10 +1,19 @@
 // Opens a data directory and gives every store and both buses of the standalone topology over its one file.
-import { type Clock, localRateLimits, type Stores } from '@dormouse/ports';
+import {
+  areKept,
+  type Clock,
+  localRateLimits,
+  type Metrics,
+  noMetrics,
+  type PartitionLoad,
+  type Stores,
+} from '@dormouse/ports';
 import { createAgents } from './stores/agents.ts';
 import { createApiKeys } from './stores/api-keys.ts';
 import { createBlobs } from './stores/blobs.ts';
 import { type DataDirectory, holdDataDirectory } from './file/data-directory.ts';
 import { openReader, prepareDatabase, type Reader } from './file/database.ts';
+import { measuredReader, measuredWriter } from './file/measured-file.ts';
 import { createDispatchLedger } from './stores/dispatch-ledger.ts';
 import { type GroupWriter, startGroupWriter } from './writer/group-writer.ts';
 import { createIdempotencyKeys } from './stores/idempotency-keys.ts';
@@ -30,6 +39,8 @@ export interface SqliteOptions {
   /** The data directory; created if missing. One process at a time. */
   readonly directory: string;
   readonly clock?: Clock;
+  /** Default: none. */
+  readonly metrics?: Metrics;
   /** Limit of undecided inputs, in all. */
   readonly undecidedInputsMax?: number;
   readonly undecidedInputsPerThreadMax?: number;
@@ -46,6 +57,8 @@ export interface SqliteOptions {
 export interface SqliteStores extends Stores {
   /** Exact counts since opening: transactions, syncs, commits. */
   counters(): WriterCounters;
+  /** What the buses have in hand. */
+  load(): readonly PartitionLoad[];
   /** Limits the file's size from now on, like a full disk; null lifts the limit. */
   limitSize(bytesMax: number | null): Promise<void>;
   /** Stores what is queued, refuses what comes later, releases the directory for the next process. */
@@ -69,7 +82,9 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStores> 
       queuedMax: 100_000,
       lazyMsMax: 50,
     });
-    return assemble(options, held, reader, writer);
+    const { metrics = noMetrics } = options;
+    if (!areKept(metrics)) return assemble(options, held, reader, writer);
+    return assemble(options, held, measuredReader(reader, metrics), measuredWriter(writer, metrics));
   } catch (error) {
     held.release();
     throw error;
@@ -116,6 +131,7 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     dedup: createRecentIds(10_000),
     feed: createLocalLiveFeed({ soFarCharactersMax: 262_144, threadsMax: 10_000 }),
     counters: () => writer.counters(),
+    load: () => [inputs.load(), ...work.load()],
     limitSize: (bytesMax) => writer.limitPages(pagesOf(bytesMax)),
     close: async () => {
       sweeper.stop();

@@ -8,7 +8,16 @@
 //   Q4. Undecided inputs are bounded, in all and per thread; above that `publish` is refused with UNAVAILABLE.
 //   Q5. An input that cannot be decided for `undecidedMsMax` (the disk is full, or no further work may begin) is
 //       refused with UNAVAILABLE and withdrawn: it is not decided later, unless its commit was under way already.
-import type { Assignment, InputBus, InputConsumer, Subscription, ThreadDelivery, ThreadKey } from '@dormouse/ports';
+import { TransientSet } from '@dormouse/collections';
+import type {
+  Assignment,
+  InputBus,
+  InputConsumer,
+  PartitionLoad,
+  Subscription,
+  ThreadDelivery,
+  ThreadKey,
+} from '@dormouse/ports';
 import { unavailable } from '../file/fault-of.ts';
 import type { OwedCommits } from './owed-commits.ts';
 import { createUndecidedInputs, type UndecidedInput } from './undecided-inputs.ts';
@@ -23,6 +32,7 @@ export interface LocalInputBusOptions {
 }
 
 export interface LocalInputBus extends InputBus {
+  load(): PartitionLoad;
   /** Refuses inputs that are published from now on or are not decided yet. */
   close(): void;
 }
@@ -48,6 +58,8 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
   let owner: Owner | null = null;
   let generation = 0;
   let closed = false;
+  /** Publication times of what is delivered and not released, oldest delivery first. */
+  let open = new TransientSet<number>();
   let poll: NodeJS.Timeout | null = null;
   let sweep: NodeJS.Timeout | null = null;
 
@@ -105,6 +117,8 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
     from: number | null = null,
   ): Omit<ThreadDelivery, 'what'> {
     const holder = {};
+    const mine = open;
+    const ticket = mine.add(published?.since ?? performance.now());
     owed.hold(key, holder);
     if (from !== null) owed.decided(key, holder, from);
     return {
@@ -119,6 +133,7 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
       isWithdrawn: () => published?.isWithdrawn === true,
       release: () => {
         if (to.revoked) return;
+        mine.delete(ticket);
         owed.release(key, holder);
         deliverAll();
       },
@@ -132,6 +147,7 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
     queue = recoveries.map(({ key, from }) => ({ what: 'recovery', key, from }));
     for (const published of undecided.all()) queue.push({ what: 'input', published });
     first = 0;
+    open = new TransientSet();
     return { assignment: { partition, generation }, consumer, revoked: false };
   }
 
@@ -161,6 +177,11 @@ export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBu
       consumer.assigned(mine.assignment);
       deliverAll();
       return { close: (withinMs) => revoke(mine, withinMs) };
+    },
+    load: () => {
+      const [oldest = performance.now()] = open.values();
+      const lag = open.size + queue.length - first;
+      return { topic: 'inputs', partition, lag, inFlight: open.size, oldestMs: performance.now() - oldest };
     },
     close: () => {
       closed = true;

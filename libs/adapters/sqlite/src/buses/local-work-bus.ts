@@ -7,6 +7,7 @@
 import { type Place, type Ticket, TransientSet, createFairSemaphore, withPlace } from '@dormouse/collections';
 import {
   type Clock,
+  type PartitionLoad,
   placeKeyOf,
   type Receipt,
   type Subscription,
@@ -24,6 +25,7 @@ export interface LocalWorkBusOptions {
 }
 
 export interface LocalWorkBus extends WorkBus {
+  load(): readonly PartitionLoad[];
   /** Refuses messages that are published from now on. */
   close(): void;
 }
@@ -37,6 +39,8 @@ interface Job<Message> {
 }
 
 interface Topic<Message> {
+  /** Published and not handled. */
+  readonly unfinished: number;
   publish(message: Message): Promise<Receipt>;
   consume(handle: (message: Message, place: Place) => Promise<void>): Promise<Subscription>;
 }
@@ -55,6 +59,7 @@ export function createLocalWorkBus(options: LocalWorkBusOptions): LocalWorkBus {
   return {
     publish: (topic, message) => topics[topic].publish(message),
     consume: (topic, handle) => topics[topic].consume(handle),
+    load: () => (['dispatches', 'notices'] as const).map((topic) => loadOf(topic, topics[topic].unfinished)),
     close: () => {
       closed = true;
     },
@@ -112,6 +117,9 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
   }
 
   return {
+    get unfinished() {
+      return unfinished.size;
+    },
     publish: async (message) => {
       if (isClosed()) throw unavailable('The runtime is shutting down.');
       if (unfinished.size >= options.queuedMax) throw unavailable('Too much work is waiting.');
@@ -131,3 +139,9 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
     },
   };
 }
+
+/** All of it is in memory, in one partition. */
+const loadOf = (topic: keyof WorkTopics, lag: number): PartitionLoad => ({
+  ...{ topic, partition: 0, lag, inFlight: lag },
+  oldestMs: 0,
+});
