@@ -8,7 +8,7 @@
 //   C4. The URL, which may contain a password, is never repeated.
 //   C5. What Mongoose refuses before it sends anything (a field that no schema declares) is our own mistake: it stays
 //       what it is, and is not UNAVAILABLE, which callers repeat.
-import { certificateProblem, Fault, networkErrorCode } from '@dormouse/ports';
+import { certificateProblem, Fault, type Metrics, networkErrorCode, noMetrics } from '@dormouse/ports';
 import mongoose, { type Connection, type Model } from 'mongoose';
 import { checkShapes } from './document-shape.ts';
 
@@ -29,6 +29,8 @@ export interface MongoServer {
   read<Answer>(ask: () => PromiseLike<Answer>): Promise<Answer>;
   /** One change. Errors about the data (a duplicate key) stay what they are. */
   write<Answer>(change: () => PromiseLike<Answer>): Promise<Answer>;
+  /** Times the insert of a group of commits, whose errors say more than those of other changes. */
+  timedAppend<Answer>(insert: () => PromiseLike<Answer>): Promise<Answer>;
   counted: { -readonly [name in keyof MongoCounters]: number };
   /** @throws Fault UNAVAILABLE when the server does not answer. */
   ping(): Promise<void>;
@@ -41,6 +43,8 @@ export interface ServerOptions {
   readonly database?: string | undefined;
   readonly selectionTimeoutMs?: number | undefined;
   readonly connectionsMax?: number | undefined;
+  /** Default: none. */
+  readonly metrics?: Metrics | undefined;
 }
 
 const duplicateKey = 11_000;
@@ -80,13 +84,29 @@ export async function connectServer(options: ServerOptions): Promise<MongoServer
     await connection.destroy();
     throw faultOf(error);
   }
+  const { metrics = noMetrics } = options;
+  const times = {
+    reads: metrics.histogram('dormouse_store_duration_seconds', 'mongo', 'read'),
+    writes: metrics.histogram('dormouse_store_duration_seconds', 'mongo', 'write'),
+    appends: metrics.histogram('dormouse_store_duration_seconds', 'mongo', 'append'),
+  };
   const counted = { reads: 0, writes: 0, groups: 0, commits: 0, unknownOutcomes: 0 };
+
+  /** A trip that fails is timed, too: an outage is the longest of them. */
+  async function timed<Answer>(work: () => PromiseLike<Answer>, kind: keyof typeof times): Promise<Answer> {
+    const from = performance.now();
+    try {
+      return await work();
+    } finally {
+      times[kind].record((performance.now() - from) / 1_000);
+    }
+  }
 
   async function trip<Answer>(work: () => PromiseLike<Answer>, kind: 'reads' | 'writes'): Promise<Answer> {
     for (let tries = 1; ; tries += 1) {
       counted[kind] += 1;
       try {
-        return await work();
+        return await timed(work, kind);
       } catch (error) {
         if (codeOf(error) === deadlock && tries < deadlockTriesMax) continue;
         throw isDuplicate(error) || error instanceof mongoose.Error ? error : faultOf(error); // (C5)
@@ -98,6 +118,7 @@ export async function connectServer(options: ServerOptions): Promise<MongoServer
     connection,
     read: (ask) => trip(ask, 'reads'),
     write: (change) => trip(change, 'writes'),
+    timedAppend: (insert) => timed(insert, 'appends'),
     counted,
     ping: async () => void (await trip(() => connection.db!.command({ ping: 1 }), 'reads')),
     close: () => connection.close(),

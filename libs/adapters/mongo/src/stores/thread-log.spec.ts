@@ -31,8 +31,9 @@ function goneAfter(...inserts: readonly (readonly Refusal[])[]): {
     throw new Fault('UNAVAILABLE', 'no primary');
   };
   const counted = { reads: 0, writes: 0, groups: 0, commits: 0, unknownOutcomes: 0 };
+  const timedAppend = <Answer>(insert: () => Promise<Answer>): Promise<Answer> => insert();
   const connection = { model: () => ({ collection: { insertMany } }) };
-  return { server: { connection, counted, read } as unknown as MongoServer, stored };
+  return { server: { connection, counted, read, timedAppend } as unknown as MongoServer, stored };
 }
 
 const threads = (count: number): readonly Append[] =>
