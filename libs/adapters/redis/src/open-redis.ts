@@ -1,5 +1,5 @@
 // Opens what the cluster keeps in Redis: hints and positive facts. Everything works without them, slower.
-import type { Logger, Stores } from '@dormouse/ports';
+import { type Logger, type Metrics, noMetrics, type Stores } from '@dormouse/ports';
 import type { ConnectionOptions } from 'node:tls';
 import { createDedup } from './dedup.ts';
 import { createLiveFeed } from './live-feed.ts';
@@ -13,6 +13,8 @@ export interface RedisOptions {
   /** Prefix of every key and channel: one installation, one prefix. The tenant follows it. */
   readonly prefix: string;
   readonly logger: Logger;
+  /** Default: none. */
+  readonly metrics?: Metrics;
 }
 
 export interface RedisHints extends Pick<Stores, 'dedup' | 'feed' | 'rates'> {
@@ -25,9 +27,11 @@ const connectWithinMs = 2_000;
 const rememberedMs = 86_400_000;
 
 /** Never fails: a Redis that is away now may come later. */
-export async function openRedis({ url, tls, prefix, logger }: RedisOptions): Promise<RedisHints> {
-  const commands = openLink({ url, tls, name: 'dormouse-commands', logger });
-  const subscriptions = openLink({ url, tls, name: 'dormouse-subscriptions', logger });
+export async function openRedis({ url, tls, prefix, logger, metrics = noMetrics }: RedisOptions): Promise<RedisHints> {
+  const times = (operation: string) => metrics.histogram('dormouse_store_duration_seconds', 'redis', operation);
+  const link = { url, tls, logger };
+  const commands = openLink({ ...link, name: 'dormouse-commands', times: times('command') });
+  const subscriptions = openLink({ ...link, name: 'dormouse-subscriptions', times: times('subscribe') });
   await Promise.all([readyOrAway(commands, connectWithinMs), readyOrAway(subscriptions, connectWithinMs)]);
   return {
     dedup: createDedup(commands, prefix, rememberedMs),

@@ -5,7 +5,7 @@
 //   L2. An outage is logged once when it begins, and once when it ends.
 //   L3. The URL, which may contain a password, is never repeated.
 //   L4. A server that stays silent is away: one timer for the connection; one per command would cost more than it.
-import { certificateProblem, type Logger } from '@dormouse/ports';
+import { certificateProblem, type Histogram, type Logger } from '@dormouse/ports';
 import { Redis } from 'ioredis';
 import type { ConnectionOptions } from 'node:tls';
 
@@ -25,10 +25,12 @@ export interface LinkOptions {
   readonly tls?: ConnectionOptions | undefined;
   readonly name: string;
   readonly logger: Logger;
+  /** Of the commands that Redis answers. */
+  readonly times: Histogram;
 }
 
 /** Connects in the background. */
-export function openLink({ url, tls, name, logger }: LinkOptions): RedisLink {
+export function openLink({ url, tls, name, logger, times }: LinkOptions): RedisLink {
   const client = new Redis(url, {
     connectionName: name,
     ...(url.startsWith('rediss:') ? { tls: { ...tls } } : {}),
@@ -53,7 +55,10 @@ export function openLink({ url, tls, name, logger }: LinkOptions): RedisLink {
     client,
     ask: async (question, otherwise) => {
       try {
-        return await question(client);
+        const from = performance.now();
+        const answer = await question(client);
+        times.record((performance.now() - from) / 1_000);
+        return answer;
       } catch {
         return otherwise; // the outage is logged already
       }
