@@ -1,5 +1,5 @@
 // The consumer over the real kafkajs and brokers in memory.
-import type { Assignment, Logger } from '@dormouse/ports';
+import { type Assignment, type Logger, noMetrics } from '@dormouse/ports';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type GroupConsumer, joinGroup } from './group-consumer.ts';
@@ -35,8 +35,9 @@ async function startProcess(brokers: BrokersInMemory): Promise<Process> {
     warn: () => {},
     error: (event, fields) => void errors.push({ event, fields }),
   };
+  const commitTimes = noMetrics.histogram('dormouse_store_duration_seconds');
   const consumer = await joinGroup(
-    { kafka: brokers.kafka(), groupId: 'processors', topic, sessionTimeoutMs: 400, logger },
+    { kafka: brokers.kafka(), groupId: 'processors', topic, sessionTimeoutMs: 400, logger, commitTimes },
     {
       assigned: (claim) => void assigned.push(claim),
       revoked: async () => {},

@@ -21,7 +21,14 @@
 //   C10. No two claims of a process have the same partition and generation: a group may restart its count, and one
 //       generation may see two claims of a partition. (C8)
 //   C11. A leader that moves ends no claim: the partition goes on with the new one. (kafkajs-internals P11)
-import { Fault, type Assignment, type Logger, type Subscription } from '@dormouse/ports';
+import {
+  Fault,
+  type Assignment,
+  type Histogram,
+  type Logger,
+  type PartitionLoad,
+  type Subscription,
+} from '@dormouse/ports';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { faultOf, unavailable } from './kafka-client.ts';
@@ -52,11 +59,15 @@ export interface GroupOptions {
   readonly topic: string;
   readonly sessionTimeoutMs: number;
   readonly logger: Logger;
+  /** Of the commits of offsets. */
+  readonly commitTimes: Histogram;
 }
 
 export interface GroupConsumer extends Subscription {
   /** Partitions of the present assignment. */
   owned(): ReadonlySet<number>;
+  /** What it has in hand, by partition; the ends of the logs are asked for. */
+  load(): Promise<readonly Omit<PartitionLoad, 'topic'>[]>;
   /** Null, or why the consumer does not work now. */
   problem(): string | null;
   /** Null, or why the consumer will never work again by itself: this process has to be restarted. (C6) */
@@ -78,6 +89,8 @@ interface Claim extends Assignment {
   revoked: boolean;
   /** A record was finished since the last commit. */
   dirty: boolean;
+  /** Where the log ended when it was last looked at. */
+  end: number;
 }
 
 const commitEveryMs = 250;
@@ -144,6 +157,35 @@ class TopicConsumer implements GroupConsumer {
 
   owned(): ReadonlySet<number> {
     return new Set(this.#claims.keys());
+  }
+
+  async load(): Promise<readonly Omit<PartitionLoad, 'topic'>[]> {
+    const claims = [...this.#claims.values()];
+    await this.#lookAtEnds(claims);
+    const now = Date.now();
+    return claims.map(({ partition, watermark, end }) => ({
+      partition,
+      lag: Math.max(0, end - watermark.low),
+      inFlight: watermark.openCount,
+      oldestMs: Math.max(0, now - (watermark.oldestAt ?? now)),
+    }));
+  }
+
+  /** Brokers that do not answer leave the ends as they were known. */
+  async #lookAtEnds(claims: readonly Claim[]): Promise<void> {
+    const membership = this.#membership;
+    if (membership === null || claims.length === 0) return;
+    const { topic } = this.#options;
+    const partitions = claims.map(({ partition }) => ({ partition }));
+    try {
+      const [found] = await membership.cluster.fetchTopicsOffset([{ topic, partitions, fromBeginning: false }]);
+      for (const { partition, offset } of found?.partitions ?? []) {
+        const claim = claims.find((each) => each.partition === partition);
+        if (claim !== undefined) claim.end = Math.max(claim.end, Number(offset));
+      }
+    } catch {
+      // The consumer's own requests report an outage.
+    }
   }
 
   problem(): string | null {
@@ -292,7 +334,7 @@ class TopicConsumer implements GroupConsumer {
     const watermark = new Watermark(from, metadata);
     const claim: Claim = {
       ...{ partition, generation: this.#generation, groupGeneration, positions, watermark, isPlaced },
-      ...{ epoch: null, missing: null, revoked: false, dirty: false },
+      ...{ epoch: null, missing: null, revoked: false, dirty: false, end: from },
     };
     if (isPlaced) positions?.resolveOffset({ topic: this.#options.topic, partition, offset: String(from - 1) });
     this.#claims.set(partition, claim);
@@ -369,6 +411,7 @@ class TopicConsumer implements GroupConsumer {
     const claim = this.#claims.get(batch.partition);
     if (claim === undefined || claim.revoked) return;
     if (!isFetchOf(claim, fetchOf(batch))) return; // (C7)
+    claim.end = Math.max(claim.end, Number(batch.highWatermark));
     for (const message of batch.messages) {
       if (claim.revoked || this.#isClosed) return;
       if (this.#handlers.busy()) return this.#pause();
@@ -380,7 +423,7 @@ class TopicConsumer implements GroupConsumer {
         if (!isLost) return this.#standStill(claim); // (C9)
       }
       claim.missing = null;
-      const isNew = claim.watermark.deliver(offset);
+      const isNew = claim.watermark.deliver(offset, Number(message.timestamp));
       if (isNew) claim.epoch = epoch; // an old leader may answer late, with what the new one has already given
       payload.resolveOffset(message.offset);
       const isAgain = offset < claim.watermark.deliveredBefore;
@@ -454,6 +497,7 @@ class TopicConsumer implements GroupConsumer {
       const { offset, metadata } = watermark.commit();
       return { partition, offset: String(offset), metadata };
     });
+    const began = performance.now();
     try {
       await membership.coordinator.offsetCommit({
         groupId,
@@ -461,6 +505,7 @@ class TopicConsumer implements GroupConsumer {
         groupGenerationId: first.groupGeneration,
         topics: [{ topic, partitions }],
       });
+      this.#options.commitTimes.record((performance.now() - began) / 1_000);
     } catch (error) {
       for (const claim of claims) claim.dirty = true;
       logger.warn('offsets_not_committed', { topic, reason: (error as Error).message });

@@ -14,7 +14,8 @@ it('W2 an assignment that was revoked takes none with it that bears the same num
     partitionOf: () => 0,
     join: async (_name, handlers) => {
       joined.resolve(handlers);
-      return { owned: () => new Set(), problem: () => null, stalled: () => null, close: async () => {} };
+      const idle = { owned: () => new Set<number>(), load: async () => [], problem: () => null, stalled: () => null };
+      return { ...idle, close: async () => {} };
     },
     inFlightMax: 10,
     heldMax: 10,

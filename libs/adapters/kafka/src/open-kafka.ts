@@ -1,5 +1,13 @@
 // Opens both buses of the cluster topology over one Kafka.
-import type { InputBus, Logger, ThreadKey, WorkBus } from '@dormouse/ports';
+import {
+  type InputBus,
+  type Logger,
+  type Metrics,
+  noMetrics,
+  type PartitionLoad,
+  type ThreadKey,
+  type WorkBus,
+} from '@dormouse/ports';
 import type { Admin, Kafka, PartitionerArgs, SASLOptions } from 'kafkajs';
 import type { ConnectionOptions } from 'node:tls';
 import { createBrokerProbe } from './broker-probe.ts';
@@ -26,6 +34,8 @@ export interface KafkaOptions {
   /** Creates missing topics; without it a missing topic is a fault. */
   readonly makeTopics?: TopicPlan | undefined;
   readonly logger: Logger;
+  /** Default: none. */
+  readonly metrics?: Metrics | undefined;
 }
 
 export interface KafkaBus {
@@ -38,6 +48,8 @@ export interface KafkaBus {
     owned(): ReadonlySet<number>;
   };
   readonly identity: BusIdentity;
+  /** What the consumers of this process have in hand. */
+  load(): Promise<readonly PartitionLoad[]>;
   /** Installations that have marked these topics; exactly one, once they are set up. @throws Fault UNAVAILABLE. */
   marks(): Promise<readonly string[]>;
   /** Marks the topics as this installation's. @throws Fault UNAVAILABLE. */
@@ -65,7 +77,8 @@ function partitionGiven({ message }: PartitionerArgs): number {
 
 /** @throws Fault UNAVAILABLE, TOPICS_UNFIT. */
 export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
-  const { prefix, logger } = options;
+  const { prefix, logger, metrics = noMetrics } = options;
+  const times = (operation: string) => metrics.histogram('dormouse_store_duration_seconds', 'kafka', operation);
   const kafka = createClient(options);
   const {
     cluster,
@@ -87,7 +100,7 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
     await producer.disconnect();
     throw faultOf(error);
   }
-  const sender = createRecordSender(producer, recordBytesMax);
+  const sender = createRecordSender(producer, recordBytesMax, times('produce'));
   const probe = createBrokerProbe(kafka, `${prefix}inputs`);
   const partitionOf = createPartitioner(count);
   const consumers = new Map<TopicName, Set<GroupConsumer>>();
@@ -95,11 +108,14 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
   async function join(name: TopicName, handlers: GroupHandlers): Promise<GroupConsumer> {
     const groupId = prefix + groupNames[name];
     const sessionTimeoutMs = options.sessionTimeoutMs ?? 8_000;
-    const consumer = await joinGroup({ kafka, groupId, topic: prefix + name, sessionTimeoutMs, logger }, handlers);
+    const commitTimes = times('commit');
+    const group = { kafka, groupId, topic: prefix + name, sessionTimeoutMs, logger, commitTimes };
+    const consumer = await joinGroup(group, handlers);
     const ours = consumers.get(name) ?? new Set();
     consumers.set(name, ours.add(consumer));
     return {
       owned: () => consumer.owned(),
+      load: () => consumer.load(),
       problem: () => consumer.problem(),
       stalled: () => consumer.stalled(),
       close: async (withinMs) => {
@@ -130,6 +146,10 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
       owned: () => new Set([...(consumers.get('inputs') ?? [])].flatMap((consumer) => [...consumer.owned()])),
     },
     identity: { cluster, prefix, partitions: count },
+    load: async () => {
+      const all = [...consumers].flatMap(([topic, ours]) => [...ours].map((each) => loadOf(topic, each)));
+      return (await Promise.all(all)).flat();
+    },
     marks: () => withAdmin(kafka, (admin) => marksUnder(admin, prefix)),
     mark: (installation) =>
       withAdmin(kafka, (admin) => putMark(admin, { prefix, installation, replication: copies }, logger)),
@@ -142,6 +162,10 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
       await sender.close();
     },
   };
+}
+
+async function loadOf(topic: TopicName, consumer: GroupConsumer): Promise<readonly PartitionLoad[]> {
+  return (await consumer.load()).map((load) => ({ topic, ...load }));
 }
 
 async function preparedTopics(

@@ -9,7 +9,7 @@
 //       the partition and resolves.
 //   S3. A record above the limit is refused alone, before it is sent, and a request stays below the brokers' limit: the
 //       record fails no other record of its request.
-import { Fault } from '@dormouse/ports';
+import { Fault, type Histogram, noMetrics } from '@dormouse/ports';
 import type { Message, Producer } from 'kafkajs';
 import { Linger } from './linger.ts';
 import { faultOf, unavailable } from './kafka-client.ts';
@@ -43,7 +43,12 @@ const acksOfAll = -1;
 /** Rounds for the records that no answer named. */
 const roundsMax = 10;
 
-export function createRecordSender(producer: Producer, recordBytesMax: number): RecordSender {
+/** `times`: of the requests that brokers answer. */
+export function createRecordSender(
+  producer: Producer,
+  recordBytesMax: number,
+  times: Histogram = noMetrics.histogram('dormouse_store_duration_seconds'),
+): RecordSender {
   let queue: Waiting[] = [];
   let sending: Promise<void> | null = null;
   let closed = false;
@@ -66,7 +71,9 @@ export function createRecordSender(producer: Producer, recordBytesMax: number): 
     try {
       for (let round = 0; unsent.length > 0; round += 1) {
         if (round === roundsMax) throw unavailable('Kafka did not answer for all records that were sent.');
+        const from = performance.now();
         const answers = await producer.sendBatch({ acks: acksOfAll, topicMessages: byTopic(unsent) });
+        times.record((performance.now() - from) / 1_000);
         const answered = new Set(answers.map(({ topicName, partition }) => placeOf(topicName, partition)));
         const isAnswered = ({ record: { topic, partition } }: Waiting): boolean =>
           answered.has(placeOf(topic, partition));

@@ -11,8 +11,8 @@ const bitmapBytesMax = 2_950;
 const mark = 'd1:';
 
 export class Watermark {
-  /** Delivered and not finished, oldest first. */
-  readonly #open = new Set<number>();
+  /** Delivered and not finished, with the times of their records, oldest first. */
+  readonly #open = new Map<number, number>();
   /** Finished in an earlier assignment, above the offset where this one began. */
   readonly #before: Set<number>;
   /** The highest offset known to have been delivered in an earlier assignment; every lower offset was delivered too. */
@@ -29,15 +29,15 @@ export class Watermark {
     this.deliveredBefore = finished.at(-1) ?? from - 1;
   }
 
-  /** False when this offset was delivered before, or is known to be finished: then it is not delivered. */
-  deliver(offset: number): boolean {
+  /** `at`: the time of its record. False when this offset was delivered before, or is known to be finished: then it is not delivered. */
+  deliver(offset: number, at = 0): boolean {
     if (offset < this.#next) return false;
     this.#next = offset + 1;
     if (this.#before.delete(offset)) {
       this.#note(offset);
       return false;
     }
-    this.#open.add(offset);
+    this.#open.set(offset, at);
     return true;
   }
 
@@ -59,7 +59,13 @@ export class Watermark {
 
   /** The first offset that is not finished. (W1) */
   get low(): number {
-    const [oldest = this.#next] = this.#open;
+    const [oldest = this.#next] = this.#open.keys();
+    return oldest;
+  }
+
+  /** The time of the oldest record that is not finished; null for none. */
+  get oldestAt(): number | null {
+    const [oldest = null] = this.#open.values();
     return oldest;
   }
 
