@@ -13,6 +13,7 @@ import type { Clock, Entropy, InputConsumer, Logger, Model, Stores, Subscription
 import { hashKeyOf } from '../log/keyed-hash.ts';
 import { measuredProtocol } from '../metrics/measured-protocol.ts';
 import type { Measuring } from '../metrics/measuring.ts';
+import { observeProcessor } from '../metrics/processor-gauges.ts';
 import type { Service } from '../service.ts';
 import { type AssignmentHome, createAssignment, type LiveAssignment } from './lane/assignment.ts';
 import type { ValidateArguments } from './completion/call-arguments.ts';
@@ -89,6 +90,7 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
   const parts = createParts(deps, load);
   const assignments = new Map<string, LiveAssignment>();
   let subscription: Subscription | null = null;
+  observe(deps, parts.completions, assignments);
 
   const consumer: InputConsumer = {
     assigned: (assignment) => {
@@ -133,6 +135,24 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
       await parts.projections.flush();
     },
   };
+}
+
+function observe(
+  { measuring, timers, clock }: ThreadProcessorDeps,
+  completions: CompletionRunner,
+  assignments: ReadonlyMap<string, LiveAssignment>,
+): void {
+  if (measuring === undefined) return;
+  const lanes = (): number => [...assignments.values()].reduce((sum, assignment) => sum + assignment.lanes, 0);
+  const slots = {
+    get taken() {
+      return completions.inFlight;
+    },
+    get waiting() {
+      return completions.waiting;
+    },
+  };
+  observeProcessor(measuring.metrics, { lanes, slots, timers, clock });
 }
 
 function createParts(deps: ThreadProcessorDeps, load: Load): Parts {

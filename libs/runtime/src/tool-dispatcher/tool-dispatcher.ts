@@ -16,6 +16,7 @@ import {
   type Entropy,
   type InputBus,
   type Logger,
+  type Metrics,
   placeKeyOf,
   type Subscription,
   type ThreadLog,
@@ -27,6 +28,7 @@ import {
 } from '@dormouse/ports';
 import { unreachable, type WithdrawCall } from '@dormouse/thread';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
+import { observeDispatcher } from '../metrics/dispatcher-gauges.ts';
 import type { Service } from '../service.ts';
 import { deliver, Interrupted, type Conclusion, type Delivery } from './deliver/delivery.ts';
 import { dispatchFailure, type Failure } from './deliver/dispatch-failure.ts';
@@ -53,9 +55,14 @@ export interface ToolDispatcherDeps {
   readonly entropy: Entropy;
   readonly logger: Logger;
   readonly settings?: Partial<DispatcherSettings>;
+  /** Default: none. */
+  readonly metrics?: Metrics;
 }
 
 interface RunningCall {
+  readonly toolServer: string;
+  /** Time of the commit that owes it. */
+  readonly at: number;
   readonly cancelToken: CancelTokenSource;
   withdrawn: boolean;
   done: Promise<void>;
@@ -86,6 +93,12 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   const others = new Set<Promise<void>>();
   let subscription: Subscription | null = null;
   let isStopping = false;
+  if (deps.metrics !== undefined)
+    observeDispatcher(deps.metrics, {
+      breakers: () => gates.states(),
+      openCalls: () =>
+        [...runningCalls.values()].map(({ toolServer, at }) => [toolServer, Math.max(0, clock.now() - at)] as const),
+    });
 
   /** The failure in words for the model; after a 409 that needs the new manifest. */
   async function wordsFor(call: OwedCall, failure: Failure): Promise<Failure> {
@@ -145,7 +158,11 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const id = callKeyOf(call, call.effect.toolCallId);
     const known = runningCalls.get(id);
     if (known !== undefined) return place.releasedDuring(() => known.done); // (T2)
-    const running: RunningCall = { cancelToken: new CancelTokenSource(), withdrawn: false, done: Promise.resolve() };
+    const { at, effect } = call;
+    const running: RunningCall = {
+      ...{ toolServer: effect.toolServer, at },
+      ...{ cancelToken: new CancelTokenSource(), withdrawn: false, done: Promise.resolve() },
+    };
     runningCalls.set(id, running);
     running.done = invoke(call, running, place); // `done` is not read before this: what runs at once looks up no other call
     return running.done;

@@ -11,6 +11,8 @@ import type { StateCache } from '../state/state-cache.ts';
 
 export interface LiveAssignment {
   deliver(delivery: ThreadDelivery): void;
+  /** All lanes. */
+  readonly lanes: number;
   /** Lanes with a slice or a completion in progress. */
   busyLanes(): number;
   revoke(): Promise<void>;
@@ -39,6 +41,9 @@ export function createAssignment(id: string, home: AssignmentHome, cache: StateC
   return {
     deliver: (delivery) => {
       if (!revocation.signal.aborted) laneOf(delivery).deliver(delivery);
+    },
+    get lanes() {
+      return lanes.size;
     },
     busyLanes: () => {
       let busy = 0;

@@ -14,11 +14,15 @@ import type { BreakerSettings } from '../settings.ts';
 /** What an attempt carries from `wait` to `learn`. */
 export type Pass = 'free' | 'probe';
 
+/** `half_open`: one attempt tests the server. */
+export type BreakerState = 'closed' | 'open' | 'half_open';
+
 export interface Breaker {
   /** Null when the signal ended the wait. */
   wait(signal: AbortSignal): Promise<Pass | null>;
   /** Records the outcome of the attempt; null when nothing was sent. */
   learn(pass: Pass, outcome: SendOutcome | null): void;
+  readonly state: BreakerState;
   /** Whether attempts are held back. */
   readonly isHolding: boolean;
   /** Whether there is nothing to remember. */
@@ -76,6 +80,10 @@ export function createBreaker(
         if (pass === 'probe' || (holds === 0 && failures >= settings.failuresMax)) hold();
       }
       if (pass === 'probe') announce();
+    },
+    get state() {
+      if (holds === 0) return 'closed';
+      return probing ? 'half_open' : 'open';
     },
     get isHolding() {
       return holds > 0;

@@ -7,7 +7,7 @@
 //   S3. Calls that wait enter in the order of their arrival.
 // By hand, as its breaker: time and randomness are ports. A call that needs not wait enters without a promise.
 import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
-import { createBreaker, type Breaker, type Pass } from './breaker.ts';
+import { createBreaker, type Breaker, type BreakerState, type Pass } from './breaker.ts';
 import { createBulkhead, type Bulkhead } from './bulkhead.ts';
 import type { CancelToken } from './cancel-token.ts';
 import type { BreakerSettings } from '../settings.ts';
@@ -17,6 +17,8 @@ export interface ServerGates {
   enterNow(tenant: string, toolServer: string, cancelToken: CancelToken): Leave | null;
   /** Resolves when the turn has come, or with null when it is cancelled. */
   enter(tenant: string, toolServer: string, cancelToken: CancelToken): Promise<Leave | null>;
+  /** Of the breakers, with the name of the tool server, for each tenant that uses it. */
+  states(): readonly (readonly [toolServer: string, state: BreakerState])[];
 }
 
 /** Ends an admitted call, with its outcome; null when nothing was sent. */
@@ -95,6 +97,7 @@ export function createServerGates(options: GateOptions): ServerGates {
       const gate = gateOf(name);
       return !gate.breaker.isHolding && gate.bulkhead.enterNow() ? begin(name, gate, 'free') : null;
     },
+    states: () => [...gates].map(([name, { breaker }]) => [name.slice(name.indexOf(' ') + 1), breaker.state]),
     async enter(tenant, toolServer, cancelToken) {
       if (cancelToken.isCancelled) return null; // (S1)
       const name = `${tenant} ${toolServer}`;
