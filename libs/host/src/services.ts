@@ -136,7 +136,7 @@ function toolDispatcher(config: Config, platform: Platform, tokens: CallbackToke
 }
 
 /** The ports of the dispatcher that are measured; none when nothing is. */
-function measuredDispatcher(platform: Platform): Partial<Pick<ToolDispatcherDeps, 'work' | 'ledger' | 'transport'>> {
+function measuredDispatcher(platform: Platform): Partial<ToolDispatcherDeps> {
   const { stores, transport, clock } = platform;
   const measuring = measuringOf(platform);
   if (measuring === null) return {};
@@ -144,5 +144,6 @@ function measuredDispatcher(platform: Platform): Partial<Pick<ToolDispatcherDeps
     work: measuredDispatches(stores.work, measuring.metrics, clock),
     ledger: measuredLedger(stores.ledger, measuring.metrics),
     transport: measuredTransport(transport, measuring),
+    metrics: measuring.metrics,
   };
 }

@@ -16,6 +16,7 @@ import {
 } from '@dormouse/ports';
 import type { Config } from '../config.ts';
 import { type ArgumentValidator, createArgumentValidator } from './argument-validator.ts';
+import { observeBuses } from './bus-gauges.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
 import type { KeyRing } from './key-ring.ts';
 import { createSealer, secretReader } from './sealer.ts';
@@ -44,7 +45,8 @@ export interface Platform {
 /** @throws Fault with a code of `problem-codes.ts` and the next step in its words. */
 export async function openPlatform(config: Config, logger: Logger, metrics: Metrics = noMetrics): Promise<Platform> {
   const clock = createProcessClock();
-  const topology = await openTopology(config, clock, logger);
+  const topology = await openTopology(config, clock, logger, metrics);
+  observeBuses(metrics, () => topology.load());
   const { stores, keys, traits } = topology;
   const sealer = createSealer(keys.key('secrets'));
   const secret = secretReader(stores.secrets, sealer);

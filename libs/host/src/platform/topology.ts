@@ -8,7 +8,7 @@ import { type KafkaBus, type KafkaOptions, openKafka } from '@dormouse/adapter-k
 import { type InstallationRecord, type MongoStores, openMongo } from '@dormouse/adapter-mongo';
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
 import { openSqlite } from '@dormouse/adapter-sqlite';
-import type { Clock, Logger, Stores } from '@dormouse/ports';
+import type { Clock, Logger, Metrics, PartitionLoad, Stores } from '@dormouse/ports';
 import { type ClusterConfig, type Config, isCluster, tlsFilesOf } from '../config.ts';
 import { tlsOptions } from '../tls-files.ts';
 import { checkInstallation, claimInstallation, refuseOthers } from './installation.ts';
@@ -31,6 +31,10 @@ export interface Topology {
   readonly stores: Stores;
   readonly traits: TopologyTraits;
   readonly keys: KeyRing;
+  /** What the buses have in hand here. */
+  load(): Promise<readonly PartitionLoad[]>;
+  /** True in one process of an installation at most: the one that speaks for all threads. */
+  isFirst(): boolean;
   /** Null, or why a process that needs these servers cannot do its work now. @throws Fault UNAVAILABLE. */
   problem(needs: readonly Need[]): Promise<string | null>;
   /** Null, or why only a restart of the process would help. */
@@ -39,8 +43,8 @@ export interface Topology {
 }
 
 /** @throws Fault with a code of `problem-codes.ts` and the next step in its words. */
-export function openTopology(config: Config, clock: Clock, logger: Logger): Promise<Topology> {
-  return isCluster(config) ? openCluster(config, logger) : openStandalone(config, clock);
+export function openTopology(config: Config, clock: Clock, logger: Logger, metrics: Metrics): Promise<Topology> {
+  return isCluster(config) ? openCluster(config, logger, metrics) : openStandalone(config, clock, metrics);
 }
 
 /**
@@ -56,13 +60,15 @@ const standaloneTraits: TopologyTraits = {
 /** Many tenants: one of them must not take it all. Each group of commits is a round trip of its own. */
 const clusterTraits: TopologyTraits = { outboundAllow: [], tenantRate: 1_000 };
 
-async function openStandalone(config: Config, clock: Clock): Promise<Topology> {
-  const stores = await openSqlite({ directory: config.DATA_DIR, clock });
+async function openStandalone(config: Config, clock: Clock, metrics: Metrics): Promise<Topology> {
+  const stores = await openSqlite({ directory: config.DATA_DIR, clock, metrics });
   try {
     return {
       stores,
       traits: standaloneTraits,
       keys: await openKeyRing(config.DATA_DIR),
+      load: async () => stores.load(),
+      isFirst: () => true,
       problem: async () => {
         await stores.apiKeys.bySha256('readiness');
         return null;
@@ -76,22 +82,25 @@ async function openStandalone(config: Config, clock: Clock): Promise<Topology> {
   }
 }
 
-async function openCluster(config: ClusterConfig, logger: Logger): Promise<Topology> {
-  const kafka = await openKafka(kafkaOptions(config, logger));
+async function openCluster(config: ClusterConfig, logger: Logger, metrics: Metrics): Promise<Topology> {
+  const kafka = await openKafka({ ...kafkaOptions(config, logger), metrics });
   const look = (installation: InstallationRecord): Promise<void> => checkInstallation(kafka, { installation });
   let mongo: MongoStores;
   try {
-    mongo = await openMongo({ url: config.MONGO_URL, indexes: 'check', look, partitions: kafka.partitions });
+    const { partitions } = kafka;
+    mongo = await openMongo({ url: config.MONGO_URL, indexes: 'check', look, partitions, metrics });
   } catch (failure) {
     await kafka.close();
     throw failure;
   }
   const tls = tlsOptions(tlsFilesOf(config, 'REDIS'));
-  const redis = await openRedis({ url: config.REDIS_URL, tls, prefix: config.KAFKA_PREFIX, logger });
+  const redis = await openRedis({ url: config.REDIS_URL, tls, prefix: config.KAFKA_PREFIX, logger, metrics });
   return {
     stores: storesOf(kafka, mongo, redis),
     traits: clusterTraits,
     keys: keyRingOfHex(config.MASTER_KEY),
+    load: () => kafka.load(),
+    isFirst: () => kafka.partitions.owned().has(0),
     problem: async (needs) => {
       if (needs.includes('mongo')) await mongo.ping();
       return needs.includes('kafka') ? (kafka.problem() ?? kafka.unreachable()) : null;

@@ -6,7 +6,7 @@
 //       a seat is taken in the step that counts the seats, and released however the stream ends.
 //   E3. The connection is watched before the first await: a reader that leaves while its stream is being opened ends
 //       it.
-import type { ThreadKey } from '@dormouse/ports';
+import type { Metrics, ThreadKey } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { eventsQuery, eventStreamQuery, threadDetailOperations } from '../../api/thread-details.ts';
@@ -19,6 +19,8 @@ export interface EventRouteDeps {
   readonly ingress: Ingress;
   readonly doorkeeper: Doorkeeper;
   readonly stopping: AbortSignal;
+  /** Default: none. */
+  readonly metrics?: Metrics;
 }
 
 const { access } = threadDetailOperations.events;
@@ -26,6 +28,9 @@ const streamsPerTenantMax = 1_000;
 
 export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps): void {
   const seats = new Map<string, number>();
+  deps.metrics?.gauge('dormouse_event_streams', (report) => {
+    report([...seats.values()].reduce((sum, taken) => sum + taken, 0));
+  });
   server.get<{ Params: { thread: string } }>('/v1/threads/:thread/events', async (request, reply) => {
     const reader = isStream(request) ? new AbortController() : null;
     if (reader !== null) reply.raw.once('close', () => reader.abort('gone')); // (E3)
