@@ -61,6 +61,14 @@ describe('the metrics of a process', () => {
       expect(valueOf(scrape, `dormouse_${name}_duration_seconds`), name).toBeGreaterThanOrEqual(4);
     expect(valueOf(scrape, 'dormouse_input_wait_seconds')).toBeGreaterThanOrEqual(3);
     expect(valueOf(scrape, 'dormouse_dispatch_duration_seconds')).toBe(2); // a load and a call
+    for (const operation of ['append', 'read', 'write'])
+      expect(valueOf(scrape, 'dormouse_store_duration_seconds', { store: 'sqlite', operation })).toBeGreaterThan(0);
+    expect(scrape.get('dormouse_consumer_lag')?.samples.map(({ labels }) => labels)).toEqual(
+      ['inputs', 'dispatches', 'notices'].map((topic) => ({ topic, partition: '0' })),
+    );
+    expect(scrape.get('dormouse_oldest_unreleased_seconds')?.samples).toHaveLength(1);
+    expect(scrape.get('dormouse_completion_slots')?.samples).toHaveLength(2);
+    expect(scrape.get('dormouse_event_streams')?.samples).toMatchObject([{ value: 0 }]);
   });
 
   it('need a key that administers the tenant', async () => {
