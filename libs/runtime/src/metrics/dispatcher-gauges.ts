@@ -6,9 +6,9 @@ import type { Metrics } from '@dormouse/ports';
 import type { BreakerState } from '../tool-dispatcher/deliver/breaker.ts';
 
 export interface DispatcherState {
-  breakers(): readonly (readonly [toolServer: string, state: BreakerState])[];
+  readonly breakers: () => readonly (readonly [toolServer: string, state: BreakerState])[];
   /** Tool server and age of each call that is not acknowledged. */
-  openCalls(): Iterable<readonly [toolServer: string, ageMs: number]>;
+  readonly openCalls: () => Iterable<readonly [toolServer: string, ageMs: number]>;
 }
 
 const states: readonly BreakerState[] = ['closed', 'open', 'half_open'];

@@ -2,7 +2,7 @@
 import type { Clock, Metrics, Timers } from '@dormouse/ports';
 
 export interface ProcessorState {
-  lanes(): number;
+  readonly lanes: () => number;
   readonly slots: { readonly taken: number; readonly waiting: number };
   readonly timers: Timers;
   readonly clock: Clock;
