@@ -9,6 +9,7 @@ export * from './world/fault.ts';
 export * from './stores/idempotency.ts';
 export * from './bus/input-bus.ts';
 export * from './bus/live-feed.ts';
+export * from './bus/partition-load.ts';
 export * from './world/logger.ts';
 export * from './world/metric-table.ts';
 export * from './world/metrics.ts';

@@ -29,7 +29,10 @@ export class Watermark {
     this.deliveredBefore = finished.at(-1) ?? from - 1;
   }
 
-  /** `at`: the time of its record. False when this offset was delivered before, or is known to be finished: then it is not delivered. */
+  /**
+   * `at`: the time of its record. False when this offset was delivered before, or is known to be finished: then it is
+   * not delivered.
+   */
   deliver(offset: number, at = 0): boolean {
     if (offset < this.#next) return false;
     this.#next = offset + 1;

@@ -9,7 +9,6 @@
 //   B4. `deliver` returns at once; the consumer reports through `busy` when it has enough.
 import type { ThreadInput } from '@dormouse/thread';
 import type { ThreadKey } from '../log/thread-key.ts';
-import type { WorkTopics } from './work-bus.ts';
 
 /**
  * Not an input of the heart: it changes no history, and passes its thread's lane only so that the newest one stays.
@@ -84,18 +83,6 @@ export interface InputConsumer {
 export interface Subscription {
   /** Stops fetching, revokes, and resolves when drained or after `withinMs`. */
   close(withinMs: number): Promise<void>;
-}
-
-/** How much of one partition of a topic this process has in hand, for its operators. */
-export interface PartitionLoad {
-  readonly topic: 'inputs' | keyof WorkTopics;
-  readonly partition: number;
-  /** Published and not finished, as far as it is known. */
-  readonly lag: number;
-  /** Delivered and not released. */
-  readonly inFlight: number;
-  /** Age of the oldest of them, in milliseconds; 0 for none. */
-  readonly oldestMs: number;
 }
 
 export interface InputBus {
