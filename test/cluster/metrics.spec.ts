@@ -1,5 +1,5 @@
-// The five services of a real cluster as a scraper sees them: every metric of each from its first moment, the same names
-// as standalone, and what a turn leaves in each of them.
+// The five services of a real cluster as a scraper sees them: every metric of each from its first moment, the same
+// names as standalone, and what a turn leaves in each of them.
 import { type MetricService, metricServices, metricsOf, prometheusName } from '@dormouse/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readScrape, type Scrape, valueOf } from '../metrics/prometheus-text.ts';
