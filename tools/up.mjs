@@ -2,9 +2,9 @@
 //
 //   node tools/up.mjs <name> [--build] -- <command> [flags…]
 //
-// Owns: installing what package-lock.json lists, building what changed (--build), and starting the command under Node 24
-// or newer with node_modules/.bin first on PATH. Knows nothing of what the command does.
-// Plain JavaScript, node: imports only: it runs on any Node (>= 20) of the machine, before anything is installed.
+// Owns: installing what package-lock.json lists, building what changed (--build), and starting the command under Node
+// 24 or newer with node_modules/.bin first on PATH. Knows nothing of what the command does. Plain JavaScript, node:
+// imports only: it runs on any Node (>= 20) of the machine, before anything is installed.
 //
 // U1  Everything this file prints goes to stderr: stdout belongs to the command.
 // U2  The command's exit code is ours. Death by a signal is death by the same signal.

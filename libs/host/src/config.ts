@@ -113,6 +113,12 @@ const settingsSchema = z.object({
   CHOICE_DEADLINE_MS: milliseconds(3_600_000).meta({
     description: 'how long a tool’s question may wait for its answer',
   }),
+  TRACE_TURN_MAX_MS: milliseconds(3_600_000).meta({
+    description: 'how long what follows in a turn goes on in the trace of its request',
+  }),
+  TRACE_CONTENT: flag(false).meta({
+    description: 'whether spans have what users, models and tools said',
+  }),
   TENANT_REQUESTS_PER_S: rate.meta({
     description:
       'requests of one tenant per second, twice that at once; 0 for no limit (default: 1000 in a cluster, else 0)',
@@ -379,3 +385,7 @@ function helpText(): string {
 function allowProblems(text: string, context: z.core.$RefinementCtx<string>): void {
   for (const problem of parseOutboundAllow(text).problems) context.addIssue({ code: 'custom', message: problem });
 }
+
+/** Variables that are not Dormouse's: OpenTelemetry's SDK documents and reads its own. */
+export const standardVariables = (): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_')));

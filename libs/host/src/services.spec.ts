@@ -24,7 +24,7 @@ describe('the services of a process', () => {
   it('K5 share their callback tokens: who takes results knows what went out with the calls', async () => {
     const read = readConfig(['--data', directory], {});
     if (read.ok !== true) throw new Error('these settings are good');
-    const opened = (platform = await openPlatform(read.config, createJsonLogger('error')));
+    const opened = (platform = await openPlatform('standalone', read.config, createJsonLogger('error', 'standalone')));
     const keysAsked: KeyPurpose[] = [];
     const key = (purpose: KeyPurpose): Uint8Array => {
       keysAsked.push(purpose);

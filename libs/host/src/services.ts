@@ -102,11 +102,11 @@ const measuringOf = ({ metrics }: Platform): Measuring | null =>
   areKept(metrics) ? { metrics, now: () => performance.now() } : null;
 
 function threadProcessor(config: Config, platform: Platform): Service {
-  const { stores, traits, model, clock, entropy, logger, keys, argumentValidator } = platform;
+  const { stores, traits, model, clock, entropy, logger, keys, argumentValidator, tracing } = platform;
   const measuring = measuringOf(platform);
   return createThreadProcessor({
     ...stores,
-    ...{ model, clock, entropy, logger },
+    ...{ model, clock, entropy, logger, tracing },
     ...(measuring === null ? {} : measuredProcessorPorts({ ...stores, model }, measuring, clock)),
     validateArguments: argumentValidator.validate,
     idKey: keys.key('ids'),
@@ -120,10 +120,10 @@ function threadProcessor(config: Config, platform: Platform): Service {
 }
 
 function toolDispatcher(config: Config, platform: Platform, tokens: CallbackTokens): Service {
-  const { stores, transport, clock, entropy, logger } = platform;
+  const { stores, transport, clock, entropy, logger, tracing } = platform;
   return createToolDispatcher({
     ...stores,
-    ...{ transport, clock, entropy, logger },
+    ...{ transport, clock, entropy, logger, tracing },
     ...measuredDispatcher(platform),
     callbackTokens: tokens,
     settings: {

@@ -27,6 +27,7 @@ export * from './log/thread-key.ts';
 export * from './log/thread-log.ts';
 export * from './bus/timers.ts';
 export * from './world/tool-transport.ts';
+export * from './world/tracer.ts';
 export * from './world/network-error-code.ts';
 export * from './stores/views.ts';
 export * from './bus/work-bus.ts';

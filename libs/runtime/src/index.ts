@@ -6,6 +6,7 @@ export type { Measuring } from './metrics/measuring.ts';
 export { nextTime } from './thread-processor/rules/next-time.ts';
 export * from './log/envelope.ts';
 export * from './service.ts';
+export * from './tracing/index.ts';
 export * from './log/thread-reader.ts';
 export { type AgentContent } from './ingress-gateway/registry/agents.ts';
 export { allScopes, newKey } from './ingress-gateway/access/api-keys.ts';

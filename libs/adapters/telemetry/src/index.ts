@@ -6,3 +6,4 @@ export {
   type OpenMetrics,
   type OtlpProtocol,
 } from './metrics-export.ts';
+export * from './open-tracer.ts';

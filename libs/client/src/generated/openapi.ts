@@ -1050,6 +1050,11 @@ export interface components {
             name: string;
             /** @default null */
             pinned_sha256?: string | null;
+            /**
+             * @default same
+             * @enum {string}
+             */
+            propagate_trace?: "same" | "fresh" | "none";
             /** @default false */
             trust_annotations?: boolean;
         };
@@ -1276,6 +1281,8 @@ export interface components {
             name: string;
             paused: boolean;
             pinned_sha256: string | null;
+            /** @enum {string} */
+            propagate_trace: "same" | "fresh" | "none";
             trust_annotations: boolean;
             /** Format: date-time */
             updated_at: string;
@@ -1305,6 +1312,8 @@ export interface components {
             endpoint_override?: string | null;
             forward_user_id?: boolean;
             pinned_sha256?: string | null;
+            /** @enum {string} */
+            propagate_trace?: "same" | "fresh" | "none";
             trust_annotations?: boolean;
         };
         /** @description How the turn ended, when it ended within the time that `Prefer: wait=` gave. */

@@ -18,6 +18,7 @@ const settings = {
   forward_user_id: z.boolean(),
   trust_annotations: z.boolean(),
   pinned_sha256: sha256.nullable(),
+  propagate_trace: z.enum(['same', 'fresh', 'none']),
 };
 
 export const newToolServer = z
@@ -29,6 +30,7 @@ export const newToolServer = z
     forward_user_id: settings.forward_user_id.default(false),
     trust_annotations: settings.trust_annotations.default(false),
     pinned_sha256: settings.pinned_sha256.default(null),
+    propagate_trace: settings.propagate_trace.default('same'),
   })
   .meta({ id: 'NewToolServer' });
 
@@ -49,6 +51,7 @@ export const toolServer = z
     forward_user_id: z.boolean(),
     trust_annotations: z.boolean(),
     pinned_sha256: z.string().nullable(),
+    propagate_trace: settings.propagate_trace,
     paused: z.boolean(),
   })
   .meta({ id: 'ToolServer' });

@@ -15,6 +15,7 @@ import { type ClusterConfig, clusterHealthPort, isCluster, readConfig } from '..
 import { createCallbackServer } from '../http/server/callback-server.ts';
 import { createHttpServer, type HttpServer } from '../http/server/http-server.ts';
 import { PassOnFilter } from '../microservice/pass-on-filter.ts';
+import { RecordSpans } from '../microservice/record-spans.ts';
 import { RecordStrategy } from '../microservice/record-strategy.ts';
 import {
   InputSweeperModule,
@@ -52,7 +53,7 @@ interface Progress {
 /** Runs until a signal comes. Never returns: it ends the process. */
 export async function runService(name: ServiceName): Promise<never> {
   const { config, isSetup } = clusterConfigOrEnd();
-  const logger = createJsonLogger(config.LOG_LEVEL);
+  const logger = createJsonLogger(config.LOG_LEVEL, name);
   const stopped = stopSignal();
   const undo: Undo = [];
   try {
@@ -107,7 +108,7 @@ async function start(
   const health = await startHealthServer(HOST, HEALTH_PORT, { ready, stalled, metrics: measured.text }, arrivals); // (R1)
   undo.push(() => health.close());
   const platform = await patiently(
-    () => openPlatform(config, logger, measured.metrics),
+    () => openPlatform(name, config, logger, measured.metrics),
     logger,
     stopped,
     (reason) => {
@@ -125,6 +126,7 @@ async function start(
     },
   );
   progress.waitingFor = null;
+  logger.info('ready');
   process.stdout.write(`ready ${name}\n`);
 }
 
@@ -142,10 +144,11 @@ type StartPart = (config: ClusterConfig, platform: Platform, undo: Undo) => Prom
 const parts: Readonly<Record<ServiceName, StartPart>> = {
   'ingress-gateway': startIngress,
   'callback-gateway': async (config, platform, undo) => {
-    const { logger } = platform;
+    const { logger, tracing } = platform;
     const door = await createCallbackServer({
       callbacks: servicesOf(config, platform, callbackBaseOf(config)).callbackGateway(),
       logger,
+      tracing,
       arrivals: arrivalLimitsOf(config),
       metrics: platform.metrics,
     });
@@ -170,6 +173,7 @@ async function startIngress(config: ClusterConfig, platform: Platform, undo: Und
     hosts: hostsOf(config),
     logger: platform.logger,
     metrics: platform.metrics,
+    tracing: platform.tracing,
     version,
     ready: () => platform.problem(needs['ingress-gateway']),
   });
@@ -194,6 +198,7 @@ function microservice(module: ServiceModule, make: (services: Services) => Servi
     strategy.run([service]);
     const root = module.over({ service, consumers: strategy.consumers });
     const app = await NestFactory.createMicroservice(root, { strategy, logger: false, abortOnError: false });
+    if (platform.tracing.tracer.isOn) app.useGlobalInterceptors(new RecordSpans(platform.tracing));
     app.useGlobalFilters(new PassOnFilter());
     await app.listen();
     undo.push(() => app.close());

@@ -80,13 +80,13 @@ export async function runStandalone(startExampleTools: StartExampleTools): Promi
 
 /** Starts everything and returns the banner; `undo` collects what must be released, last first. */
 async function start(config: Config, startExampleTools: StartExampleTools, undo: Undo): Promise<string> {
-  const logger = createJsonLogger(config.LOG_LEVEL);
+  const logger = createJsonLogger(config.LOG_LEVEL, 'standalone');
   const dataDir = resolve(config.DATA_DIR);
   const port = await resolvePort(config.HOST, config.PORT);
   const url = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${port}`;
   const measured = await openProcessMetrics(config, metricServices, 'dormouse', logger);
   undo.push(() => measured.close());
-  const platform = await openPlatform(config, logger, measured.metrics);
+  const platform = await openPlatform('standalone', config, logger, measured.metrics);
   undo.push(() => platform.close());
   const operations = await openOperations(config, platform, measured, undo);
   const made = servicesOf(config, platform, config.CALLBACK_BASE_URL ?? config.PUBLIC_URL ?? url);
@@ -109,6 +109,7 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
     logger,
     metrics: platform.metrics,
     metricsText: operations === null ? measured.text : null,
+    tracing: platform.tracing,
     version,
     ready: () => platform.problem([]),
   });
@@ -123,6 +124,7 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
     for (const service of services) await service.stop(Math.max(0, deadline - performance.now()));
   });
   await openDoor(http, config.HOST, port, undo);
+  logger.info('ready', { port });
   const metricsUrl = measured.text === null ? null : `${operations ?? url}/metrics`;
   const isMetricsKeyWanted = operations === null;
   return bannerText({ url: config.PUBLIC_URL ?? url, dataDir, key, toolsUrl, metricsUrl, isMetricsKeyWanted });

@@ -4,6 +4,7 @@
 //   P3. `close` releases in the order of dependence: clients first, stores last.
 import { createGuardedFetch, createToolTransport, parseOutboundAllow } from '@dormouse/adapter-http';
 import { createModel } from '@dormouse/adapter-model';
+import { openTracer } from '@dormouse/adapter-telemetry';
 import {
   type Entropy,
   type Logger,
@@ -14,14 +15,17 @@ import {
   type Stores,
   type ToolTransport,
 } from '@dormouse/ports';
-import type { Config } from '../config.ts';
+import { inputBusWithSpans, tracedTransport, type Tracing, workBusWithSpans } from '@dormouse/runtime';
+import { type Config, standardVariables } from '../config.ts';
+import { inRequestTrace } from '../http/server/request-spans.ts';
+import { version } from '../version.ts';
 import { type ArgumentValidator, createArgumentValidator } from './argument-validator.ts';
 import { observeBuses } from './bus-gauges.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
 import type { KeyRing } from './key-ring.ts';
 import { createSealer, secretReader } from './sealer.ts';
 import { systemEntropy } from './system-entropy.ts';
-import { type Need, openTopology, type TopologyTraits } from './topology.ts';
+import { type Need, openTopology, type Topology, type TopologyTraits } from './topology.ts';
 
 export interface Platform {
   readonly stores: Stores;
@@ -35,6 +39,7 @@ export interface Platform {
   readonly entropy: Entropy;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly tracing: Tracing;
   /** Null, or why a process that needs these servers cannot do its work now. @throws Fault UNAVAILABLE. */
   problem(needs: readonly Need[]): Promise<string | null>;
   /** Null, or why only a restart of the process would help. */
@@ -43,29 +48,51 @@ export interface Platform {
 }
 
 /** @throws Fault with a code of `problem-codes.ts` and the next step in its words. */
-export async function openPlatform(config: Config, logger: Logger, metrics: Metrics = noMetrics): Promise<Platform> {
+export async function openPlatform(
+  service: string,
+  config: Config,
+  logger: Logger,
+  metrics: Metrics = noMetrics,
+): Promise<Platform> {
   const clock = createProcessClock();
+  const tracer = await openTracer({ service, version, env: standardVariables(), logger });
+  const tracing = { tracer, wallNow, turnMsMax: config.TRACE_TURN_MAX_MS, withContent: config.TRACE_CONTENT };
   const topology = await openTopology(config, clock, logger, metrics);
   observeBuses(metrics, () => topology.load());
-  const { stores, keys, traits } = topology;
+  const { keys, traits } = topology;
+  const stores = tracer.isOn ? storesInTraces(topology, tracing) : topology.stores;
   const sealer = createSealer(keys.key('secrets'));
   const secret = secretReader(stores.secrets, sealer);
   const rules = [...traits.outboundAllow, config.OUTBOUND_ALLOW].join(',');
   const outboundAllow = parseOutboundAllow(rules).rules;
-  const transport = createToolTransport({ outboundAllow, secrets: secret });
+  const guarded = createToolTransport({ outboundAllow, secrets: secret });
+  const transport = tracedTransport(guarded, tracing);
   const outbound = createGuardedFetch({ outboundAllow });
   const blob = (tenant: string, sha256: string) => stores.blobs.get(tenant, sha256);
   const model = createModel({ fetch: outbound.fetch, secret, blob, clock });
   const argumentValidator = createArgumentValidator(logger);
   const close = async (): Promise<void> => {
-    await Promise.all([transport.close(), outbound.close(), argumentValidator.close()]); // (P3)
+    await Promise.all([guarded.close(), outbound.close(), argumentValidator.close()]); // (P3)
     await topology.close();
+    await tracer.close();
   };
   return {
-    ...{ stores, traits, transport, model, argumentValidator, keys, sealer, clock, logger, metrics },
+    ...{ stores, traits, transport, model, argumentValidator, keys, sealer, clock, logger, metrics, tracing },
     entropy: systemEntropy,
     problem: (needs) => topology.problem(needs),
     stalled: () => topology.stalled(),
     close,
+  };
+}
+
+/** Milliseconds since the epoch, with fractions; never goes back. */
+const wallNow = (): number => performance.timeOrigin + performance.now();
+
+function storesInTraces({ stores, traits }: Topology, tracing: Tracing): Stores {
+  if (traits.hasBroker !== true) return { ...stores, inputs: inRequestTrace(stores.inputs) };
+  return {
+    ...stores,
+    inputs: inRequestTrace(inputBusWithSpans(stores.inputs, tracing)),
+    work: workBusWithSpans(stores.work, tracing),
   };
 }

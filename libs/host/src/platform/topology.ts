@@ -25,6 +25,8 @@ export interface TopologyTraits {
   readonly tenantRate: number;
   /** Groups of commits that are at the store at once. */
   readonly groupsInFlightMax?: number;
+  /** Records pass between processes: sending and taking one are spans of their own. */
+  readonly hasBroker?: boolean;
 }
 
 export interface Topology {
@@ -58,7 +60,7 @@ const standaloneTraits: TopologyTraits = {
 };
 
 /** Many tenants: one of them must not take it all. Each group of commits is a round trip of its own. */
-const clusterTraits: TopologyTraits = { outboundAllow: [], tenantRate: 1_000 };
+const clusterTraits: TopologyTraits = { outboundAllow: [], tenantRate: 1_000, hasBroker: true };
 
 async function openStandalone(config: Config, clock: Clock, metrics: Metrics): Promise<Topology> {
   const stores = await openSqlite({ directory: config.DATA_DIR, clock, metrics });

@@ -61,6 +61,8 @@ export interface InputDelivery extends Delivery {
   readonly isRedelivery?: boolean;
   /** When it was published, in milliseconds of this process's monotonic clock. A hint, likewise. */
   readonly publishedAt?: number;
+  /** Wall clock at which its process took it, where tracing is on. */
+  takenAt?: number;
 }
 
 /** Pay what the commits from `from` on still owe: their inputs are durable, their deliveries no longer exist. */

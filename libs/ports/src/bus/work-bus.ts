@@ -20,7 +20,14 @@ import type { Subscription } from './input-bus.ts';
 import type { ThreadKey } from '../log/thread-key.ts';
 
 /** An effect on the bus: with the thread it belongs to and the time of its commit. */
-export type Owed<Effect> = ThreadKey & { readonly effect: Effect; readonly at: number; readonly trace: string | null };
+export type Owed<Effect> = ThreadKey & {
+  readonly effect: Effect;
+  readonly at: number;
+  /** W3C trace context: of the `execute_tool` for a tool call, else of what caused the commit. */
+  readonly trace: string | null;
+  /** For a traced tool call: the context of the `invoke_agent` that requested it. */
+  readonly agent?: string;
+};
 
 export interface WorkTopics {
   readonly dispatches: Owed<InvokeTool | WithdrawCall | LoadToolsets | MigrateToolServers>;

@@ -35,6 +35,9 @@ export type ToolServerAuth =
   | { readonly type: 'mtls'; readonly certificateSecret: string; readonly keySecret: string }
   | { readonly type: 'sigv4'; readonly region: string; readonly service: string; readonly accessKeySecret: string };
 
+/** Which trace a tool server sees: ours, one of its own that ours links, or none. */
+export type PropagateTrace = 'same' | 'fresh' | 'none';
+
 export interface ToolServer {
   readonly tenant: string;
   readonly id: string;
@@ -47,6 +50,8 @@ export interface ToolServer {
   readonly forwardUserId: boolean;
   readonly trustAnnotations: boolean;
   readonly pinnedSha256: string | null;
+  /** Absent means `same`, as in registrations of earlier versions. */
+  readonly propagateTrace?: PropagateTrace;
   readonly paused: boolean;
 }
 

@@ -1,4 +1,5 @@
 // HTTP to tool servers, behind the outbound guard: resolved once, checked, no redirects, capped.
+import type { ThreadKey } from '../log/thread-key.ts';
 import type { ToolServer } from '../registry/registry.ts';
 
 export type SendOutcome =
@@ -22,6 +23,8 @@ export interface SendRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
+  /** What the request is about; for spans. */
+  readonly about?: ThreadKey & { readonly toolCallId: string; readonly attempt: number; readonly at: number };
 }
 
 export interface ToolTransport {

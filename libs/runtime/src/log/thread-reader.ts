@@ -2,6 +2,7 @@
 // has its own cache. A read that fails throws: state that cannot be loaded is never "empty". R54
 import { readJson } from '@dormouse/json';
 import type { Commit, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { TraceState } from '../tracing/trace-state.ts';
 import {
   emptyTail,
   evolve,
@@ -33,6 +34,8 @@ export interface SnapshotState {
   readonly thread: Thread;
   readonly tail: TranscriptTail;
   readonly lastHash: string;
+  /** Absent in a snapshot that was taken without tracing. */
+  readonly trace?: TraceState;
   /** The last few messages of the transcript: a model that looks at the end only is served without reading the log. */
   readonly recent?: readonly ModelMessage[];
 }

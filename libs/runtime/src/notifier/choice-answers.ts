@@ -43,7 +43,7 @@ export function createChoiceAnswers(deps: {
 
   async function giveUp({ tenant, thread, trace, effect }: Owed<AnswerChoice>, why: string): Promise<void> {
     const { toolCallId, choiceId } = effect;
-    logger.warn('choice_answer_undelivered', { tenant, thread, toolCallId, why });
+    logger.warn('choice_answer_undelivered', { tenant, thread, call: toolCallId, why });
     const detail = `the answer to its choice could not be delivered to the tool: ${why}`;
     const input = {
       kind: 'ChoiceAnswerFailure',

@@ -14,6 +14,8 @@ import { hashKeyOf } from '../log/keyed-hash.ts';
 import { measuredProtocol } from '../metrics/measured-protocol.ts';
 import type { Measuring } from '../metrics/measuring.ts';
 import { observeProcessor } from '../metrics/processor-gauges.ts';
+import { createSliceTracing } from '../tracing/slice-tracing.ts';
+import { offTracing, type Tracing } from '../tracing/tracing.ts';
 import type { Service } from '../service.ts';
 import { type AssignmentHome, createAssignment, type LiveAssignment } from './lane/assignment.ts';
 import type { ValidateArguments } from './completion/call-arguments.ts';
@@ -54,6 +56,7 @@ export interface ThreadProcessorDeps extends ProcessorStores {
   readonly settings?: Partial<ProcessorSettings>;
   /** Times decisions and payments; without it they are not timed. */
   readonly measuring?: Measuring;
+  readonly tracing?: Tracing;
   /** For the simulator only: rules to replace. See `protocol.ts`. */
   readonly protocol?: Partial<ProcessorProtocol>;
 }
@@ -160,6 +163,8 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
   const settings = { ...defaultProcessorSettings, ...deps.settings };
   const rules = { ...soundProtocol, ...deps.protocol };
   const protocol = deps.measuring === undefined ? rules : measuredProtocol(rules, deps.measuring);
+  const tracing = deps.tracing ?? offTracing;
+  const sliceTracing = createSliceTracing({ ...tracing, clock });
   const sources = {
     log,
     blobs: deps.blobs,
@@ -167,6 +172,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     agents: deps.agents,
     toolsets: deps.toolsets,
     folds: protocol,
+    tracing: sliceTracing,
     settings,
   };
   const idKey = hashKeyOf(deps.idKey);
@@ -177,6 +183,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     validateArguments,
     answerId: protocol.answerId,
     model: deps.model,
+    tracing,
     feed,
     clock,
     entropy,
@@ -219,6 +226,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     snapshots,
     projections,
     feed,
+    tracing: sliceTracing,
     views: deps.views,
     clock,
     logger,

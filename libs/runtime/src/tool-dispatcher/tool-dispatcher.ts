@@ -30,6 +30,8 @@ import { unreachable, type WithdrawCall } from '@dormouse/thread';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import { observeDispatcher } from '../metrics/dispatcher-gauges.ts';
 import type { Service } from '../service.ts';
+import { executeToolSpan } from '../tracing/execute-tool-span.ts';
+import { offTracing, type Tracing } from '../tracing/tracing.ts';
 import { deliver, Interrupted, type Conclusion, type Delivery } from './deliver/delivery.ts';
 import { dispatchFailure, type Failure } from './deliver/dispatch-failure.ts';
 import { createInvocations, type OwedCall } from './invocation.ts';
@@ -57,6 +59,7 @@ export interface ToolDispatcherDeps {
   readonly settings?: Partial<DispatcherSettings>;
   /** Default: none. */
   readonly metrics?: Metrics;
+  readonly tracing?: Tracing;
 }
 
 interface RunningCall {
@@ -76,7 +79,7 @@ type Withdrawal = Dispatch & { readonly effect: WithdrawCall };
 
 export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   const settings: DispatcherSettings = { ...defaultDispatcherSettings, ...deps.settings };
-  const { ledger, inputs, clock, logger } = deps;
+  const { ledger, inputs, clock, logger, tracing = offTracing } = deps;
   const registrations = createRegistrations(deps.toolServers, clock, settings.registrationTtlMs);
   const manifests = createManifests({ ...deps, settings });
   const invocations = createInvocations({ registrations, manifests, tokens: deps.callbackTokens });
@@ -115,12 +118,13 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const about = {
       tenant,
       thread,
-      toolCallId: effect.toolCallId,
+      call: effect.toolCallId,
       toolServer: effect.toolServer,
       operation: effect.operation,
       outcome,
     };
     logger.info('tool_call_dispatched', { ...about, code: failure?.code }); // R15
+    if (call.agent !== undefined) recordExecuteTool(call, failure?.code ?? null);
     if (failure !== null) await reportFailure(call, outcome, failure);
   }
 
@@ -132,6 +136,13 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
       dispatchFailure(effect.toolCallId, outcome === 'unknown' ? 'unknown' : 'error', words),
       trace,
     ); // R14
+  }
+
+  function recordExecuteTool(call: OwedCall, error: string | null): void {
+    const { tracer, wallNow, withContent = false } = tracing;
+    const startedAt = wallNow() - Math.max(0, clock.now() - call.at);
+    const span = executeToolSpan(call, startedAt, wallNow(), error, withContent);
+    if (span !== null) tracer.record(span);
   }
 
   async function invoke(call: OwedCall, running: RunningCall, place: Place): Promise<void> {

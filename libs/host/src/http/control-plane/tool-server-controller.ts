@@ -70,5 +70,5 @@ export class ToolServerController {
 }
 
 function shown({ tenant: _, ...server }: ToolServer): object {
-  return server;
+  return { propagateTrace: 'same', ...server };
 }

@@ -6,7 +6,7 @@
 //       more.
 import type { Problem as FieldProblem } from '@dormouse/json';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Fault, type Logger } from '@dormouse/ports';
+import { Fault, type Logger, parseTraceparent } from '@dormouse/ports';
 import { type Answered, apiJson, type Refusal } from '@dormouse/runtime';
 import { codeEntry, isProblemCode, type ProblemCode } from './problem-codes.ts';
 
@@ -90,12 +90,9 @@ export function problemJson(problem: HttpProblem, requestId: string, traceId: st
   });
 }
 
-/** The trace of the client, if it sent one. W3C Trace Context */
-export function traceIdOf(traceparent: string | string[] | undefined): string | null {
-  const id =
-    typeof traceparent === 'string' ? /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/.exec(traceparent) : null;
-  return id?.[1] === undefined || /^0+$/.test(id[1]) ? null : id[1];
-}
+/** The trace that a client's valid `traceparent` names, which is then ours too. W3C Trace Context */
+export const traceIdOf = (traceparent: string | string[] | undefined): string | null =>
+  parseTraceparent(typeof traceparent === 'string' ? traceparent : null)?.traceId ?? null;
 
 export function retryAfterS(problem: HttpProblem): number | null {
   if (problem.status !== 503 && problem.status !== 429) return null;

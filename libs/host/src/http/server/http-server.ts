@@ -12,7 +12,7 @@
 import 'reflect-metadata';
 import type { IncomingMessage } from 'node:http';
 import { areKept, type Logger, type Metrics, noMetrics } from '@dormouse/ports';
-import type { CallbackGateway } from '@dormouse/runtime';
+import { type CallbackGateway, offTracing, type Tracing } from '@dormouse/runtime';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -39,6 +39,8 @@ import { bodyTooLarge, HttpProblem } from '../problems/problem.ts';
 import { ProblemFilter, sendProblem } from '../problems/problem-filter.ts';
 import { receiveBytes } from '../data-plane/request-bytes.ts';
 import { countRequests } from './request-metrics.ts';
+import { logRequests } from './access-log.ts';
+import { traceRequests } from './request-spans.ts';
 import { requestIds, standardHeaders } from './standard-headers.ts';
 import { answerUnreadable, endUnfinished } from './unreadable-request.ts';
 
@@ -50,6 +52,7 @@ export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   /** The request rate allowed to a tenant. */
   readonly gate: RateGate;
   readonly logger: Logger;
+  readonly tracing?: Tracing;
   /** Default: `standardArrivalLimits`. */
   readonly arrivals?: ArrivalLimits;
   /** Default: none. */
@@ -118,6 +121,8 @@ function createFastify(parts: RouteParts): FastifyInstance {
       sendProblem(reply, request, error, logger);
     },
   });
+  traceRequests(server, parts.tracing ?? offTracing);
+  logRequests(server, logger);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) =>
     bodyBytes(request, payload, room),

@@ -11,7 +11,8 @@ import { secretsOf } from './secrets.ts';
 
 export type ToolServerContent = Pick<
   ToolServer,
-  'name' | 'baseUrl' | 'endpointOverride' | 'auth' | 'forwardUserId' | 'trustAnnotations' | 'pinnedSha256'
+  | ('name' | 'baseUrl' | 'endpointOverride' | 'auth')
+  | ('forwardUserId' | 'trustAnnotations' | 'pinnedSha256' | 'propagateTrace')
 >;
 
 export type ToolServerPatch = Partial<Omit<ToolServerContent, 'name'>> & { readonly paused?: boolean };
@@ -90,8 +91,7 @@ function pointerOf({ auth }: Pick<ToolServer, 'auth'>, secret: string): string {
 
 function sameContent(server: ToolServer, content: ToolServerContent): boolean {
   const { name, baseUrl, endpointOverride, auth, forwardUserId, trustAnnotations, pinnedSha256 } = server;
-  return (
-    canonicalJson({ name, baseUrl, endpointOverride, auth, forwardUserId, trustAnnotations, pinnedSha256 }) ===
-    canonicalJson(content)
-  );
+  const { propagateTrace = 'same' } = server;
+  const ours = { name, baseUrl, endpointOverride, auth, forwardUserId, trustAnnotations, pinnedSha256, propagateTrace };
+  return canonicalJson(ours) === canonicalJson({ propagateTrace: 'same', ...content });
 }

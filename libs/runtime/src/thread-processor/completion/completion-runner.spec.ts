@@ -1,3 +1,4 @@
+import { offTracing } from '../../tracing/tracing.ts';
 import { createManualClock, createSeededEntropy, type ManualClock } from '@dormouse/adapter-memory';
 import {
   type Delta,
@@ -50,6 +51,7 @@ function scene(
   const warnings: LogFields[] = [];
   const logger: Logger = { info: () => {}, warn: (_event, fields = {}) => void warnings.push(fields), error: () => {} };
   const runner = createCompletionRunner({
+    tracing: offTracing,
     model: {
       complete: (request) => {
         const play = plays[Math.min(requests.length, plays.length - 1)];

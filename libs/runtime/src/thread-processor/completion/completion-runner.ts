@@ -17,10 +17,14 @@ import {
   type Logger,
   type Model,
   ModelFault,
+  type ModelRequest,
   type ThreadKey,
   type ToolDefinition,
 } from '@dormouse/ports';
 import type { CompletionFailure } from '@dormouse/thread';
+import type { Tracing } from '../../tracing/tracing.ts';
+import { chatSpan } from '../../tracing/chat-span.ts';
+import { messagesMax } from '../../tracing/recorded-content.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import type { BuildRequest, CompletionOrder, RequestBuilder } from './completion-request.ts';
 import type { CompletionAnswer, CompletionRun } from './completion-run.ts';
@@ -31,6 +35,7 @@ import type { PartialAnswer } from './partial-answer.ts';
 
 export interface CompletionRunnerDeps extends ResultRules {
   readonly model: Model;
+  readonly tracing: Tracing;
   readonly feed: LiveFeed;
   readonly clock: Clock;
   readonly entropy: Entropy;
@@ -185,6 +190,27 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
   async function consume(run: CompletionRun, source: OrderSource, answer: PartialAnswer): Promise<Ended> {
     run.host = null;
     const request = await deps.buildRequest(source.atHand ?? (await source.read()), run.signal);
+    if (!deps.tracing.tracer.isOn) return await ask(run, request, answer);
+    const input = deps.tracing.withContent === true ? await request.prompt.last(messagesMax) : null;
+    const startedAt = deps.tracing.wallNow();
+    const record = (error: unknown): void => {
+      const times = { startedAt, endedAt: deps.tracing.wallNow(), at: clock.now() };
+      const span = chatSpan({ run, request, answer, input, error, ...times });
+      if (span !== null) deps.tracing.tracer.record(span);
+    };
+    return await ask(run, request, answer).then(
+      (ended) => {
+        record(null);
+        return ended;
+      },
+      (error: unknown) => {
+        record(error);
+        throw error;
+      },
+    );
+  }
+
+  async function ask(run: CompletionRun, request: ModelRequest, answer: PartialAnswer): Promise<Ended> {
     run.host = URL.parse(request.model.baseUrl ?? '')?.host ?? null;
     for await (const part of deps.model.complete(request)) {
       if (run.answer !== answer || run.state !== 'running' || !run.isStreaming) return request; // broken off: not used

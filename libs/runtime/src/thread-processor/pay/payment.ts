@@ -13,13 +13,15 @@ import {
   Fault,
   type Logger,
   type Logins,
+  type Owed,
   type Receipt,
   type ThreadKey,
   type Timers,
   type WorkBus,
+  traceparentOf,
   type WorkTopics,
 } from '@dormouse/ports';
-import { inputIds, type InvokeTool, type isOwed, unreachable } from '@dormouse/thread';
+import { inputIds, type InvokeTool, type isOwed, own, unreachable } from '@dormouse/thread';
 import { type CompletionAnswer, CompletionRun } from '../completion/completion-run.ts';
 import type { CompletionOrder } from '../completion/completion-request.ts';
 import type { CompletionRunner, OrderSource } from '../completion/completion-runner.ts';
@@ -28,7 +30,7 @@ import type { Hold } from './held-deliveries.ts';
 import type { Debt, ThreadState } from '../state/thread-state.ts';
 
 /** The part of a thread's state that payment looks at. */
-export type BilledState = Pick<ThreadState, 'thread' | 'tail' | 'messages'>;
+export type BilledState = Pick<ThreadState, 'thread' | 'tail' | 'messages' | 'trace'>;
 
 export interface PaymentDeps {
   readonly work: WorkBus;
@@ -98,7 +100,7 @@ async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<
       const owed = { ...debtor.key, at: debt.at, trace: debt.trace };
       switch (effect.do) {
         case 'InvokeTool':
-          orders.push(invoked(deps, debtor, bill.hold, { ...owed, effect }));
+          orders.push(invoked(deps, debtor, bill.hold, { ...owed, ...traceOfCall(bill.state, effect), effect }));
           break;
         case 'WithdrawCall':
         case 'LoadToolsets':
@@ -117,7 +119,7 @@ async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<
         case 'ReportToParent':
         case 'SendToChild':
           deps.mail.send(
-            { key: debtor.key, at: debt.at, trace: debt.trace, settled: () => debtor.settled() },
+            { key: debtor.key, at: debt.at, trace: traceOfMail(bill.state, debt), settled: () => debtor.settled() },
             effect,
             bill.hold,
           );
@@ -177,6 +179,17 @@ async function published(deps: PaymentDeps, debtor: Debtor, hold: Hold, given: P
   handled.then(drop, keep);
 }
 
+/** What another thread does because of this one goes on beside it, in the turn's trace. */
+const traceOfMail = ({ trace: { turn } }: BilledState, debt: Debt): string | null =>
+  turn === null ? debt.trace : traceparentOf(turn.request);
+
+/** The context of the call's `execute_tool`, and that of its parent; nothing without tracing. */
+function traceOfCall({ trace }: BilledState, { toolCallId }: InvokeTool): Partial<Owed<InvokeTool>> {
+  const call = own(trace.open, toolCallId);
+  if (call?.agent === undefined) return {};
+  return { trace: traceparentOf(call.context), agent: traceparentOf(call.agent) };
+}
+
 async function setTimers(deps: PaymentDeps, timers: readonly DueTimer[]): Promise<void> {
   await deps.timers.set(timers);
   for (const timer of timers) deps.timerSet(timer.due);
@@ -194,7 +207,10 @@ export interface OwedCompletion extends CompletionOrder {
 /** The completion that these debts ask for, or null. */
 export function owedCompletion(protocol: PaymentDeps['protocol'], { debts, state }: Debts): OwedCompletion | null {
   const { thread, messages, tail } = state;
-  for (const { effects, trace } of debts) {
+  const { wake } = state.trace;
+  for (const debt of debts) {
+    const { effects } = debt;
+    const trace = wake === null ? debt.trace : traceparentOf(wake.context);
     for (const effect of effects) {
       if (effect.do === 'RequestCompletion' && protocol.isOwed(thread, effect))
         return { completionId: effect.completionId, trace, thread, messages, promptLength: tail.length };

@@ -9,7 +9,7 @@
 //   A4. `too_large` is permanent: the slice throws what is not a Fault, so that the lane parks its thread and does not
 //       retry.
 //   A5. The transcript in memory takes the messages of a commit once the commit is in the log.
-import type { AppendOutcome, Commit } from '@dormouse/ports';
+import type { AppendOutcome, Commit, Span } from '@dormouse/ports';
 import type { Thread } from '@dormouse/thread';
 import { sealCommit } from '../../log/envelope.ts';
 import { Hold } from '../pay/held-deliveries.ts';
@@ -29,6 +29,7 @@ interface SealedSlice {
   readonly before: Thread;
   readonly after: ThreadState;
   readonly debts: readonly Debt[];
+  readonly spans: readonly Span[];
 }
 
 /**
@@ -52,11 +53,12 @@ export async function commitSlice(
 }
 
 function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: DecidedSlice, at: number): SealedSlice {
-  const { items, events, effects } = slice;
+  const { key } = lane;
+  const { items, events, effects, thread } = slice;
   const { position: version } = before.thread;
-  const trace = items[0]?.trace ?? null;
+  const trace = deps.tracing.causeOf(before.trace, before.thread, items, at);
   const commit = sealCommit({
-    key: lane.key,
+    key,
     version,
     inputs: items.map((item) => item.input.id),
     at,
@@ -67,7 +69,9 @@ function seal(deps: SliceDeps, lane: LaneMemory, before: ThreadState, slice: Dec
     effects,
   });
   const debts = effects.length === 0 ? [] : [{ version, at, trace, effects }];
-  return { slice, commit, before: before.thread, after: afterCommit(before, slice, commit), debts };
+  const decided = { key, commit, inputs: items, events, effects, before: before.thread, after: thread };
+  const { state, spans } = deps.tracing.fold(before.trace, decided);
+  return { slice, commit, before: before.thread, after: afterCommit(before, slice, commit, state), debts, spans };
 }
 
 /**
@@ -137,13 +141,14 @@ function markUncertain({ slice }: SealedSlice): void {
 const tooLarge = ({ inputs, body }: Commit): string =>
   `What ${inputs.join(', ')} would lead to is larger than the store takes: a commit of ${body.length} characters.`;
 
-function publish(deps: SliceDeps, lane: LaneMemory, { slice, commit, before, after }: SealedSlice): void {
+function publish(deps: SliceDeps, lane: LaneMemory, { slice, commit, before, after, spans }: SealedSlice): void {
   const { events, thread, messages } = slice;
   after.messages.append(messages); // (A5)
   deps.cache.put(lane.cacheKey, deps.snapshots.consider(lane.key, after));
   for (const item of slice.items) answerDeliveries(item, commit.version);
   deps.feed.publish(lane.key, { hint: 'committed', commit, after: { before, events, thread } });
   deps.projections.changed(lane.key, thread);
+  deps.tracing.record(spans);
 }
 
 async function paySlice(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice): Promise<void> {

@@ -25,7 +25,7 @@ describe('what nobody waits for', () => {
     const { lines, discarded } = counting();
     for (let time = 0; time < 1_000; time++) discarded.note(key, event, 'NOT_SUBSCRIBED');
     expect(lines).toHaveLength(10); // 1, 2, 4 … 512
-    const fields = { ...key, toolCallId: 'call_1', input: 'SubscriptionEvent', reason: 'NOT_SUBSCRIBED' };
+    const fields = { ...key, call: 'call_1', input: 'SubscriptionEvent', reason: 'NOT_SUBSCRIBED' };
     expect(lines[0]).toEqual(['callback_discarded', { ...fields, count: 1 }]);
     expect(lines.at(-1)).toEqual(['callback_discarded', { ...fields, count: 512 }]);
     expect(JSON.stringify(lines)).not.toContain('secret');

@@ -23,7 +23,7 @@ export function createDiscarded(logger: Logger): Discarded {
       const name = JSON.stringify([tenant, thread, input.kind, reason]);
       const count = counts.set(name, (counts.get(name) ?? 0) + 1);
       if (Number.isInteger(Math.log2(count)))
-        logger.info('callback_discarded', { tenant, thread, toolCallId, input: input.kind, reason, count }); // (X1)
+        logger.info('callback_discarded', { tenant, thread, call: toolCallId, input: input.kind, reason, count }); // (X1)
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { Clock, Commit, LiveFeed, Logger, ThreadLog, Views } from '@dormouse/ports';
 import type { decide, evolve, extendTranscript, isOwed } from '@dormouse/thread';
 import type { HashKey } from '../../log/keyed-hash.ts';
+import type { SliceTracing } from '../../tracing/slice-tracing.ts';
 import type { Discarded } from './discarded.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { Hold } from '../pay/held-deliveries.ts';
@@ -22,6 +23,7 @@ export interface SliceDeps {
   readonly snapshots: SnapshotWriter;
   readonly projections: Projections;
   readonly feed: LiveFeed;
+  readonly tracing: SliceTracing;
   readonly views: Views;
   readonly clock: Clock;
   readonly logger: Logger;

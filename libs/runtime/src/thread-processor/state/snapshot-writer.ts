@@ -36,9 +36,9 @@ export function createSnapshotWriter(deps: {
       const isDue =
         version - state.snapshot.version >= snapshotEveryEvents || state.snapshot.bytesSince >= snapshotBytes;
       if (!isDue) return state;
-      const { thread, tail, lastHash, messages } = state;
+      const { thread, tail, lastHash, trace, messages } = state;
       const recent = messages.newest(tail.length, recentMax, recentBytesMax);
-      const encoded = encodeSnapshot({ thread, tail, lastHash, recent });
+      const encoded = encodeSnapshot({ thread, tail, lastHash, trace, recent });
       const written = write(key, version, encoded);
       writing.add(written);
       void written.then(() => writing.delete(written));

@@ -2,6 +2,7 @@ import { emptyTail, text, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { StateCache } from './state-cache.ts';
 import type { ThreadState } from './thread-state.ts';
+import { noTraceState } from '../../tracing/trace-state.ts';
 import { TranscriptWindow } from './transcript-window.ts';
 
 const toolsets = unopenedThread('acme', 'a').toolsets;
@@ -14,6 +15,7 @@ function state(name: string, characters: number): ThreadState {
     thread: unopenedThread('acme', name),
     tail: emptyTail,
     lastHash: '',
+    trace: noTraceState,
     messages,
     snapshot: { version: 0, bytesSince: 0 },
   };

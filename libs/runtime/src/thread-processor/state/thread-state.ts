@@ -20,8 +20,10 @@ import {
   type TranscriptTail,
   unopenedThread,
 } from '@dormouse/thread';
-import { openCommit } from '../../log/envelope.ts';
+import { type CommitBody, openCommit } from '../../log/envelope.ts';
 import { type SnapshotState, snapshotShape } from '../../log/thread-reader.ts';
+import type { SliceTracing } from '../../tracing/slice-tracing.ts';
+import { noTraceState, type TraceState } from '../../tracing/trace-state.ts';
 import { TranscriptWindow } from './transcript-window.ts';
 
 export interface ThreadState {
@@ -29,6 +31,7 @@ export interface ThreadState {
   readonly tail: TranscriptTail;
   /** Hash of the last commit, '' for none. */
   readonly lastHash: string;
+  readonly trace: TraceState;
   /** Shared: the same window in every later state of this load. */
   readonly messages: TranscriptWindow;
   /** Where the last snapshot stands, and how many bytes were committed since. */
@@ -61,6 +64,7 @@ export interface ThreadSources {
   readonly log: ThreadLog;
   readonly snapshots: Snapshots;
   readonly folds: Folds;
+  readonly tracing: SliceTracing;
   readonly settings: { readonly loadPageCommits: number; readonly transcriptBytesMax: number };
 }
 
@@ -77,7 +81,7 @@ export async function readThread(sources: ThreadSources, key: ThreadKey, from: n
   for await (const commit of commitsFrom(sources, key, Math.min(debtsFrom, stateFrom))) {
     const body = openCommit(commit);
     for (const input of commit.inputs) decided.set(input, commit.version);
-    if (commit.version >= stateFrom) state = foldCommit(sources.folds, state, commit, body.events);
+    if (commit.version >= stateFrom) state = foldCommit(sources, state, commit, body);
     if (commit.version >= debtsFrom && body.effects.length > 0) {
       debts.push({ version: commit.version, at: commit.at, trace: commit.trace, effects: body.effects });
     }
@@ -88,13 +92,18 @@ export async function readThread(sources: ThreadSources, key: ThreadKey, from: n
 async function startingPoint(sources: ThreadSources, key: ThreadKey): Promise<ThreadState> {
   const stored = await sources.snapshots.latest(key);
   const usable = stored !== null && stored.shape === snapshotShape;
-  const { recent = [], ...start }: SnapshotState = usable
+  const {
+    recent = [],
+    trace = noTraceState,
+    ...start
+  }: SnapshotState = usable
     ? (readJson(stored.state) as SnapshotState)
     : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
   const messages = new TranscriptWindow(start.tail.length - recent.length, sources.settings.transcriptBytesMax);
   messages.append(recent);
   return {
     ...start,
+    trace,
     messages,
     snapshot: { version: start.thread.position, bytesSince: 0 },
   };
@@ -120,12 +129,18 @@ export async function* commitsFrom(
   }
 }
 
-function foldCommit(folds: Folds, state: ThreadState, commit: Commit, events: readonly RecordedEvent[]): ThreadState {
+function foldCommit(
+  { folds, tracing }: Pick<ThreadSources, 'folds' | 'tracing'>,
+  state: ThreadState,
+  commit: Commit,
+  { events, effects }: CommitBody,
+): ThreadState {
   let { thread } = state;
   for (const event of events) thread = folds.evolve(thread, event, commit.at);
   const { tail, messages } = foldTranscript(folds, state.tail, events);
   state.messages.append(messages);
-  return afterCommit(state, { thread, tail }, commit);
+  const trace = tracing.read(state.trace, { key: commit, commit, events, effects, after: thread });
+  return afterCommit(state, { thread, tail }, commit, trace);
 }
 
 /** The tail after these events, and the messages that they made final. */
@@ -150,8 +165,9 @@ export function afterCommit(
   before: ThreadState,
   { thread, tail }: Pick<ThreadState, 'thread' | 'tail'>,
   commit: Commit,
+  trace: TraceState,
 ): ThreadState {
   const { messages, snapshot } = before;
   const bytesSince = snapshot.bytesSince + commit.body.length;
-  return { thread, tail, lastHash: commit.hash, messages, snapshot: { version: snapshot.version, bytesSince } };
+  return { thread, tail, lastHash: commit.hash, trace, messages, snapshot: { version: snapshot.version, bytesSince } };
 }

@@ -182,7 +182,8 @@ async function attempt(
     const may = await begin();
     if (may !== 'go') return may;
     at = clock.now();
-    outcome = await deps.transport.post({ ...invocation, timeoutMs: settings.ackTimeoutMs, signal: hardStop });
+    const about = { ...delivery.key, toolCallId: effect.toolCallId, attempt: progress.made, at };
+    outcome = await deps.transport.post({ ...invocation, timeoutMs: settings.ackTimeoutMs, signal: hardStop, about });
   } finally {
     leave(outcome);
   }
@@ -228,7 +229,7 @@ function claim(deps: DeliveryDeps, delivery: Delivery): Begin {
 /** The claim is taken: by another process, or by this one before it died. (D5) */
 async function waitForOther(deps: DeliveryDeps, delivery: Delivery): Promise<Conclusion> {
   const { ackTimeoutMs, unknownOutcomeGraceMs } = deps.settings;
-  deps.logger.info('claim_lost', { ...delivery.key, toolCallId: delivery.call.effect.toolCallId });
+  deps.logger.info('claim_lost', { ...delivery.key, call: delivery.call.effect.toolCallId });
   const entry = await readLedger(deps, delivery);
   const fullMs = 2 * ackTimeoutMs + unknownOutcomeGraceMs;
   const passedMs = deps.clock.now() - (entry?.claimedAt ?? deps.clock.now());
@@ -311,7 +312,7 @@ async function withRetries<T>(deps: DeliveryDeps, delivery: Delivery, operation:
       return await operation();
     } catch (error) {
       if (!(error instanceof Fault) || clock.now() + delayMs > until || delivery.cancelToken.isCancelled) throw error;
-      logger.warn('dispatch_ledger_unavailable', { code: error.code, toolCallId: delivery.call.effect.toolCallId });
+      logger.warn('dispatch_ledger_unavailable', { code: error.code, call: delivery.call.effect.toolCallId });
       await clock.sleep(delayMs, delivery.cancelToken.signal);
     }
   }

@@ -1,0 +1,130 @@
+// Spans over OTLP, by OpenTelemetry's Node SDK: exporter, protocol, sampler, batching and limits are those of its
+// standard variables (OTEL_EXPORTER_OTLP_*, OTEL_TRACES_*, OTEL_BSP_*, OTEL_SPAN_*). Port: ports/tracer.ts.
+//
+// Invariants:
+//   O1. Off without an endpoint, with OTEL_TRACES_EXPORTER=none or OTEL_SDK_DISABLED=true: then nothing of the SDK is
+//       loaded.
+//   O2. A span has the ids that the runtime gave it: the SDK asks for them while it starts the span.
+//   O3. Of the machine only `service.*`, `telemetry.sdk.*` and OTEL_RESOURCE_ATTRIBUTES are sent.
+//   O4. A collector that is away, slow or failing costs one warning a minute, and spans.
+import { type Logger, noTracer, type Span, type SpanAttributes, type SpanContext, type Tracer } from '@dormouse/ports';
+import type { Attributes, Context, DiagLogger, SpanContext as OtelContext, TimeInput } from '@opentelemetry/api';
+
+export interface OpenTracer extends Tracer {
+  /** Sends what is waiting, for a few seconds at most. */
+  close(): Promise<void>;
+}
+
+export interface TracerOptions {
+  /** `dormouse-<name>`; OTEL_SERVICE_NAME wins. */
+  readonly service: string;
+  readonly version: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly logger: Logger;
+}
+
+const closeMsMax = 5_000;
+const warnEveryMs = 60_000;
+const scope = 'dormouse';
+
+/** (O1) */
+export function isTracingOn(env: TracerOptions['env']): boolean {
+  const hasEndpoint = isSet(env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']) || isSet(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
+  const isDisabled = env['OTEL_SDK_DISABLED']?.trim().toLowerCase() === 'true';
+  return hasEndpoint && !isDisabled && env['OTEL_TRACES_EXPORTER']?.trim() !== 'none';
+}
+
+const isSet = (value: string | undefined): boolean => value !== undefined && value.trim() !== '';
+
+export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
+  if (!isTracingOn(options.env)) return { ...noTracer, close: () => Promise.resolve() };
+  const [{ NodeSDK }, api, resources] = await Promise.all([
+    import('@opentelemetry/sdk-node'),
+    import('@opentelemetry/api'),
+    import('@opentelemetry/resources'),
+  ]);
+  api.diag.setLogger(rareWarnings(options.logger), api.DiagLogLevel.WARN); // (O4)
+  const ids = { traceId: '', spanId: '' };
+  const sdk = new NodeSDK({
+    idGenerator: { generateTraceId: () => ids.traceId, generateSpanId: () => ids.spanId }, // (O2)
+    resource: resources.defaultResource().merge(
+      resources.resourceFromAttributes({
+        'service.name': options.env['OTEL_SERVICE_NAME'] ?? `dormouse-${options.service}`,
+        'service.version': options.version,
+      }),
+    ),
+    resourceDetectors: [resources.serviceInstanceIdDetector, resources.envDetector], // (O3)
+    metricReaders: [],
+    logRecordProcessors: [],
+    textMapPropagator: null,
+  });
+  sdk.start();
+  const tracer = api.trace.getTracer(scope, options.version);
+  const { INTERNAL: internal, SERVER: server, CLIENT: client, PRODUCER: producer, CONSUMER: consumer } = api.SpanKind;
+  const kinds = { internal, server, client, producer, consumer };
+  const root = api.ROOT_CONTEXT;
+  const below = ({ context, parentId }: Span): Context =>
+    parentId === null ? root : api.trace.setSpanContext(root, remote({ ...context, spanId: parentId }));
+
+  return {
+    isOn: true,
+    isSampled: (traceId) => {
+      Object.assign(ids, { traceId, spanId: '00000000000000f1' });
+      return tracer.startSpan('sampled', { root: true }, root).isRecording(); // never ended, so never sent
+    },
+    record: (span) => {
+      if (!span.context.sampled) return;
+      Object.assign(ids, { traceId: span.context.traceId, spanId: span.context.spanId });
+      const started = tracer.startSpan(
+        span.name,
+        {
+          kind: kinds[span.kind],
+          startTime: timeOf(span.startedAt),
+          attributes: attributesOf(span.attributes, span.error),
+          links: span.links.map((context) => ({ context: remote(context) })),
+          root: span.parentId === null,
+        },
+        below(span),
+      );
+      if (span.error !== null) started.setStatus({ code: api.SpanStatusCode.ERROR, message: span.error });
+      started.end(timeOf(Math.max(span.startedAt, span.endedAt)));
+    },
+    close: async () => {
+      const late = new Promise<void>((resolve) => setTimeout(resolve, closeMsMax).unref());
+      await Promise.race([sdk.shutdown().catch(() => {}), late]);
+    },
+  };
+}
+
+/** Seconds and nanoseconds: as a plain number the SDK takes a small value for one of `performance.now()`. */
+const timeOf = (ms: number): TimeInput => [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1_000_000)];
+
+const remote = ({ traceId, spanId, sampled }: SpanContext): OtelContext => ({
+  traceId,
+  spanId,
+  traceFlags: sampled ? 1 : 0,
+  isRemote: true,
+});
+
+const attributesOf = (attributes: SpanAttributes, error: string | null): Attributes => ({
+  ...(attributes as Attributes),
+  ...(error === null ? {} : { 'error.type': error }),
+});
+
+/** (O4) */
+function rareWarnings(logger: Logger): DiagLogger {
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  let unsaid = 0;
+  const warn = (message: string): void => {
+    const now = performance.now();
+    if (now - warnedAt < warnEveryMs) {
+      unsaid += 1;
+      return;
+    }
+    logger.warn('telemetry_failed', { reason: message.slice(0, 300), before: unsaid });
+    warnedAt = now;
+    unsaid = 0;
+  };
+  const nothing = (): void => {};
+  return { error: warn, warn, info: nothing, debug: nothing, verbose: nothing };
+}

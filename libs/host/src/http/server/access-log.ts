@@ -1,0 +1,23 @@
+// One line at info for every request that has been answered: method, route, status and time; never a path, which may
+// hold a token.
+import type { Logger } from '@dormouse/ports';
+import type { FastifyInstance } from 'fastify';
+import { routeName } from './route-name.ts';
+
+/** A logger that says whether it writes lines of this level at all. */
+type AccessLogger = Logger & { readonly writes?: (level: 'info') => boolean };
+
+export function logRequests(server: FastifyInstance, logger: AccessLogger): void {
+  if (logger.writes?.('info') !== true) return;
+  server.addHook('onResponse', (request, reply, done) => {
+    const { url } = request.routeOptions;
+    logger.info('request', {
+      method: request.method,
+      route: url === undefined ? null : routeName(url),
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+      request: request.id,
+    });
+    done();
+  });
+}

@@ -1,0 +1,72 @@
+// The span of one attempt at a provider.
+import { ModelFault, type ModelRequest, parseTraceparent, type Span, type SpanAttributes } from '@dormouse/ports';
+import type { ModelMessage } from '@dormouse/thread';
+import type { CompletionRun } from '../thread-processor/completion/completion-run.ts';
+import type { PartialAnswer } from '../thread-processor/completion/partial-answer.ts';
+import { serverAttributes, threadAttributes } from './attributes.ts';
+import { inputMessages, outputMessages } from './recorded-content.ts';
+import { attribute } from './semconv.ts';
+import { inTrace, spanIdOf } from './span-ids.ts';
+
+export interface ChatAttempt {
+  readonly run: CompletionRun;
+  readonly request: ModelRequest;
+  readonly answer: PartialAnswer;
+  /** Wall clock. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Thread's clock. */
+  readonly at: number;
+  /** The newest messages of the prompt, where contents are recorded. */
+  readonly input: readonly ModelMessage[] | null;
+  /** What the attempt threw, or null. */
+  readonly error: unknown;
+}
+
+const providers: Readonly<Record<string, string>> = { 'openai-compatible': 'openai_compatible' };
+
+/** Null for a completion without a trace. */
+export function chatSpan(attempt: ChatAttempt): Span | null {
+  const { run, request, answer, startedAt, endedAt, at, error } = attempt;
+  const agent = parseTraceparent(run.trace);
+  if (agent === null) return null;
+  const { provider, name, baseUrl } = request.model;
+  const { finish } = answer;
+  return {
+    name: `chat ${name === '' ? provider : name}`,
+    kind: 'client',
+    context: inTrace(agent, spanIdOf('chat', run.key, `${run.completionId} ${answer.attempt}`)),
+    parentId: agent.spanId,
+    startedAt,
+    endedAt,
+    attributes: {
+      ...threadAttributes(run.key, at),
+      ...serverAttributes(baseUrl ?? null),
+      [attribute.operation]: 'chat',
+      [attribute.provider]: providers[provider] ?? provider,
+      [attribute.requestModel]: name === '' ? undefined : name,
+      [attribute.requestStream]: true,
+      [attribute.finishReasons]: finish === null ? undefined : [finish.reason],
+      [attribute.inputTokens]: finish?.usage.inputTokens,
+      [attribute.outputTokens]: finish?.usage.outputTokens,
+      ...contentOf(attempt),
+    },
+    links: [],
+    error: errorOf(run, answer, error),
+  };
+}
+
+function contentOf({ input, answer }: ChatAttempt): SpanAttributes {
+  if (input === null) return {};
+  const { text, reasoning, calls, finish } = answer;
+  return {
+    [attribute.inputMessages]: inputMessages(input),
+    [attribute.outputMessages]: outputMessages({ text, reasoning, calls, finishReason: finish?.reason ?? 'error' }),
+  };
+}
+
+function errorOf(run: CompletionRun, answer: PartialAnswer, error: unknown): string | null {
+  if (error instanceof ModelFault) return error.code;
+  if (error !== null) return 'MODEL_FAILED';
+  return answer.finish === null || run.state === 'aborted' ? 'interrupted' : null;
+}

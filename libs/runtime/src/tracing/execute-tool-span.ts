@@ -1,0 +1,39 @@
+// The span of a call that was sent: from the commit that owes it to the acknowledgement, or to the end of all attempts.
+import { type Owed, parseTraceparent, type Span } from '@dormouse/ports';
+import type { InvokeTool } from '@dormouse/thread';
+import { threadAttributes } from './attributes.ts';
+import { bounded } from './recorded-content.ts';
+import { attribute } from './semconv.ts';
+import { spanIdOf } from './span-ids.ts';
+
+/** Null for a call without a trace. Times are of the wall clock. */
+export function executeToolSpan(
+  { tenant, thread, at, agent, effect }: Owed<InvokeTool>,
+  startedAt: number,
+  endedAt: number,
+  error: string | null,
+  withContent: boolean,
+): Span | null {
+  const parent = parseTraceparent(agent);
+  if (parent === null) return null;
+  const key = { tenant, thread };
+  return {
+    name: `execute_tool ${effect.operation}`,
+    kind: 'internal',
+    context: { ...parent, spanId: spanIdOf('execute_tool', key, effect.toolCallId) },
+    parentId: parent.spanId,
+    startedAt,
+    endedAt,
+    attributes: {
+      ...threadAttributes(key, at),
+      [attribute.operation]: 'execute_tool',
+      [attribute.toolName]: effect.operation,
+      [attribute.toolCallId]: effect.toolCallId,
+      [attribute.toolType]: 'function',
+      [attribute.toolArguments]: withContent ? bounded(effect.arguments) : undefined,
+      [attribute.outcome]: error === null ? 'sent' : 'refused',
+    },
+    links: [],
+    error,
+  };
+}

@@ -1,0 +1,76 @@
+// The traces of a real cluster: five processes, one tree per turn.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually, openThread, say, scriptedAgent, type Step, untilStatus } from '../e2e/conversation.ts';
+import { withServices } from '../services/needed-services.ts';
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver, treeOf } from '../traces/otlp-receiver.ts';
+import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
+
+const call = (name: string, args: object): Step => ({ tool_call: { name, arguments: args } });
+
+withServices(['kafka', 'mongo', 'redis'], (servers) => {
+  let receiver: OtlpReceiver;
+  let at: Cluster;
+
+  beforeAll(async () => {
+    receiver = await startOtlpReceiver();
+    at = await startCluster(servers, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_BSP_SCHEDULE_DELAY: '200',
+    });
+  });
+  afterAll(async () => {
+    await endClusters();
+    await receiver.close();
+  });
+
+  it('shows a turn with two tools as one tree over five processes', async () => {
+    const agent = await scriptedAgent(at, [
+      [call('weather', { city: 'Oslo' })],
+      [call('weather', { city: 'Rome' })],
+      [{ text: 'Both are fine.' }],
+    ]);
+    const thread = await openThread(at, agent);
+    await untilStatus(at, thread, 'idle');
+    await say(at, thread, 'How is it in Oslo and in Rome?');
+    const spans = await traceOf('POST /v1/threads/{id}/messages', 21);
+    expect(treeOf(spans)).toEqual([
+      'POST /v1/threads/{id}/messages (server)',
+      '  send inputs (producer)',
+      '    process inputs (consumer)',
+      `      invoke_agent ${agent} (internal)`,
+      '        chat scripted (client)',
+      '        execute_tool weather (internal)',
+      `          invoke_agent ${agent} (internal)`,
+      '            chat scripted (client)',
+      '            execute_tool weather (internal)',
+      `              invoke_agent ${agent} (internal)`,
+      '                chat scripted (client)',
+      '                settle_tool weather (internal)',
+      '              process inputs (consumer)',
+      '              send dispatches (producer)',
+      '                process dispatches (consumer)',
+      '                  POST example-tools (client)',
+      '            settle_tool weather (internal)',
+      '          process inputs (consumer)',
+      '          send dispatches (producer)',
+      '            process dispatches (consumer)',
+      '              POST example-tools (client)',
+    ]);
+    expect([...new Set(spans.map(({ service }) => service))].toSorted()).toEqual([
+      'dormouse-ingress-gateway',
+      'dormouse-thread-processor',
+      'dormouse-tool-dispatcher',
+    ]);
+    const callback = receiver.spans.find(({ name }) => name === 'POST /callback/{token}');
+    expect(callback).toMatchObject({ service: 'dormouse-callback-gateway', parentId: null });
+  });
+
+  /** The trace of the last span with this name, once it has so many spans. */
+  const traceOf = (name: string, count: number): Promise<readonly ReceivedSpan[]> =>
+    eventually(async () => {
+      const last = receiver.spans.findLast((span) => span.name === name);
+      const trace = receiver.spans.filter(({ traceId }) => traceId === last?.traceId);
+      return trace.length >= count && trace;
+    });
+});

@@ -1,0 +1,95 @@
+// The trace of a turn, as a collector receives it from the built standalone process.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  eventually,
+  openThread,
+  say,
+  scriptedAgent,
+  type Step,
+  type System,
+  untilStatus,
+} from '../e2e/conversation.ts';
+import { cleanUp, startStandalone } from '../e2e/standalone-process.ts';
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver, treeOf } from './otlp-receiver.ts';
+
+let receiver: OtlpReceiver;
+let at: System & { stop(): Promise<number | null> };
+
+beforeAll(async () => {
+  receiver = await startOtlpReceiver();
+  const started = await startStandalone({
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+    },
+  });
+  at = { ...started, stop: () => started.stop() };
+});
+afterAll(async () => {
+  await at.stop();
+  await receiver.close();
+  await cleanUp();
+});
+
+const call = (operation: string, args: object): Step => ({ tool_call: { name: operation, arguments: args } });
+
+it('shows a turn with two tools as one tree', async () => {
+  const agent = await scriptedAgent(at, [
+    [call('weather', { city: 'Oslo' })],
+    [call('weather', { city: 'Rome' })],
+    [{ text: 'Both are fine.' }],
+  ]);
+  const thread = await openThread(at, agent);
+  await untilStatus(at, thread, 'idle');
+  await say(at, thread, 'How is it in Oslo and in Rome?');
+  const spans = await traceOf('POST /v1/threads/{id}/messages', 13);
+  expect(treeOf(spans)).toEqual([
+    'POST /v1/threads/{id}/messages (server)',
+    `  invoke_agent ${agent} (internal)`,
+    '    chat scripted (client)',
+    '    execute_tool weather (internal)',
+    `      invoke_agent ${agent} (internal)`,
+    '        chat scripted (client)',
+    '        execute_tool weather (internal)',
+    `          invoke_agent ${agent} (internal)`,
+    '            chat scripted (client)',
+    '            settle_tool weather (internal)',
+    '          POST example-tools (client)',
+    '        settle_tool weather (internal)',
+    '      POST example-tools (client)',
+  ]);
+  const conversations = new Set(spans.map(({ attributes }) => attributes['gen_ai.conversation.id']));
+  expect([...conversations]).toEqual([thread]);
+});
+
+it('links what follows a callback to it, and begins the trace of a callback anew', async () => {
+  const callbacks = await eventually(async () => {
+    const found = receiver.spans.filter(({ name }) => name === 'POST /callback/{token}');
+    return found.length >= 2 && found;
+  });
+  const wakes = receiver.spans.filter(({ name, links }) => name.startsWith('invoke_agent') && links.length > 0);
+  expect(wakes).toHaveLength(2);
+  for (const { traceId, links } of wakes) {
+    const [link] = links;
+    const callback = callbacks.find(({ spanId }) => spanId === link?.spanId);
+    expect(callback).toMatchObject({ kind: 'server', parentId: null });
+    expect(callback?.traceId).not.toBe(traceId);
+  }
+});
+
+it('sends no token, key, path of the machine or word of a person', async () => {
+  const bytes = receiver.raw.join('\n');
+  for (const secret of [at.key, 'How is it in Oslo', 'Both are fine', 'callback/eyJ', process.cwd(), 'Oslo'])
+    expect(bytes.includes(secret), secret).toBe(false);
+  expect(bytes).toContain('dormouse-standalone');
+});
+
+/** The trace of the last span with this name, once it has so many spans. */
+function traceOf(name: string, count: number): Promise<readonly ReceivedSpan[]> {
+  return eventually(async () => {
+    const last = receiver.spans.findLast((span) => span.name === name);
+    const trace = receiver.spans.filter(({ traceId }) => traceId === last?.traceId);
+    return trace.length >= count && trace;
+  });
+}
