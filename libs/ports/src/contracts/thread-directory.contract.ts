@@ -6,6 +6,7 @@
 //   R4. A projection of an older position changes nothing; one without a title keeps the title.
 //   R5. An opening is kept until the thread has a position.
 //   R6. A client's title and metadata replace what was there, and nothing else.
+//   R7. The census counts every thread by its status, and knows the oldest wait of each kind and all subscriptions.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ThreadDirectory, ThreadFilter, ThreadRow } from '../index.ts';
@@ -315,6 +316,35 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
         { tenant, thread: row.thread, status: 'closed', title: null, updatedAt: 9, position: 9 },
       ]);
       expect(await directory.usesAgent(tenant, 'busy')).toBe(false);
+    });
+
+    it('R7: the census follows insertions and projections', async () => {
+      const directory = await opened.get();
+      const before = await directory.census();
+      const [one, other] = [rowOf({ status: 'opening', position: 0 }), rowOf()];
+      for (const row of [one, other]) await directory.insert(row);
+      const waiting = { status: 'waiting', title: null, updatedAt: 9, position: 9 } as const;
+      const { tenant, thread } = one;
+      const open = { oldest: { approval: 7, timer: 3 }, subscriptions: 2 };
+      await directory.project([{ tenant, thread, ...waiting, waits: open }]);
+      await directory.project([
+        { tenant: other.tenant, thread: other.thread, ...waiting, waits: { oldest: { timer: 5 }, subscriptions: 1 } },
+      ]);
+      const during = await directory.census();
+      expect(during.threads.waiting - before.threads.waiting).toBe(2);
+      expect(during.threads.opening - before.threads.opening).toBe(0);
+      expect(during.subscriptions - before.subscriptions).toBe(3);
+      expect(during.oldest).toMatchObject({ approval: 7, timer: 3 });
+
+      await directory.project([{ tenant, thread, ...waiting, status: 'parked', position: 10 }]); // keeps its waits
+      expect((await directory.census()).oldest).toMatchObject({ approval: 7, timer: 3 });
+      await directory.project([
+        { tenant, thread, ...waiting, status: 'closed', position: 11, waits: { oldest: {}, subscriptions: 0 } },
+      ]);
+      const after = await directory.census();
+      expect(after.oldest).toEqual({ ...before.oldest, timer: 5 });
+      expect(after.subscriptions - before.subscriptions).toBe(1);
+      expect(after.threads.closed - before.threads.closed).toBe(1);
     });
 
     it('rows outlive the process', async (context) => {

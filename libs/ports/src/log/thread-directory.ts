@@ -6,6 +6,24 @@ import type { ThreadKey } from './thread-key.ts';
 
 export type ThreadStatus = 'opening' | 'parked' | 'closed' | 'thinking' | 'waiting' | 'idle';
 
+/** What a thread itself may wait for; a completion that waits for a slot is known to its process alone. */
+export const threadWaitKinds = ['tool_call', 'approval', 'choice', 'oauth', 'timer'] as const;
+export type ThreadWaitKind = (typeof threadWaitKinds)[number];
+
+/** Since when the oldest wait of each kind lasts, milliseconds since the epoch. */
+export type OldestWaits = Readonly<Partial<Record<ThreadWaitKind, number>>>;
+
+/** What is open in a thread. */
+export interface ThreadWaits {
+  readonly oldest: OldestWaits;
+  readonly subscriptions: number;
+}
+
+/** All threads of all tenants, as far as their rows are written. */
+export interface ThreadCensus extends ThreadWaits {
+  readonly threads: Readonly<Record<ThreadStatus, number>>;
+}
+
 export interface ThreadRow extends ThreadKey {
   readonly status: ThreadStatus;
   readonly agent: string;
@@ -32,6 +50,8 @@ export interface ThreadProjection extends ThreadKey {
   readonly titledAt?: number;
   readonly updatedAt: number;
   readonly position: number;
+  /** Absent: the row keeps what it has. */
+  readonly waits?: ThreadWaits;
 }
 
 export interface ThreadFilter {
@@ -63,4 +83,6 @@ export interface ThreadDirectory {
   stuckOpenings(before: number, limit: number): Promise<readonly ThreadRow[]>;
   /** Whether any thread that is not closed uses the agent. */
   usesAgent(tenant: string, agent: string): Promise<boolean>;
+  /** Costs the same with many threads as with few, or nearly: it is asked again and again. */
+  census(): Promise<ThreadCensus>;
 }

@@ -312,7 +312,7 @@ export const metricTable = {
   },
   dormouse_oldest_wait_seconds: {
     kind: 'gauge',
-    help: 'Age of the oldest wait of each kind of `waiting_on`; exported by the owner of partition 0.',
+    help: 'Age of the oldest wait of each kind of `waiting_on`, 0 for none; exported by the owner of partition 0, `slot` by each process of its own completions.',
     labels: { kind: waitKinds },
     services: processor,
   },
