@@ -1,9 +1,24 @@
 // The rows of threads for lists, in memory. The order of insertion is the order of the list, newest first.
-import type { Page, PageRequest, ThreadDirectory, ThreadFilter, ThreadProjection, ThreadRow } from '@dormouse/ports';
+import type {
+  OldestWaits,
+  Page,
+  PageRequest,
+  ThreadCensus,
+  ThreadDirectory,
+  ThreadFilter,
+  ThreadProjection,
+  ThreadRow,
+  ThreadStatus,
+  ThreadWaitKind,
+  ThreadWaits,
+} from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 import { nameOf } from './thread-log.ts';
 
 export type DirectoryStore = Map<string, ThreadRow>;
+
+/** What is open in the threads of each store, by the name of the thread. */
+const waitsOf = new WeakMap<DirectoryStore, Map<string, ThreadWaits>>();
 
 export function createThreadDirectory(rows: DirectoryStore, passage: Passage): ThreadDirectory {
   return {
@@ -44,6 +59,7 @@ export function createThreadDirectory(rows: DirectoryStore, passage: Passage): T
       passage.read('directory.usesAgent', `${tenant}:${agent}`, () =>
         [...rows.values()].some((row) => row.tenant === tenant && row.agent === agent && row.status !== 'closed'),
       ),
+    census: () => passage.read('directory.census', '', () => censusOf(rows)),
   };
 }
 
@@ -58,10 +74,11 @@ function byExternalId(rows: DirectoryStore, row: ThreadRow): ThreadRow | undefin
 /** An older position never overwrites a newer one; a thread that has commits no longer needs its opening. */
 function project(
   rows: DirectoryStore,
-  { status, title, titledAt = Infinity, updatedAt, position, ...key }: ThreadProjection,
+  { status, title, titledAt = Infinity, updatedAt, position, waits, ...key }: ThreadProjection,
 ): void {
   const row = rows.get(nameOf(key));
   if (row === undefined || position < row.position) return;
+  if (waits !== undefined) waitsOf.set(rows, (waitsOf.get(rows) ?? new Map()).set(nameOf(key), waits));
   rows.set(nameOf(key), {
     ...row,
     status,
@@ -70,6 +87,21 @@ function project(
     position,
     opening: position > 0 ? null : row.opening,
   });
+}
+
+function censusOf(rows: DirectoryStore): ThreadCensus {
+  const threads: Record<ThreadStatus, number> = {
+    ...{ opening: 0, parked: 0, closed: 0, thinking: 0, waiting: 0, idle: 0 },
+  };
+  for (const { status } of rows.values()) threads[status] += 1;
+  let oldest: OldestWaits = {};
+  let subscriptions = 0;
+  for (const waits of waitsOf.get(rows)?.values() ?? []) {
+    subscriptions += waits.subscriptions;
+    for (const [kind, since] of Object.entries(waits.oldest) as [ThreadWaitKind, number][])
+      oldest = { ...oldest, [kind]: Math.min(since, oldest[kind] ?? since) };
+  }
+  return { threads, oldest, subscriptions };
 }
 
 function matches(row: ThreadRow, filter: ThreadFilter): boolean {

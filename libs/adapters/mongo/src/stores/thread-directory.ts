@@ -3,10 +3,20 @@
 // Invariants:
 //   Y1. A row moves forward only: a projection of an older position changes nothing.
 //   Y2. Every filter has an index that ends in (createdAt, thread), the order of the list, newest first.
+//   Y4. A census counts by the index of statuses; the oldest waits are the first of their indexes.
 //   Y3. Names and values of metadata are stored as values, `labels`, never as names of fields.
-import type { Page, PageRequest, ThreadDirectory, ThreadFilter, ThreadProjection, ThreadRow } from '@dormouse/ports';
-import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
-import { type QueryFilter, Schema, type UpdateQuery } from 'mongoose';
+import type {
+  OldestWaits,
+  Page,
+  PageRequest,
+  ThreadCensus,
+  ThreadDirectory,
+  ThreadFilter,
+  ThreadProjection,
+  ThreadRow,
+} from '@dormouse/ports';
+import { decodeCursor, encodeCursor, invalidCursor, threadStatuses, threadWaitKinds } from '@dormouse/ports';
+import { type Model, type QueryFilter, Schema, type UpdateQuery } from 'mongoose';
 import { everySchema, number, text, textOrNull } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
 import { inserted, type MongoServer, unordered } from '../mongo-server.ts';
@@ -18,6 +28,9 @@ interface ThreadDocument extends Omit<ThreadRow, 'externalId' | 'metadata' | 'op
   readonly metadata: string;
   readonly labels: readonly string[];
   readonly opening: string | null;
+  /** Absent where nothing waits: its indexes are partial. */
+  readonly waits?: OldestWaits;
+  readonly subscriptions?: number;
 }
 
 const threadSchema = new Schema<ThreadDocument>(
@@ -26,6 +39,8 @@ const threadSchema = new Schema<ThreadDocument>(
     ...{ family: text, userId: textOrNull, externalId: String, title: textOrNull, metadata: text },
     labels: { type: [String], required: true },
     ...{ createdAt: number, updatedAt: number, position: number, opening: textOrNull },
+    waits: Object.fromEntries(threadWaitKinds.map((kind) => [kind, Number])),
+    subscriptions: Number,
   },
   { ...everySchema, collection: 'threads' },
 );
@@ -43,6 +58,12 @@ threadSchema.index({ tenant: 1, parent: 1, ...listOrder }, { name: 'by_parent' }
 threadSchema.index({ tenant: 1, userId: 1, ...listOrder }, { name: 'by_user' });
 threadSchema.index({ tenant: 1, labels: 1, ...listOrder }, { name: 'by_label' });
 threadSchema.index({ status: 1, createdAt: 1 }, { name: 'openings' });
+/** An index of the documents that have a field. */
+const indexExisting = (name: string, field: string): void => {
+  threadSchema.index({ [field]: 1 }, { name, partialFilterExpression: { [field]: { $exists: true } } });
+};
+for (const kind of threadWaitKinds) indexExisting(`since_${kind}`, `waits.${kind}`);
+indexExisting('subscribed', 'subscriptions');
 
 export function createThreadDirectory(server: MongoServer): ThreadDirectory {
   const threads = server.connection.model<ThreadDocument>('Thread', threadSchema);
@@ -98,6 +119,31 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
     },
     usesAgent: async (tenant, agent) =>
       (await server.read(() => threads.findOne({ tenant, agent, status: { $ne: 'closed' } }).lean())) !== null,
+    census: () => censusOf(server, threads),
+  };
+}
+
+/** (Y4) */
+async function censusOf(server: MongoServer, threads: Model<ThreadDocument>): Promise<ThreadCensus> {
+  const counts = threadStatuses.map(
+    async (status) => [status, await server.read(() => threads.countDocuments({ status }))] as const,
+  );
+  const firsts = threadWaitKinds.map(async (kind) => {
+    const name = `waits.${kind}`;
+    const first = await server.read(() =>
+      threads
+        .findOne({ [name]: { $exists: true } })
+        .sort({ [name]: 1 })
+        .lean(),
+    );
+    const since = first?.waits?.[kind];
+    return since === undefined ? [] : [[kind, since] as const];
+  });
+  const subscribed = server.read(() => threads.find({ subscriptions: { $exists: true } }).lean());
+  return {
+    threads: Object.fromEntries(await Promise.all(counts)) as ThreadCensus['threads'],
+    oldest: Object.fromEntries((await Promise.all(firsts)).flat()),
+    subscriptions: (await subscribed).reduce((sum, { subscriptions = 0 }) => sum + subscriptions, 0),
   };
 }
 
@@ -118,18 +164,41 @@ function projecting({
   titledAt,
   updatedAt,
   position,
+  waits,
 }: ThreadProjection): readonly RowUpdate[] {
   const _id = idOf(tenant, thread);
   const fields = { status, updatedAt, position, ...(position > 0 ? { opening: null } : {}) };
-  const upTo = { filter: { _id, position: { $lte: position } }, update: { $set: fields } };
+  const open = waits === undefined ? {} : openFields(waits);
+  const upTo = {
+    filter: { _id, position: { $lte: position } },
+    update: { $set: { ...fields, ...open.$set }, ...unset(open) },
+  };
   if (title === null) return [upTo];
-  const titled = { $set: { ...fields, title } };
+  const titled = { $set: { ...fields, ...open.$set, title }, ...unset(open) };
   if (titledAt === undefined) return [{ ...upTo, update: titled }];
   return [
     { filter: { _id, position: { $lt: Math.min(titledAt, position + 1) } }, update: titled },
-    { filter: { _id, position: { $gte: titledAt, $lte: position } }, update: { $set: fields } },
+    { filter: { _id, position: { $gte: titledAt, $lte: position } }, update: upTo.update },
   ];
 }
+
+interface OpenFields {
+  readonly $set?: Partial<Pick<ThreadDocument, 'waits' | 'subscriptions'>>;
+  readonly $unset?: Readonly<Partial<Record<'waits' | 'subscriptions', ''>>>;
+}
+
+/** A field is there only where something is open. */
+function openFields({ oldest, subscriptions }: NonNullable<ThreadProjection['waits']>): OpenFields {
+  const isWaiting = Object.keys(oldest).length > 0;
+  return {
+    $set: { ...(isWaiting ? { waits: oldest } : {}), ...(subscriptions > 0 ? { subscriptions } : {}) },
+    $unset: { ...(isWaiting ? {} : { waits: '' }), ...(subscriptions > 0 ? {} : { subscriptions: '' }) },
+  };
+}
+
+/** A server refuses an `$unset` of nothing. */
+const unset = ({ $unset = {} }: OpenFields): Pick<OpenFields, '$unset'> =>
+  Object.keys($unset).length === 0 ? {} : { $unset };
 
 /** (Y3) */
 const labelsOf = (metadata: ThreadRow['metadata']): readonly string[] =>
@@ -147,7 +216,17 @@ function documentOf(row: ThreadRow): ThreadDocument {
   };
 }
 
-function rowOf({ _id, labels: _labels, externalId, metadata, opening, ...same }: ThreadDocument): ThreadRow {
+function rowOf(document: ThreadDocument): ThreadRow {
+  const {
+    _id,
+    labels: _labels,
+    waits: _waits,
+    subscriptions: _open,
+    externalId,
+    metadata,
+    opening,
+    ...same
+  } = document;
   return {
     ...same,
     externalId: externalId ?? null,

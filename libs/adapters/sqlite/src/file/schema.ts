@@ -311,6 +311,35 @@ const uniqueVersions = `
   DROP TABLE placed;
 `;
 
+/** Kept for the census: how many threads have a status, since when a thread waits, and its subscriptions. */
+const census = `
+  CREATE TABLE thread_counts (
+    status TEXT PRIMARY KEY,
+    threads INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO thread_counts SELECT status, count(*) FROM threads GROUP BY status;
+  CREATE TRIGGER threads_counted_at_first AFTER INSERT ON threads BEGIN
+    INSERT INTO thread_counts VALUES (NEW.status, 1) ON CONFLICT DO UPDATE SET threads = threads + 1;
+  END;
+  CREATE TRIGGER threads_counted_again AFTER UPDATE OF status ON threads WHEN NEW.status <> OLD.status BEGIN
+    UPDATE thread_counts SET threads = threads - 1 WHERE status = OLD.status;
+    INSERT INTO thread_counts VALUES (NEW.status, 1) ON CONFLICT DO UPDATE SET threads = threads + 1;
+  END;
+
+  ALTER TABLE threads ADD COLUMN since_tool_call INTEGER;
+  ALTER TABLE threads ADD COLUMN since_approval INTEGER;
+  ALTER TABLE threads ADD COLUMN since_choice INTEGER;
+  ALTER TABLE threads ADD COLUMN since_oauth INTEGER;
+  ALTER TABLE threads ADD COLUMN since_timer INTEGER;
+  ALTER TABLE threads ADD COLUMN subscriptions INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX threads_since_tool_call ON threads (since_tool_call) WHERE since_tool_call IS NOT NULL;
+  CREATE INDEX threads_since_approval ON threads (since_approval) WHERE since_approval IS NOT NULL;
+  CREATE INDEX threads_since_choice ON threads (since_choice) WHERE since_choice IS NOT NULL;
+  CREATE INDEX threads_since_oauth ON threads (since_oauth) WHERE since_oauth IS NOT NULL;
+  CREATE INDEX threads_since_timer ON threads (since_timer) WHERE since_timer IS NOT NULL;
+  CREATE INDEX threads_subscribed ON threads (subscriptions) WHERE subscriptions > 0;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -319,6 +348,7 @@ export const schemaSteps: readonly string[] = [
   placesBehind,
   inputsBehind,
   uniqueVersions,
+  census,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

@@ -2,8 +2,18 @@
 //
 // Invariants:
 //   Y1. A row moves forward only: a projection of an older position changes nothing.
+//   Y3. A census reads no row of a thread but those with subscriptions: triggers count, indexes have the oldest waits.
 //   Y2. Every filter has an index that ends in (created_at, thread), the order of the list, newest first.
-import type { ThreadDirectory, ThreadKey, ThreadProjection, ThreadRow } from '@dormouse/ports';
+import {
+  type ThreadCensus,
+  type ThreadDirectory,
+  type ThreadKey,
+  type ThreadProjection,
+  type ThreadRow,
+  type ThreadStatus,
+  threadWaitKinds,
+  type ThreadWaits,
+} from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
 import type { SQLInputValue } from 'node:sqlite';
@@ -22,9 +32,14 @@ const deleteMetadata =
   'WHERE threads.tenant = ? AND thread = ?)';
 // A projection without a title, or with a title that the row has had, leaves the title alone. An opening has no effect
 // once the thread is open. (Y1)
+const sinceColumns = threadWaitKinds.map((kind) => `since_${kind}`);
+/** Parameters 9 and later, if the eighth says that there are any. */
+const setWaits = [...sinceColumns, 'subscriptions']
+  .map((column, place) => `${column} = iif(?8, ?${place + 9}, ${column})`)
+  .join(', ');
 const project =
   'UPDATE threads SET status = ?1, title = iif(position < ?7, ifnull(?2, title), title), updated_at = ?3, position = ?4, ' +
-  'opening = iif(?4 > 0, NULL, opening) WHERE tenant = ?5 AND thread = ?6 AND position <= ?4';
+  `opening = iif(?4 > 0, NULL, opening), ${setWaits} WHERE tenant = ?5 AND thread = ?6 AND position <= ?4`;
 const touch = 'UPDATE threads SET thread = thread WHERE tenant = ? AND thread = ?';
 const setTitle = 'UPDATE threads SET title = ? WHERE tenant = ? AND thread = ?';
 const setMetadata = 'UPDATE threads SET metadata = ? WHERE tenant = ? AND thread = ?';
@@ -58,6 +73,7 @@ export function createThreadDirectory(writer: GroupWriter, reader: Reader): Thre
     },
     stuckOpenings: async (before, limit) => reader.all<StoredThreadRow>(selectStuck, before, limit).map(rowOf),
     usesAgent: async (tenant, agent) => reader.one(selectUses, tenant, agent) !== null,
+    census: async () => censusOf(reader),
   };
 }
 
@@ -69,7 +85,40 @@ const projected = ({
   position,
   tenant,
   thread,
-}: ThreadProjection): SQLInputValue[] => [status, title, updatedAt, position, tenant, thread, titledAt ?? position + 1];
+  waits,
+}: ThreadProjection): SQLInputValue[] => [
+  ...[status, title, updatedAt, position, tenant, thread, titledAt ?? position + 1],
+  waits === undefined ? 0 : 1,
+  ...waitColumns(waits ?? noWaits),
+];
+
+const noWaits: ThreadWaits = { oldest: {}, subscriptions: 0 };
+
+const waitColumns = ({ oldest, subscriptions }: ThreadWaits): SQLInputValue[] => [
+  ...threadWaitKinds.map((kind) => oldest[kind] ?? null),
+  subscriptions,
+];
+
+const selectCounts = 'SELECT status, threads FROM thread_counts';
+const selectSubscriptions =
+  'SELECT ifnull(sum(subscriptions), 0) AS subscriptions FROM threads WHERE subscriptions > 0';
+const selectOldest = (column: string): string =>
+  `SELECT min(${column}) AS since FROM threads WHERE ${column} IS NOT NULL`;
+
+/** (Y3) */
+function censusOf(reader: Reader): ThreadCensus {
+  const threads: Record<ThreadStatus, number> = {
+    ...{ opening: 0, parked: 0, closed: 0, thinking: 0, waiting: 0, idle: 0 },
+  };
+  for (const row of reader.all<{ readonly status: ThreadStatus; readonly threads: number }>(selectCounts))
+    threads[row.status] = row.threads;
+  const oldest = threadWaitKinds.flatMap((kind) => {
+    const since = reader.one<{ readonly since: number | null }>(selectOldest(`since_${kind}`))?.since ?? null;
+    return since === null ? [] : [[kind, since] as const];
+  });
+  const { subscriptions = 0 } = reader.one<{ readonly subscriptions: number }>(selectSubscriptions) ?? {};
+  return { threads, oldest: Object.fromEntries(oldest), subscriptions };
+}
 
 function insertion(row: ThreadRow): readonly Statement[] {
   const {
