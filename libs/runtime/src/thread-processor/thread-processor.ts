@@ -148,6 +148,7 @@ function observe(
   if (measuring === undefined) return;
   const lanes = (): number => [...assignments.values()].reduce((sum, assignment) => sum + assignment.lanes, 0);
   const slots = {
+    oldestWait: () => completions.oldestWait(),
     get taken() {
       return completions.inFlight;
     },

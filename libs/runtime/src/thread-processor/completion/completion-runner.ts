@@ -68,6 +68,8 @@ export interface CompletionRunner {
   close(): void;
   /** Completions that wait for a slot. */
   readonly waiting: number;
+  /** Since when the oldest of them waits, milliseconds since the epoch; null for none. */
+  oldestWait(): number | null;
   readonly inFlight: number;
 }
 
@@ -320,6 +322,11 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     close: () => {
       left.breakOff(Number.POSITIVE_INFINITY);
       closed.abort();
+    },
+    oldestWait: () => {
+      let oldest: number | null = null;
+      for (const run of runs.values()) if (run.isWaiting) oldest = Math.min(run.askedAt, oldest ?? run.askedAt);
+      return oldest;
     },
     get waiting() {
       return slots.waiting;

@@ -14,8 +14,10 @@ import {
   type ThreadDirectory,
   type ThreadKey,
   type ThreadProjection,
+  type ThreadWaitKind,
+  type ThreadWaits,
 } from '@dormouse/ports';
-import { statusOf, type Thread } from '@dormouse/thread';
+import { statusOf, type Thread, waitingOn } from '@dormouse/thread';
 
 export interface Projections {
   changed(key: ThreadKey, thread: Thread): void;
@@ -103,7 +105,15 @@ export function createProjections(deps: {
     changed: (key, thread) => {
       const { title, titledAt, updatedAt, position } = thread;
       const at = deps.clock.now();
-      const projection = { ...key, status: statusOf(thread), title, titledAt, updatedAt, position };
+      const projection = {
+        ...key,
+        status: statusOf(thread),
+        title,
+        titledAt,
+        updatedAt,
+        position,
+        waits: waitsOf(thread),
+      };
       changed.set(key, { projection, at, since: changed.get(key)?.since ?? at });
       if (writing) return;
       writing = true;
@@ -121,4 +131,16 @@ export function createProjections(deps: {
       return changed.size;
     },
   };
+}
+
+const nothingOpen: ThreadWaits = { oldest: {}, subscriptions: 0 };
+
+/** Since when the thread waits, by kind, and how many subscriptions it has. */
+function waitsOf(thread: Thread): ThreadWaits {
+  const subscriptions = Object.keys(thread.subscriptions).length;
+  const waits = waitingOn(thread);
+  if (subscriptions === 0 && waits.length === 0) return nothingOpen;
+  const oldest: Partial<Record<ThreadWaitKind, number>> = {};
+  for (const { kind, since } of waits) if (kind !== 'slot') oldest[kind] = Math.min(since, oldest[kind] ?? since); // a thread does not know of slots
+  return { oldest, subscriptions };
 }
