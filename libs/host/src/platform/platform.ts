@@ -25,6 +25,7 @@ import { createProcessClock, type ProcessClock } from './process-clock.ts';
 import type { KeyRing } from './key-ring.ts';
 import { createSealer, secretReader } from './sealer.ts';
 import { systemEntropy } from './system-entropy.ts';
+import { observeThreads } from './thread-gauges.ts';
 import { type Need, openTopology, type Topology, type TopologyTraits } from './topology.ts';
 
 export interface Platform {
@@ -61,6 +62,7 @@ export async function openPlatform(
   observeBuses(metrics, () => topology.load());
   const { keys, traits } = topology;
   const stores = tracer.isOn ? storesInTraces(topology, tracing) : topology.stores;
+  observeThreads(metrics, stores.directory, clock, () => topology.isFirst());
   const sealer = createSealer(keys.key('secrets'));
   const secret = secretReader(stores.secrets, sealer);
   const rules = [...traits.outboundAllow, config.OUTBOUND_ALLOW].join(',');
