@@ -72,6 +72,7 @@ describe.skipIf(servers === null)('the metrics of a cluster', () => {
     await expect.poll(() => partitions('notifier', 'notices')).toBe(4);
     const processor = await scrapeOf('thread-processor');
     expect(processor.get('dormouse_oldest_unreleased_seconds')?.samples).toHaveLength(4);
+    await expect.poll(async () => valueOf(await scrapeOf('thread-processor'), 'dormouse_threads')).toBe(1);
     expect(valueOf(processor, 'dormouse_takeovers_total')).toBeGreaterThanOrEqual(4);
   });
 });

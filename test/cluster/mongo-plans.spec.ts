@@ -52,6 +52,8 @@ withServices(['mongo'], ({ mongo: url }) => {
     ['by_user', 'the threads of a user', () => stores.directory.list('acme', { userId: 'user_7' }, firstPage)],
     ['newest', 'the newest threads', () => stores.directory.list('acme', {}, firstPage)],
     ['openings', 'openings that are stuck', () => stores.directory.stuckOpenings(5, 10)],
+    ['since_approval', 'since when a thread waits', () => stores.directory.census()],
+    ['subscribed', 'the subscriptions of all threads', () => stores.directory.census()],
     ['by_due', 'timers that are due', () => stores.timers.due(5, 10)],
   ])('%s answers %s', async (index, _what, ask) => {
     expect(await indexesUsedBy(ask)).toContain(index);

@@ -1,5 +1,5 @@
 // What a real standalone process says of itself: the text that a scraper reads, at its two places.
-import { metricNames, metricServices, metricsOf, prometheusName } from '@dormouse/ports';
+import { metricNames, metricServices, metricsOf, prometheusName, waitKinds } from '@dormouse/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readScrape, type Scrape, valueOf } from '../metrics/prometheus-text.ts';
 import { freePort } from '../services/free-ports.ts';
@@ -67,8 +67,22 @@ describe('the metrics of a process', () => {
       ['inputs', 'dispatches', 'notices'].map((topic) => ({ topic, partition: '0' })),
     );
     expect(scrape.get('dormouse_oldest_unreleased_seconds')?.samples).toHaveLength(1);
+    expect(valueOf(scrape, 'dormouse_threads')).toBe(1);
+    const kinds = scrape.get('dormouse_oldest_wait_seconds')?.samples.map(({ labels }) => labels['kind']);
+    expect(kinds?.toSorted()).toEqual([...waitKinds].toSorted());
+    expect(scrape.get('dormouse_subscriptions')?.samples).toMatchObject([{ value: 0 }]);
     expect(scrape.get('dormouse_completion_slots')?.samples).toHaveLength(2);
     expect(scrape.get('dormouse_event_streams')?.samples).toMatchObject([{ value: 0 }]);
+  });
+
+  it('know since when the oldest thread waits for a person', async () => {
+    const opened = await system.request('POST', '/v1/threads', { agent: 'assistant' });
+    const thread = `/v1/threads/${opened.json.id}`;
+    const headers = { prefer: 'wait=30' };
+    await system.request('POST', `${thread}/messages`, { text: 'Delete everything.' }, { headers });
+    const age = async (): Promise<number> =>
+      valueOf(await scrapeOf(system), 'dormouse_oldest_wait_seconds', { kind: 'approval' });
+    await expect.poll(age).toBeGreaterThan(0);
   });
 
   it('need a key that administers the tenant', async () => {
