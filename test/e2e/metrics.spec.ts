@@ -1,6 +1,7 @@
 // What a real standalone process says of itself: the text that a scraper reads, at its two places.
 import { metricNames, metricServices, metricsOf, prometheusName, waitKinds } from '@dormouse/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collectorName, metricsIn, startOtlpReceiver } from '../metrics/otlp-receiver.ts';
 import { readScrape, type Scrape, valueOf } from '../metrics/prometheus-text.ts';
 import { freePort } from '../services/free-ports.ts';
 import { cleanUp, type Standalone, startStandalone } from './standalone-process.ts';
@@ -67,7 +68,6 @@ describe('the metrics of a process', () => {
       ['inputs', 'dispatches', 'notices'].map((topic) => ({ topic, partition: '0' })),
     );
     expect(scrape.get('dormouse_oldest_unreleased_seconds')?.samples).toHaveLength(1);
-    expect(valueOf(scrape, 'dormouse_threads')).toBe(1);
     const kinds = scrape.get('dormouse_oldest_wait_seconds')?.samples.map(({ labels }) => labels['kind']);
     expect(kinds?.toSorted()).toEqual([...waitKinds].toSorted());
     expect(scrape.get('dormouse_subscriptions')?.samples).toMatchObject([{ value: 0 }]);
@@ -83,6 +83,8 @@ describe('the metrics of a process', () => {
     const age = async (): Promise<number> =>
       valueOf(await scrapeOf(system), 'dormouse_oldest_wait_seconds', { kind: 'approval' });
     await expect.poll(age).toBeGreaterThan(0);
+    expect(valueOf(await scrapeOf(system), 'dormouse_threads')).toBe(2);
+    expect(valueOf(await scrapeOf(system), 'dormouse_threads', { status: 'waiting' })).toBe(1);
   });
 
   it('need a key that administers the tenant', async () => {
@@ -114,5 +116,33 @@ describe('the operations port of a standalone process', () => {
     const names = new Set((await scrapeOf(newer)).keys());
     expect(metricsOf(metricServices, false).every((name) => names.has(prometheusName(name)))).toBe(true);
     expect(names).not.toContain('gen_ai_client_token_usage');
+  });
+});
+
+describe('metrics that are pushed', () => {
+  it('have the names that a scrape has, and the name of their process', async () => {
+    const receiver = await startOtlpReceiver();
+    const system = await startStandalone({
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+        OTEL_METRIC_EXPORT_INTERVAL: '500',
+        OTEL_SERVICE_NAME: 'of-this-test',
+      },
+    });
+    const pushed = await receiver.pushed;
+    const families = await scrapeOf(system);
+    const named = metricsIn(pushed).map(collectorName);
+    // A family without a series is text in a scrape, and nothing in a push.
+    const scraped = [...families.values()].filter(({ samples }) => samples.length > 0).map(({ name }) => name);
+    expect(new Set(named).size).toBe(named.length);
+    expect(scraped.filter((name) => name !== 'target_info' && !named.includes(name))).toEqual([]);
+    expect(named.filter((name) => !families.has(name))).toEqual([]);
+    expect(pushed.resourceMetrics[0]?.resource.attributes).toContainEqual({
+      key: 'service.name',
+      value: { stringValue: 'of-this-test' },
+    });
+    expect(await system.stop()).toBe(0);
+    receiver.close();
   });
 });
