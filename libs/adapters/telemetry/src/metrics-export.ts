@@ -2,7 +2,8 @@
 // give the same names to Prometheus: the text by `prometheusName`, what is pushed by the rules of the Collector.
 //
 // Invariants:
-//   E1. A scrape that fails is the caller's failure; a push that fails is OpenTelemetry's to repeat and to report.
+//   E1. A scrape that fails is the caller's failure. A push that fails is OpenTelemetry's to repeat; the failure is logged
+//       when it begins, and a collector that is away delays the end of the process by `closeMsMax` at most.
 //   E2. The exporter of a push is loaded only if something is pushed: it is large.
 import type { Logger, Metrics, MetricService } from '@dormouse/ports';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
@@ -14,6 +15,7 @@ import {
   PeriodicExportingMetricReader,
   type PushMetricExporter,
 } from '@opentelemetry/sdk-metrics';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { measureProcess } from './metrics-process.ts';
 import { createMetricsRegistry, type MetricsRegistry } from './metrics-registry.ts';
 
@@ -47,13 +49,15 @@ export interface OpenMetrics {
   close(): Promise<void>;
 }
 
+const closeMsMax = 2_000;
+
 /** Media type of `text`. */
 export const metricsMediaType = 'text/plain; version=0.0.4; charset=utf-8';
 
 export async function openMetrics(options: MetricsOptions): Promise<OpenMetrics> {
   const registry = createMetricsRegistry(options);
   const scraped = new ScrapeReader(registry);
-  const pushed = options.push === null ? [] : [await pushReader(registry, options.push)];
+  const pushed = options.push === null ? [] : [await pushReader(registry, options.push, options.logger)];
   const readers: IMetricReader[] = [scraped, ...pushed];
   const named = detectResources({ detectors: [envDetector] }); // the operator's names win
   const resource = resourceFromAttributes({ ...options.resource }).merge(named);
@@ -65,9 +69,10 @@ export async function openMetrics(options: MetricsOptions): Promise<OpenMetrics>
     text: async () => serializer.serialize((await scraped.collect()).resourceMetrics),
     close: async () => {
       stopMeasuring();
-      await provider.shutdown().catch((error: unknown) => {
+      const closed = provider.shutdown().catch((error: unknown) => {
         options.logger.warn('metrics_not_pushed', { reason: String(error) });
       });
+      await Promise.race([closed, sleep(closeMsMax, null, { ref: false })]); // (E1)
     },
   };
 }
@@ -81,13 +86,27 @@ class ScrapeReader extends MetricReader {
   protected override async onShutdown(): Promise<void> {}
 }
 
-async function pushReader(registry: MetricsRegistry, push: MetricsPush): Promise<IMetricReader> {
+async function pushReader(registry: MetricsRegistry, push: MetricsPush, logger: Logger): Promise<IMetricReader> {
   return new PeriodicExportingMetricReader({
-    exporter: await exporterOf(push.protocol),
+    exporter: reporting(await exporterOf(push.protocol), logger),
     exportIntervalMillis: push.everyMs,
     exportTimeoutMillis: Math.min(push.timeoutMs, push.everyMs),
     metricProducers: [registry.producer('opentelemetry')],
   });
+}
+
+/** (E1) */
+function reporting(exporter: PushMetricExporter, logger: Logger): PushMetricExporter {
+  const push = exporter.export.bind(exporter);
+  let isFailing = false;
+  exporter.export = (metrics, pushed) =>
+    push(metrics, (result) => {
+      const { error } = result;
+      if (error !== undefined && !isFailing) logger.warn('metrics_not_pushed', { reason: error.message });
+      isFailing = error !== undefined;
+      pushed(result);
+    });
+  return exporter;
 }
 
 /** (E2) */
