@@ -3,8 +3,8 @@
 // Invariants:
 //   Y1. A row moves forward only: a projection of an older position changes nothing.
 //   Y2. Every filter has an index that ends in (createdAt, thread), the order of the list, newest first.
-//   Y4. A census counts by the index of statuses; the oldest waits are the first of their indexes.
 //   Y3. Names and values of metadata are stored as values, `labels`, never as names of fields.
+//   Y4. A census counts by the index of statuses; the oldest waits are the first of their indexes.
 import type {
   OldestWaits,
   Page,

@@ -2,8 +2,8 @@
 //
 // Invariants:
 //   Y1. A row moves forward only: a projection of an older position changes nothing.
-//   Y3. A census reads no row of a thread but those with subscriptions: triggers count, indexes have the oldest waits.
 //   Y2. Every filter has an index that ends in (created_at, thread), the order of the list, newest first.
+//   Y3. A census reads no row of a thread but those with subscriptions: triggers count, indexes have the oldest waits.
 import {
   type ThreadCensus,
   type ThreadDirectory,
