@@ -103,7 +103,6 @@ async function start(
   const stalled = (): string | null => progress.platform?.stalled() ?? null;
   const arrivals = arrivalLimitsOf(config);
   const measured = await openProcessMetrics(config, [name], `dormouse-${name}`, logger);
-  undo.push(() => measured.close());
   const { HOST, HEALTH_PORT = clusterHealthPort } = config;
   const health = await startHealthServer(HOST, HEALTH_PORT, { ready, stalled, metrics: measured.text }, arrivals); // (R1)
   undo.push(() => health.close());
@@ -117,6 +116,7 @@ async function start(
   );
   progress.platform = platform;
   undo.push(() => platform.close());
+  undo.push(() => measured.close()); // the last push reads the stores
   await patiently(
     () => parts[name](config, platform, undo),
     logger,

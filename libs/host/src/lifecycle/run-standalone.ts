@@ -85,9 +85,9 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
   const port = await resolvePort(config.HOST, config.PORT);
   const url = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${port}`;
   const measured = await openProcessMetrics(config, metricServices, 'dormouse', logger);
-  undo.push(() => measured.close());
   const platform = await openPlatform('standalone', config, logger, measured.metrics);
   undo.push(() => platform.close());
+  undo.push(() => measured.close()); // the last push reads the stores
   const operations = await openOperations(config, platform, measured, undo);
   const made = servicesOf(config, platform, config.CALLBACK_BASE_URL ?? config.PUBLIC_URL ?? url);
   const ingress = made.ingress();
