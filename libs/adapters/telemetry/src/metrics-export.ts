@@ -2,8 +2,8 @@
 // give the same names to Prometheus: the text by `prometheusName`, what is pushed by the rules of the Collector.
 //
 // Invariants:
-//   E1. A scrape that fails is the caller's failure. A push that fails is OpenTelemetry's to repeat; the failure is logged
-//       when it begins, and a collector that is away delays the end of the process by `closeMsMax` at most.
+//   E1. A scrape that fails is the caller's failure. A push that fails is OpenTelemetry's to repeat; the failure is
+//       logged when it begins. A collector that is away delays the end of the process by `closeMsMax` at most.
 //   E2. The exporter of a push is loaded only if something is pushed: it is large.
 import type { Logger, Metrics, MetricService } from '@dormouse/ports';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
