@@ -23,7 +23,7 @@ export const commitSchema = new Schema<CommitDocument>(
   },
   { ...everySchema, collection: 'commits' },
 );
-/** What decides each input once (decided-inputs N1); sparse, because a commit may decide none (N2). */
+/** What decides each input once (decided-inputs N1); sparse, because a commit may decide none (decided-inputs N2). */
 export const decidedOnce = 'decided_once';
 commitSchema.index({ decided: 1 }, { name: decidedOnce, unique: true, sparse: true });
 
