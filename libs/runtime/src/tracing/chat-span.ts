@@ -1,5 +1,9 @@
 // The span of one attempt at a provider.
-import { ModelFault, type ModelRequest, parseTraceparent, type Span, type SpanAttributes } from '@dormouse/ports';
+//
+// Invariants:
+//   C1. The attempt that a completion ends with has the completion's own id, so that a reader of the log knows it; the
+//       ones before it are numbered.
+import { Fault, ModelFault, type ModelRequest, parseTraceparent, type Span, type SpanAttributes } from '@dormouse/ports';
 import type { ModelMessage } from '@dormouse/thread';
 import type { CompletionRun } from '../thread-processor/completion/completion-run.ts';
 import type { PartialAnswer } from '../thread-processor/completion/partial-answer.ts';
@@ -35,7 +39,7 @@ export function chatSpan(attempt: ChatAttempt): Span | null {
   return {
     name: `chat ${name === '' ? provider : name}`,
     kind: 'client',
-    context: inTrace(agent, spanIdOf('chat', run.key, `${run.completionId} ${answer.attempt}`)),
+    context: inTrace(agent, spanIdOf('chat', run.key, chatIdOf(run, answer, error))),
     parentId: agent.spanId,
     startedAt,
     endedAt,
@@ -63,6 +67,14 @@ function contentOf({ input, answer }: ChatAttempt): SpanAttributes {
     [attribute.inputMessages]: inputMessages(input),
     [attribute.outputMessages]: outputMessages({ text, reasoning, calls, finishReason: finish?.reason ?? 'error' }),
   };
+}
+
+/** (C1) */
+function chatIdOf(run: CompletionRun, answer: PartialAnswer, error: unknown): string {
+  const isRefused = error instanceof ModelFault ? !error.retryable : error !== null && !(error instanceof Fault);
+  const isStopped = run.state === 'aborted' && run.answer === answer;
+  const isLast = isStopped || isRefused || (error === null && answer.finish !== null);
+  return isLast ? run.completionId : `${run.completionId} ${answer.attempt}`;
 }
 
 function errorOf(run: CompletionRun, answer: PartialAnswer, error: unknown): string | null {
