@@ -20,6 +20,7 @@ import { createThreadTokens, type ThreadTokens } from './access/thread-token.ts'
 import { createImportApi, type ImportApi } from './transfer/imports.ts';
 import { createThreadApi, type ThreadApi } from './write/threads.ts';
 import { createToolCallApi, type ToolCallApi } from './read/tool-calls.ts';
+import { createTurnApi, type TurnApi } from './read/turns/turn-list.ts';
 import { createToolServerApi, type ToolServerApi } from './registry/tool-servers.ts';
 import { createTurnWait, type WatchTurn } from './watch/turn-wait.ts';
 
@@ -57,6 +58,7 @@ export interface Ingress {
   readonly requests: RequestApi;
   readonly choices: ChoiceApi;
   readonly toolCalls: ToolCallApi;
+  readonly turns: TurnApi;
   readonly events: EventApi;
   readonly follow: FollowApi;
   readonly parked: ParkedApi;
@@ -83,6 +85,7 @@ export function createIngress(given: IngressPorts): Ingress {
     requests: createRequestApi(ports),
     choices: createChoiceApi(ports),
     toolCalls: createToolCallApi(ports),
+    turns: createTurnApi(ports),
     events: createEventApi(ports),
     follow: createFollowApi(ports),
     parked: createParkedApi(ports),
