@@ -68,6 +68,47 @@ export const toolCall = z
   })
   .meta({ id: 'ToolCall' });
 
+const spanLink = z.object({ trace_id: z.string(), span_id: z.string() });
+
+export const step = z
+  .object({
+    kind: z.enum(['completion', 'call', 'attempt', 'callback', 'child', 'report', 'timer', 'event', 'choice']),
+    id: z.string(),
+    parent_id: z.string().nullable(),
+    name: z.string().optional(),
+    started_at: time,
+    ended_at: nullableTime,
+    waited_ms: z.int().optional(),
+    outcome: z.string().optional(),
+    trace_id: z.string().optional(),
+    span_id: z.string().optional(),
+    links: z.array(spanLink).optional(),
+    refused: z.int().optional(),
+  })
+  .meta({
+    id: 'Step',
+    description:
+      'One step of a turn; `parent_id` names the step that caused it, which may be of an earlier turn. Ids of completions, calls, ' +
+      'choices, timers and children are those of the events. `waited_ms` is the part in which the thread waited. A call counts ' +
+      'the callbacks that were refused. Without tracing there are no ids of traces.',
+  });
+
+export const turn = z
+  .object({
+    turn_id: z.string(),
+    cause: z.object({ kind: z.string(), id: z.string() }),
+    trace_id: z.string().nullable(),
+    started_at: time,
+    ended_at: nullableTime,
+    steps: z.array(step),
+    steps_omitted: z.int().optional(),
+  })
+  .meta({
+    id: 'Turn',
+    description:
+      'What began a turn, and its steps in the order of their times; `steps_omitted` counts those beyond 2000.',
+  });
+
 export const choice = z
   .object({
     id: z.string(),
@@ -185,6 +226,13 @@ export const eventsQuery = z.strictObject({
 /** Only the stream takes the token in the query, because a browser's EventSource cannot send headers. */
 export const eventStreamQuery = eventsQuery.extend({ access_token: z.string().max(4_096).optional() });
 
+/** `turn` asks for one turn by its id; `after` is a position, and the cursor of the page before. */
+export const lineageQuery = z.strictObject({
+  turn: z.string().min(1).max(2_000).optional(), // an event's id, which a tool server has chosen, is a part of some
+  after: queryPosition.default(0),
+  limit: limitOf(50, 200),
+});
+
 const tag = 'thread';
 
 export const threadDetailOperations = {
@@ -239,6 +287,16 @@ export const threadDetailOperations = {
     access: threadReader,
     query: historyListQuery,
     answers: { 200: listOf(toolCall) },
+  }),
+  lineage: operation({
+    id: 'listTurns',
+    method: 'GET',
+    path: '/v1/threads/{thread}/lineage',
+    tag,
+    summary: 'The turns of the thread, oldest first: what caused what, when, and how long it waited',
+    access: threadReader,
+    query: lineageQuery,
+    answers: { 200: listOf(turn) },
   }),
   cancelCall: operation({
     id: 'cancelToolCall',

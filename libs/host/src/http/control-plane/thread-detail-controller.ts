@@ -35,6 +35,12 @@ export class ThreadDetailController {
     return reply(200, unwrap(await this.ingress.toolCalls.list({ tenant, thread: params.thread }, pageOf(query))));
   }
 
+  @Operate(threadDetailOperations.lineage)
+  async lineage(@OperationCall() { tenant, params, query }: Call<Operations['lineage']>): Promise<Reply> {
+    const { after, limit, turn = null } = query;
+    return reply(200, unwrap(await this.ingress.turns.list({ tenant, thread: params.thread }, { after, limit, turn })));
+  }
+
   @Operate(threadDetailOperations.cancelCall)
   async cancelCall(@OperationCall() { tenant, params, origin }: Call<Operations['cancelCall']>): Promise<Reply> {
     const request = { ask: 'cancel_call', toolCallId: params.call } as const;
