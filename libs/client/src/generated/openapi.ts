@@ -431,6 +431,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/threads/{thread}/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The turns of the thread, oldest first: what caused what, when, and how long it waited */
+        get: operations["listTurns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/threads/{thread}/messages": {
         parameters: {
             query?: never;
@@ -1131,6 +1148,26 @@ export interface components {
             name: string;
             origins: string[];
         };
+        /** @description One step of a turn; `parent_id` names the step that caused it, which may be of an earlier turn. Ids of completions, calls, choices, timers and children are those of the events. `waited_ms` is the part in which the thread waited. A call counts the callbacks that were refused. Without tracing there are no ids of traces. */
+        Step: {
+            ended_at: string | null;
+            id: string;
+            /** @enum {string} */
+            kind: "completion" | "call" | "attempt" | "callback" | "child" | "report" | "timer" | "event" | "choice";
+            links?: {
+                span_id: string;
+                trace_id: string;
+            }[];
+            name?: string;
+            outcome?: string;
+            parent_id: string | null;
+            refused?: number;
+            span_id?: string;
+            /** Format: date-time */
+            started_at: string;
+            trace_id?: string;
+            waited_ms?: number;
+        };
         Subscription: {
             events: number;
             last_event_at: string | null;
@@ -1315,6 +1352,20 @@ export interface components {
             /** @enum {string} */
             propagate_trace?: "same" | "fresh" | "none";
             trust_annotations?: boolean;
+        };
+        /** @description What began a turn, and its steps in the order of their times; `steps_omitted` counts those beyond 2000. */
+        Turn: {
+            cause: {
+                id: string;
+                kind: string;
+            };
+            ended_at: string | null;
+            /** Format: date-time */
+            started_at: string;
+            steps: components["schemas"]["Step"][];
+            steps_omitted?: number;
+            trace_id: string | null;
+            turn_id: string;
         };
         /** @description How the turn ended, when it ended within the time that `Prefer: wait=` gave. */
         TurnAnswer: {
@@ -2444,6 +2495,44 @@ export interface operations {
                 content: {
                     "application/json": {
                         id: string;
+                    };
+                };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTurns: {
+        parameters: {
+            query?: {
+                after?: string;
+                limit?: string;
+                turn?: string;
+            };
+            header?: never;
+            path: {
+                thread: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Turn"][];
+                        next_cursor: string | null;
                     };
                 };
             };
