@@ -3,7 +3,7 @@
 // Contract (contracts/dispatch-ledger.contract.ts):
 //   D1. `claim` is won by exactly one nonce for ever; a repeat with the winner's nonce wins again.
 //   D2. The first outcome stays: `settle` answers the recorded outcome, even if another caller recorded it.
-//   D3. Claims and outcomes outlive every redelivery.
+//   D3. Claims and outcomes outlive every redelivery; attempts are kept as long as the thread's log.
 import type { ThreadKey } from '../log/thread-key.ts';
 
 export type DispatchOutcome = 'sent' | 'refused' | 'exhausted' | 'unknown' | 'cancelled';

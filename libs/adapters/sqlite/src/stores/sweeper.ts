@@ -1,21 +1,16 @@
-// Deletes old answers by idempotency key, old attempts and expired logins, at start and then every hour.
+// Deletes old answers by idempotency key and expired logins, at start and then every hour. Attempts stay: they are kept
+// as long as the thread's log.
 import type { Clock } from '@dormouse/ports';
 import type { GroupWriter } from '../writer/group-writer.ts';
 import { sweepLogins } from './views.ts';
 import { answersKeptMs, sweepKeys } from './idempotency-keys.ts';
 
 const sweepEveryMs = 3_600_000;
-const attemptsKeptMs = 30 * 86_400_000;
-const sweepAttempts = 'DELETE FROM attempts WHERE at < ?';
 
 export function startSweeper(writer: GroupWriter, clock: Clock): { stop(): void } {
   const sweep = (): void => {
     const now = clock.now();
-    const swept = [
-      writer.rows('lazy', sweepKeys, [[now - answersKeptMs]]),
-      writer.rows('lazy', sweepLogins, [[now]]),
-      writer.rows('lazy', sweepAttempts, [[now - attemptsKeptMs]]),
-    ];
+    const swept = [writer.rows('lazy', sweepKeys, [[now - answersKeptMs]]), writer.rows('lazy', sweepLogins, [[now]])];
     // What could not be deleted now is deleted an hour later.
     void Promise.allSettled(swept);
   };
