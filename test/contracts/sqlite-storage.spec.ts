@@ -191,6 +191,19 @@ describe('sqlite: growth and limits', () => {
     await stores.close();
   });
 
+  it('attempts of long ago are kept (D3 of the ledger)', async () => {
+    const directory = await scratchDirectory();
+    const key = freshKey();
+    const attempt = { toolCallId: 'call_1', number: 1, at: 1, status: 200, durationMs: 5 };
+    for (let start = 0; start < 3; start += 1) {
+      const stores = await openSqlite({ directory });
+      if (start === 0) await stores.ledger.record(key, attempt);
+      await stores.log.append([{ commit: commitOf(freshKey(), 0), owes: false }]); // what a sweep deletes goes with it
+      expect(await stores.ledger.attempts(key, ['call_1'])).toEqual([attempt]);
+      await stores.close();
+    }
+  });
+
   it('a cursor that no list gave is CURSOR_INVALID', async () => {
     const stores = await openSqlite({ directory: await scratchDirectory() });
     for (const cursor of [
