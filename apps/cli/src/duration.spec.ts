@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDuration } from './duration.ts';
+import { parseDuration, showDuration } from './duration.ts';
 
 describe('a span of time', () => {
   it.each([
@@ -15,5 +15,17 @@ describe('a span of time', () => {
 
   it.each(['', '3', 'd', '-3d', '3x', '3 d', 'tomorrow'])('"%s" is not', (text) => {
     expect(parseDuration(text)).toBeNull();
+  });
+
+  it.each([
+    [0, '0ms'],
+    [999, '999ms'],
+    [1_550, '1.5s'],
+    [59_999, '59.9s'],
+    [185_000, '3m05s'],
+    [9_000_000, '2h30m'],
+    [273_600_000, '3d04h'],
+  ])('%i ms is shown as %s', (ms, text) => {
+    expect(showDuration(ms)).toBe(text);
   });
 });

@@ -12,3 +12,20 @@ export function parseDuration(text: string): number | null {
   }
   return Math.round(total);
 }
+
+const shownUnits = [
+  ['d', unitMs.d, 'h', unitMs.h],
+  ['h', unitMs.h, 'm', unitMs.m],
+  ['m', unitMs.m, 's', unitMs.s],
+] as const;
+
+/** At most seven characters for anything below 1000 days: 950ms, 1.5s, 3m05s, 2h30m, 3d04h. */
+export function showDuration(ms: number): string {
+  if (ms < 1_000) return `${ms}ms`;
+  if (ms < unitMs.m) return `${(Math.floor(ms / 100) / 10).toFixed(1)}s`;
+  for (const [unit, size, smaller, smallerSize] of shownUnits) {
+    if (ms < size) continue;
+    return `${Math.floor(ms / size)}${unit}${String(Math.floor((ms % size) / smallerSize)).padStart(2, '0')}${smaller}`;
+  }
+  return `${ms}ms`;
+}

@@ -18,6 +18,7 @@ import { addMigrateCommand } from './commands/migrate.ts';
 import { addParkedCommands } from './commands/parked.ts';
 import { addThreadCommands } from './commands/threads.ts';
 import { addToolCommands } from './commands/tools.ts';
+import { addTraceCommand } from './commands/trace.ts';
 import { addWhyCommand } from './commands/why.ts';
 import type { AddCommands, RunCommand } from './command.ts';
 import { connect, type ConnectionFlags } from './connection.ts';
@@ -33,6 +34,7 @@ const groups: readonly AddCommands[] = [
   addWhyCommand,
   addParkedCommands,
   addEventCommand,
+  addTraceCommand,
   addChoiceCommands,
   addListeningCommands,
   addAgentCommands,

@@ -13,6 +13,8 @@ export interface Terminal {
   /** True when a user can be asked. (T2) */
   readonly interactive: boolean;
   readonly columns: number;
+  /** True when stdout is a terminal; absent counts as false. */
+  readonly isTerminal?: boolean;
   /** Writes as it is, without a line feed. */
   write(text: string): void;
   out(line: string): void;
@@ -33,6 +35,7 @@ export function processTerminal(): Terminal {
     stdout: process.stdout,
     interactive: process.stdin.isTTY && process.stdout.isTTY,
     columns: process.stdout.columns || columnsStandard,
+    isTerminal: process.stdout.isTTY,
     // `void`: the return value of a stream's write is not a command's exit code.
     write: (text) => void process.stdout.write(text),
     out: (line) => void process.stdout.write(`${line}\n`),
