@@ -3,7 +3,14 @@
 // Invariants:
 //   C1. The attempt that a completion ends with has the completion's own id, so that a reader of the log knows it; the
 //       ones before it are numbered.
-import { Fault, ModelFault, type ModelRequest, parseTraceparent, type Span, type SpanAttributes } from '@dormouse/ports';
+import {
+  Fault,
+  ModelFault,
+  type ModelRequest,
+  parseTraceparent,
+  type Span,
+  type SpanAttributes,
+} from '@dormouse/ports';
 import type { ModelMessage } from '@dormouse/thread';
 import type { CompletionRun } from '../thread-processor/completion/completion-run.ts';
 import type { PartialAnswer } from '../thread-processor/completion/partial-answer.ts';

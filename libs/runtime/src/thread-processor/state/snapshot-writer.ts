@@ -1,6 +1,7 @@
 // Writes snapshots now and then, off the path: so that a load folds a bounded number of events. I-17
 import type { Logger, Snapshots, ThreadKey } from '@dormouse/ports';
 import { encodeSnapshot, snapshotShape } from '../../log/thread-reader.ts';
+import { noTraceState } from '../../tracing/trace-state.ts';
 import type { ThreadState } from './thread-state.ts';
 
 /** The newest messages that a snapshot keeps, at most, and what they may weigh on the heap. */
@@ -36,7 +37,8 @@ export function createSnapshotWriter(deps: {
       const isDue =
         version - state.snapshot.version >= snapshotEveryEvents || state.snapshot.bytesSince >= snapshotBytes;
       if (!isDue) return state;
-      const { thread, tail, lastHash, trace, messages } = state;
+      const { thread, tail, lastHash, messages } = state;
+      const trace = state.trace === noTraceState ? undefined : state.trace;
       const recent = messages.newest(tail.length, recentMax, recentBytesMax);
       const encoded = encodeSnapshot({ thread, tail, lastHash, trace, recent });
       const written = write(key, version, encoded);
