@@ -196,7 +196,7 @@ describe.concurrent('an event', () => {
     );
     await aWhile();
     expect(await eventsOf(stage.at, thread)).toEqual(before);
-    expect(discardedOf(stage.at, thread)).toMatchObject([{ toolCallId: call.id, reason: 'NOT_SUBSCRIBED', count: 1 }]);
+    expect(discardedOf(stage.at, thread)).toMatchObject([{ call: call.id, reason: 'NOT_SUBSCRIBED', count: 1 }]);
   });
 });
 
