@@ -37,7 +37,9 @@ describe('package-lock.json', () => {
 });
 
 describe('versions', () => {
-  const manifests = filesBelow('libs', 'apps', 'test', 'bench').filter((file) => file.path.endsWith('package.json'));
+  const manifests = filesBelow('libs', 'apps', 'test', 'bench', 'deploy').filter((file) =>
+    file.path.endsWith('package.json'),
+  );
 
   it('are exact everywhere', () => {
     expect(looseVersions([{ path: 'package.json', text: rootFile('package.json') }, ...manifests])).toEqual([]);
