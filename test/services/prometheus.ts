@@ -1,0 +1,100 @@
+// A real Prometheus and its promtool: from PATH, or Debian's package unpacked into the cache without being installed.
+//
+// Invariants:
+//   M1. What it scrapes is written into its directory, one job per process, and it listens on loopback.
+//   M2. Where there is none, the reason and a remedy are the answer, never a failure.
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { apt } from './apt.ts';
+import { builtOnce } from './built-once.ts';
+import { freePorts } from './free-ports.ts';
+import { isInstalled, runCommand } from './run-command.ts';
+import { startServer } from './server-process.ts';
+import type { RunningService, Started } from './service.ts';
+
+interface PrometheusPrograms {
+  readonly prometheus: string;
+  readonly promtool: string;
+}
+
+type Found =
+  | { readonly available: true; readonly programs: PrometheusPrograms }
+  | { readonly available: false; readonly reason: string; readonly remedy: string };
+
+interface PrometheusOptions {
+  readonly directory: string;
+  readonly cache: string;
+  readonly say: (line: string) => void;
+  /** `host:port` of `/metrics`, by job. */
+  readonly targets: Readonly<Record<string, string>>;
+  readonly rules: string;
+  readonly port?: number;
+  readonly intervalSeconds: number;
+}
+
+const remedy = 'Install Prometheus (apt-get install prometheus).';
+
+/** (M2) */
+export async function prometheusPrograms(cache: string, say: (line: string) => void): Promise<Found> {
+  try {
+    if ((await isInstalled('prometheus')) && (await isInstalled('promtool')))
+      return { available: true, programs: { prometheus: 'prometheus', promtool: 'promtool' } };
+    if (!(await isInstalled('dpkg-deb'))) throw new Error('it is not on PATH, and this is not Debian');
+    const folder = await builtOnce(cache, 'prometheus-debian', say, async (into) => {
+      say('prometheus: downloading Debian’s package');
+      await apt(['update'], { withinMs: 300_000 });
+      await apt(['download', 'prometheus'], { withinMs: 300_000, cwd: into });
+      for (const file of readdirSync(into).filter((name) => name.endsWith('.deb')))
+        await runCommand('dpkg-deb', ['-x', file, '.'], { withinMs: 60_000, cwd: into });
+    });
+    const program = (name: string): string => join(folder, 'usr', 'bin', name);
+    return { available: true, programs: { prometheus: program('prometheus'), promtool: program('promtool') } };
+  } catch (error) {
+    return { available: false, reason: `no Prometheus here: ${(error as Error).message}`, remedy };
+  }
+}
+
+export async function startPrometheus(options: PrometheusOptions): Promise<Started> {
+  const found = await prometheusPrograms(options.cache, options.say);
+  return found.available ? { available: true, service: await started(found.programs.prometheus, options) } : found;
+}
+
+async function started(command: string, options: PrometheusOptions): Promise<RunningService> {
+  const { directory } = options;
+  mkdirSync(directory, { recursive: true });
+  const config = join(directory, 'prometheus.yml');
+  writeFileSync(config, configuration(options));
+  const port = options.port ?? (await freePorts(1))[0] ?? 0;
+  const start = () =>
+    startServer({
+      command,
+      args: [
+        ...[`--config.file=${config}`, `--storage.tsdb.path=${join(directory, 'data')}`],
+        ...[`--web.listen-address=127.0.0.1:${port}`, '--log.level=warn'],
+      ],
+      output: join(directory, 'prometheus.out'),
+      port,
+      withinMs: 30_000,
+    });
+  let server = await start();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pids: () => [server.pid],
+    stop: () => server.stop(),
+    restart: async () => {
+      server = await start();
+    },
+    kill: (signal) => server.signal(signal),
+  };
+}
+
+/** JSON is YAML. (M1) */
+function configuration({ targets, rules, intervalSeconds }: PrometheusOptions): string {
+  const every = `${intervalSeconds}s`;
+  const jobs = Object.entries(targets).map(([job, target]) => ({
+    job_name: job,
+    static_configs: [{ targets: [target] }],
+  }));
+  const globals = { scrape_interval: every, scrape_timeout: every, evaluation_interval: every };
+  return JSON.stringify({ global: globals, rule_files: [rules], scrape_configs: jobs }, null, 2);
+}
