@@ -51,7 +51,7 @@ const otherWords = new Set([
 
 const notOurs = (word: string): boolean =>
   otherWords.has(word) ||
-  /^(FST_ERR|UND_ERR|SQLITE|DORMOUSE|ERR|KAFKA)_/.test(word) ||
+  /^(FST_ERR|UND_ERR|SQLITE|DORMOUSE|ERR|KAFKA|OTEL)_/.test(word) ||
   /_(MS|DIR|URL|KEY|PORT|TOOLS|LEVEL|ALLOW|BROKERS|PREFIX)$/.test(word);
 
 function* sources(directory: string): Generator<string> {
