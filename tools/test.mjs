@@ -3,11 +3,12 @@
 // Redis (test/services starts them). The last lines name the slowest specs, how long each part took and what failed;
 // the very last is the verdict.
 //
-//   node tools/test.mjs everything node tools/test.mjs <vitest filter> only these specs, e.g. libs/thread, test/cluster
-//   or test/architecture -t cycle node tools/test.mjs --all [--seed N] [--minutes M] [--universes U]
+//   node tools/test.mjs                   everything
+//   node tools/test.mjs <vitest filter>   only these, e.g. libs/thread, test/cluster or test/architecture -t cycle
+//   node tools/test.mjs --all [--seed N] [--minutes M] [--universes U]
 //                                         everything, uncached, then all orders of the race matrix, U (20 000) more
-//                                         universes and M (10) minutes of chaos on real servers, both of seed N, which
-//                                         is printed and by default another one each time
+//                                         universes and M (10) minutes of chaos on real servers, both of seed N,
+//                                         which is printed and by default another one each time
 //
 // N counts the specs' tests; every other step counts as one test, and so does a spec file that could not be loaded.
 // Specs are never cached: many draw random cases.
@@ -123,8 +124,8 @@ async function specs(title, config) {
 
 /**
  * Runs a script of a dependency, or Node with the given arguments, and prints how long it took. The last argument may
- * have extra environment, or say that another step runs beside this one: what it prints is then shown at its end. A
- * signal is passed on, and the children have ended before this process does.
+ * have extra environment, or say that another step runs beside this one: what it prints is then shown at its end. A signal
+ * is passed on, and the children have ended before this process does.
  */
 async function step(title, script, ...args) {
   const { env = {}, beside = false } = typeof args.at(-1) === 'object' ? args.pop() : {};
