@@ -1,9 +1,3 @@
-export {
-  metricsMediaType,
-  type MetricsOptions,
-  type MetricsPush,
-  openMetrics,
-  type OpenMetrics,
-  type OtlpProtocol,
-} from './metrics-export.ts';
+export { metricsMediaType, openMetrics, type OpenMetrics } from './metrics-export.ts';
+export type { MetricsOptions, MetricsPush, OtlpProtocol } from './metrics-options.ts';
 export * from './open-tracer.ts';

@@ -28,16 +28,8 @@ import {
   prometheusName,
   type Report,
 } from '@dormouse/ports';
-import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api';
-import { emptyResource } from '@opentelemetry/resources';
-import {
-  AggregationTemporality,
-  type CollectionResult,
-  type DataPoint,
-  DataPointType,
-  type MetricData,
-  type MetricProducer,
-} from '@opentelemetry/sdk-metrics';
+import type { Attributes, HrTime } from '@opentelemetry/api';
+import type { CollectionResult, DataPoint, MetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
 
 /** Names as OpenTelemetry has them, with their units beside them, or as Prometheus text has them. */
 export type Naming = 'opentelemetry' | 'prometheus';
@@ -54,6 +46,18 @@ export interface RegistryOptions {
 }
 
 const scope = { name: 'dormouse' };
+
+type OpenTelemetry = Awaited<ReturnType<typeof openTelemetry>>;
+
+/** Loaded by the first collection: a start that is scraped later does not wait for it. */
+async function openTelemetry() {
+  const [{ ValueType }, { emptyResource }, { AggregationTemporality, DataPointType }] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/resources'),
+    import('@opentelemetry/sdk-metrics'),
+  ]);
+  return { ValueType, emptyResource, AggregationTemporality, DataPointType };
+}
 
 export function createMetricsRegistry({ services, withOldGenAi, logger }: RegistryOptions): MetricsRegistry {
   const startTime = hrTimeOf(Date.now());
@@ -89,12 +93,14 @@ export function createMetricsRegistry({ services, withOldGenAi, logger }: Regist
   }
 
   async function collect(naming: Naming): Promise<CollectionResult> {
+    const otel = await openTelemetry();
     const metrics: MetricData[] = [];
-    for (const each of families.values()) metrics.push(await dataOf(each, naming));
-    return { resourceMetrics: { resource: emptyResource(), scopeMetrics: [{ scope, metrics }] }, errors: [] };
+    for (const each of families.values()) metrics.push(await dataOf(each, naming, otel));
+    return { resourceMetrics: { resource: otel.emptyResource(), scopeMetrics: [{ scope, metrics }] }, errors: [] };
   }
 
-  async function dataOf(each: Family, naming: Naming): Promise<MetricData> {
+  async function dataOf(each: Family, naming: Naming, otel: OpenTelemetry): Promise<MetricData> {
+    const { AggregationTemporality, DataPointType, ValueType } = otel;
     const { help, unit = '' } = each.description;
     const isPrometheus = naming === 'prometheus';
     const descriptor = {
