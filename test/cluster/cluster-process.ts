@@ -27,6 +27,8 @@ export interface Cluster extends System {
   readonly pids: Readonly<Record<string, number>>;
   /** Of servers that it started, likewise. */
   readonly serverPids: Readonly<Record<string, readonly number[]>>;
+  /** Of a cluster that was started with `--observability`. */
+  readonly prometheus: string | null;
   /** Ctrl-C; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
@@ -36,13 +38,14 @@ const running = new Set<Cluster>();
 export async function startCluster(
   servers: ServerUrls | 'its own',
   env: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
 ): Promise<Cluster> {
   const directory = mkdtempSync(join(tmpdir(), 'dormouse-cluster-'));
   const name = randomBytes(5).toString('hex');
   const [prefix, database] = [`e2e-${name}.`, `e2e_${name}`];
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('DORMOUSE_')));
   const port = await freeStretch(20);
-  const child = spawn(process.execPath, [launcher, '--data', directory, '--port', String(port), '--json'], {
+  const child = spawn(process.execPath, [launcher, '--data', directory, '--port', String(port), '--json', ...flags], {
     env: {
       ...inherited,
       DORMOUSE_KAFKA_PREFIX: prefix,
@@ -60,10 +63,10 @@ export async function startCluster(
   });
   child.stderr?.on('data', (chunk: Buffer) => (said.all += chunk.toString()));
   const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const { url, pids, serverPids } = await answerOf(child, said);
+  const { url, pids, serverPids, prometheus = null } = await answerOf(child, said);
   const key = readFileSync(join(directory, 'key'), 'utf8').trim();
   const cluster: Cluster = {
-    ...{ url, key, directory, prefix, database, pids, serverPids },
+    ...{ url, key, directory, prefix, database, pids, serverPids, prometheus },
     output: () => [said.all, ...outputFiles(directory).map((file) => readFileSync(file, 'utf8'))].join('\n'),
     request: (method, path, body, sent) => request(url, key, method, path, body, sent),
     stop: async () => {
@@ -97,6 +100,7 @@ interface Started {
   readonly url: string;
   readonly pids: Readonly<Record<string, number>>;
   readonly serverPids: Readonly<Record<string, readonly number[]>>;
+  readonly prometheus?: string;
 }
 
 async function answerOf(child: ChildProcess, said: { readonly out: string; readonly all: string }): Promise<Started> {

@@ -1,7 +1,7 @@
 // The whole cluster on one machine without containers: a real Kafka, a MongoDB-compatible server and a Redis (or those
 // that the environment names), the topics and indexes, the five services as processes, and the example tools.
 //
-//   npm run cluster -- [--data DIR] [--port 7420] [--json]
+//   npm run cluster -- [--data DIR] [--port 7420] [--json] [--observability]
 //
 // Invariants:
 //   C1. Data, keys and output live in one directory; a second start finds them again.
@@ -11,6 +11,8 @@
 //   C4. It ends in order also when its output is not read any more, or when the process that started it with a channel
 //       dies.
 //   C5. It starts on ports without a listener, or not at all.
+//   C6. With `--observability`, a Prometheus scrapes the five services and loads the rules of deploy/observability.
+//       Spans go where OpenTelemetry's variables in this shell say: no trace store is started here.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,6 +23,7 @@ import { stopSignal } from '../../libs/host/src/lifecycle/stop-signal.ts';
 import { takenPorts } from '../../test/services/free-ports.ts';
 import { recipe as kafka } from '../../test/services/kafka/recipe.ts';
 import { recipe as mongo } from '../../test/services/mongo/recipe.ts';
+import { startPrometheus } from '../../test/services/prometheus.ts';
 import { recipe as redis } from '../../test/services/redis/recipe.ts';
 import { serviceCache } from '../../test/services/service-cache.ts';
 import type { RunningService, ServiceRecipe } from '../../test/services/service.ts';
@@ -31,6 +34,7 @@ const { values } = parseArgs({
     data: { type: 'string', default: '.dormouse-cluster' },
     port: { type: 'string', default: '7420' },
     json: { type: 'boolean', default: false },
+    observability: { type: 'boolean', default: false },
   },
 });
 
@@ -55,6 +59,8 @@ const ports: Readonly<Record<ServiceName, { readonly port: number; readonly heal
   notifier: { port: firstPort + 4, health: firstPort + 14 },
 };
 const toolsPort = firstPort + 5;
+const prometheusPort = firstPort + 6;
+const scrapeSeconds = 5;
 const url = `http://${host}:${firstPort}`;
 const restartAfterMs = 1_000;
 const readyWithinMs = 90_000;
@@ -115,6 +121,7 @@ async function start(): Promise<void> {
   keepRunning('example-tools', ['--port', String(toolsPort), '--data', join(directory, 'example-tools')], {});
   await Promise.all(serviceNames.map(untilReady));
   await seedExamples(url, key, `http://${host}:${toolsPort}`);
+  if (values.observability && !stopping) await startObservability();
   if (!stopping) process.stdout.write(values.json ? asJson(brokers, database, hints) : banner());
 }
 
@@ -123,6 +130,7 @@ async function refuseTakenPorts(): Promise<void> {
   if (!(firstPort >= 1 && firstPort <= highestFirstPort))
     throw new Error(`--port takes a number from 1 to ${highestFirstPort}, and not ${values.port}`);
   const ours = [...Object.values(ports).flatMap(({ port, health }) => [port, health]), toolsPort];
+  if (values.observability) ours.push(prometheusPort);
   const taken = await takenPorts(ours);
   if (taken.length > 0)
     throw new Error(
@@ -144,6 +152,23 @@ async function startServer(recipe: ServiceRecipe): Promise<string> {
   servers.set(recipe.name, started.service);
   void keepServing(recipe.name, started.service);
   return started.service.url;
+}
+
+/** (C6) */
+async function startObservability(): Promise<void> {
+  say('starting Prometheus');
+  const started = await startPrometheus({
+    directory: join(directory, 'prometheus'),
+    cache: serviceCache,
+    say,
+    targets: Object.fromEntries(serviceNames.map((name) => [name, `${host}:${ports[name].health}`])),
+    rules: join(root, 'deploy', 'observability', 'rules', 'dormouse.yml'),
+    port: prometheusPort,
+    intervalSeconds: scrapeSeconds,
+  });
+  if (!started.available) throw new Error(`${started.reason}\n${started.remedy}`);
+  servers.set('prometheus', started.service);
+  void keepServing('prometheus', started.service);
 }
 
 /** A private file of the directory, written once. (C1) */
@@ -256,7 +281,8 @@ function asJson(...[brokers, database, hints]: readonly (string | undefined)[]):
   const pids = Object.fromEntries([...children].map(([name, child]) => [name, child.pid]));
   const serverPids = Object.fromEntries([...servers].map(([name, server]) => [name, server.pids()]));
   const keyFile = join(directory, 'key');
-  return `${JSON.stringify({ url, keyFile, directory, kafka: brokers, mongo: database, redis: hints, pids, serverPids })}\n`;
+  const prometheus = servers.get('prometheus')?.url;
+  return `${JSON.stringify({ url, keyFile, directory, kafka: brokers, mongo: database, redis: hints, prometheus, pids, serverPids })}\n`;
 }
 
 function banner(): string {
@@ -266,6 +292,7 @@ function banner(): string {
     `  data   ${directory}   (and the output of every process)`,
     `  key    ${join(directory, 'key')}`,
     `  tools  http://${host}:${toolsPort}   (examples, used by the agent "assistant")`,
+    ...observabilityLines(),
     '',
     '  Type next, in another terminal:',
     `    npx dormouse chat --data ${directory}${firstPort === 7_420 ? '' : ` --url ${url}`}`,
@@ -273,6 +300,17 @@ function banner(): string {
     `ready ${url}`,
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** (C6) */
+function observabilityLines(): readonly string[] {
+  const prometheus = servers.get('prometheus');
+  if (prometheus === undefined) return [];
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: traces } = process.env;
+  return [
+    `  metrics ${prometheus.url}   (Prometheus; alerts: ${prometheus.url}/alerts)`,
+    `  traces  ${traces ?? 'nowhere: set OTEL_EXPORTER_OTLP_ENDPOINT to a collector or trace store before the start'}`,
+  ];
 }
 
 function say(line: string): void {
