@@ -22,16 +22,6 @@ const betweenRoundsMs = 6_000;
 const window = '1m';
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** In the metric table, and observed by no process so far. */
-const unobserved: readonly string[] = [
-  'dormouse_threads',
-  'dormouse_oldest_wait_seconds',
-  'dormouse_subscriptions',
-  'dormouse_parked_threads',
-];
-const isUnobserved = (expression: string): boolean =>
-  [...metricsIn(expression)].some((name) => unobserved.includes(name));
-
 interface Targets {
   readonly activeTargets: readonly { readonly health: string; readonly labels: { readonly job: string } }[];
 }
@@ -117,7 +107,7 @@ describe.skipIf(servers === null)('a cluster with --observability', () => {
     const all = dashboards.flatMap(({ rows }) =>
       rows.flatMap(({ panels }) => panels.flatMap(({ queries }) => queries.map(({ expr }) => expr))),
     );
-    let missing: readonly string[] = [...new Set(all)].filter((each) => !isUnobserved(each));
+    let missing: readonly string[] = [...new Set(all)];
     for (const until = Date.now() + dataWithinMs; missing.length > 0 && Date.now() < until;) {
       await round();
       await pause(betweenRoundsMs);
@@ -128,11 +118,6 @@ describe.skipIf(servers === null)('a cluster with --observability', () => {
 
   it('has the metrics of every alert', async () => {
     const named = new Set(alertRules.flatMap(({ expr }) => [...metricsIn(expr)]));
-    const observed = [...named].filter((name) => !unobserved.includes(name));
-    expect(await withoutData(observed.map((name) => `count (${name})`))).toEqual([]);
-  });
-
-  it.for(unobserved)('has data for the panels of %s', async (name, context) => {
-    if (!(await hasData(`count (${name})`))) context.skip(`no process observes ${name} so far`);
+    expect(await withoutData([...named].map((name) => `count (${name})`))).toEqual([]);
   });
 });
