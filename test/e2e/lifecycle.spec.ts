@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { eventsOf, openThread, say, scriptedAgent, untilStatus } from './conversation.ts';
 import { openStream } from './event-stream.ts';
-import { cleanUp, scratchDirectory, spawnStandalone, type Standalone, startStandalone } from './standalone-process.ts';
+import { cleanUp, scratchDirectory, spawnStandalone, startStandalone } from './standalone-process.ts';
 import { slownessOfMachine } from '../machine-pace.ts';
 import { freePort } from '../services/free-ports.ts';
 
