@@ -74,7 +74,7 @@ async function picturedFork(agent: string): Promise<{ readonly origin: string; r
     'POST',
     `/v1/threads/${origin}/messages`,
     { content },
-    { headers: { prefer: 'wait=20' } },
+    { headers: { prefer: 'wait=60' } },
   );
   expect(sent.status, sent.text).toBe(200);
   const position = await endOf(here, origin);
@@ -269,7 +269,7 @@ describe('a file of a thread', () => {
       'POST',
       `/v1/threads/${thread}/messages`,
       { content },
-      { headers: { prefer: 'wait=20' } },
+      { headers: { prefer: 'wait=60' } },
     );
     expect(sent.status, sent.text.slice(0, 500)).toBe(200);
     const moved = await imported(await exported(thread));

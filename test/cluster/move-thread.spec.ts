@@ -48,7 +48,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       const origin = await openThread(here, 'mover');
       const data = Buffer.alloc(90_000, 'pixels ').toString('base64');
       const content = [{ type: 'image', data, media_type: 'image/png' }];
-      const headers = { prefer: 'wait=20' };
+      const headers = { prefer: 'wait=60' };
       await here.request('POST', `/v1/threads/${origin}/messages`, { content }, { headers });
       const begun = await fork(here, origin, (await eventsOf(here, origin)).length);
       await say(here, begun, 'in the fork');

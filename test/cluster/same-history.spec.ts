@@ -46,7 +46,7 @@ async function played(at: System): Promise<Json> {
   await say(at, thread, 'this fails');
   await post('retry', {});
   await untilStatus(at, thread, 'idle');
-  const once = { 'idempotency-key': 'once', prefer: 'wait=20' };
+  const once = { 'idempotency-key': 'once', prefer: 'wait=60' };
   for (let times = 0; times < 2; times += 1) await post('messages', { text: 'long '.repeat(20_000) }, once);
   await post('close', {});
   await untilStatus(at, thread, 'closed');

@@ -49,7 +49,7 @@ export async function say(at: System, thread: string, text: string): Promise<Jso
     'POST',
     `/v1/threads/${thread}/messages`,
     { text },
-    { headers: { prefer: 'wait=20' } },
+    { headers: { prefer: `wait=${patienceMs / 1_000}` } },
   );
   if (answer.status !== 200) throw new Error(`message: ${answer.status} ${answer.text}`);
   return answer.json;

@@ -68,7 +68,7 @@ describe('a message', () => {
     const hello = JSON.stringify({ text: 'hello' });
     expect(await answerOf(messagesOf(thread), hello, key())).toMatchObject({ status: 202, body: '{"id":"…"}' });
     await untilStatus(at, thread, 'idle');
-    expect(await answerOf(messagesOf(thread), hello, { ...key(), prefer: 'wait=20' })).toMatchObject({ status: 200 });
+    expect(await answerOf(messagesOf(thread), hello, { ...key(), prefer: 'wait=60' })).toMatchObject({ status: 200 });
   });
 
   it('is refused with a problem', async () => {
@@ -126,7 +126,7 @@ describe('a client that goes away', () => {
       for (const url of [messages, `${at.url}/callback/nobody`])
         await vanish(url, { authorization, 'content-type': type });
     const hello = JSON.stringify({ text: 'hello' });
-    expect(await answerOf(messages, hello, { authorization, prefer: 'wait=20' })).toMatchObject({ status: 200 });
+    expect(await answerOf(messages, hello, { authorization, prefer: 'wait=60' })).toMatchObject({ status: 200 });
     expect(at.output()).not.toMatch(/request_failed|callback_failed/);
   });
 });

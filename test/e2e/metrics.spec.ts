@@ -42,7 +42,7 @@ describe('the metrics of a process', () => {
   it('say what a turn with one tool did', async () => {
     const opened = await system.request('POST', '/v1/threads', { agent: 'assistant' });
     const thread = `/v1/threads/${opened.json.id}`;
-    const headers = { prefer: 'wait=30' };
+    const headers = { prefer: 'wait=60' };
     const text = 'What is the weather in Oslo?';
     expect((await system.request('POST', `${thread}/messages`, { text }, { headers })).json.status).toBe('idle');
     const scrape = await scrapeOf(system);
@@ -78,7 +78,7 @@ describe('the metrics of a process', () => {
   it('know since when the oldest thread waits for a person', async () => {
     const opened = await system.request('POST', '/v1/threads', { agent: 'assistant' });
     const thread = `/v1/threads/${opened.json.id}`;
-    const headers = { prefer: 'wait=30' };
+    const headers = { prefer: 'wait=60' };
     await system.request('POST', `${thread}/messages`, { text: 'Delete everything.' }, { headers });
     const age = async (): Promise<number> =>
       valueOf(await scrapeOf(system), 'dormouse_oldest_wait_seconds', { kind: 'approval' });

@@ -69,7 +69,7 @@ describe('what is documented', () => {
     await post('probeToolServer', '/v1/tool-servers/example-tools/probe');
     await post('patchThread', path, { title: 'Renamed', metadata: { k: 'v' } }, 'PATCH');
     await post('postMessage', `${path}/messages`, { text: 'What time is it?' });
-    await post('postMessage', `${path}/messages`, { text: 'What time is it?' }, 'POST', { prefer: 'wait=20' });
+    await post('postMessage', `${path}/messages`, { text: 'What time is it?' }, 'POST', { prefer: 'wait=60' });
     await post('interruptThread', `${path}/interrupt`, { include_human: true });
     await post('retryThread', `${path}/retry`);
     await post('issueThreadToken', `${path}/tokens`, { can: ['read'], ttl_s: 5 });

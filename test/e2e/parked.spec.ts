@@ -83,7 +83,7 @@ describe('a parked thread', () => {
 
   it('goes on after a replay: in order, without what was dropped, then what is new', async () => {
     await eventually(async () => (await at.request('GET', '/v1/parked')).json.data.length === 0);
-    await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'five' }, { headers: { prefer: 'wait=20' } });
+    await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'five' }, { headers: { prefer: 'wait=60' } });
     const ids = await accepted();
     expect(ids.slice(0, 2)).toEqual(['msg_one', 'msg_three']);
     expect(ids).toHaveLength(4);
