@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually, openThread, say, scriptedAgent, type Step, untilStatus } from '../e2e/conversation.ts';
 import { withServices } from '../services/needed-services.ts';
-import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver, treeOf } from '../traces/otlp-receiver.ts';
+import { type OtlpReceiver, startOtlpReceiver, traceOf, treeOf } from '../traces/otlp-receiver.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
 
 const call = (name: string, args: object): Step => ({ tool_call: { name, arguments: args } });
@@ -33,7 +33,7 @@ withServices(['kafka', 'mongo', 'redis'], (servers) => {
     const thread = await openThread(at, agent);
     await untilStatus(at, thread, 'idle');
     await say(at, thread, 'How is it in Oslo and in Rome?');
-    const spans = await traceOf('POST /v1/threads/{id}/messages', 21);
+    const spans = await traceOf(receiver, 'POST /v1/threads/{id}/messages', 21);
     expect(treeOf(spans)).toEqual([
       'POST /v1/threads/{id}/messages (server)',
       '  send inputs (producer)',
@@ -62,15 +62,8 @@ withServices(['kafka', 'mongo', 'redis'], (servers) => {
       'dormouse-thread-processor',
       'dormouse-tool-dispatcher',
     ]);
-    const callback = receiver.spans.find(({ name }) => name === 'POST /callback/{token}');
+    const ofCallback = 'POST /callback/{token}'; // the gateway exports it in its own time
+    const callback = await eventually(async () => receiver.spans.find(({ name }) => name === ofCallback));
     expect(callback).toMatchObject({ service: 'dormouse-callback-gateway', parentId: null });
   });
-
-  /** The trace of the last span with this name, once it has so many spans. */
-  const traceOf = (name: string, count: number): Promise<readonly ReceivedSpan[]> =>
-    eventually(async () => {
-      const last = receiver.spans.findLast((span) => span.name === name);
-      const trace = receiver.spans.filter(({ traceId }) => traceId === last?.traceId);
-      return trace.length >= count && trace;
-    });
 });

@@ -1,6 +1,7 @@
 // A receiver of OTLP over HTTP with JSON, as a collector is: what was sent to it, as plain spans.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { eventually } from '../e2e/conversation.ts';
 
 type AttributeValue = string | number | boolean | readonly AttributeValue[];
 
@@ -114,6 +115,14 @@ function valueOf(value: Wire['value']): AttributeValue {
   if (value.arrayValue !== undefined) return value.arrayValue.values.map(valueOf);
   return value.stringValue ?? value.boolValue ?? value.doubleValue ?? Number(value.intValue);
 }
+
+/** The trace of the last span with this name, once it has so many spans. */
+export const traceOf = ({ spans }: OtlpReceiver, name: string, count: number): Promise<readonly ReceivedSpan[]> =>
+  eventually(async () => {
+    const last = spans.findLast((span) => span.name === name);
+    const trace = spans.filter(({ traceId }) => traceId === last?.traceId);
+    return trace.length >= count && trace;
+  });
 
 /** One line per span, children below their parents and in the order of their names: `  name (kind)`. */
 export function treeOf(spans: readonly ReceivedSpan[]): readonly string[] {

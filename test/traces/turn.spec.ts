@@ -10,7 +10,7 @@ import {
   untilStatus,
 } from '../e2e/conversation.ts';
 import { cleanUp, startStandalone } from '../e2e/standalone-process.ts';
-import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver, treeOf } from './otlp-receiver.ts';
+import { type OtlpReceiver, startOtlpReceiver, traceOf, treeOf } from './otlp-receiver.ts';
 
 let receiver: OtlpReceiver;
 let at: System & { stop(): Promise<number | null> };
@@ -43,7 +43,7 @@ it('shows a turn with two tools as one tree', async () => {
   const thread = await openThread(at, agent);
   await untilStatus(at, thread, 'idle');
   await say(at, thread, 'How is it in Oslo and in Rome?');
-  const spans = await traceOf('POST /v1/threads/{id}/messages', 13);
+  const spans = await traceOf(receiver, 'POST /v1/threads/{id}/messages', 13);
   expect(treeOf(spans)).toEqual([
     'POST /v1/threads/{id}/messages (server)',
     `  invoke_agent ${agent} (internal)`,
@@ -84,12 +84,3 @@ it('sends no token, key, path of the machine or word of a person', async () => {
     expect(bytes.includes(secret), secret).toBe(false);
   expect(bytes).toContain('dormouse-standalone');
 });
-
-/** The trace of the last span with this name, once it has so many spans. */
-function traceOf(name: string, count: number): Promise<readonly ReceivedSpan[]> {
-  return eventually(async () => {
-    const last = receiver.spans.findLast((span) => span.name === name);
-    const trace = receiver.spans.filter(({ traceId }) => traceId === last?.traceId);
-    return trace.length >= count && trace;
-  });
-}
