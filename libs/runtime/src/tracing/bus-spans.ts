@@ -19,7 +19,6 @@ import {
 import { threadAttributes } from './attributes.ts';
 import { attribute } from './semconv.ts';
 import { inTrace, newSpanId } from './span-ids.ts';
-
 import type { Tracing } from './tracing.ts';
 
 export type BusTopic = 'inputs' | 'dispatches' | 'notices';

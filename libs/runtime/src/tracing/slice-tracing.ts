@@ -46,7 +46,7 @@ export interface SliceTracingDeps {
 
 const noSpans: readonly Span[] = [];
 
-export const noTracing: SliceTracing = {
+const noTracing: SliceTracing = {
   causeOf: (_state, _thread, inputs) => inputs[0]?.trace ?? null,
   fold: (state) => ({ state, spans: noSpans }),
   read: (state) => state,

@@ -161,10 +161,6 @@ class Fold {
 
   end(): { readonly state: TraceState } & EndedWork {
     for (const effect of this.#commit.effects) if (effect.do === 'InvokeTool') this.#send(effect.toolCallId);
-    return this.#ended();
-  }
-
-  #ended(): { readonly state: TraceState } & EndedWork {
     const { after } = this.#commit;
     if (after.completion === null) this.#endWake();
     const agent = this.#wake ?? this.#wakes.at(-1) ?? null;

@@ -1,5 +1,5 @@
-// The name of a route in spans, metrics and logs: its template, with the names of parameters that the API's reference
-// has. `/v1/threads/:thread/messages` is `/v1/threads/{id}/messages`.
+// The name of a route in spans and logs: its template, with the names of parameters that the API's reference has.
+// `/v1/threads/:thread/messages` is `/v1/threads/{id}/messages`. A metric has the template as the server writes it.
 
 const nameOf: Readonly<Record<string, string>> = {
   agent: 'name',
