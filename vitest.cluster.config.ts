@@ -1,19 +1,19 @@
-import { defineConfig, mergeConfig } from 'vitest/config';
+import { defineConfig } from 'vitest/config';
 import everything from './vitest.config.ts';
 
 // Specs that need a real Kafka, MongoDB-compatible server and Redis: started once for all of them.
-export default mergeConfig(
-  { ...everything, test: { ...everything.test, include: [], exclude: ['**/node_modules/**'] } },
-  defineConfig({
-    test: {
-      include: [
-        'test/cluster/**/*.spec.ts',
-        'test/chaos/**/*.spec.ts',
-        // The same scenarios that run standalone.
-        'test/conformance/*.spec.ts',
-        'test/e2e/{access,approvals,bad-input,door,event-stream,fine-print,first-conversation,idempotency,interruption,migration,openapi,reactive}.spec.ts',
-      ],
-      globalSetup: ['test/services/start-for-tests.ts', 'test/conformance/one-cluster.ts'],
-    },
-  }),
-);
+export default defineConfig({
+  ...everything,
+  test: {
+    ...everything.test,
+    projects: undefined,
+    include: [
+      'test/cluster/**/*.spec.ts',
+      'test/chaos/**/*.spec.ts',
+      // The same scenarios that run standalone.
+      'test/conformance/*.spec.ts',
+      'test/e2e/{access,approvals,bad-input,door,event-stream,fine-print,first-conversation,idempotency,interruption,migration,openapi,reactive}.spec.ts',
+    ],
+    globalSetup: ['test/services/start-for-tests.ts', 'test/conformance/one-cluster.ts'],
+  },
+});

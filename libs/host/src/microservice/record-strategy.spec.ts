@@ -153,7 +153,7 @@ describe('a microservice of records', () => {
     await vi.waitFor(async () => {
       await clock.advance(1_000);
       expect([handled, isDone.now]).toEqual([['e1', 'e1'], true]);
-    });
+    }, 20_000);
   });
 
   it('says its status, and gives the buses out', async () => {

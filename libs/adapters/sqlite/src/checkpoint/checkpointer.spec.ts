@@ -35,8 +35,8 @@ describe('the thread that carries the log over', () => {
     );
     const { line, checkpointer } = start(file);
     database.exec('BEGIN IMMEDIATE; INSERT INTO t VALUES (2)');
-    await vi.waitFor(() => expect(line.ask()).toBe('asked'));
-    await vi.waitFor(() => expect(line.take()).toBe('carried'));
+    await expect.poll(() => line.ask()).toBe('asked');
+    await expect.poll(() => line.take()).toBe('carried');
     database.exec('COMMIT');
     const { log, checkpointed } = database.prepare('PRAGMA wal_checkpoint(NOOP)').get() ?? {};
     expect([Number(checkpointed) > 0, Number(log) > Number(checkpointed)]).toEqual([true, true]); // the open one is not
@@ -48,7 +48,7 @@ describe('the thread that carries the log over', () => {
   it('T1 is done without when it cannot open the database, and says so', async () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const { line, checkpointer } = start(join(directory, 'missing', 'a.db'));
-    await vi.waitFor(() => expect(warned).toHaveBeenCalledOnce());
+    await expect.poll(() => warned.mock.calls).toHaveLength(1);
     expect(warned.mock.calls[0]?.[0]).toContain('unable to open database file');
     line.ready(); // as if the thread had started after all
     expect([line.ask(), line.take()]).toEqual(['no', null]);
