@@ -1,12 +1,10 @@
 import { createManualClock } from '@dormouse/adapter-memory';
-import type { ModelConfig, ModelPart, ModelRequest } from '@dormouse/ports';
+import type { ModelConfig, ModelPart } from '@dormouse/ports';
+import { modelOf, modelRequestOf } from '@dormouse/testing';
 import { describe, expect, it } from 'vitest';
 import { createModel, modelSettingProblems } from '@dormouse/adapter-model';
 
-const config = (parameters: ModelConfig['parameters']): ModelConfig => ({
-  ...{ provider: 'demo', name: '', baseUrl: null, apiKeySecret: null, contextWindowTokens: 1_000 },
-  ...{ outputTokensMax: null, images: false, parameters },
-});
+const config = (parameters: ModelConfig['parameters']): ModelConfig => modelOf({ provider: 'demo', parameters });
 
 const never = (): never => {
   throw new Error('the demo model needs nobody');
@@ -17,11 +15,7 @@ describe('the pace of the demo model', () => {
   const model = createModel({ fetch: never, secret: never, blob: never, clock });
 
   it('is the time before each piece', async () => {
-    const request = {
-      ...{ model: config({ pace_ms: 100 }), tools: [], instructions: '', completionId: 'cmp_1' },
-      prompt: { length: 0, last: async () => [], all: never },
-      signal: new AbortController().signal,
-    } as unknown as ModelRequest;
+    const request = modelRequestOf([], { model: config({ pace_ms: 100 }) });
     const parts: ModelPart[] = [];
     const spoken = (async () => {
       for await (const part of model.complete(request)) parts.push(part);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createModel } from '@dormouse/adapter-model';
 import { Fault, ModelFault, type ModelConfig, type ModelPart, type ModelRequest } from '@dormouse/ports';
+import { modelOf, modelRequestOf } from '@dormouse/testing';
 import type { ModelMessage } from '@dormouse/thread';
 import { answersWith, type ChatServer, chunk, done, startChatServer, streams, usage } from './chat-server.ts';
 
@@ -37,28 +38,13 @@ interface Asked {
 }
 
 function request(given: Asked = {}): ModelRequest {
-  const messages = given.messages ?? asked;
-  return {
-    tenant: 'acme',
-    thread: 'thr_1',
-    completionId: 'cmp_1',
-    ordinal: 0,
-    model: {
-      provider: 'openai-compatible',
-      name: 'some-model',
-      baseUrl: `${server.url}/v1`,
-      apiKeySecret: 'llm_key',
-      contextWindowTokens: 8_000,
-      outputTokensMax: 512,
-      images: true,
-      parameters: {},
-      ...given.model,
-    },
-    instructions: given.instructions ?? 'Be brief.',
-    prompt: { length: messages.length, last: async (count) => messages.slice(-count), all: async () => messages },
-    tools: given.tools ?? [],
-    signal: given.signal ?? new AbortController().signal,
-  };
+  const { messages = asked, model: fields, instructions = 'Be brief.', ...more } = given;
+  const model = modelOf({
+    ...{ provider: 'openai-compatible', name: 'some-model', baseUrl: `${server.url}/v1`, apiKeySecret: 'llm_key' },
+    ...{ contextWindowTokens: 8_000, outputTokensMax: 512, images: true },
+    ...fields,
+  });
+  return modelRequestOf(messages, { model, instructions, ...more });
 }
 
 async function parts(given: Asked = {}): Promise<readonly ModelPart[]> {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '@dormouse/adapter-memory';
 import { createModel, modelSettingProblems } from '@dormouse/adapter-model';
 import type { ModelConfig, ModelPart, ModelRequest } from '@dormouse/ports';
+import { modelOf, modelRequestOf } from '@dormouse/testing';
 import type { ModelMessage } from '@dormouse/thread';
 
 const clock = createManualClock();
@@ -12,34 +13,11 @@ const model = createModel({
   clock,
 });
 
-const config = (script: unknown): ModelConfig => ({
-  provider: 'scripted',
-  name: '',
-  baseUrl: null,
-  apiKeySecret: null,
-  contextWindowTokens: 1_000,
-  outputTokensMax: null,
-  images: false,
-  parameters: { script },
-});
+const config = (script: unknown): ModelConfig => modelOf({ parameters: { script } });
 
 function request(script: unknown, ordinal: number, signal = new AbortController().signal): ModelRequest {
   const messages: readonly ModelMessage[] = [{ role: 'user', content: [{ type: 'text', text: 'the last message' }] }];
-  return {
-    tenant: 'acme',
-    thread: 'thr_1',
-    completionId: `cmp_${ordinal}`,
-    ordinal,
-    model: config(script),
-    instructions: '',
-    prompt: {
-      length: 1,
-      last: (count) => Promise.resolve(messages.slice(-count)),
-      all: () => Promise.resolve(messages),
-    },
-    tools: [],
-    signal,
-  };
+  return modelRequestOf(messages, { completionId: `cmp_${ordinal}`, ordinal, model: config(script), signal });
 }
 
 async function play(asked: ModelRequest): Promise<readonly ModelPart[]> {

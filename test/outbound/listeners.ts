@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import type { ToolServer } from '@dormouse/ports';
+import { toolServerOf } from '@dormouse/testing';
 
 export interface Listener {
   readonly port: number;
@@ -92,23 +93,8 @@ async function listen(server: Server, host: string, port: number): Promise<Liste
   };
 }
 
-export function toolServer(baseUrl: string, fields: Partial<ToolServer> = {}): ToolServer {
-  return {
-    tenant: 'acme',
-    id: 'tsv_1',
-    name: 'weather',
-    createdAt: 0,
-    updatedAt: 0,
-    baseUrl,
-    endpointOverride: null,
-    auth: null,
-    forwardUserId: false,
-    trustAnnotations: false,
-    pinnedSha256: null,
-    paused: false,
-    ...fields,
-  };
-}
+export const toolServer = (baseUrl: string, fields: Partial<ToolServer> = {}): ToolServer =>
+  toolServerOf({ baseUrl, ...fields });
 
 /** Accepts only connections that present a certificate of `ca`; records its subject. */
 export async function tlsServer(options: {

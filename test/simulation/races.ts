@@ -10,16 +10,7 @@ import {
   type MemoryWorld,
   plainSealer,
 } from '@dormouse/adapter-memory';
-import type {
-  Agent,
-  Logger,
-  Model,
-  ModelPart,
-  SendRequest,
-  ThreadKey,
-  ToolServer,
-  ToolTransport,
-} from '@dormouse/ports';
+import type { Logger, Model, ModelPart, SendRequest, ThreadKey, ToolTransport } from '@dormouse/ports';
 import {
   type CallbackGateway,
   createCallbackGateway,
@@ -32,6 +23,7 @@ import {
   openCommit,
   type Service,
 } from '@dormouse/runtime';
+import { agentOf, toolServerOf } from '@dormouse/testing';
 import { defaultLimits, defaultPolicies, type RecordedEvent } from '@dormouse/thread';
 
 export type Happening = keyof typeof happenings;
@@ -257,40 +249,10 @@ const opening = {
   message: [{ type: 'text', text: 'work' }],
 } as const;
 
-const toolServer: ToolServer = {
-  tenant,
-  id: 'tsv_1',
-  name: 'tools',
-  createdAt: 0,
-  updatedAt: 0,
-  baseUrl,
-  endpointOverride: null,
-  auth: null,
-  forwardUserId: false,
-  trustAnnotations: false,
-  pinnedSha256: null,
-  paused: false,
-};
+const toolServer = toolServerOf({ tenant, baseUrl });
 
-const agent: Agent = {
+const agent = agentOf({
   tenant,
-  id: 'agt_1',
-  name: 'worker',
-  version: 1,
-  createdAt: 0,
-  instructions: '',
-  contentSha256: '',
-  model: {
-    provider: 'scripted',
-    name: '',
-    baseUrl: null,
-    apiKeySecret: null,
-    contextWindowTokens: 100_000,
-    outputTokensMax: null,
-    images: false,
-    parameters: {},
-  },
-  toolServers: ['tools'],
   policies: { ...defaultPolicies, approve: { mode: 'all', tools: {} } },
   limits: { ...defaultLimits, toolTimeoutMs: { default: toolTimeoutMs } },
-};
+});
