@@ -16,7 +16,7 @@ import type { Contestant } from './contestant.ts';
 import { type RunningDormouse, startDormouse } from './dormouse.ts';
 import type { Target, ToolCounts } from './driver-job.ts';
 import type { ProbeAnswer, StatementCounts } from './probe-answer.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './bench-stage.ts';
 import { countSyncs, straceIsThere } from './sync-count.ts';
 
 export interface CountsPlan {

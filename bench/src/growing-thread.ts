@@ -9,7 +9,7 @@
 //        not the process's. The order of the sizes changes with every restart.
 import { type RunningDormouse, startDormouse } from './dormouse.ts';
 import type { Target } from './driver-job.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './bench-stage.ts';
 import { median, percentile } from './statistics.ts';
 
 export interface GrowingPlan {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contestant, Running } from './contestant.ts';
 import { figuresOf } from './process-figures.ts';
 import { roundOrder } from './round-order.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './bench-stage.ts';
 import { type Summary, summaryOf } from './statistics.ts';
 
 export interface TurnsPlan {

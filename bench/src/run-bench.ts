@@ -11,7 +11,7 @@ import { describeMachine } from './machine.ts';
 import { measureTurns } from './one-tool-turns.ts';
 import { availablePeers, installPeers, peersAreInstalled } from './peers.ts';
 import { measureSleepers } from './sleepers.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openStage, type Stage } from './bench-stage.ts';
 
 /** The load of a quiet machine in the last minute, at most. */
 const loadMax = 1;

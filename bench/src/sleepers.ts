@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startDormouse, type RunningDormouse } from './dormouse.ts';
 import type { ProbeAnswer } from './probe-answer.ts';
 import { figuresOf } from './process-figures.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './bench-stage.ts';
 
 export interface SleepersPlan {
   readonly threads: number;

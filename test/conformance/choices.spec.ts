@@ -7,7 +7,7 @@ import { openStream } from '../e2e/event-stream.ts';
 import type { Answer, Json } from '../e2e/standalone-process.ts';
 import { fixture, normalised } from './fixture.ts';
 import { type RecordingToolServer, status } from './recording-tool-server.ts';
-import { aWhile, eventsOfType, setStage, type Stage, tell } from './stage.ts';
+import { aWhile, eventsOfType, setStage, type Stage, tell } from './conformance-stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {

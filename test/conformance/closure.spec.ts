@@ -5,7 +5,7 @@ import { eventually, say, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
 import { fixture, normalised } from './fixture.ts';
 import { hangUp, type RecordingToolServer, type Reply, silence, status, tool } from './recording-tool-server.ts';
-import { aWhile, setStage, type Stage, tell } from './stage.ts';
+import { aWhile, setStage, type Stage, tell } from './conformance-stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {

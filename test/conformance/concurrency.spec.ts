@@ -5,7 +5,7 @@ import { eventsOf, eventually, say, untilEvent, untilStatus } from '../e2e/conve
 import { toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { resultIn } from './recording-model.ts';
-import { aWhile, discardedOf, eventsOfType, setStage, type Stage, tell } from './stage.ts';
+import { aWhile, discardedOf, eventsOfType, setStage, type Stage, tell } from './conformance-stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {

@@ -12,7 +12,7 @@ import { slownessOfMachine } from '../machine-pace.ts';
 import { answersWithinMs, type HealthProbe, probeHealth } from './health-probe.ts';
 import { loopDelay } from './loop-delay.ts';
 import { postCallback, type RecordingToolServer, type Reply, tool } from './recording-tool-server.ts';
-import { aWhile, eventsOfType, setStage, type Stage, tell } from './stage.ts';
+import { aWhile, eventsOfType, setStage, type Stage, tell } from './conformance-stage.ts';
 
 let stage: Stage;
 let health: HealthProbe;

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
-import { eventsOfType, setStage, type Stage } from './stage.ts';
+import { eventsOfType, setStage, type Stage } from './conformance-stage.ts';
 import type { Prompt } from './recording-model.ts';
 
 let stage: Stage;

@@ -7,7 +7,7 @@ import { openStream } from '../e2e/event-stream.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { type Prompt, resultIn } from './recording-model.ts';
 import type { RecordingToolServer } from './recording-tool-server.ts';
-import { aWhile, setStage, type Stage, tell } from './stage.ts';
+import { aWhile, setStage, type Stage, tell } from './conformance-stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {

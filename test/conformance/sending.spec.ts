@@ -5,7 +5,7 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import { fixture, normalised } from './fixture.ts';
 import { resultIn } from './recording-model.ts';
 import { hangUp, type RecordingToolServer, type Reply, silence, status, tool } from './recording-tool-server.ts';
-import { aWhile, eventsOfType, setStage, type Stage, tell } from './stage.ts';
+import { aWhile, eventsOfType, setStage, type Stage, tell } from './conformance-stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {

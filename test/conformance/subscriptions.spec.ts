@@ -5,7 +5,7 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { callsIn, offeredIn, type Prompt, resultIn } from './recording-model.ts';
 import type { RecordingToolServer } from './recording-tool-server.ts';
-import { aWhile, discardedOf, eventsOfType, type More, setStage, type Stage, tell } from './stage.ts';
+import { aWhile, discardedOf, eventsOfType, type More, setStage, type Stage, tell } from './conformance-stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { callsIn, type Prompt, resultIn } from './recording-model.ts';
 import { type RecordingToolServer, status, tool } from './recording-tool-server.ts';
-import { aWhile, eventsOfType, setStage, type Stage, tell } from './stage.ts';
+import { aWhile, eventsOfType, setStage, type Stage, tell } from './conformance-stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import { fixture, normalised } from './fixture.ts';
 import { offeredIn, resultIn } from './recording-model.ts';
 import { type RecordingToolServer, status, tool } from './recording-tool-server.ts';
-import { eventsOfType, setStage, type Stage, tell } from './stage.ts';
+import { eventsOfType, setStage, type Stage, tell } from './conformance-stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import { openStream } from '../e2e/event-stream.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { postCallback, type RecordingToolServer } from './recording-tool-server.ts';
-import { aWhile, setStage, type Stage, tell } from './stage.ts';
+import { aWhile, setStage, type Stage, tell } from './conformance-stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {

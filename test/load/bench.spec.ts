@@ -13,7 +13,7 @@ import { markdownOf } from '../../bench/src/report/markdown-report.ts';
 import { measureTurns } from '../../bench/src/one-tool-turns.ts';
 import { measureSleepers } from '../../bench/src/sleepers.ts';
 import { roundOrder } from '../../bench/src/round-order.ts';
-import { openStage, type Stage } from '../../bench/src/stage.ts';
+import { openStage, type Stage } from '../../bench/src/bench-stage.ts';
 import { verdictsOf } from '../../bench/src/report/verdicts.ts';
 
 const app = join(import.meta.dirname, '..', '..', 'apps', 'standalone', 'dist', 'main.js');

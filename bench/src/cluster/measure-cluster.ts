@@ -9,7 +9,7 @@ import { startNode } from '../child-process.ts';
 import type { Running } from '../contestant.ts';
 import { measureTurns, type TurnsMeasurement } from '../one-tool-turns.ts';
 import { figuresOf } from '../process-figures.ts';
-import type { Stage } from '../stage.ts';
+import type { Stage } from '../bench-stage.ts';
 import { median } from '../statistics.ts';
 import { type ClusterOptions, type RunningCluster, startCluster } from './cluster-dormouse.ts';
 import { startNaive } from './cluster-naive.ts';

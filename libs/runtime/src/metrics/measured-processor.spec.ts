@@ -17,7 +17,7 @@ import {
   says,
   type Stage,
   type StageOptions,
-} from '../thread-processor/spec/stage.ts';
+} from '../thread-processor/spec/processor-stage.ts';
 
 const hangs: Play = async function* () {
   yield { part: 'text', text: 'I was about' };

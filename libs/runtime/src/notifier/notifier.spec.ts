@@ -2,7 +2,15 @@ import { createSeededEntropy, plainSealer } from '@dormouse/adapter-memory';
 import { answerOwner, Fault } from '@dormouse/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../service.ts';
-import { broken, createStage, key, never, type Peer, type Stage, status } from '../tool-dispatcher/spec/stage.ts';
+import {
+  broken,
+  createStage,
+  key,
+  never,
+  type Peer,
+  type Stage,
+  status,
+} from '../tool-dispatcher/spec/dispatcher-stage.ts';
 import { faulty } from '../tool-dispatcher/spec/faulty.ts';
 import { createNotifier } from './notifier.ts';
 

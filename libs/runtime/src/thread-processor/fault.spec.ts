@@ -2,7 +2,17 @@
 import { Fault, type ThreadKey } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import type { ProcessorSettings } from './settings.ts';
-import { calls, createStage, inTurn, key, message, opened, opening, says, type StageOptions } from './spec/stage.ts';
+import {
+  calls,
+  createStage,
+  inTurn,
+  key,
+  message,
+  opened,
+  opening,
+  says,
+  type StageOptions,
+} from './spec/processor-stage.ts';
 import { soundProtocol } from './rules/protocol.ts';
 
 const other = (thread: string): ThreadKey => ({ tenant: key.tenant, thread });

@@ -24,7 +24,7 @@ import {
   type Stage,
   type StageOptions,
   toolsLoaded,
-} from './spec/stage.ts';
+} from './spec/processor-stage.ts';
 
 const newRow: ThreadRow = {
   ...key,

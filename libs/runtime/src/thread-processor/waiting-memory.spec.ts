@@ -3,7 +3,7 @@
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { expect, it } from 'vitest';
-import { createStage, message, opening, type Play } from './spec/stage.ts';
+import { createStage, message, opening, type Play } from './spec/processor-stage.ts';
 
 const threads = 1_000;
 const wordsOf = (index: number): string => `${index} `.repeat(5_000);

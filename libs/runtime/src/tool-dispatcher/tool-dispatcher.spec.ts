@@ -15,7 +15,7 @@ import {
   type Stage,
   status,
   weather,
-} from './spec/stage.ts';
+} from './spec/dispatcher-stage.ts';
 
 let stage: Stage;
 let peer: Peer;

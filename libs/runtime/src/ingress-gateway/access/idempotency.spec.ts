@@ -1,7 +1,7 @@
 import { settle } from '@dormouse/adapter-memory';
 import type { IdempotencyKeys } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { key, stage } from '../spec/stage.ts';
+import { key, stage } from '../spec/ingress-stage.ts';
 
 const request = { tenant: key.tenant, route: 'POST /v1/threads', key: 'k', body: '{"a":1}' };
 

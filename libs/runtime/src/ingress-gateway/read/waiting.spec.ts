@@ -2,7 +2,7 @@ import type { Attempt, Stores } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies, type ThreadEvent } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { encodeSnapshot, loadThread, snapshotShape } from '../../log/thread-reader.ts';
-import { key, stage, type Stage } from '../spec/stage.ts';
+import { key, stage, type Stage } from '../spec/ingress-stage.ts';
 
 type Counted = Pick<Stores, 'log' | 'snapshots' | 'directory' | 'parked' | 'ledger' | 'feed'>;
 

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { chainHash, openCommit, sealCommit } from '../../log/envelope.ts';
 import { nameOfText, publicId } from '../access/client-id.ts';
 import { createImportApi } from './imports.ts';
-import { spoken, stage, type Stage } from '../spec/stage.ts';
+import { spoken, stage, type Stage } from '../spec/ingress-stage.ts';
 
 const opened: ThreadEvent = {
   type: 'ThreadOpened',

@@ -4,7 +4,7 @@ import type { Retrying } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createFollowApi, type Frame } from './follow.ts';
 import { followCommits, holdHints, type Followed, openHints } from './follow-commits.ts';
-import { key, spoken, stage, type Stage } from '../spec/stage.ts';
+import { key, spoken, stage, type Stage } from '../spec/ingress-stage.ts';
 
 /** Reads a stream in the background; `seen` grows. */
 function reading(at: Stage, after: number): { readonly seen: Followed[]; readonly stop: () => void } {

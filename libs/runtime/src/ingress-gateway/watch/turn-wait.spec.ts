@@ -4,7 +4,7 @@ import { type ThreadEvent, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { openCommit } from '../../log/envelope.ts';
 import { loadThread } from '../../log/thread-reader.ts';
-import { key, spoken, stage, type Stage } from '../spec/stage.ts';
+import { key, spoken, stage, type Stage } from '../spec/ingress-stage.ts';
 import { createTurnWait } from './turn-wait.ts';
 
 const posted = { id: 'msg_hi', inputId: 'c:hi', mayBeOld: false };

@@ -2,7 +2,7 @@ import type { ThreadEvent } from '@dormouse/thread';
 import { expect, it } from 'vitest';
 import { createChoiceApi } from './choices.ts';
 import { inputIdOf, publicId } from '../access/client-id.ts';
-import { key, stage } from '../spec/stage.ts';
+import { key, stage } from '../spec/ingress-stage.ts';
 
 const name = 'second';
 const asked: ThreadEvent = {

@@ -1,7 +1,7 @@
 import type { ThreadKey, ThreadRow } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies, type ThreadOpening } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { type Stage, stage } from '../spec/stage.ts';
+import { type Stage, stage } from '../spec/ingress-stage.ts';
 import { createThreadLookup, type ThreadLookup } from './thread-lookup.ts';
 
 const thread = 'thr_01J8ZC5T9Q3V0W4X7Y2A6B8C1D';

@@ -3,7 +3,7 @@ import { settle } from '@dormouse/adapter-memory';
 import type { InputDelivery } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createInputSweeper } from './input-sweeper.ts';
-import { key, stage, type Stage } from '../spec/stage.ts';
+import { key, stage, type Stage } from '../spec/ingress-stage.ts';
 import type { NewThread } from './threads.ts';
 
 const wanted: NewThread = {

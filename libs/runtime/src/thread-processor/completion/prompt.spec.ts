@@ -2,7 +2,7 @@ import { createManualClock, createMemoryWorld } from '@dormouse/adapter-memory';
 import type { ModelMessage } from '@dormouse/thread';
 import { extendTranscript, text } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { createStage, key, message, opening, toolsLoaded } from '../spec/stage.ts';
+import { createStage, key, message, opening, toolsLoaded } from '../spec/processor-stage.ts';
 import { TranscriptWindow } from '../state/transcript-window.ts';
 import { joinedPrompts, promptOf, promptOfMessages } from './prompt.ts';
 

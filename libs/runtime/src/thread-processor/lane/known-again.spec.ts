@@ -4,7 +4,7 @@ import { decide, evolve, extendTranscript, type RecordedEvent, type ThreadInput 
 import { describe, expect, it } from 'vitest';
 import { sealCommit } from '../../log/envelope.ts';
 import type { ProcessorProtocol } from '../rules/protocol.ts';
-import { createStage, key, message, opening, type Stage } from '../spec/stage.ts';
+import { createStage, key, message, opening, type Stage } from '../spec/processor-stage.ts';
 
 const other: ThreadKey = { ...key, thread: 'thr_2' };
 const unknownInput = { kind: 'SomethingNew', id: 'new:1' } as unknown as ThreadInput;

@@ -3,7 +3,7 @@ import { decide } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import type { ProcessorProtocol } from '../rules/protocol.ts';
 import type { ProcessorSettings } from '../settings.ts';
-import { type Actor, createStage, key, message, opening, type Stage } from '../spec/stage.ts';
+import { type Actor, createStage, key, message, opening, type Stage } from '../spec/processor-stage.ts';
 
 interface Told {
   readonly stage: Stage;

@@ -14,7 +14,7 @@ import {
   type Stage,
   type StageOptions,
   toolsLoaded,
-} from '../spec/stage.ts';
+} from '../spec/processor-stage.ts';
 
 const message = (name: string): ThreadInput => ({
   kind: 'UserMessage',

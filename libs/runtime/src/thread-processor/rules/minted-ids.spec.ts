@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hashKeyOf } from '../../log/keyed-hash.ts';
 import { mintId, momentOf } from './minted-ids.ts';
-import { idKey, key } from '../spec/stage.ts';
+import { idKey, key } from '../spec/processor-stage.ts';
 
 const now = 1_764_000_000_000;
 

@@ -15,7 +15,7 @@ import {
   says,
   type Stage,
   type StageOptions,
-} from '../spec/stage.ts';
+} from '../spec/processor-stage.ts';
 
 describe('a turn with one tool call', () => {
   const asksAndTells = (): Play => inTurn(says('warm'), calls('weather', '{"city":"Rome"}'), says('sunny'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { message } from '../spec/stage.ts';
+import { message } from '../spec/processor-stage.ts';
 import { mergeInputs } from './merge-inputs.ts';
 import { deliveredItem, type InputItem } from './slice-item.ts';
 

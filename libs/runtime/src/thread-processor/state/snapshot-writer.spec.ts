@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createStage, key, message, opening, toolsLoaded } from '../spec/stage.ts';
+import { createStage, key, message, opening, toolsLoaded } from '../spec/processor-stage.ts';
 
 describe('snapshots', () => {
   it('I-17 let a cold thread answer without folding its history: state and the last messages come from them', async () => {

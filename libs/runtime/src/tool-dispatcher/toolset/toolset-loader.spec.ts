@@ -2,7 +2,7 @@ import { Fault, type FetchOutcome } from '@dormouse/ports';
 import type { LoadToolsets, ToolsetsResult } from '@dormouse/thread';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { faulty } from '../spec/faulty.ts';
-import { createStage, join, key, sha256Of, type Stage, status, weather } from '../spec/stage.ts';
+import { createStage, join, key, sha256Of, type Stage, status, weather } from '../spec/dispatcher-stage.ts';
 
 let stage: Stage;
 

@@ -9,7 +9,7 @@ import type { Process } from '../world/scheduler.ts';
 import { runClient } from './simulated-client.ts';
 import { createSimulatedToolServer, type SimulatedToolServer } from './simulated-tool-server.ts';
 import { startWatcher, type Watcher } from './simulated-watcher.ts';
-import { type Stage, threadsPerUniverse } from '../world/stage.ts';
+import { type Stage, threadsPerUniverse } from '../world/universe-stage.ts';
 
 export interface Outside {
   readonly registrations: readonly ToolServer[];

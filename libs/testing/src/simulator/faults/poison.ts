@@ -4,7 +4,7 @@ import type { ThreadKey } from '@dormouse/ports';
 import { type Ingress, type ProcessorProtocol, soundProtocol } from '@dormouse/runtime';
 import { faultsEndMs } from './fault-mix.ts';
 import type { Random } from '../world/random.ts';
-import type { Stage } from '../world/stage.ts';
+import type { Stage } from '../world/universe-stage.ts';
 
 export interface Poison {
   /** The rules of a processor, which throw for poison. */

@@ -2,7 +2,7 @@
 import type { MemoryWorld } from '@dormouse/adapter-memory';
 import type { ThreadKey } from '@dormouse/ports';
 import type { Observation } from '../observation.ts';
-import type { Stage } from '../world/stage.ts';
+import type { Stage } from '../world/universe-stage.ts';
 
 export function unrestOf({ world, topology, observation }: Stage): readonly string[] {
   const owed = [...world.durable.log.owed.keys()];

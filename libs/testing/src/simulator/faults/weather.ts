@@ -3,7 +3,7 @@
 import { noFaults } from './fault-mix.ts';
 import type { Installation } from '../world/installation.ts';
 import type { Process } from '../world/scheduler.ts';
-import type { Stage } from '../world/stage.ts';
+import type { Stage } from '../world/universe-stage.ts';
 
 export interface Weather {
   /** One round: each fault of the mix may strike. */

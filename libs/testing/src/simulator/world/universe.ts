@@ -15,7 +15,7 @@ import { createRandom, type Random } from './random.ts';
 import type { Counters } from '../rare-paths.ts';
 import { register } from './registration.ts';
 import { createScheduler, type SchedulerHooks } from './scheduler.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './universe-stage.ts';
 import { createTrace, type Trace } from '../trace.ts';
 import { unrestOf } from '../faults/unrest.ts';
 import { createWeather, type Weather } from '../faults/weather.ts';
