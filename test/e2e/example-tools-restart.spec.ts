@@ -1,4 +1,5 @@
 // The simplest test of durability: stop the one process while something is due or open, and start it again.
+import { createServer } from 'node:http';
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { eventsOf, openThread, say, untilEvent, untilStatus } from './conversation.ts';
 import { cleanUp, type Standalone, startStandalone } from './standalone-process.ts';
@@ -27,3 +28,23 @@ it.each(['SIGINT', 'SIGKILL'] as const)(
     expect(texts).toContain('api is deployed to production');
   },
 );
+
+it('threads of before reach the tools although another program has taken their port', async () => {
+  at = await startStandalone();
+  const thread = await openThread(at, 'assistant');
+  await say(at, thread, 'What is the weather in Lisbon?');
+  await at.stop();
+  const requests: string[] = [];
+  const other = createServer((request, response) => {
+    requests.push(request.url ?? '');
+    response.writeHead(503).end();
+  });
+  await new Promise<void>((resolve) => other.listen(at.port + 1, '127.0.0.1', resolve));
+  try {
+    at = await startStandalone({ dataDir: at.dataDir, port: at.port });
+    expect(await say(at, thread, 'What is the weather in Oslo?')).toMatchObject({ status: 'idle' });
+    expect(requests).toEqual([]);
+  } finally {
+    other.close();
+  }
+});

@@ -30,6 +30,8 @@ export interface ExampleToolsOptions {
 export interface ExampleTools {
   /** Base URL under which a tool server is registered. */
   readonly url: string;
+  /** Where invocations go. */
+  readonly endpoint: string;
   /** The secret that signs the repository's webhook. */
   readonly webhookSecret: string;
   close(): Promise<void>;
@@ -61,6 +63,7 @@ export async function startExampleTools(options: ExampleToolsOptions): Promise<E
   url = server.url;
   return {
     url,
+    endpoint: server.endpoint,
     webhookSecret: webhookSecret ?? server.secret('repository webhook'),
     close: () => server.close(),
   };

@@ -109,6 +109,9 @@ function serverOf(life: Life, assembly: Assembly, http: HttpServer): ToolServer 
     get url() {
       return life.publicUrl;
     },
+    get endpoint() {
+      return endpointAt(life.publicUrl);
+    },
     subscriptions: subscriptions.live,
     secret: assembly.secret,
     waitingMessages: outbox.size,
@@ -160,8 +163,10 @@ const moveAll =
     await handover?.send(notice, signal);
   };
 
+const endpointAt = (url: string): string => `${url}${invocationPath}`;
+
 const manifestAt = (options: ServeOptions, url: string): string =>
-  manifestText({ ...options, needsMigration: needsMigration(options) }, `${url}${invocationPath}`);
+  manifestText({ ...options, needsMigration: needsMigration(options) }, endpointAt(url));
 
 function redactorOf({ redact }: ServeOptions, authentication: Authentication): Redactor {
   const own = redact === undefined ? undefined : { protect: () => {}, clean: redact, line: redact };

@@ -34,7 +34,7 @@ import { resolvePort } from './free-port.ts';
 import { startHealthServer } from './health-server.ts';
 import { hostsOf } from './hosts-of.ts';
 import { openProcessMetrics, type ProcessMetrics } from './process-metrics.ts';
-import { seedExamples, seedKey } from './standalone-seed.ts';
+import { type ExampleAddress, seedExamples, seedKey } from './standalone-seed.ts';
 import { startFailureText } from './start-failure.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -44,7 +44,11 @@ export type StartExampleTools = (options: {
   readonly host: string;
   /** Of the examples: reminders, open questions and undelivered results survive a restart like everything else. */
   readonly dataDir: string;
-}) => Promise<{ readonly url: string; close(): Promise<void> }>;
+}) => Promise<StartedExamples>;
+
+export interface StartedExamples extends ExampleAddress {
+  close(): Promise<void>;
+}
 
 const stopWithinMs = 30_000;
 const oneTopology =
@@ -114,10 +118,10 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
     ready: () => platform.problem([]),
   });
   const key = await seedKey(ingress, platform.entropy, dataDir, config.BOOTSTRAP_KEY);
-  const toolsUrl = config.EXAMPLE_TOOLS
+  const examples = config.EXAMPLE_TOOLS
     ? await startExamples(startExampleTools, port, join(dataDir, 'example-tools'), undo)
     : null;
-  if (toolsUrl !== null) await seedExamples(ingress, toolsUrl);
+  if (examples !== null) await seedExamples(ingress, examples);
   for (const service of services) await service.start(); // (R1)
   undo.push(async () => {
     const deadline = performance.now() + stopWithinMs;
@@ -127,6 +131,7 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
   logger.info('ready', { port });
   const metricsUrl = measured.text === null ? null : `${operations ?? url}/metrics`;
   const isMetricsKeyWanted = operations === null;
+  const toolsUrl = examples?.url ?? null;
   return bannerText({ url: config.PUBLIC_URL ?? url, dataDir, key, toolsUrl, metricsUrl, isMetricsKeyWanted });
 }
 
@@ -164,14 +169,14 @@ async function startExamples(
   port: number,
   dataDir: string,
   undo: Undo,
-): Promise<string> {
+): Promise<ExampleAddress> {
   const common = { host: '127.0.0.1', dataDir };
   const beside = port < 65_535 ? port + 1 : 0;
   const tools = await startExampleTools({ port: beside, ...common }).catch(() =>
     startExampleTools({ port: 0, ...common }),
   );
   undo.push(() => tools.close());
-  return tools.url;
+  return tools;
 }
 
 /** For a terminal only: a pipe may be closed long ago, and programs read the exit code. */

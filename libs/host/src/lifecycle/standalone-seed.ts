@@ -3,7 +3,8 @@
 // Invariants:
 //   S1. The key is made once, in a file only its owner reads; it is registered at every start, so that the file is
 //       valid.
-//   S2. Seeding again changes nothing, except the example server's address when it moved.
+//   S2. Seeding again changes nothing, except the example server's addresses when it moved. The endpoint is registered
+//       too, because threads keep the manifest of their first day, and another program may have the port since.
 import { join } from 'node:path';
 import { Fault, type Entropy } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
@@ -15,6 +16,13 @@ export const standaloneTenant = 'local';
 export const clusterTenant = 'local';
 export const exampleServer = 'example-tools';
 export const exampleAgent = 'assistant';
+
+export interface ExampleAddress {
+  /** Base URL. */
+  readonly url: string;
+  /** Where invocations go. */
+  readonly endpoint: string;
+}
 
 export interface SeededKey {
   readonly file: string;
@@ -35,11 +43,11 @@ export async function seedKey(ingress: Ingress, entropy: Entropy, dataDir: strin
   return { file, key, isNew };
 }
 
-export async function seedExamples(ingress: Ingress, toolsUrl: string): Promise<void> {
+export async function seedExamples(ingress: Ingress, tools: ExampleAddress): Promise<void> {
+  const addresses = { baseUrl: tools.url, endpointOverride: tools.endpoint };
   const registration = {
     name: exampleServer,
-    baseUrl: toolsUrl,
-    endpointOverride: null,
+    ...addresses,
     auth: null,
     forwardUserId: false,
     trustAnnotations: false,
@@ -47,8 +55,8 @@ export async function seedExamples(ingress: Ingress, toolsUrl: string): Promise<
   };
   const existing = await ingress.toolServers.get(standaloneTenant, exampleServer);
   if (!existing.ok) must(await ingress.toolServers.create(standaloneTenant, registration));
-  else if (existing.value.baseUrl !== toolsUrl)
-    must(await ingress.toolServers.patch(standaloneTenant, exampleServer, { baseUrl: toolsUrl })); // (S2)
+  else if (existing.value.endpointOverride !== tools.endpoint)
+    must(await ingress.toolServers.patch(standaloneTenant, exampleServer, addresses)); // (S2)
   const agent = await ingress.agents.get(standaloneTenant, exampleAgent);
   if (agent.ok) return;
   must(

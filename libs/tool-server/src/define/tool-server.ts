@@ -4,6 +4,8 @@ import type { Subscription } from '../call/subscription.ts';
 export interface ToolServer {
   /** Base URL under which a tool server is registered. */
   readonly url: string;
+  /** Where the manifest sends invocations. */
+  readonly endpoint: string;
   /** Live subscriptions, of one tool or of all. */
   readonly subscriptions: (tool?: string) => readonly Subscription[];
   /** A random secret by this name, the same after a restart. */
