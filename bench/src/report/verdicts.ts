@@ -1,4 +1,5 @@
-// The table of issue 1, "Speed and memory": each figure from this run, beside its limit and its target.
+// The table of the README: each figure from this run, beside its limit and its target. The tutorials keep everything in
+// memory, so a ratio to them is reported and has no limit.
 import type { BenchResults } from './bench-results.ts';
 import { clusterVerdicts } from '../cluster/cluster-report.ts';
 import { atLeast, atMost, judge, ratioOf, type Verdict } from './verdict.ts';
@@ -10,32 +11,14 @@ export function verdictsOf(results: BenchResults): readonly Verdict[] {
   const [small, large] = [growing?.sizes[0], growing?.sizes.at(-1)];
   const grown = `${large?.events ?? 100_000} events / ${small?.events ?? 100}`;
   return [
-    judge(
-      'turns/s at 64 threads, beside the tutorial with fetch',
-      speed(64, 'tutorial-fetch'),
-      '×',
-      atLeast(1),
-      atLeast(1.5),
-    ),
-    judge(
-      'turns/s at 64 threads, beside the tutorial with undici',
-      speed(64, 'tutorial-undici'),
-      '×',
-      null,
-      atLeast(0.7),
-    ),
-    judge(
-      'p50 of a turn at 1 thread, beside the tutorial with fetch',
-      wait(1, 'tutorial-fetch'),
-      '×',
-      atMost(2.5),
-      atMost(1.7),
-    ),
+    judge('turns/s at 64 threads, beside the tutorial with fetch', speed(64, 'tutorial-fetch'), '×', null, null),
+    judge('turns/s at 64 threads, beside the tutorial with undici', speed(64, 'tutorial-undici'), '×', null, null),
+    judge('p50 of a turn at 1 thread, beside the tutorial with fetch', wait(1, 'tutorial-fetch'), '×', null, null),
     judge('p50 of a turn at 1 thread, beside the tutorial with undici', wait(1, 'tutorial-undici'), '×', null, null),
     judge('turns/s at 64 threads, beside Restate', speed(64, 'restate'), '×', atLeast(4), atLeast(7)),
     judge('p50 of a turn at 1 thread, beside Restate', wait(1, 'restate'), '×', atMost(0.4), atMost(0.2)),
-    judge(`warm p50 at ${grown}`, large?.warmRatio ?? null, '×', atMost(1.5), atMost(1.1)),
-    judge(`cold p50 at ${grown}`, large?.coldRatio ?? null, '×', atMost(5), atMost(2)),
+    judge(`warm p50 at ${grown}`, large?.warmRatio ?? null, '×', atMost(1.2), atMost(1.1)),
+    judge(`cold p50 at ${grown}`, large?.coldRatio ?? null, '×', atMost(2), atMost(1)),
     judge('log commits per one-tool turn', counts?.plain.logCommits ?? null, '', atMost(4), atMost(4)),
     judge('other writes on the path, no Idempotency-Key', counts?.plain.writesOnPath ?? null, '', atMost(1), atMost(0)),
     judge(
