@@ -17,13 +17,16 @@ it('holds every list of texts and numbers, and stands in a query as it is', () =
 
 it('refuses every other text with CURSOR_INVALID', () => {
   fc.assert(
-    fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('~', '~7', '%', '~C3~28', '{}', '7', '')), (text) => {
-      try {
-        expect(decodeCursor(text)).toBeInstanceOf(Array);
-      } catch (error) {
-        expect(error).toBeInstanceOf(Fault);
-        expect(error).toMatchObject({ code: 'CURSOR_INVALID' });
-      }
-    }),
+    fc.property(
+      fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('~', '~7', '%', '~C3~28', '{}', '7', '')),
+      (text) => {
+        try {
+          expect(decodeCursor(text)).toBeInstanceOf(Array);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Fault);
+          expect(error).toMatchObject({ code: 'CURSOR_INVALID' });
+        }
+      },
+    ),
   );
 });
