@@ -1,7 +1,7 @@
 // Every query on a collection that grows for ever uses an index: proved by the server's own plans, over collections
 // that are large enough for it to have a choice.
 import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
-import type { Commit, ThreadRow } from '@dormouse/ports';
+import type { ActivityRow, Commit, ThreadRow } from '@dormouse/ports';
 import { mongo } from 'mongoose';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -15,6 +15,11 @@ const keyOf = (nth: number) => ({ tenant: 'acme', thread: `thr_${nth}` });
 const commit = (nth: number, version: number): Commit => ({
   ...{ v: 1, ...keyOf(nth), version, count: 1, inputs: [`input_${version}`], at: 1, nonce: `${nth}.${version}` },
   ...{ trace: null, kid: null, prev: '', hash: '', body: '{}' },
+});
+
+const activityOf = (nth: number): ActivityRow => ({
+  ...{ tenant: 'acme', toolServerId: `tsv_${nth}`, reporter: 'one', from: Date.now(), breaker: null, writtenAt: 1 },
+  counts: { acks: {}, callbacks: {}, errors: {} },
 });
 
 const row = (nth: number): ThreadRow => ({
@@ -34,6 +39,8 @@ withServices(['mongo'], ({ mongo: url }) => {
     for (let nth = 0; nth < threads; nth++) await stores.directory.insert(row(nth));
     const due = Array.from({ length: threads }, (_, nth) => ({ ...keyOf(nth), timerId: `t_${nth}`, due: nth }));
     await stores.timers.set(due);
+    const activity = Array.from({ length: threads }, (_, nth) => activityOf(nth));
+    await stores.toolActivity.put(activity, []);
   });
   afterAll(() => stores.close());
 
@@ -55,6 +62,7 @@ withServices(['mongo'], ({ mongo: url }) => {
     ['since_approval', 'since when a thread waits', () => stores.directory.census()],
     ['subscribed', 'the subscriptions of all threads', () => stores.directory.census()],
     ['by_due', 'timers that are due', () => stores.timers.due(5, 10)],
+    ['by_tool_server', 'the activity of a tool server', () => stores.toolActivity.read('acme', 'tsv_7', 0)],
   ])('%s answers %s', async (index, _what, ask) => {
     expect(await indexesUsedBy(ask)).toContain(index);
   });

@@ -1,7 +1,15 @@
 // What the schemas of the MongoDB adapter refuse: a document of another shape where it is read, whatever store reads
 // it, and a field that no schema declares where it is written.
 import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
-import { type Agent, type ApiKey, Fault, type ThreadRow, type ToolServer, type View } from '@dormouse/ports';
+import {
+  type ActivityRow,
+  type Agent,
+  type ApiKey,
+  Fault,
+  type ThreadRow,
+  type ToolServer,
+  type View,
+} from '@dormouse/ports';
 import { commitOf, messageOf } from '@dormouse/ports/contracts';
 import mongoose, { type Connection } from 'mongoose';
 import { randomBytes } from 'node:crypto';
@@ -16,6 +24,10 @@ const commit = commitOf(key, 0, { inputs: ['c:1'] });
 const row: ThreadRow = {
   ...{ ...key, status: 'idle', agent: 'support', agentVersion: 1, parent: null, family: 'thr_1', userId: null },
   ...{ externalId: 'ticket-1', title: null, metadata: {}, createdAt: 1, updatedAt: 1, position: 1, opening: null },
+};
+const activityRow: ActivityRow = {
+  ...{ tenant: 'acme', toolServerId: 'tsv_1', reporter: 'one', from: later, breaker: null, writtenAt: later },
+  counts: { acks: {}, callbacks: {}, errors: {} },
 };
 /** Of a registry's object the store reads only what its list needs. */
 const named = { tenant: 'acme', id: 'id_1', name: 'one' };
@@ -49,6 +61,8 @@ const reads: readonly Broken[] = [
   ['parked_inputs', 'input', ({ parked }) => parked.inputs(key)],
   ['views', 'content', ({ views }) => views.list(key)],
   ['sealed', 'sealed', ({ logins }) => logins.list(key, 1)],
+  ['tool_activity', 'counts', ({ toolActivity }) => toolActivity.read('acme', 'tsv_1', 0)],
+  ['tool_discoveries', 'at', ({ toolActivity }) => toolActivity.read('acme', 'tsv_1', 0)],
   ['installation', 'bus', ({ installation }) => installation.read()],
 ];
 
@@ -89,6 +103,7 @@ withServices(['mongo'], ({ mongo: url }) => {
     await stores.parked.add(key, messageOf('c:2'), null, 1);
     await stores.views.put(key, { viewType: 'list', content: '{"a":1}' });
     await stores.logins.put(key, { toolCallId: 'call_1', sealed: 's', expiresAt: later });
+    await stores.toolActivity.put([activityRow], [{ tenant: 'acme', toolServerId: 'tsv_1', at: 1 }]);
     await stores.installation.claim({ cluster: 'c', prefix: '', partitions: 4 });
   });
   afterAll(async () => {

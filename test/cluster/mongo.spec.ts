@@ -13,6 +13,7 @@ import {
   threadDirectoryContract,
   threadLogContract,
   timersContract,
+  toolActivityContract,
   toolServersContract,
   toolsetsContract,
   viewsContract,
@@ -67,6 +68,10 @@ withServices(['mongo'], ({ mongo }) => {
   secretsContract(
     'mongo',
     fresh((stores) => ({ port: stores.secrets })),
+  );
+  toolActivityContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.toolActivity })),
   );
   toolServersContract(
     'mongo',

@@ -24,6 +24,7 @@ import {
   threadDirectoryContract,
   threadLogContract,
   timersContract,
+  toolActivityContract,
   toolServersContract,
   toolsetsContract,
   viewsContract,
@@ -140,6 +141,10 @@ threadDirectoryContract(
 timersContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.timers })),
+);
+toolActivityContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.toolActivity })),
 );
 toolServersContract(
   'memory',

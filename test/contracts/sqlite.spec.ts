@@ -17,6 +17,7 @@ import {
   threadDirectoryContract,
   threadLogContract,
   timersContract,
+  toolActivityContract,
   toolServersContract,
   toolsetsContract,
   viewsContract,
@@ -112,6 +113,10 @@ threadDirectoryContract(
 timersContract(
   'sqlite',
   fresh((stores) => ({ port: stores.timers })),
+);
+toolActivityContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.toolActivity })),
 );
 toolServersContract(
   'sqlite',

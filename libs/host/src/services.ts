@@ -10,6 +10,7 @@ import {
   createInputSweeper,
   createThreadProcessor,
   createToolDispatcher,
+  createToolWatch,
   type Ingress,
   type Measuring,
   measuredCallbacks,
@@ -20,6 +21,10 @@ import {
   measuredTransport,
   type Service,
   type ToolDispatcherDeps,
+  type ToolWatch,
+  watchedFeed,
+  watchedService,
+  watchedTransport,
 } from '@dormouse/runtime';
 import { areKept } from '@dormouse/ports';
 import type { Config } from './config.ts';
@@ -43,6 +48,9 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
    * (callback-token K5)
    */
   const callbackTokens = (): CallbackTokens => (tokens ??= createTokens(platform, callbackBase));
+  let watch: ToolWatch | null = null;
+  /** One instance for all: a process is one reporter. */
+  const toolWatch = (): ToolWatch => (watch ??= createWatch(platform));
   return {
     ingress: () =>
       createIngress({
@@ -64,12 +72,16 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         failed,
       });
     },
-    threadProcessor: () => threadProcessor(config, platform),
-    toolDispatcher: () => toolDispatcher(config, platform, callbackTokens()),
+    threadProcessor: () => watchedService(threadProcessor(config, platform, toolWatch()), toolWatch()),
+    toolDispatcher: () => watchedService(toolDispatcher(config, platform, callbackTokens(), toolWatch()), toolWatch()),
     notifier: () => {
       const measuring = measuringOf(platform);
       const measured = measuring === null ? transport : measuredTransport(transport, measuring);
-      return createNotifier({ ...stores, transport: measured, sealer, clock, entropy, logger });
+      const watched = watchedTransport(measured, toolWatch(), steadyNow);
+      return watchedService(
+        createNotifier({ ...stores, transport: watched, sealer, clock, entropy, logger }),
+        toolWatch(),
+      );
     },
   };
 }
@@ -99,15 +111,25 @@ function callbackGateway(config: Config, platform: Platform, tokens: CallbackTok
 
 /** Null when nothing is measured. */
 const measuringOf = ({ metrics }: Platform): Measuring | null =>
-  areKept(metrics) ? { metrics, now: () => performance.now() } : null;
+  areKept(metrics) ? { metrics, now: steadyNow } : null;
 
-function threadProcessor(config: Config, platform: Platform): Service {
+/** Milliseconds of a clock that never jumps. */
+const steadyNow = (): number => performance.now();
+
+function createWatch({ stores, clock, entropy, logger, metrics }: Platform): ToolWatch {
+  const { toolActivity: activity, toolServers } = stores;
+  return createToolWatch({ activity, toolServers, clock, entropy, logger, metrics });
+}
+
+function threadProcessor(config: Config, platform: Platform, watch: ToolWatch): Service {
   const { stores, traits, model, clock, entropy, logger, keys, argumentValidator, tracing } = platform;
   const measuring = measuringOf(platform);
+  const measured = measuring === null ? {} : measuredProcessorPorts({ ...stores, model }, measuring, clock);
+  const ports = { ...stores, model, ...measured };
   return createThreadProcessor({
-    ...stores,
-    ...{ model, clock, entropy, logger, tracing },
-    ...(measuring === null ? {} : measuredProcessorPorts({ ...stores, model }, measuring, clock)),
+    ...ports,
+    ...{ clock, entropy, logger, tracing },
+    feed: watchedFeed(ports.feed, watch),
     validateArguments: argumentValidator.validate,
     idKey: keys.key('ids'),
     settings: {
@@ -119,12 +141,13 @@ function threadProcessor(config: Config, platform: Platform): Service {
   });
 }
 
-function toolDispatcher(config: Config, platform: Platform, tokens: CallbackTokens): Service {
-  const { stores, transport, clock, entropy, logger, tracing } = platform;
+function toolDispatcher(config: Config, platform: Platform, tokens: CallbackTokens, watch: ToolWatch): Service {
+  const { stores, clock, entropy, logger, tracing } = platform;
+  const ports = { ...stores, transport: platform.transport, ...measuredDispatcher(platform) };
   return createToolDispatcher({
-    ...stores,
-    ...{ transport, clock, entropy, logger, tracing },
-    ...measuredDispatcher(platform),
+    ...ports,
+    ...{ clock, entropy, logger, tracing, watch },
+    transport: watchedTransport(ports.transport, watch, steadyNow),
     callbackTokens: tokens,
     settings: {
       ackTimeoutMs: config.TOOL_ACK_TIMEOUT_MS,

@@ -26,6 +26,7 @@ export * from './log/thread-directory.ts';
 export * from './log/thread-key.ts';
 export * from './log/thread-log.ts';
 export * from './bus/timers.ts';
+export * from './stores/tool-activity.ts';
 export * from './world/tool-transport.ts';
 export * from './world/tracer.ts';
 export * from './world/network-error-code.ts';

@@ -14,6 +14,7 @@ import type { Agents, Secrets, ToolServers, Toolsets } from './registry/registry
 import type { Snapshots } from './log/snapshots.ts';
 import type { ThreadDirectory } from './log/thread-directory.ts';
 import type { ThreadLog } from './log/thread-log.ts';
+import type { ToolActivity } from './stores/tool-activity.ts';
 import type { Timers } from './bus/timers.ts';
 import type { Views } from './stores/views.ts';
 import type { WorkBus } from './bus/work-bus.ts';
@@ -39,4 +40,5 @@ export interface Stores {
   readonly rates: RateLimits;
   readonly views: Views;
   readonly logins: Logins;
+  readonly toolActivity: ToolActivity;
 }

@@ -8,6 +8,8 @@ export * from './log/envelope.ts';
 export * from './service.ts';
 export * from './tracing/index.ts';
 export * from './log/thread-reader.ts';
+export { createToolWatch, type ToolWatch } from './tool-health/tool-watch.ts';
+export { watchedFeed, watchedService, watchedTransport } from './tool-health/watched-ports.ts';
 export { type AgentContent } from './ingress-gateway/registry/agents.ts';
 export { allScopes, newKey } from './ingress-gateway/access/api-keys.ts';
 export { apiCodec, apiJson } from './ingress-gateway/read/api-json.ts';

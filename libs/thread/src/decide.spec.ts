@@ -385,6 +385,14 @@ describe('approvals', () => {
     expect(again.owes).toEqual(['InvokeTool']);
   });
 
+  it('a call that a person allowed is with its tool server from then on', () => {
+    const waiting = given(...asked()).when(answered('', call('delete_everything'))).thread;
+    expect(waiting.calls[0]?.resumedAt).toBeUndefined();
+    const allowed = given(...calling({}, 'delete_everything')).when(decided('allow')).thread;
+    expect(allowed.calls[0]?.resumedAt).toBe(allowed.updatedAt);
+    expect(allowed.calls[0]?.resumedAt).toBeGreaterThan(allowed.calls[0]?.since ?? Infinity);
+  });
+
   it('a message meanwhile is answered at once, and the approval stays open', () => {
     const message = given(...calling({}, 'delete_everything')).when(said('msg_2'));
     expect(message.types).toEqual(['ToolCallDetached', 'MessageAccepted', 'CompletionRequested']);

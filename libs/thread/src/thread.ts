@@ -47,6 +47,8 @@ export interface Call {
   /** Its tool sent the URL of a login, which is kept until the call is settled. */
   readonly askedToLogIn: boolean;
   readonly rejectedCallbacks: number;
+  /** When a person's last answer let it go on, milliseconds since the epoch; absent when no person was asked. */
+  readonly resumedAt?: number;
 }
 
 export interface Choice {

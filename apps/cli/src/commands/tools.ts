@@ -1,21 +1,27 @@
-// `dormouse tools`: the registered tool servers, and whether the runtime can use one.
+// `dormouse tools`: the registered tool servers, how one is doing, and whether the runtime can use one.
 import { randomUUID } from 'node:crypto';
 import { ask, type Client, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../clean-text.ts';
 import { answer, type CliContext, table } from '../context.ts';
+import { showDuration } from '../duration.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { RunCommand } from '../command.ts';
 
 type ToolServer = Schemas['ToolServer'];
+type ToolServerDetails = Schemas['ToolServerDetails'];
 type ProbeReport = Schemas['ProbeReport'];
 
 export function addToolCommands(program: Command, run: RunCommand): void {
-  const tools = program.command('tools').description('tool servers: list, add, probe');
+  const tools = program.command('tools').description('tool servers: list, show, add, probe');
   tools
     .command('list', { isDefault: true })
     .description('registered tool servers')
     .action(() => run(list));
+  tools
+    .command('show <name>')
+    .description('one tool server and its health: times, errors, breaker, oldest open call')
+    .action((name: string) => run((context) => show(context, name)));
   tools
     .command('add <name> <url>')
     .description('register a tool server')
@@ -49,6 +55,41 @@ async function list(context: CliContext): Promise<void> {
     server.paused ? 'paused' : '',
   ]);
   context.terminal.out(table([['TOOL SERVER', 'URL', ''], ...rows]));
+}
+
+async function show(context: CliContext, name: string): Promise<void> {
+  const { api } = await context.connect();
+  const server = await ask(api.GET('/v1/tool-servers/{server}', { params: { path: { server: name } } }));
+  answer(context, describeServer(server), server);
+}
+
+function describeServer({ name, base_url, id, health }: ToolServerDetails): string {
+  const { state, discovery_age_s: age, ack_ms, callback_ms, breaker, oldest_open_call: oldest } = health;
+  return table([
+    ['tool server', cleanLine(name)],
+    ['id', id],
+    ['url', cleanLine(base_url)],
+    ['state', state === 'unknown' ? 'unknown: no call in 24 hours' : state],
+    ['breaker', breaker],
+    ['discovered', age === null ? 'never' : `${showDuration(age * 1_000)} ago`],
+    ['acknowledged', timesOf(ack_ms)],
+    ['called back', timesOf(callback_ms)],
+    ...errorRows(health),
+    ['oldest call', oldest ?? 'none open'],
+  ]);
+}
+
+const timesOf = ({ p50, p99 }: ToolServerDetails['health']['ack_ms']): string =>
+  p50 === null || p99 === null
+    ? 'not in the last hour'
+    : `p50 ${showDuration(Math.ceil(p50))}, p99 ${showDuration(Math.ceil(p99))} in the last hour`;
+
+function errorRows({ errors, errors_by_class }: ToolServerDetails['health']): readonly string[][] {
+  return (['5m', '1h', '24h'] as const).map((window) => {
+    const classes = Object.entries(errors_by_class[window]).filter(([, count]) => count > 0);
+    const named = classes.map(([kind, count]) => `${count} ${kind}`).join(', ');
+    return [`errors ${window}`, named === '' ? '0' : `${errors[window]}: ${named}`];
+  });
 }
 
 async function probe(context: CliContext, target: string): Promise<number> {

@@ -22,6 +22,18 @@ export const tools: DashboardDescription = {
         panel('Time to acknowledge', 's', 'The 95th percentile of the time until a tool server took a POST.', [
           [quantile(0.95, 'dormouse_tool_ack_seconds_bucket', 'tool_server'), '{{tool_server}}'],
         ]),
+        panel(
+          'Failed POSTs by class',
+          'ops',
+          'As the health of a tool server counts them; resets are refused or broken connections, 4xx has redirects.',
+          [[perSecond('dormouse_tool_errors_total', 'tool_server', 'error'), '{{tool_server}} {{error}}']],
+        ),
+        panel(
+          'Age of the last discovery',
+          's',
+          'Since a dispatcher fetched a valid manifest; a new family asks for it.',
+          [[largest('dormouse_tool_discovery_age_seconds', 'tool_server'), '{{tool_server}}']],
+        ),
         panel('Breakers', 'short', 'Gates by state, one per tenant. Open: the tool server gets single attempts.', [
           [total('dormouse_tool_breaker', 'tool_server', 'state'), '{{tool_server}} {{state}}'],
         ]),
@@ -49,6 +61,15 @@ export const tools: DashboardDescription = {
           [quantile(0.5, 'dormouse_tool_wait_seconds_bucket', 'tool_server'), '{{tool_server}} median'],
           [quantile(0.95, 'dormouse_tool_wait_seconds_bucket', 'tool_server'), '{{tool_server}} 95 %'],
         ]),
+        panel(
+          'Time to call back',
+          's',
+          "From the request, or a person's last answer, to the result. No wait for a person.",
+          [
+            [quantile(0.5, 'dormouse_tool_callback_seconds_bucket', 'tool_server'), '{{tool_server}} median'],
+            [quantile(0.99, 'dormouse_tool_callback_seconds_bucket', 'tool_server'), '{{tool_server}} 99 %'],
+          ],
+        ),
         panel('Time by tool', 's', 'The 95th percentile of the time from request to outcome.', [
           [quantile(0.95, 'gen_ai_execute_tool_duration_seconds_bucket', 'gen_ai_tool_name'), '{{gen_ai_tool_name}}'],
         ]),

@@ -1,6 +1,7 @@
 // The rows of threads for lists, in memory. The order of insertion is the order of the list, newest first.
 import type {
   OldestWaits,
+  OpenCall,
   Page,
   PageRequest,
   ThreadCensus,
@@ -60,6 +61,8 @@ export function createThreadDirectory(rows: DirectoryStore, passage: Passage): T
         [...rows.values()].some((row) => row.tenant === tenant && row.agent === agent && row.status !== 'closed'),
       ),
     census: () => passage.read('directory.census', '', () => censusOf(rows)),
+    oldestCall: (tenant, toolServer) =>
+      passage.read('directory.oldestCall', `${tenant}:${toolServer}`, () => oldestCallOf(rows, tenant, toolServer)),
   };
 }
 
@@ -87,6 +90,15 @@ function project(
     position,
     opening: position > 0 ? null : row.opening,
   });
+}
+
+function oldestCallOf(rows: DirectoryStore, tenant: string, toolServer: string): OpenCall | null {
+  const known = waitsOf.get(rows) ?? new Map<string, ThreadWaits>();
+  const open = [...rows.values()]
+    .filter((row) => row.tenant === tenant)
+    .flatMap((row) => known.get(nameOf(row))?.calls ?? [])
+    .filter((call) => call.toolServer === toolServer);
+  return open.toSorted((one, other) => one.since - other.since)[0] ?? null;
 }
 
 function censusOf(rows: DirectoryStore): ThreadCensus {

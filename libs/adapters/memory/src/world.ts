@@ -27,6 +27,7 @@ import { createLogStore, createThreadLog, type LogStore } from './thread-log.ts'
 import { createParkedThreads, createParkingStore, type ParkingStore } from './parked-threads.ts';
 import { createTimers, type TimerStore } from './timers.ts';
 import { createLogins, createViews, type LoginStore, type ViewStore } from './views.ts';
+import { type ActivityStore, createToolActivity } from './tool-activity.ts';
 import { createToolTransport, type ToolNetwork } from './tool-network.ts';
 
 export type Topology = 'durable' | 'standalone';
@@ -56,6 +57,7 @@ export interface DurablePart {
   readonly parked: ParkingStore;
   readonly views: ViewStore;
   readonly logins: LoginStore;
+  readonly toolActivity: ActivityStore;
   readonly ledger: LedgerStore;
   readonly directory: DirectoryStore;
   readonly snapshots: SnapshotStore;
@@ -98,6 +100,7 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         parked: createParkedThreads(durable.parked, passage),
         views: createViews(durable.views, passage),
         logins: createLogins(durable.logins, passage),
+        toolActivity: createToolActivity(durable.toolActivity, passage),
         rates: localRateLimits(() => clock.now()),
         ledger: createDispatchLedger(durable.ledger, passage),
         directory: createThreadDirectory(durable.directory, passage),
@@ -127,6 +130,7 @@ const createDurablePart = (partitions: number): DurablePart => ({
   parked: createParkingStore(),
   views: new Map(),
   logins: new Map(),
+  toolActivity: { rows: new Map(), discoveries: new Map() },
   ledger: { entries: new Map(), attempts: new Map() },
   directory: new Map(),
   snapshots: new Map(),

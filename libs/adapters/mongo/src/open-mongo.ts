@@ -12,6 +12,7 @@ import { createSnapshots } from './stores/snapshots.ts';
 import { createThreadDirectory } from './stores/thread-directory.ts';
 import { createThreadLog } from './stores/thread-log.ts';
 import { createTimers, type Partitions } from './stores/timers.ts';
+import { createToolActivity } from './stores/tool-activity.ts';
 import { createLogins, createViews } from './stores/views.ts';
 
 export interface MongoOptions extends ServerOptions {
@@ -70,5 +71,6 @@ const storesOver = (server: MongoServer, partitions: Partitions | undefined) => 
   parked: createParkedThreads(server),
   views: createViews(server),
   logins: createLogins(server),
+  toolActivity: createToolActivity(server),
   installation: createInstallationRecord(server),
 });

@@ -679,7 +679,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One tool server, by name or id */
+        /** One tool server, by name or id, and its health */
         get: operations["getToolServer"];
         put?: never;
         post?: never;
@@ -1303,6 +1303,47 @@ export interface components {
             tool_call_id: string;
             tool_server: string | null;
         };
+        ToolHealth: {
+            ack_ms: {
+                p50: number | null;
+                p99: number | null;
+            };
+            /** @enum {string} */
+            breaker: "closed" | "half_open" | "open";
+            callback_ms: {
+                p50: number | null;
+                p99: number | null;
+            };
+            discovery_age_s: number | null;
+            errors: {
+                "1h": number;
+                "5m": number;
+                "24h": number;
+            };
+            errors_by_class: {
+                "1h": {
+                    "4xx": number;
+                    "5xx": number;
+                    resets: number;
+                    timeouts: number;
+                };
+                "5m": {
+                    "4xx": number;
+                    "5xx": number;
+                    resets: number;
+                    timeouts: number;
+                };
+                "24h": {
+                    "4xx": number;
+                    "5xx": number;
+                    resets: number;
+                    timeouts: number;
+                };
+            };
+            oldest_open_call: string | null;
+            /** @enum {string} */
+            state: "healthy" | "failing" | "paused" | "unknown";
+        };
         ToolServer: {
             auth: ({
                 type: string;
@@ -1314,6 +1355,28 @@ export interface components {
             created_at: string;
             endpoint_override: string | null;
             forward_user_id: boolean;
+            id: string;
+            name: string;
+            paused: boolean;
+            pinned_sha256: string | null;
+            /** @enum {string} */
+            propagate_trace: "same" | "fresh" | "none";
+            trust_annotations: boolean;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ToolServerDetails: {
+            auth: ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            base_url: string;
+            /** Format: date-time */
+            created_at: string;
+            endpoint_override: string | null;
+            forward_user_id: boolean;
+            health: components["schemas"]["ToolHealth"];
             id: string;
             name: string;
             paused: boolean;
@@ -3169,7 +3232,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ToolServer"];
+                    "application/json": components["schemas"]["ToolServerDetails"];
                 };
             };
             /** @description A problem document. */

@@ -56,6 +56,27 @@ export const toolServer = z
   })
   .meta({ id: 'ToolServer' });
 
+const milliseconds = z.number().nonnegative().nullable();
+const percentiles = z.object({ p50: milliseconds, p99: milliseconds });
+const count = z.int().nonnegative();
+const errorsByClass = z.object({ '5xx': count, resets: count, timeouts: count, '4xx': count });
+const inWindows = <Value extends z.ZodType>(value: Value) => z.object({ '5m': value, '1h': value, '24h': value });
+
+export const toolHealth = z
+  .object({
+    state: z.enum(['healthy', 'failing', 'paused', 'unknown']),
+    discovery_age_s: count.nullable(),
+    ack_ms: percentiles,
+    callback_ms: percentiles,
+    errors: inWindows(count),
+    errors_by_class: inWindows(errorsByClass),
+    breaker: z.enum(['closed', 'half_open', 'open']),
+    oldest_open_call: z.string().nullable(),
+  })
+  .meta({ id: 'ToolHealth' });
+
+export const toolServerDetails = toolServer.extend({ health: toolHealth }).meta({ id: 'ToolServerDetails' });
+
 export const probeReport = z
   .object({
     ok: z.boolean(),
@@ -95,9 +116,9 @@ export const toolServerOperations = {
     method: 'GET',
     path: '/v1/tool-servers/{server}',
     tag,
-    summary: 'One tool server, by name or id',
+    summary: 'One tool server, by name or id, and its health',
     access: reader,
-    answers: { 200: toolServer },
+    answers: { 200: toolServerDetails },
   }),
   patch: operation({
     id: 'patchToolServer',

@@ -20,6 +20,7 @@ export { snapshotsContract } from './snapshots.contract.ts';
 export { threadDirectoryContract } from './thread-directory.contract.ts';
 export { threadLogContract, type ThreadLogUnderTest } from './thread-log.contract.ts';
 export { timersContract } from './timers.contract.ts';
+export { toolActivityContract } from './tool-activity.contract.ts';
 export type { UnderTest } from './under-test.ts';
 export type { Advance } from './until.ts';
 export { viewsContract } from './views.contract.ts';

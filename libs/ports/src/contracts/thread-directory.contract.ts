@@ -7,6 +7,7 @@
 //   R5. An opening is kept until the thread has a position.
 //   R6. A client's title and metadata replace what was there, and nothing else.
 //   R7. The census counts every thread by its status, and knows the oldest wait of each kind and all subscriptions.
+//   R8. The oldest open call at a tool server is found by tenant and name, as long as its thread has it open.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ThreadDirectory, ThreadFilter, ThreadRow } from '../index.ts';
@@ -345,6 +346,42 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
       expect(after.oldest).toEqual({ ...before.oldest, timer: 5 });
       expect(after.subscriptions - before.subscriptions).toBe(1);
       expect(after.threads.closed - before.threads.closed).toBe(1);
+    });
+
+    it('R8: the oldest open call of each tool server follows projections', async () => {
+      const directory = await opened.get();
+      const [tenant, elsewhere] = [freshTenant(), freshTenant()];
+      const rows = [rowOf({ tenant }), rowOf({ tenant }), rowOf({ tenant: elsewhere })] as const;
+      for (const row of rows) await directory.insert(row);
+      const call = (toolServer: string, since: number) => ({ toolServer, toolCallId: `call_${since}`, since });
+      const project = ({ tenant: of, thread }: ThreadRow, position: number, calls?: ReturnType<typeof call>[]) =>
+        directory.project([
+          {
+            ...{ tenant: of, thread, status: 'waiting', title: null, updatedAt: 1, position },
+            waits: { oldest: { tool_call: 1 }, subscriptions: 0, ...(calls === undefined ? {} : { calls }) },
+          },
+        ]);
+      expect(await directory.oldestCall(tenant, 'mail')).toBeNull();
+      await project(rows[0], 9, [call('mail', 30), call('maps', 1)]);
+      await project(rows[1], 9, [call('mail', 20)]);
+      await project(rows[2], 9, [call('mail', 5), call('mai', 4)]);
+      expect(await directory.oldestCall(tenant, 'mail')).toEqual(call('mail', 20));
+      expect(await directory.oldestCall(tenant, 'maps')).toEqual(call('maps', 1));
+      expect(await directory.oldestCall(tenant, 'mai')).toBeNull();
+      expect(await directory.oldestCall(elsewhere, 'mail')).toEqual(call('mail', 5));
+
+      await project(rows[1], 8, [call('mail', 2)]); // an older position
+      await project(rows[0], 10, [call('mail', 30)]);
+      expect(await directory.oldestCall(tenant, 'mail')).toEqual(call('mail', 20));
+      expect(await directory.oldestCall(tenant, 'maps')).toBeNull();
+      await project(rows[1], 10);
+      expect(await directory.oldestCall(tenant, 'mail')).toEqual(call('mail', 30));
+      const { thread } = rows[0];
+      const parked = { tenant, thread, status: 'parked', title: null, updatedAt: 2, position: 10 } as const;
+      await directory.project([parked]); // keeps its waits
+      expect(await directory.oldestCall(tenant, 'mail')).toEqual(call('mail', 30));
+      await project(rows[0], 11);
+      expect(await directory.oldestCall(tenant, 'mail')).toBeNull();
     });
 
     it('rows outlive the process', async (context) => {

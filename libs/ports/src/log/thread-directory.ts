@@ -13,14 +13,24 @@ export type ThreadWaitKind = (typeof threadWaitKinds)[number];
 /** Since when the oldest wait of each kind lasts, milliseconds since the epoch. */
 export type OldestWaits = Readonly<Partial<Record<ThreadWaitKind, number>>>;
 
+/** A call that a tool server has, or is about to get, and that is not settled. */
+export interface OpenCall {
+  readonly toolServer: string;
+  readonly toolCallId: string;
+  /** Milliseconds since the epoch: the call was requested. */
+  readonly since: number;
+}
+
 /** What is open in a thread. */
 export interface ThreadWaits {
   readonly oldest: OldestWaits;
   readonly subscriptions: number;
+  /** The oldest call at each tool server; absent for none. */
+  readonly calls?: readonly OpenCall[];
 }
 
 /** All threads of all tenants, as far as their rows are written. */
-export interface ThreadCensus extends ThreadWaits {
+export interface ThreadCensus extends Omit<ThreadWaits, 'calls'> {
   readonly threads: Readonly<Record<ThreadStatus, number>>;
 }
 
@@ -85,4 +95,6 @@ export interface ThreadDirectory {
   usesAgent(tenant: string, agent: string): Promise<boolean>;
   /** Costs the same with many threads as with few, or nearly: it is asked again and again. */
   census(): Promise<ThreadCensus>;
+  /** The oldest of all threads at this tool server, as far as their rows are written; null for none. */
+  oldestCall(tenant: string, toolServer: string): Promise<OpenCall | null>;
 }

@@ -10,6 +10,7 @@
 //       absent where it does not apply.
 //   W4. A metric is exported from the start by each of its services: every list of values at 0, with `other` for an
 //       open label and without an optional one; a gauge has the series that its observer reports.
+import { postErrors } from '../stores/tool-activity.ts';
 
 export const metricServices = [
   'ingress-gateway',
@@ -279,6 +280,25 @@ export const metricTable = {
     labels: { tool_server: 'open' },
     buckets: requestTimes,
     services: ['tool-dispatcher', 'notifier'],
+  },
+  dormouse_tool_errors_total: {
+    kind: 'counter',
+    help: 'POSTs to tool servers that failed, as health counts them: 5xx, connections that were refused or broke, timeouts, and 4xx with redirects.',
+    labels: { tool_server: 'open', error: postErrors },
+    services: ['tool-dispatcher', 'notifier'],
+  },
+  dormouse_tool_callback_seconds: {
+    kind: 'histogram',
+    help: 'Time from the request of a call, or from the last answer of a person to it, until a result of its tool server settled it.',
+    labels: { tool_server: 'open' },
+    buckets: waitTimes,
+    services: processor,
+  },
+  dormouse_tool_discovery_age_seconds: {
+    kind: 'gauge',
+    help: 'Time since this process last fetched a valid manifest of the tool server, if it did within a week; the oldest, where tenants share a name.',
+    labels: { tool_server: 'open' },
+    services: dispatcher,
   },
   dormouse_tool_breaker: {
     kind: 'gauge',

@@ -28,7 +28,7 @@ type IngressStores = Pick<
   Stores,
   | ('log' | 'snapshots' | 'directory' | 'parked' | 'ledger')
   | 'feed'
-  | ('agents' | 'toolServers' | 'secrets' | 'apiKeys')
+  | ('agents' | 'toolServers' | 'toolActivity' | 'secrets' | 'apiKeys')
   | ('blobs' | 'views' | 'logins')
 >;
 

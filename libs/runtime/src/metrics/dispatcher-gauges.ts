@@ -2,8 +2,7 @@
 //
 // Invariant:
 //   G1. A tool server is shown as long as the dispatcher has a call or a gate for it; a state without a gate is 0.
-import type { Metrics } from '@dormouse/ports';
-import type { BreakerState } from '../tool-dispatcher/deliver/breaker.ts';
+import type { BreakerState, Metrics } from '@dormouse/ports';
 
 export interface DispatcherState {
   readonly breakers: () => readonly (readonly [toolServer: string, state: BreakerState])[];

@@ -30,6 +30,7 @@ import { unreachable, type WithdrawCall } from '@dormouse/thread';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import { observeDispatcher } from '../metrics/dispatcher-gauges.ts';
 import type { Service } from '../service.ts';
+import type { DispatcherWatch } from '../tool-health/tool-watch.ts';
 import { executeToolSpan } from '../tracing/execute-tool-span.ts';
 import { offTracing, type Tracing } from '../tracing/tracing.ts';
 import { deliver, Interrupted, type Conclusion, type Delivery } from './deliver/delivery.ts';
@@ -60,6 +61,8 @@ export interface ToolDispatcherDeps {
   /** Default: none. */
   readonly metrics?: Metrics;
   readonly tracing?: Tracing;
+  /** Keeps what operators see of tool servers' health; default: nothing is kept. */
+  readonly watch?: DispatcherWatch;
 }
 
 interface RunningCall {
@@ -81,7 +84,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   const settings: DispatcherSettings = { ...defaultDispatcherSettings, ...deps.settings };
   const { ledger, inputs, clock, logger, tracing = offTracing } = deps;
   const registrations = createRegistrations(deps.toolServers, clock, settings.registrationTtlMs);
-  const manifests = createManifests({ ...deps, settings });
+  const manifests = createManifests({ ...deps, settings, discovered: (server) => deps.watch?.discovered(server) });
   const invocations = createInvocations({ registrations, manifests, tokens: deps.callbackTokens });
   const hardStop = new AbortController();
   const gates = createServerGates({
@@ -96,6 +99,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   const others = new Set<Promise<void>>();
   let subscription: Subscription | null = null;
   let isStopping = false;
+  deps.watch?.gates(() => gates.holding());
   if (deps.metrics !== undefined)
     observeDispatcher(deps.metrics, {
       breakers: () => gates.states(),
@@ -234,6 +238,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     },
     async stop(withinMs) {
       isStopping = true;
+      deps.watch?.gates(null);
       for (const { cancelToken } of runningCalls.values()) cancelToken.cancel();
       await subscription?.close(withinMs);
       hardStop.abort();

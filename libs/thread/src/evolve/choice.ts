@@ -13,8 +13,9 @@ export function settleChoice(thread: Thread, event: Event<'ChoiceSettled'>): Thr
   if (call === undefined) return settled;
   const freed = call.personTimerId === null ? settled : withoutTimer(settled, call.personTimerId);
   const allowed = event.decision === 'allow_for_thread' ? [...thread.allowed, allowanceKey(call)] : thread.allowed;
+  const resumedAt = thread.updatedAt;
   return {
-    ...changeCall(freed, call.toolCallId, (freedCall) => ({ ...freedCall, waiting: { for: 'result' } })),
+    ...changeCall(freed, call.toolCallId, (freedCall) => ({ ...freedCall, waiting: { for: 'result' }, resumedAt })),
     allowed,
   };
 }

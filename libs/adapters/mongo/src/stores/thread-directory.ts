@@ -5,8 +5,11 @@
 //   Y2. Every filter has an index that ends in (createdAt, thread), the order of the list, newest first.
 //   Y3. Names and values of metadata are stored as values, `labels`, never as names of fields.
 //   Y4. A census counts by the index of statuses; the oldest waits are the first of their indexes.
+//   Y5. The oldest call at a tool server costs a read of the threads that have one open there: operators ask for it, no
+//       path does.
 import type {
   OldestWaits,
+  OpenCall,
   Page,
   PageRequest,
   ThreadCensus,
@@ -31,6 +34,7 @@ interface ThreadDocument extends Omit<ThreadRow, 'externalId' | 'metadata' | 'op
   /** Absent where nothing waits: its indexes are partial. */
   readonly waits?: OldestWaits;
   readonly subscriptions?: number;
+  readonly openCalls?: readonly OpenCall[];
 }
 
 const threadSchema = new Schema<ThreadDocument>(
@@ -41,6 +45,7 @@ const threadSchema = new Schema<ThreadDocument>(
     ...{ createdAt: number, updatedAt: number, position: number, opening: textOrNull },
     waits: Object.fromEntries(threadWaitKinds.map((kind) => [kind, Number])),
     subscriptions: Number,
+    openCalls: { type: [{ _id: false, toolServer: text, toolCallId: text, since: number }], default: undefined },
   },
   { ...everySchema, collection: 'threads' },
 );
@@ -64,6 +69,10 @@ const indexExisting = (name: string, field: string): void => {
 };
 for (const kind of threadWaitKinds) indexExisting(`since_${kind}`, `waits.${kind}`);
 indexExisting('subscribed', 'subscriptions');
+threadSchema.index(
+  { tenant: 1, 'openCalls.toolServer': 1 },
+  { name: 'open_calls', partialFilterExpression: { openCalls: { $exists: true } } },
+);
 
 export function createThreadDirectory(server: MongoServer): ThreadDirectory {
   const threads = server.connection.model<ThreadDocument>('Thread', threadSchema);
@@ -120,7 +129,31 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
     usesAgent: async (tenant, agent) =>
       (await server.read(() => threads.findOne({ tenant, agent, status: { $ne: 'closed' } }).lean())) !== null,
     census: () => censusOf(server, threads),
+    oldestCall: (tenant, toolServer) => oldestCallOf(server, threads, tenant, toolServer),
   };
+}
+
+/** (Y5) */
+async function oldestCallOf(
+  server: MongoServer,
+  threads: Model<ThreadDocument>,
+  tenant: string,
+  toolServer: string,
+): Promise<OpenCall | null> {
+  const at = { 'openCalls.toolServer': toolServer };
+  const [found] = await server.read(() =>
+    threads
+      .aggregate<Pick<OpenCall, 'toolCallId' | 'since'>>([
+        { $match: { tenant, openCalls: { $exists: true }, ...at } },
+        { $unwind: '$openCalls' },
+        { $match: at },
+        { $sort: { 'openCalls.since': 1 } },
+        { $limit: 1 },
+        { $project: { _id: 0, toolCallId: '$openCalls.toolCallId', since: '$openCalls.since' } },
+      ])
+      .exec(),
+  );
+  return found === undefined ? null : { toolServer, toolCallId: found.toolCallId, since: found.since };
 }
 
 /** (Y4) */
@@ -182,17 +215,28 @@ function projecting({
   ];
 }
 
+type OpenField = 'waits' | 'subscriptions' | 'openCalls';
+
 interface OpenFields {
-  readonly $set?: Partial<Pick<ThreadDocument, 'waits' | 'subscriptions'>>;
-  readonly $unset?: Readonly<Partial<Record<'waits' | 'subscriptions', ''>>>;
+  readonly $set?: Partial<Pick<ThreadDocument, OpenField>>;
+  readonly $unset?: Readonly<Partial<Record<OpenField, ''>>>;
 }
 
 /** A field is there only where something is open. */
-function openFields({ oldest, subscriptions }: NonNullable<ThreadProjection['waits']>): OpenFields {
+function openFields({ oldest, subscriptions, calls = [] }: NonNullable<ThreadProjection['waits']>): OpenFields {
   const isWaiting = Object.keys(oldest).length > 0;
+  const hasCalls = calls.length > 0;
   return {
-    $set: { ...(isWaiting ? { waits: oldest } : {}), ...(subscriptions > 0 ? { subscriptions } : {}) },
-    $unset: { ...(isWaiting ? {} : { waits: '' }), ...(subscriptions > 0 ? {} : { subscriptions: '' }) },
+    $set: {
+      ...(isWaiting ? { waits: oldest } : {}),
+      ...(subscriptions > 0 ? { subscriptions } : {}),
+      ...(hasCalls ? { openCalls: calls } : {}),
+    },
+    $unset: {
+      ...(isWaiting ? {} : { waits: '' }),
+      ...(subscriptions > 0 ? {} : { subscriptions: '' }),
+      ...(hasCalls ? {} : { openCalls: '' }),
+    },
   };
 }
 
@@ -222,6 +266,7 @@ function rowOf(document: ThreadDocument): ThreadRow {
     labels: _labels,
     waits: _waits,
     subscriptions: _open,
+    openCalls: _calls,
     externalId,
     metadata,
     opening,

@@ -340,6 +340,43 @@ const census = `
   CREATE INDEX threads_subscribed ON threads (subscriptions) WHERE subscriptions > 0;
 `;
 
+/** The activity of tool servers by minute, their last discoveries, and the oldest open call of each thread at each. */
+const toolServerHealth = `
+  CREATE TABLE tool_activity (
+    tenant TEXT NOT NULL,
+    tool_server TEXT NOT NULL,
+    began INTEGER NOT NULL,
+    reporter TEXT NOT NULL,
+    counts TEXT NOT NULL,
+    breaker TEXT,
+    written_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant, tool_server, began, reporter)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tool_activity_by_age ON tool_activity (began);
+
+  CREATE TABLE tool_discoveries (
+    tenant TEXT NOT NULL,
+    tool_server TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (tenant, tool_server)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE open_calls (
+    tenant TEXT NOT NULL,
+    tool_server TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    tool_call TEXT NOT NULL,
+    PRIMARY KEY (tenant, tool_server, since, tool_call)
+  ) STRICT, WITHOUT ROWID;
+  ALTER TABLE threads ADD COLUMN open_calls TEXT;
+  CREATE TRIGGER threads_open_calls AFTER UPDATE OF open_calls ON threads WHEN NEW.open_calls IS NOT OLD.open_calls BEGIN
+    DELETE FROM open_calls WHERE (tenant, tool_server, since, tool_call) IN
+      (SELECT OLD.tenant, value ->> 'toolServer', value ->> 'since', value ->> 'toolCallId' FROM json_each(OLD.open_calls));
+    INSERT OR IGNORE INTO open_calls
+      SELECT NEW.tenant, value ->> 'toolServer', value ->> 'since', value ->> 'toolCallId' FROM json_each(NEW.open_calls);
+  END;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -349,6 +386,7 @@ export const schemaSteps: readonly string[] = [
   inputsBehind,
   uniqueVersions,
   census,
+  toolServerHealth,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

@@ -1,16 +1,21 @@
-// Deletes old answers by idempotency key and expired logins, at start and then every hour. Attempts stay: they are kept
-// as long as the thread's log.
-import type { Clock } from '@dormouse/ports';
+// Deletes old answers by idempotency key, expired logins and old activity of tool servers, at start and then every
+// hour. Attempts stay: they are kept as long as the thread's log.
+import { activityKeptMs, type Clock } from '@dormouse/ports';
 import type { GroupWriter } from '../writer/group-writer.ts';
 import { sweepLogins } from './views.ts';
 import { answersKeptMs, sweepKeys } from './idempotency-keys.ts';
+import { sweepActivity } from './tool-activity.ts';
 
 const sweepEveryMs = 3_600_000;
 
 export function startSweeper(writer: GroupWriter, clock: Clock): { stop(): void } {
   const sweep = (): void => {
     const now = clock.now();
-    const swept = [writer.rows('lazy', sweepKeys, [[now - answersKeptMs]]), writer.rows('lazy', sweepLogins, [[now]])];
+    const swept = [
+      writer.rows('lazy', sweepKeys, [[now - answersKeptMs]]),
+      writer.rows('lazy', sweepLogins, [[now]]),
+      writer.rows('lazy', sweepActivity, [[now - activityKeptMs]]),
+    ];
     // What could not be deleted now is deleted an hour later.
     void Promise.allSettled(swept);
   };

@@ -4,6 +4,7 @@
 //   Y1. A row moves forward only: a projection of an older position changes nothing.
 //   Y2. Every filter has an index that ends in (created_at, thread), the order of the list, newest first.
 //   Y3. A census reads no row of a thread but those with subscriptions: triggers count, indexes have the oldest waits.
+//       So does the table of open calls, which a trigger keeps equal to the column of the same name.
 import {
   type ThreadCensus,
   type ThreadDirectory,
@@ -34,7 +35,7 @@ const deleteMetadata =
 // once the thread is open. (Y1)
 const sinceColumns = threadWaitKinds.map((kind) => `since_${kind}`);
 /** Parameters 9 and later, if the eighth says that there are any. */
-const setWaits = [...sinceColumns, 'subscriptions']
+const setWaits = [...sinceColumns, 'subscriptions', 'open_calls']
   .map((column, place) => `${column} = iif(?8, ?${place + 9}, ${column})`)
   .join(', ');
 const project =
@@ -74,6 +75,10 @@ export function createThreadDirectory(writer: GroupWriter, reader: Reader): Thre
     stuckOpenings: async (before, limit) => reader.all<StoredThreadRow>(selectStuck, before, limit).map(rowOf),
     usesAgent: async (tenant, agent) => reader.one(selectUses, tenant, agent) !== null,
     census: async () => censusOf(reader),
+    oldestCall: async (tenant, toolServer) => {
+      const row = reader.one<OpenCallRow>(selectOldestCall, tenant, toolServer);
+      return row && { toolServer, toolCallId: row.tool_call, since: row.since };
+    },
   };
 }
 
@@ -94,11 +99,19 @@ const projected = ({
 
 const noWaits: ThreadWaits = { oldest: {}, subscriptions: 0 };
 
-const waitColumns = ({ oldest, subscriptions }: ThreadWaits): SQLInputValue[] => [
+const waitColumns = ({ oldest, subscriptions, calls = [] }: ThreadWaits): SQLInputValue[] => [
   ...threadWaitKinds.map((kind) => oldest[kind] ?? null),
   subscriptions,
+  calls.length === 0 ? null : JSON.stringify(calls),
 ];
 
+interface OpenCallRow {
+  readonly tool_call: string;
+  readonly since: number;
+}
+
+const selectOldestCall =
+  'SELECT tool_call, since FROM open_calls WHERE tenant = ? AND tool_server = ? ORDER BY since, tool_call LIMIT 1';
 const selectCounts = 'SELECT status, threads FROM thread_counts';
 const selectSubscriptions =
   'SELECT ifnull(sum(subscriptions), 0) AS subscriptions FROM threads WHERE subscriptions > 0';

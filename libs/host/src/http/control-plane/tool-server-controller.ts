@@ -32,7 +32,8 @@ export class ToolServerController {
 
   @Operate(toolServerOperations.get)
   async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
-    return reply(200, shown(unwrap(await this.ingress.toolServers.get(tenant, params.server))));
+    const server = unwrap(await this.ingress.toolServers.get(tenant, params.server));
+    return reply(200, { ...shown(server), health: await this.ingress.toolServers.health(server) });
   }
 
   @Operate(toolServerOperations.patch)

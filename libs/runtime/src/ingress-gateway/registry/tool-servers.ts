@@ -3,8 +3,21 @@
 // Invariants:
 //   V1. A name is given once; the same registration again is no change, another one under a taken name is refused.
 //   V2. Secrets are named, never held: they must exist before a registration may name them.
+//   V3. Health is kept by id: a name that is given again begins without any. What a process writes after the removal
+//       is read by no request, and expires.
 import { type Problem, canonicalJson } from '@dormouse/json';
-import type { Clock, Entropy, Page, PageRequest, Secrets, ToolServer, ToolServers } from '@dormouse/ports';
+import type {
+  Clock,
+  Entropy,
+  Page,
+  PageRequest,
+  Secrets,
+  ThreadDirectory,
+  ToolActivity,
+  ToolServer,
+  ToolServers,
+} from '@dormouse/ports';
+import { healthOf, healthSince, type ToolHealth } from '../../tool-health/tool-health.ts';
 import { publicId, timeSortedName } from '../access/client-id.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
 import { secretsOf } from './secrets.ts';
@@ -26,17 +39,21 @@ export interface ToolServerApi {
   get(tenant: string, nameOrId: string): Promise<Answered<ToolServer>>;
   patch(tenant: string, nameOrId: string, patch: ToolServerPatch): Promise<Answered<ToolServer>>;
   remove(tenant: string, nameOrId: string): Promise<Answered<null>>;
+  /** What all processes saw of it, but for the last second. */
+  health(server: ToolServer): Promise<ToolHealth>;
 }
 
 export interface ToolServerPorts {
   readonly toolServers: ToolServers;
+  readonly toolActivity: ToolActivity;
+  readonly directory: Pick<ThreadDirectory, 'oldestCall'>;
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly entropy: Entropy;
 }
 
 export function createToolServerApi(ports: ToolServerPorts): ToolServerApi {
-  const { toolServers, clock, entropy } = ports;
+  const { toolServers, toolActivity, directory, clock, entropy } = ports;
   return {
     async create(tenant, content) {
       const problems = await unknownSecrets(ports, tenant, content);
@@ -65,7 +82,17 @@ export function createToolServerApi(ports: ToolServerPorts): ToolServerApi {
     async remove(tenant, nameOrId) {
       const server = await toolServers.get(tenant, nameOrId);
       if (server === null || !(await toolServers.remove(tenant, server.name))) return notFound('tool server');
+      await toolActivity.forget(tenant, server.id); // (V3)
       return answered(null);
+    },
+    async health(server) {
+      const { tenant, id, name } = server;
+      const now = clock.now();
+      const [known, oldest] = await Promise.all([
+        toolActivity.read(tenant, id, healthSince(now)),
+        directory.oldestCall(tenant, name),
+      ]);
+      return healthOf(server, known, oldest, now);
     },
   };
 }

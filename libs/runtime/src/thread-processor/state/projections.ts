@@ -11,6 +11,7 @@ import {
   type Clock,
   Fault,
   type Logger,
+  type OpenCall,
   type ThreadDirectory,
   type ThreadKey,
   type ThreadProjection,
@@ -135,12 +136,23 @@ export function createProjections(deps: {
 
 const nothingOpen: ThreadWaits = { oldest: {}, subscriptions: 0 };
 
-/** Since when the thread waits, by kind, and how many subscriptions it has. */
+/** Since when the thread waits, by kind and at each tool server, and how many subscriptions it has. */
 function waitsOf(thread: Thread): ThreadWaits {
   const subscriptions = Object.keys(thread.subscriptions).length;
   const waits = waitingOn(thread);
   if (subscriptions === 0 && waits.length === 0) return nothingOpen;
   const oldest: Partial<Record<ThreadWaitKind, number>> = {};
   for (const { kind, since } of waits) if (kind !== 'slot') oldest[kind] = Math.min(since, oldest[kind] ?? since); // a thread does not know of slots
-  return { oldest, subscriptions };
+  const calls = oldestCalls(thread);
+  return { oldest, subscriptions, ...(calls.length === 0 ? {} : { calls }) };
+}
+
+/** The oldest call at each tool server; one that waits for an approval is not at a tool server. */
+function oldestCalls({ calls }: Thread): readonly OpenCall[] {
+  const oldest = new Map<string, OpenCall>();
+  for (const { toolServer, toolCallId, since, waiting } of calls) {
+    if (toolServer === null || waiting.for === 'approval') continue;
+    if (since < (oldest.get(toolServer)?.since ?? Infinity)) oldest.set(toolServer, { toolServer, toolCallId, since });
+  }
+  return [...oldest.values()];
 }

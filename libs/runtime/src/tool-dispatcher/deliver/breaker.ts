@@ -8,14 +8,11 @@
 //       way when the hold began prolong nothing.
 //   K3. The first success releases every held attempt.
 //   K4. A clock that jumps back extends no hold beyond the longest hold.
-import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
+import type { BreakerState, Clock, Entropy, SendOutcome } from '@dormouse/ports';
 import type { BreakerSettings } from '../settings.ts';
 
 /** What an attempt carries from `wait` to `learn`. */
 export type Pass = 'free' | 'probe';
-
-/** `half_open`: one attempt tests the server. */
-export type BreakerState = 'closed' | 'open' | 'half_open';
 
 export interface Breaker {
   /** Null when the signal ended the wait. */

@@ -6,8 +6,8 @@
 //   S2. A gate is forgotten when no call waits and its breaker is closed, not before: one entry per server in use.
 //   S3. Calls that wait enter in the order of their arrival.
 // By hand, as its breaker: time and randomness are ports. A call that needs not wait enters without a promise.
-import type { Clock, Entropy, SendOutcome } from '@dormouse/ports';
-import { createBreaker, type Breaker, type BreakerState, type Pass } from './breaker.ts';
+import type { BreakerState, Clock, Entropy, SendOutcome } from '@dormouse/ports';
+import { createBreaker, type Breaker, type Pass } from './breaker.ts';
 import { createBulkhead, type Bulkhead } from './bulkhead.ts';
 import type { CancelToken } from './cancel-token.ts';
 import type { BreakerSettings } from '../settings.ts';
@@ -19,6 +19,14 @@ export interface ServerGates {
   enter(tenant: string, toolServer: string, cancelToken: CancelToken): Promise<Leave | null>;
   /** Of the breakers, with the name of the tool server, for each tenant that uses it. */
   states(): readonly (readonly [toolServer: string, state: BreakerState])[];
+  /** The gates whose breaker is not closed. */
+  holding(): readonly HoldingGate[];
+}
+
+export interface HoldingGate {
+  readonly tenant: string;
+  readonly toolServer: string;
+  readonly breaker: Exclude<BreakerState, 'closed'>;
 }
 
 /** Ends an admitted call, with its outcome; null when nothing was sent. */
@@ -98,10 +106,16 @@ export function createServerGates(options: GateOptions): ServerGates {
       return !gate.breaker.isHolding && gate.bulkhead.enterNow() ? begin(name, gate, 'free') : null;
     },
     states: () => [...gates].map(([name, { breaker }]) => [name.slice(name.indexOf(' ') + 1), breaker.state]),
+    holding: () => [...gates].flatMap(([name, { breaker }]) => holdingGate(name, breaker.state)),
     async enter(tenant, toolServer, cancelToken) {
       if (cancelToken.isCancelled) return null; // (S1)
       const name = `${tenant} ${toolServer}`;
       return wait(name, gateOf(name), cancelToken.signal);
     },
   };
+}
+
+function holdingGate(name: string, breaker: BreakerState): readonly HoldingGate[] {
+  const space = name.indexOf(' ');
+  return breaker === 'closed' ? [] : [{ tenant: name.slice(0, space), toolServer: name.slice(space + 1), breaker }];
 }

@@ -47,6 +47,8 @@ export interface ManifestsDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: { readonly discoveryTimeoutMs: number; readonly manifestBytesMax: number };
+  /** Called after each fetch of a valid manifest that is used; never for a probe. */
+  readonly discovered?: (server: ToolServer) => void;
 }
 
 const problemsShownMax = 20;
@@ -56,7 +58,8 @@ const keptBytesMax = 48 * 1_048_576;
 /** How long a manifest that was fetched after a 409 counts as the newest one. */
 const changedFreshMs = 1_000;
 
-export function createManifests({ toolsets, transport, clock, logger, settings }: ManifestsDeps): Manifests {
+export function createManifests(deps: ManifestsDeps): Manifests {
+  const { toolsets, transport, clock, logger, settings, discovered } = deps;
   /** By hash of the text: a manifest that has not changed is not judged again. */
   const judged = createBoundedMap<Judged>(keptBytesMax, ({ bytes }) => bytes);
   const judging = createSharedReads<Judgement>();
@@ -109,6 +112,7 @@ export function createManifests({ toolsets, transport, clock, logger, settings }
       return rejected('TOOLSET_INVALID', `the manifest does not match the pinned hash: it has ${manifest.sha256}`); // (M3)
     }
     if (!isProbe) await remember(server, canonical, manifest);
+    if (!isProbe) discovered?.(server);
     return { ok: true, manifest };
   }
 
