@@ -32,7 +32,7 @@ describe('the metrics of a process', () => {
     await system.request('GET', '/v1/threads/thr_nothing');
     await system.request('GET', '/nowhere/at/all');
     const scrape = await scrapeOf(system);
-    const route = 'GET /v1/threads/:thread';
+    const route = 'GET /v1/threads/{id}';
     expect(valueOf(scrape, 'dormouse_http_requests_total', { route, status: '404' })).toBe(1);
     expect(valueOf(scrape, 'dormouse_http_duration_seconds', { route })).toBe(1);
     expect(valueOf(scrape, 'dormouse_http_requests_total', { route: 'unknown' })).toBeGreaterThan(0);

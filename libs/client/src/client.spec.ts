@@ -44,7 +44,7 @@ function client(answers: readonly (Response | TypeError)[], totalMsMax = 1_000) 
 const down = (): TypeError =>
   new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) });
 const post = (api: ReturnType<typeof client>['api']) =>
-  ask(api.POST('/v1/threads/{thread}/messages', { params: { path: { thread: 'thr_1' } }, body: { text: 'hi' } }));
+  ask(api.POST('/v1/threads/{id}/messages', { params: { path: { id: 'thr_1' } }, body: { text: 'hi' } }));
 
 describe('a request', () => {
   it('carries the key, and a POST an idempotency key of its own', async () => {

@@ -1,6 +1,6 @@
 // The client of the API: typed by the OpenAPI document, retries while a server is busy, and can follow a thread.
 //
-// `api` is openapi-fetch as it is (`api.GET('/v1/threads/{thread}', {params: {path: {thread}}})`, answers `{data,
+// `api` is openapi-fetch as it is (`api.GET('/v1/threads/{id}', {params: {path: {id: thread}}})`, answers `{data,
 // error}`); `ask` turns such an answer into its data or an `ApiProblem`. Nothing here knows Node: it works in browsers
 // too.
 import createApi, { type Client as Api } from 'openapi-fetch';

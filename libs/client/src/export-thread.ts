@@ -29,8 +29,8 @@ export async function* exportThread(client: Client, thread: string): AsyncGenera
 export const commitsOf = (client: Client, thread: string): AsyncGenerator<Commit, void, undefined> =>
   everyItem((cursor) =>
     ask(
-      client.api.GET('/v1/threads/{thread}/commits', {
-        params: { path: { thread }, query: { ...(cursor === undefined ? {} : { cursor }) } },
+      client.api.GET('/v1/threads/{id}/commits', {
+        params: { path: { id: thread }, query: { ...(cursor === undefined ? {} : { cursor }) } },
       }),
     ),
   );
@@ -51,9 +51,9 @@ async function lineageOf(client: Client, newest: Generation): Promise<readonly G
 }
 
 async function fetchBlob(client: Client, thread: string, sha256: string): Promise<BlobLine> {
-  const params = { path: { thread, sha256 } };
+  const params = { path: { id: thread, sha256 } };
   let mediaType = 'application/octet-stream';
-  const answer = client.api.GET('/v1/threads/{thread}/blobs/{sha256}', { params, parseAs: 'arrayBuffer' });
+  const answer = client.api.GET('/v1/threads/{id}/blobs/{sha256}', { params, parseAs: 'arrayBuffer' });
   const bytes = (await ask(
     answer.then((given) => {
       mediaType = given.response.headers.get('content-type') ?? mediaType;

@@ -149,8 +149,8 @@ async function askPerson(session: Session, choice: Choice, settled: AbortSignal)
     );
   const failure = await attempt(session, () =>
     ask(
-      session.client.api.POST('/v1/threads/{thread}/choices/{choice}', {
-        params: { path: { thread: session.thread, choice: choice.id } },
+      session.client.api.POST('/v1/threads/{id}/choices/{chc}', {
+        params: { path: { id: session.thread, chc: choice.id } },
         body: bodyOf(choice, chosen),
       }),
     ),
@@ -185,10 +185,8 @@ async function typed(session: Session, line: string): Promise<void> {
   if (text.startsWith('/')) return command(session, text);
   session.printer.said(text);
   session.running = true;
-  const params = { path: { thread: session.thread } };
-  await attempt(session, () =>
-    ask(session.client.api.POST('/v1/threads/{thread}/messages', { params, body: { text } })),
-  );
+  const params = { path: { id: session.thread } };
+  await attempt(session, () => ask(session.client.api.POST('/v1/threads/{id}/messages', { params, body: { text } })));
 }
 
 async function command(session: Session, text: string): Promise<void> {
@@ -216,8 +214,8 @@ async function interrupted(session: Session): Promise<void> {
 }
 
 async function request(session: Session, verb: 'interrupt' | 'retry' | 'close'): Promise<void> {
-  const params = { path: { thread: session.thread } };
-  await attempt(session, () => ask(session.client.api.POST(`/v1/threads/{thread}/${verb}`, { params })));
+  const params = { path: { id: session.thread } };
+  await attempt(session, () => ask(session.client.api.POST(`/v1/threads/{id}/${verb}`, { params })));
 }
 
 /** A failed request is printed and returned, not thrown; the stream decides whether the conversation can go on. */

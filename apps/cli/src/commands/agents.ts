@@ -20,7 +20,7 @@ export function addAgentCommands(program: Command, run: RunCommand): void {
     .action((agent: string) =>
       run(async (context) => {
         const { api } = await context.connect();
-        const found = await ask(api.GET('/v1/agents/{agent}', { params: { path: { agent } } }));
+        const found = await ask(api.GET('/v1/agents/{name}', { params: { path: { name: agent } } }));
         answer(context, JSON.stringify(found, null, 2), found);
       }),
     );

@@ -34,7 +34,7 @@ async function chat(context: CliContext, id: string | undefined, flags: ChatFlag
   const isNew = id === undefined;
   const thread = isNew
     ? await openThread(client, flags.agent ?? (await chooseAgent(context, client)), flags.title)
-    : await ask(client.api.GET('/v1/threads/{thread}', { params: { path: { thread: id } } }));
+    : await ask(client.api.GET('/v1/threads/{id}', { params: { path: { id } } }));
   if (thread.status === 'closed')
     throw new CliFailure(exitCodes.failed, `${thread.id} is closed.`, 'Open a new one with: npx dormouse chat');
   if (!context.terminal.interactive || context.json) return chatInPipe(context, client, thread.id);
@@ -69,11 +69,11 @@ async function chooseAgent(context: CliContext, client: Client): Promise<string>
 }
 
 async function showEarlier(context: CliContext, client: Client, thread: Thread): Promise<void> {
-  const path = { thread: thread.id };
+  const path = { id: thread.id };
   const messages: Message[] = [];
   for await (const message of everyItem((cursor) =>
     ask(
-      client.api.GET('/v1/threads/{thread}/messages', {
+      client.api.GET('/v1/threads/{id}/messages', {
         params: { path, query: { ...(cursor === undefined ? {} : { cursor }) } },
       }),
     ),

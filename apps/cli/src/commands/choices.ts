@@ -18,7 +18,7 @@ export function addChoiceCommands(program: Command, run: RunCommand): void {
       run(async (context) => {
         const { api } = await context.connect();
         const data = await whole((query) =>
-          ask(api.GET('/v1/threads/{thread}/choices', { params: { path: { thread }, query } })),
+          ask(api.GET('/v1/threads/{id}/choices', { params: { path: { id: thread }, query } })),
         );
         for (const choice of data) answer(context, describeChoice(choice), choice);
         if (data.length === 0 && !context.json) context.terminal.err('Nothing waits for a person.');
@@ -35,7 +35,7 @@ export function addChoiceCommands(program: Command, run: RunCommand): void {
         const { api } = await context.connect();
         const body = { ...answerOf(given), ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
         const accepted = await ask(
-          api.POST('/v1/threads/{thread}/choices/{choice}', { params: { path: { thread, choice } }, body }),
+          api.POST('/v1/threads/{id}/choices/{chc}', { params: { path: { id: thread, chc: choice } }, body }),
         );
         answer(context, `${given} (${accepted.id})`, accepted);
       }),

@@ -44,8 +44,8 @@ async function page(
   let position = after;
   const next = async (): Promise<{ readonly data: readonly ThreadEvent[]; readonly next_cursor: string | null }> => {
     const { data } = (await ask(
-      api.GET('/v1/threads/{thread}/events', {
-        params: { path: { thread }, query: { after: String(position), limit: String(pageSize) } },
+      api.GET('/v1/threads/{id}/events', {
+        params: { path: { id: thread }, query: { after: String(position), limit: String(pageSize) } },
       }),
     )) ?? { data: [] };
     position = data.at(-1)?.position ?? position;

@@ -16,7 +16,7 @@ export function addListeningCommands(program: Command, run: RunCommand): void {
       run(async (context) => {
         const { api } = await context.connect();
         const data = await whole((query) =>
-          ask(api.GET('/v1/threads/{thread}/children', { params: { path: { thread }, query } })),
+          ask(api.GET('/v1/threads/{id}/children', { params: { path: { id: thread }, query } })),
         );
         if (context.json) return data.forEach((child) => answer(context, '', child));
         if (data.length === 0) return context.terminal.err('This thread has opened no others.');
@@ -32,7 +32,7 @@ export function addListeningCommands(program: Command, run: RunCommand): void {
       run(async (context) => {
         const { api } = await context.connect();
         const data = await whole((query) =>
-          ask(api.GET('/v1/threads/{thread}/views', { params: { path: { thread }, query } })),
+          ask(api.GET('/v1/threads/{id}/views', { params: { path: { id: thread }, query } })),
         );
         for (const view of data)
           answer(context, `${cleanLine(view.view_type)}  ${cleanLine(JSON.stringify(view.content))}`, view);
@@ -50,7 +50,7 @@ function addSubscriptionCommands(program: Command, run: RunCommand): void {
       run(async (context) => {
         const { api } = await context.connect();
         const data = await whole((query) =>
-          ask(api.GET('/v1/threads/{thread}/subscriptions', { params: { path: { thread }, query } })),
+          ask(api.GET('/v1/threads/{id}/subscriptions', { params: { path: { id: thread }, query } })),
         );
         if (context.json) return data.forEach((one) => answer(context, '', one));
         if (data.length === 0) return context.terminal.err('This thread listens to nothing.');
@@ -69,8 +69,8 @@ function addSubscriptionCommands(program: Command, run: RunCommand): void {
     .action((thread: string, call: string) =>
       run(async (context) => {
         const { api } = await context.connect();
-        const params = { path: { thread, call } };
-        const accepted = await ask(api.POST('/v1/threads/{thread}/subscriptions/{call}/cancel', { params }));
+        const params = { path: { id: thread, call } };
+        const accepted = await ask(api.POST('/v1/threads/{id}/subscriptions/{call}/cancel', { params }));
         answer(context, `cancel ${call} (${accepted.id})`, accepted);
       }),
     );
@@ -90,7 +90,7 @@ function addScheduleCommands(program: Command, run: RunCommand): void {
       run(async (context) => {
         const { api } = await context.connect();
         const data = await whole((query) =>
-          ask(api.GET('/v1/threads/{thread}/schedules', { params: { path: { thread }, query } })),
+          ask(api.GET('/v1/threads/{id}/schedules', { params: { path: { id: thread }, query } })),
         );
         if (context.json) return data.forEach((one) => answer(context, '', one));
         if (data.length === 0) return context.terminal.err('This thread has no schedules.');
@@ -115,7 +115,7 @@ function addScheduleCommands(program: Command, run: RunCommand): void {
       run(async (context) => {
         const { api } = await context.connect();
         const body = { cron, message, time_zone: zone, missed };
-        const made = await ask(api.POST('/v1/threads/{thread}/schedules', { params: { path: { thread } }, body }));
+        const made = await ask(api.POST('/v1/threads/{id}/schedules', { params: { path: { id: thread } }, body }));
         answer(context, made.id, made);
       }),
     );
@@ -125,8 +125,8 @@ function addScheduleCommands(program: Command, run: RunCommand): void {
     .action((thread: string, schedule: string) =>
       run(async (context) => {
         const { api } = await context.connect();
-        const params = { path: { thread, schedule } };
-        const accepted = await ask(api.DELETE('/v1/threads/{thread}/schedules/{schedule}', { params }));
+        const params = { path: { id: thread, schedule } };
+        const accepted = await ask(api.DELETE('/v1/threads/{id}/schedules/{schedule}', { params }));
         answer(context, `removed ${schedule} (${accepted.id})`, accepted);
       }),
     );

@@ -32,8 +32,8 @@ async function showMessages(context: CliContext, thread: string): Promise<void> 
     cursor: string | undefined,
   ): Promise<{ readonly data: Message[]; readonly next_cursor: string | null }> =>
     ask(
-      api.GET('/v1/threads/{thread}/messages', {
-        params: { path: { thread }, query: { ...(cursor === undefined ? {} : { cursor }) } },
+      api.GET('/v1/threads/{id}/messages', {
+        params: { path: { id: thread }, query: { ...(cursor === undefined ? {} : { cursor }) } },
       }),
     );
   for await (const message of everyItem(page)) answer(context, describeMessage(context, message), message);
@@ -62,7 +62,7 @@ async function send(
   const client = await context.connect();
   if (wait === undefined) {
     const accepted = await ask(
-      client.api.POST('/v1/threads/{thread}/messages', { params: { path: { thread } }, body: { text } }),
+      client.api.POST('/v1/threads/{id}/messages', { params: { path: { id: thread } }, body: { text } }),
     );
     return answer(context, accepted.id, accepted);
   }
@@ -92,9 +92,9 @@ export async function sendAndWait(
   text: string,
   signal: AbortSignal,
 ): Promise<TurnOutcome> {
-  const path = { thread };
-  const { position } = await ask(client.api.GET('/v1/threads/{thread}', { params: { path } }));
-  const { id } = await ask(client.api.POST('/v1/threads/{thread}/messages', { params: { path }, body: { text } }));
+  const path = { id: thread };
+  const { position } = await ask(client.api.GET('/v1/threads/{id}', { params: { path } }));
+  const { id } = await ask(client.api.POST('/v1/threads/{id}/messages', { params: { path }, body: { text } }));
   let turn: TurnOutcome = { id, position, status: 'thinking', text: null, error: null, waiting_on: [], ended: false };
   let known = false;
   try {
@@ -125,7 +125,7 @@ async function rest(
   thread: string,
   seen: number,
 ): Promise<Pick<TurnOutcome, 'status' | 'waiting_on' | 'ended'>> {
-  const now = await ask(client.api.GET('/v1/threads/{thread}', { params: { path: { thread } } }));
+  const now = await ask(client.api.GET('/v1/threads/{id}', { params: { path: { id: thread } } }));
   const ended = now.position <= seen && isAtRest(now.status, now.waiting_on); // an unread event may be the answer
   return { status: now.status, waiting_on: now.waiting_on, ended };
 }

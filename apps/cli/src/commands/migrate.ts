@@ -14,11 +14,9 @@ export function addMigrateCommand(program: Command, run: RunCommand): void {
       run(async (context) => {
         const client = await context.connect();
         const tool_servers = Object.fromEntries(given.map(readServer));
-        const params = { path: { thread } };
-        const { position } = await ask(client.api.GET('/v1/threads/{thread}', { params }));
-        const accepted = await ask(
-          client.api.POST('/v1/threads/{thread}/migration', { params, body: { tool_servers } }),
-        );
+        const params = { path: { id: thread } };
+        const { position } = await ask(client.api.GET('/v1/threads/{id}', { params }));
+        const accepted = await ask(client.api.POST('/v1/threads/{id}/migration', { params, body: { tool_servers } }));
         progress(context, `asked (${accepted.id}); waiting for the tool servers`);
         for await (const frame of client.follow(thread, { after: position })) {
           if (frame.frame !== 'event') continue;

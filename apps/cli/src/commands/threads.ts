@@ -52,7 +52,7 @@ export function addThreadCommands(program: Command, run: RunCommand): void {
           // oxlint-disable-next-line unicorn/no-thenable -- the API’s own name
           then: flags.askAgain ? ('ask_again' as const) : ('wait' as const),
         };
-        const forked = await ask(api.POST('/v1/threads/{thread}/fork', { params: { path: { thread } }, body }));
+        const forked = await ask(api.POST('/v1/threads/{id}/fork', { params: { path: { id: thread } }, body }));
         answer(context, forked.id, forked);
       }),
     );
@@ -94,7 +94,7 @@ async function list(context: CliContext, flags: ListFlags): Promise<void> {
 async function show(context: CliContext, id: string, at: string | undefined): Promise<void> {
   const { api } = await context.connect();
   const query = at === undefined ? {} : { at: String(wholeNumber('--at', at)) };
-  const thread = await ask(api.GET('/v1/threads/{thread}', { params: { path: { thread: id }, query } }));
+  const thread = await ask(api.GET('/v1/threads/{id}', { params: { path: { id }, query } }));
   answer(context, describeThread(thread), thread);
 }
 
@@ -120,7 +120,7 @@ function describeThread(thread: Thread): string {
 
 async function request(context: CliContext, thread: string, verb: 'interrupt' | 'retry' | 'close'): Promise<void> {
   const { api } = await context.connect();
-  const { id } = await ask(api.POST(`/v1/threads/{thread}/${verb}`, { params: { path: { thread } } }));
+  const { id } = await ask(api.POST(`/v1/threads/{id}/${verb}`, { params: { path: { id: thread } } }));
   answer(context, `${verb} requested (${id})`, { id });
 }
 

@@ -100,7 +100,7 @@ async function probe(context: CliContext, target: string): Promise<number> {
 }
 
 const probeNamed = (client: Client, server: string): Promise<ProbeReport> =>
-  ask(client.api.POST('/v1/tool-servers/{server}/probe', { params: { path: { server } } }));
+  ask(client.api.POST('/v1/tool-servers/{name}/probe', { params: { path: { name: server } } }));
 
 /** The runtime probes only registrations, so that its rules for outgoing requests apply; a new URL is registered. */
 async function probeUrl(client: Client, url: string): Promise<ProbeReport> {
@@ -111,7 +111,7 @@ async function probeUrl(client: Client, url: string): Promise<ProbeReport> {
   try {
     return await probeNamed(client, name);
   } finally {
-    await ask(client.api.DELETE('/v1/tool-servers/{server}', { params: { path: { server: name } } }));
+    await ask(client.api.DELETE('/v1/tool-servers/{name}', { params: { path: { name } } }));
   }
 }
 

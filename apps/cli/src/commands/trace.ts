@@ -55,14 +55,14 @@ function pictureOf({ terminal }: CliContext, { lcAll, lcCtype, lang }: TraceFlag
 }
 
 async function positionOf({ api }: Client, thread: string): Promise<number> {
-  return (await ask(api.GET('/v1/threads/{thread}', { params: { path: { thread } } }))).position;
+  return (await ask(api.GET('/v1/threads/{id}', { params: { path: { id: thread } } }))).position;
 }
 
 function turnsOf({ api }: Client, thread: string, turn: string | undefined): AsyncGenerator<Turn, void, undefined> {
-  const path = { thread };
+  const path = { id: thread };
   return everyItem((after) =>
     ask(
-      api.GET('/v1/threads/{thread}/lineage', {
+      api.GET('/v1/threads/{id}/lineage', {
         params: { path, query: turn === undefined ? (after === undefined ? {} : { after }) : { turn } },
       }),
     ),

@@ -18,7 +18,7 @@ export function addWhyCommand(program: Command, run: RunCommand): void {
 
 async function why(context: CliContext, id: string): Promise<void> {
   const client = await context.connect();
-  const thread = await ask(client.api.GET('/v1/threads/{thread}', { params: { path: { thread: id } } }));
+  const thread = await ask(client.api.GET('/v1/threads/{id}', { params: { path: { id } } }));
   const children = thread.status === 'idle' ? await openChildren(client, id) : [];
   const parked = thread.status === 'parked' ? await parkedReason(client, id) : null;
   const { status, waiting, waiting_on, subscriptions, problems, last_error } = thread;
@@ -30,8 +30,8 @@ async function why(context: CliContext, id: string): Promise<void> {
 
 /** Newest first. */
 async function openChildren({ api }: Client, thread: string): Promise<readonly string[]> {
-  const params = { path: { thread }, query: { limit: '200' } };
-  const { data } = await ask(api.GET('/v1/threads/{thread}/children', { params }));
+  const params = { path: { id: thread }, query: { limit: '200' } };
+  const { data } = await ask(api.GET('/v1/threads/{id}/children', { params }));
   return data.filter(({ status }) => status !== 'closed').map(({ id }) => id);
 }
 

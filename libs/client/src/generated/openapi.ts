@@ -18,7 +18,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/agents/{agent}": {
+    "/v1/agents/{name}": {
         parameters: {
             query?: never;
             header?: never;
@@ -36,7 +36,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/agents/{agent}/versions/{version}": {
+    "/v1/agents/{name}/versions/{n}": {
         parameters: {
             query?: never;
             header?: never;
@@ -71,7 +71,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/api-keys/{key}": {
+    "/v1/api-keys/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -224,7 +224,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/secrets/{secret}": {
+    "/v1/secrets/{name}": {
         parameters: {
             query?: never;
             header?: never;
@@ -260,7 +260,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}": {
+    "/v1/threads/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -278,7 +278,7 @@ export interface paths {
         patch: operations["patchThread"];
         trace?: never;
     };
-    "/v1/threads/{thread}/blobs/{sha256}": {
+    "/v1/threads/{id}/blobs/{sha256}": {
         parameters: {
             query?: never;
             header?: never;
@@ -295,7 +295,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/children": {
+    "/v1/threads/{id}/children": {
         parameters: {
             query?: never;
             header?: never;
@@ -312,7 +312,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/choices": {
+    "/v1/threads/{id}/choices": {
         parameters: {
             query?: never;
             header?: never;
@@ -329,7 +329,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/choices/{choice}": {
+    "/v1/threads/{id}/choices/{chc}": {
         parameters: {
             query?: never;
             header?: never;
@@ -346,7 +346,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/close": {
+    "/v1/threads/{id}/close": {
         parameters: {
             query?: never;
             header?: never;
@@ -363,7 +363,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/commits": {
+    "/v1/threads/{id}/commits": {
         parameters: {
             query?: never;
             header?: never;
@@ -380,7 +380,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/events": {
+    "/v1/threads/{id}/events": {
         parameters: {
             query?: never;
             header?: never;
@@ -397,7 +397,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/fork": {
+    "/v1/threads/{id}/fork": {
         parameters: {
             query?: never;
             header?: never;
@@ -414,7 +414,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/interrupt": {
+    "/v1/threads/{id}/interrupt": {
         parameters: {
             query?: never;
             header?: never;
@@ -431,7 +431,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/lineage": {
+    "/v1/threads/{id}/lineage": {
         parameters: {
             query?: never;
             header?: never;
@@ -448,7 +448,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/messages": {
+    "/v1/threads/{id}/messages": {
         parameters: {
             query?: never;
             header?: never;
@@ -466,7 +466,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/migration": {
+    "/v1/threads/{id}/migration": {
         parameters: {
             query?: never;
             header?: never;
@@ -483,7 +483,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/retry": {
+    "/v1/threads/{id}/retry": {
         parameters: {
             query?: never;
             header?: never;
@@ -500,7 +500,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/schedules": {
+    "/v1/threads/{id}/schedules": {
         parameters: {
             query?: never;
             header?: never;
@@ -518,7 +518,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/schedules/{schedule}": {
+    "/v1/threads/{id}/schedules/{schedule}": {
         parameters: {
             query?: never;
             header?: never;
@@ -535,7 +535,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/subscriptions": {
+    "/v1/threads/{id}/subscriptions": {
         parameters: {
             query?: never;
             header?: never;
@@ -552,7 +552,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/subscriptions/{call}/cancel": {
+    "/v1/threads/{id}/subscriptions/{call}/cancel": {
         parameters: {
             query?: never;
             header?: never;
@@ -569,7 +569,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/tokens": {
+    "/v1/threads/{id}/tokens": {
         parameters: {
             query?: never;
             header?: never;
@@ -586,7 +586,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/tool-calls": {
+    "/v1/threads/{id}/tool-calls": {
         parameters: {
             query?: never;
             header?: never;
@@ -603,7 +603,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/tool-calls/{call}/cancel": {
+    "/v1/threads/{id}/tool-calls/{call}/cancel": {
         parameters: {
             query?: never;
             header?: never;
@@ -620,7 +620,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/toolsets/refresh": {
+    "/v1/threads/{id}/toolsets/refresh": {
         parameters: {
             query?: never;
             header?: never;
@@ -637,7 +637,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread}/views": {
+    "/v1/threads/{id}/views": {
         parameters: {
             query?: never;
             header?: never;
@@ -672,7 +672,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/tool-servers/{server}": {
+    "/v1/tool-servers/{name}": {
         parameters: {
             query?: never;
             header?: never;
@@ -691,7 +691,7 @@ export interface paths {
         patch: operations["patchToolServer"];
         trace?: never;
     };
-    "/v1/tool-servers/{server}/pause": {
+    "/v1/tool-servers/{name}/pause": {
         parameters: {
             query?: never;
             header?: never;
@@ -708,7 +708,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/tool-servers/{server}/probe": {
+    "/v1/tool-servers/{name}/probe": {
         parameters: {
             query?: never;
             header?: never;
@@ -725,7 +725,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/tool-servers/{server}/resume": {
+    "/v1/tool-servers/{name}/resume": {
         parameters: {
             query?: never;
             header?: never;
@@ -1555,7 +1555,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                agent: string;
+                name: string;
             };
             cookie?: never;
         };
@@ -1586,7 +1586,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                agent: string;
+                name: string;
             };
             cookie?: never;
         };
@@ -1615,8 +1615,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                agent: string;
-                version: string;
+                n: string;
+                name: string;
             };
             cookie?: never;
         };
@@ -1717,7 +1717,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                key: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2023,7 +2023,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                secret: string;
+                name: string;
             };
             cookie?: never;
         };
@@ -2056,7 +2056,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                secret: string;
+                name: string;
             };
             cookie?: never;
         };
@@ -2172,7 +2172,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2203,7 +2203,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2238,8 +2238,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                id: string;
                 sha256: string;
-                thread: string;
             };
             cookie?: never;
         };
@@ -2273,7 +2273,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2310,7 +2310,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2346,8 +2346,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                choice: string;
-                thread: string;
+                chc: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2386,7 +2386,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2422,7 +2422,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2460,7 +2460,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2503,7 +2503,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2540,7 +2540,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2581,7 +2581,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2618,7 +2618,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2656,7 +2656,7 @@ export interface operations {
                 Prefer?: string;
             };
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2704,7 +2704,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2743,7 +2743,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2779,7 +2779,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2815,7 +2815,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2852,8 +2852,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                id: string;
                 schedule: string;
-                thread: string;
             };
             cookie?: never;
         };
@@ -2889,7 +2889,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2926,7 +2926,7 @@ export interface operations {
             };
             path: {
                 call: string;
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2961,7 +2961,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -2999,7 +2999,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -3036,7 +3036,7 @@ export interface operations {
             };
             path: {
                 call: string;
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -3071,7 +3071,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -3107,7 +3107,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                thread: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -3220,7 +3220,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                server: string;
+                name: string;
             };
             cookie?: never;
         };
@@ -3251,7 +3251,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                server: string;
+                name: string;
             };
             cookie?: never;
         };
@@ -3280,7 +3280,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                server: string;
+                name: string;
             };
             cookie?: never;
         };
@@ -3317,7 +3317,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                server: string;
+                name: string;
             };
             cookie?: never;
         };
@@ -3350,7 +3350,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                server: string;
+                name: string;
             };
             cookie?: never;
         };
@@ -3383,7 +3383,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                server: string;
+                name: string;
             };
             cookie?: never;
         };

@@ -123,7 +123,7 @@ export const agentOperations = {
   get: operation({
     id: 'getAgent',
     method: 'GET',
-    path: '/v1/agents/{agent}',
+    path: '/v1/agents/{name}',
     tag,
     summary: 'The latest version of one agent, by name or id',
     access: reader,
@@ -132,7 +132,7 @@ export const agentOperations = {
   version: operation({
     id: 'getAgentVersion',
     method: 'GET',
-    path: '/v1/agents/{agent}/versions/{version}',
+    path: '/v1/agents/{name}/versions/{n}',
     tag,
     summary: 'One version of an agent',
     access: reader,
@@ -141,7 +141,7 @@ export const agentOperations = {
   remove: operation({
     id: 'deleteAgent',
     method: 'DELETE',
-    path: '/v1/agents/{agent}',
+    path: '/v1/agents/{name}',
     tag,
     summary: 'Delete an agent that no open thread uses',
     access: admin,

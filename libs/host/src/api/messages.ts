@@ -79,7 +79,7 @@ export const messageOperations = {
   post: operation({
     id: 'postMessage',
     method: 'POST',
-    path: '/v1/threads/{thread}/messages',
+    path: '/v1/threads/{id}/messages',
     tag,
     summary: 'Say something; with `Prefer: wait=30` the answer comes along when the turn ends in time',
     access: talker,
@@ -89,7 +89,7 @@ export const messageOperations = {
   list: operation({
     id: 'listMessages',
     method: 'GET',
-    path: '/v1/threads/{thread}/messages',
+    path: '/v1/threads/{id}/messages',
     tag,
     summary: 'The conversation as people read it',
     access: threadReader,

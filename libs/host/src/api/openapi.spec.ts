@@ -25,6 +25,26 @@ describe('the OpenAPI document', () => {
     for (const name of properties) expect(name).toMatch(/^[a-z0-9_]+$/);
   });
 
+  it('names the parameters of a path as the reference of the API does', () => {
+    const things = allOperations.map(({ path }) => path.split('/').slice(0, 4).join('/'));
+    expect([...new Set(things.filter((path) => path.includes('{')))].toSorted()).toEqual([
+      '/v1/agents/{name}',
+      '/v1/api-keys/{id}',
+      '/v1/parked/{thread}',
+      '/v1/secrets/{name}',
+      '/v1/threads/{id}',
+      '/v1/tool-servers/{name}',
+    ]);
+    const paths = Object.keys(document.paths);
+    expect(paths).toEqual(expect.arrayContaining(['/v1/threads/{id}/choices/{chc}', '/v1/agents/{name}/versions/{n}']));
+  });
+
+  it('J3 lets a thread token do something at paths of its thread only', () => {
+    const able = allOperations.filter(({ access }) => access !== 'open' && access.ability !== null);
+    expect(able.length).toBeGreaterThan(10);
+    expect(able.filter(({ path }) => !`${path}/`.startsWith('/v1/threads/{id}/'))).toEqual([]);
+  });
+
   it('refuses unknown fields in every request body', () => {
     for (const { body, id } of allOperations) {
       if (body === undefined) continue;

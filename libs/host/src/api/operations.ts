@@ -65,7 +65,7 @@ export const systemOperations = {
   revokeApiKey: operation({
     id: 'revokeApiKey',
     method: 'DELETE',
-    path: '/v1/api-keys/{key}',
+    path: '/v1/api-keys/{id}',
     tag: 'keys',
     summary: 'It works no more, within ten seconds everywhere',
     access: admin,

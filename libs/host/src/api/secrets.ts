@@ -20,7 +20,7 @@ export const secretOperations = {
   put: operation({
     id: 'putSecret',
     method: 'PUT',
-    path: '/v1/secrets/{secret}',
+    path: '/v1/secrets/{name}',
     tag,
     summary: 'Set a secret',
     access: admin,
@@ -40,7 +40,7 @@ export const secretOperations = {
   remove: operation({
     id: 'deleteSecret',
     method: 'DELETE',
-    path: '/v1/secrets/{secret}',
+    path: '/v1/secrets/{name}',
     tag,
     summary: 'Delete a secret that nothing uses',
     access: admin,

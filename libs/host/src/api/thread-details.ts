@@ -239,7 +239,7 @@ export const threadDetailOperations = {
   events: operation({
     id: 'listEvents',
     method: 'GET',
-    path: '/v1/threads/{thread}/events',
+    path: '/v1/threads/{id}/events',
     tag,
     summary: 'Durable events; with `Accept: text/event-stream` the same goes on as a stream',
     access: threadReader,
@@ -249,7 +249,7 @@ export const threadDetailOperations = {
   commits: operation({
     id: 'listCommits',
     method: 'GET',
-    path: '/v1/threads/{thread}/commits',
+    path: '/v1/threads/{id}/commits',
     tag,
     summary: 'The log as it is stored, for export and verification',
     access: threadReader,
@@ -281,7 +281,7 @@ export const threadDetailOperations = {
   toolCalls: operation({
     id: 'listToolCalls',
     method: 'GET',
-    path: '/v1/threads/{thread}/tool-calls',
+    path: '/v1/threads/{id}/tool-calls',
     tag,
     summary: 'Tool calls with their attempts, in the order they were asked for',
     access: threadReader,
@@ -291,7 +291,7 @@ export const threadDetailOperations = {
   lineage: operation({
     id: 'listTurns',
     method: 'GET',
-    path: '/v1/threads/{thread}/lineage',
+    path: '/v1/threads/{id}/lineage',
     tag,
     summary: 'The turns of the thread, oldest first: what caused what, when, and how long it waited',
     access: threadReader,
@@ -301,7 +301,7 @@ export const threadDetailOperations = {
   cancelCall: operation({
     id: 'cancelToolCall',
     method: 'POST',
-    path: '/v1/threads/{thread}/tool-calls/{call}/cancel',
+    path: '/v1/threads/{id}/tool-calls/{call}/cancel',
     tag,
     summary: 'Stop waiting for one call',
     access: talker,
@@ -310,7 +310,7 @@ export const threadDetailOperations = {
   subscriptions: operation({
     id: 'listSubscriptions',
     method: 'GET',
-    path: '/v1/threads/{thread}/subscriptions',
+    path: '/v1/threads/{id}/subscriptions',
     tag,
     summary: 'What the thread listens to',
     access: threadReader,
@@ -320,7 +320,7 @@ export const threadDetailOperations = {
   cancelSubscription: operation({
     id: 'cancelSubscription',
     method: 'POST',
-    path: '/v1/threads/{thread}/subscriptions/{call}/cancel',
+    path: '/v1/threads/{id}/subscriptions/{call}/cancel',
     tag,
     summary: 'Stop listening; every tool server of the agent is told',
     access: talker,
@@ -329,7 +329,7 @@ export const threadDetailOperations = {
   views: operation({
     id: 'listViews',
     method: 'GET',
-    path: '/v1/threads/{thread}/views',
+    path: '/v1/threads/{id}/views',
     tag,
     summary: 'The current views of tools',
     access: threadReader,
@@ -339,7 +339,7 @@ export const threadDetailOperations = {
   children: operation({
     id: 'listChildren',
     method: 'GET',
-    path: '/v1/threads/{thread}/children',
+    path: '/v1/threads/{id}/children',
     tag,
     summary: 'Threads that this thread opened, newest first',
     access: threadReader,
@@ -349,7 +349,7 @@ export const threadDetailOperations = {
   refreshToolsets: operation({
     id: 'refreshToolsets',
     method: 'POST',
-    path: '/v1/threads/{thread}/toolsets/refresh',
+    path: '/v1/threads/{id}/toolsets/refresh',
     tag,
     summary: 'Fetch the manifests anew; `toolset_changed` follows if one changed',
     access: talker,
@@ -358,7 +358,7 @@ export const threadDetailOperations = {
   migrate: operation({
     id: 'migrateThread',
     method: 'POST',
-    path: '/v1/threads/{thread}/migration',
+    path: '/v1/threads/{id}/migration',
     tag,
     summary: 'Use tool servers at other addresses, all or none; `migration_ended` says how it went',
     access: admin,
@@ -368,7 +368,7 @@ export const threadDetailOperations = {
   schedules: operation({
     id: 'listSchedules',
     method: 'GET',
-    path: '/v1/threads/{thread}/schedules',
+    path: '/v1/threads/{id}/schedules',
     tag,
     summary: 'Messages that a clock sends',
     access: threadReader,
@@ -378,7 +378,7 @@ export const threadDetailOperations = {
   addSchedule: operation({
     id: 'addSchedule',
     method: 'POST',
-    path: '/v1/threads/{thread}/schedules',
+    path: '/v1/threads/{id}/schedules',
     tag,
     summary: 'Send a message at every time of a cron line; the answer is the id of the schedule',
     access: threadWriter,
@@ -388,7 +388,7 @@ export const threadDetailOperations = {
   removeSchedule: operation({
     id: 'removeSchedule',
     method: 'DELETE',
-    path: '/v1/threads/{thread}/schedules/{schedule}',
+    path: '/v1/threads/{id}/schedules/{schedule}',
     tag,
     summary: 'Send it no more',
     access: threadWriter,
@@ -397,7 +397,7 @@ export const threadDetailOperations = {
   choices: operation({
     id: 'listChoices',
     method: 'GET',
-    path: '/v1/threads/{thread}/choices',
+    path: '/v1/threads/{id}/choices',
     tag,
     summary: 'What waits for a person',
     access: threadReader,
@@ -407,7 +407,7 @@ export const threadDetailOperations = {
   answerChoice: operation({
     id: 'answerChoice',
     method: 'POST',
-    path: '/v1/threads/{thread}/choices/{choice}',
+    path: '/v1/threads/{id}/choices/{chc}',
     tag,
     summary: 'Decide; the first answer stays',
     access: answerer,
@@ -418,7 +418,7 @@ export const threadDetailOperations = {
   blob: operation({
     id: 'getBlob',
     method: 'GET',
-    path: '/v1/threads/{thread}/blobs/{sha256}',
+    path: '/v1/threads/{id}/blobs/{sha256}',
     tag,
     summary: 'A payload that is too large for the log',
     access: threadReader,
@@ -427,7 +427,7 @@ export const threadDetailOperations = {
   token: operation({
     id: 'issueThreadToken',
     method: 'POST',
-    path: '/v1/threads/{thread}/tokens',
+    path: '/v1/threads/{id}/tokens',
     tag,
     summary: 'A short-lived token for this thread alone, for browsers and end users',
     access: threadWriter,

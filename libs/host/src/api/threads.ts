@@ -131,7 +131,7 @@ const request = <const Id extends string, const Verb extends string>(
   operation({
     id: operationId,
     method: 'POST',
-    path: `/v1/threads/{thread}/${verb}`,
+    path: `/v1/threads/{id}/${verb}`,
     tag,
     summary: summaryText,
     access: verb === 'close' ? threadWriter : talker,
@@ -163,7 +163,7 @@ export const threadOperations = {
   get: operation({
     id: 'getThread',
     method: 'GET',
-    path: '/v1/threads/{thread}',
+    path: '/v1/threads/{id}',
     tag,
     summary: 'One thread; `?at=17` shows it as of that position',
     access: threadReader,
@@ -173,7 +173,7 @@ export const threadOperations = {
   patch: operation({
     id: 'patchThread',
     method: 'PATCH',
-    path: '/v1/threads/{thread}',
+    path: '/v1/threads/{id}',
     tag,
     summary: 'Set title and labels',
     access: threadWriter,
@@ -183,7 +183,7 @@ export const threadOperations = {
   fork: operation({
     id: 'forkThread',
     method: 'POST',
-    path: '/v1/threads/{thread}/fork',
+    path: '/v1/threads/{id}/fork',
     tag,
     summary: 'A new thread with the history up to and including an event',
     access: threadWriter,

@@ -114,7 +114,7 @@ export const toolServerOperations = {
   get: operation({
     id: 'getToolServer',
     method: 'GET',
-    path: '/v1/tool-servers/{server}',
+    path: '/v1/tool-servers/{name}',
     tag,
     summary: 'One tool server, by name or id, and its health',
     access: reader,
@@ -123,7 +123,7 @@ export const toolServerOperations = {
   patch: operation({
     id: 'patchToolServer',
     method: 'PATCH',
-    path: '/v1/tool-servers/{server}',
+    path: '/v1/tool-servers/{name}',
     tag,
     summary: 'Change a registration; calls follow it within a second',
     access: admin,
@@ -133,7 +133,7 @@ export const toolServerOperations = {
   remove: operation({
     id: 'deleteToolServer',
     method: 'DELETE',
-    path: '/v1/tool-servers/{server}',
+    path: '/v1/tool-servers/{name}',
     tag,
     summary: 'Forget a tool server',
     access: admin,
@@ -142,7 +142,7 @@ export const toolServerOperations = {
   probe: operation({
     id: 'probeToolServer',
     method: 'POST',
-    path: '/v1/tool-servers/{server}/probe',
+    path: '/v1/tool-servers/{name}/probe',
     tag,
     summary: 'Fetch and judge its manifest now; changes nothing',
     access: admin,
@@ -151,7 +151,7 @@ export const toolServerOperations = {
   pause: operation({
     id: 'pauseToolServer',
     method: 'POST',
-    path: '/v1/tool-servers/{server}/pause',
+    path: '/v1/tool-servers/{name}/pause',
     tag,
     summary: 'Send it nothing until it is resumed, within a second; calls meanwhile end with an error',
     access: admin,
@@ -160,7 +160,7 @@ export const toolServerOperations = {
   resume: operation({
     id: 'resumeToolServer',
     method: 'POST',
-    path: '/v1/tool-servers/{server}/resume',
+    path: '/v1/tool-servers/{name}/resume',
     tag,
     summary: 'Send to it again',
     access: admin,

@@ -35,18 +35,18 @@ export class AgentController {
 
   @Operate(agentOperations.get)
   async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
-    return reply(200, shown(unwrap(await this.ingress.agents.get(tenant, params.agent))));
+    return reply(200, shown(unwrap(await this.ingress.agents.get(tenant, params.name))));
   }
 
   @Operate(agentOperations.version)
   async version(@OperationCall() { tenant, params }: Call<Operations['version']>): Promise<Reply> {
-    if (!/^[1-9]\d{0,8}$/.test(params.version)) throw new HttpProblem('NOT_FOUND', 'There is no such version.');
-    return reply(200, shown(unwrap(await this.ingress.agents.get(tenant, params.agent, Number(params.version)))));
+    if (!/^[1-9]\d{0,8}$/.test(params.n)) throw new HttpProblem('NOT_FOUND', 'There is no such version.');
+    return reply(200, shown(unwrap(await this.ingress.agents.get(tenant, params.name, Number(params.n)))));
   }
 
   @Operate(agentOperations.remove)
   async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
-    unwrap(await this.ingress.agents.remove(tenant, params.agent));
+    unwrap(await this.ingress.agents.remove(tenant, params.name));
     return noContent;
   }
 }

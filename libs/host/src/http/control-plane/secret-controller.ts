@@ -19,11 +19,11 @@ export class SecretController {
 
   @Operate(secretOperations.put)
   async put(@OperationCall() { tenant, params, body }: Call<Operations['put']>): Promise<Reply> {
-    if (!nameSchema.safeParse(params.secret).success)
+    if (!nameSchema.safeParse(params.name).success)
       throw new HttpProblem('INVALID_BODY', 'This is no name for a secret.');
     await this.ingress.secrets.put(
       tenant,
-      params.secret,
+      params.name,
       body.value,
       body.origins.map((origin) => new URL(origin).origin),
     );
@@ -38,7 +38,7 @@ export class SecretController {
 
   @Operate(secretOperations.remove)
   async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
-    unwrap(await this.ingress.secrets.remove(tenant, params.secret));
+    unwrap(await this.ingress.secrets.remove(tenant, params.name));
     return noContent;
   }
 }

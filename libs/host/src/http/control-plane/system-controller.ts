@@ -36,7 +36,7 @@ export class SystemController {
 
   @Operate(systemOperations.revokeApiKey)
   async revokeApiKey(@OperationCall() { tenant, params }: Call<Operations['revokeApiKey']>): Promise<Reply> {
-    unwrap(await this.ingress.keys.revoke(tenant, params.key));
+    unwrap(await this.ingress.keys.revoke(tenant, params.id));
     return noContent;
   }
 

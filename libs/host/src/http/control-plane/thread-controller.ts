@@ -43,36 +43,36 @@ export class ThreadController {
 
   @Operate(threadOperations.get)
   async get(@OperationCall() { tenant, params, query }: Call<Operations['get']>): Promise<Reply> {
-    return reply(200, unwrap(await this.ingress.threads.get({ tenant, thread: params.thread }, query.at)));
+    return reply(200, unwrap(await this.ingress.threads.get({ tenant, thread: params.id }, query.at)));
   }
 
   @Operate(threadOperations.patch)
   async patch(@OperationCall() { tenant, params, body }: Call<Operations['patch']>): Promise<Reply> {
-    return reply(200, unwrap(await this.ingress.threads.patch({ tenant, thread: params.thread }, body)));
+    return reply(200, unwrap(await this.ingress.threads.patch({ tenant, thread: params.id }, body)));
   }
 
   @Operate(messageOperations.list)
   async messages(@OperationCall() { tenant, params, query }: Call<typeof messageOperations.list>): Promise<Reply> {
-    return reply(200, unwrap(await this.ingress.readable.list({ tenant, thread: params.thread }, pageOf(query))));
+    return reply(200, unwrap(await this.ingress.readable.list({ tenant, thread: params.id }, pageOf(query))));
   }
 
   @Operate(threadOperations.fork)
   async fork(@OperationCall() { tenant, params, body, origin }: Call<Operations['fork']>): Promise<Reply> {
     const wanted = { position: body.position, askAgain: body.then === 'ask_again' };
-    return reply(201, unwrap(await this.ingress.threads.fork({ tenant, thread: params.thread }, wanted, origin)));
+    return reply(201, unwrap(await this.ingress.threads.fork({ tenant, thread: params.id }, wanted, origin)));
   }
 
   @Operate(threadOperations.interrupt)
   async interrupt(@OperationCall() { tenant, params, body, origin }: Call<Operations['interrupt']>): Promise<Reply> {
     const request = { ask: 'interrupt', includeHuman: body.include_human } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
   }
 
   @Operate(threadOperations.retry)
   async retry(@OperationCall() { tenant, params, origin }: Call<Operations['retry']>): Promise<Reply> {
     return reply(
       202,
-      unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, { ask: 'retry' }, origin)),
+      unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, { ask: 'retry' }, origin)),
     );
   }
 
@@ -80,7 +80,7 @@ export class ThreadController {
   async close(@OperationCall() { tenant, params, origin }: Call<Operations['close']>): Promise<Reply> {
     return reply(
       202,
-      unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, { ask: 'close' }, origin)),
+      unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, { ask: 'close' }, origin)),
     );
   }
 }

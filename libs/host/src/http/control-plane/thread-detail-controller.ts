@@ -24,32 +24,30 @@ export class ThreadDetailController {
 
   @Operate(threadDetailOperations.commits)
   async commits(@OperationCall() { tenant, params, query }: Call<Operations['commits']>): Promise<Reply> {
-    const page = unwrap(
-      await this.ingress.events.commits({ tenant, thread: params.thread }, query.cursor, query.limit),
-    );
+    const page = unwrap(await this.ingress.events.commits({ tenant, thread: params.id }, query.cursor, query.limit));
     return replyAsIs(200, { data: page.data, next_cursor: page.nextCursor }); // the hash covers these very fields
   }
 
   @Operate(threadDetailOperations.toolCalls)
   async toolCalls(@OperationCall() { tenant, params, query }: Call<Operations['toolCalls']>): Promise<Reply> {
-    return reply(200, unwrap(await this.ingress.toolCalls.list({ tenant, thread: params.thread }, pageOf(query))));
+    return reply(200, unwrap(await this.ingress.toolCalls.list({ tenant, thread: params.id }, pageOf(query))));
   }
 
   @Operate(threadDetailOperations.lineage)
   async lineage(@OperationCall() { tenant, params, query }: Call<Operations['lineage']>): Promise<Reply> {
     const { after, limit, turn = null } = query;
-    return reply(200, unwrap(await this.ingress.turns.list({ tenant, thread: params.thread }, { after, limit, turn })));
+    return reply(200, unwrap(await this.ingress.turns.list({ tenant, thread: params.id }, { after, limit, turn })));
   }
 
   @Operate(threadDetailOperations.cancelCall)
   async cancelCall(@OperationCall() { tenant, params, origin }: Call<Operations['cancelCall']>): Promise<Reply> {
     const request = { ask: 'cancel_call', toolCallId: params.call } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
   }
 
   @Operate(threadDetailOperations.choices)
   async choices(@OperationCall() { tenant, params, query }: Call<Operations['choices']>): Promise<Reply> {
-    return reply(200, unwrap(await this.ingress.choices.list({ tenant, thread: params.thread }, pageOf(query))));
+    return reply(200, unwrap(await this.ingress.choices.list({ tenant, thread: params.id }, pageOf(query))));
   }
 
   @Operate(threadDetailOperations.answerChoice)
@@ -59,13 +57,13 @@ export class ThreadDetailController {
     const answer = { answer: answerOf(body), reason: body.reason, decidedBy: body.decided_by ?? caller.name };
     return reply(
       202,
-      unwrap(await this.ingress.choices.answer({ tenant, thread: params.thread }, params.choice, answer, origin)),
+      unwrap(await this.ingress.choices.answer({ tenant, thread: params.id }, params.chc, answer, origin)),
     );
   }
 
   @Operate(threadDetailOperations.subscriptions)
   async subscriptions(@OperationCall() { tenant, params, query }: Call<Operations['subscriptions']>): Promise<Reply> {
-    const key = { tenant, thread: params.thread };
+    const key = { tenant, thread: params.id };
     return reply(200, unwrap(await this.ingress.parts.subscriptions(key, pageOf(query))));
   }
 
@@ -74,19 +72,19 @@ export class ThreadDetailController {
     @OperationCall() { tenant, params, origin }: Call<Operations['cancelSubscription']>,
   ): Promise<Reply> {
     const request = { ask: 'cancel_subscription', toolCallId: params.call } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
   }
 
   @Operate(threadDetailOperations.views)
   async views(@OperationCall() { tenant, params, query }: Call<Operations['views']>): Promise<Reply> {
-    const views = unwrap(await this.ingress.parts.views({ tenant, thread: params.thread }, pageOf(query)));
+    const views = unwrap(await this.ingress.parts.views({ tenant, thread: params.id }, pageOf(query)));
     const next = JSON.stringify(views.nextCursor);
     return replyText(200, `{"data":[${views.data.map(viewText).join(',')}],"next_cursor":${next}}`);
   }
 
   @Operate(threadDetailOperations.children)
   async children(@OperationCall() { tenant, params, query }: Call<Operations['children']>): Promise<Reply> {
-    return reply(200, unwrap(await this.ingress.parts.children({ tenant, thread: params.thread }, pageOf(query))));
+    return reply(200, unwrap(await this.ingress.parts.children({ tenant, thread: params.id }, pageOf(query))));
   }
 
   @Operate(threadDetailOperations.refreshToolsets)
@@ -94,7 +92,7 @@ export class ThreadDetailController {
     @OperationCall() { tenant, params, origin }: Call<Operations['refreshToolsets']>,
   ): Promise<Reply> {
     const request = { ask: 'refresh_toolsets' } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
   }
 
   @Operate(threadDetailOperations.import)
@@ -112,12 +110,12 @@ export class ThreadDetailController {
   @Operate(threadDetailOperations.migrate)
   async migrate(@OperationCall() { tenant, params, body, origin }: Call<Operations['migrate']>): Promise<Reply> {
     const request = { ask: 'migration', toolServers: body.tool_servers } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
   }
 
   @Operate(threadDetailOperations.schedules)
   async schedules(@OperationCall() { tenant, params, query }: Call<Operations['schedules']>): Promise<Reply> {
-    return reply(200, unwrap(await this.ingress.parts.schedules({ tenant, thread: params.thread }, pageOf(query))));
+    return reply(200, unwrap(await this.ingress.parts.schedules({ tenant, thread: params.id }, pageOf(query))));
   }
 
   @Operate(threadDetailOperations.addSchedule)
@@ -133,7 +131,7 @@ export class ThreadDetailController {
       throw new HttpProblem('INVALID_BODY', 'The cron line cannot be used.', {
         errors: [{ pointer: '/cron', detail: 'is not a cron line, or never comes' }],
       });
-    const key = { tenant, thread: params.thread };
+    const key = { tenant, thread: params.id };
     return reply(202, unwrap(await this.ingress.parts.schedule(key, { cron, timeZone, message, missed }, origin)));
   }
 
@@ -142,19 +140,19 @@ export class ThreadDetailController {
     @OperationCall() { tenant, params, origin }: Call<Operations['removeSchedule']>,
   ): Promise<Reply> {
     const request = { ask: 'unschedule', scheduleId: params.schedule } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.thread }, request, origin)));
+    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
   }
 
   @Operate(threadDetailOperations.blob)
   async blob(@OperationCall() { tenant, params }: Call<Operations['blob']>): Promise<Reply> {
     if (!/^[0-9a-f]{64}$/.test(params.sha256)) throw new HttpProblem('NOT_FOUND', 'There is no such blob.');
-    const { bytes, mediaType } = unwrap(await this.ingress.blob({ tenant, thread: params.thread }, params.sha256));
+    const { bytes, mediaType } = unwrap(await this.ingress.blob({ tenant, thread: params.id }, params.sha256));
     return replyBytes(bytes, mediaType);
   }
 
   @Operate(threadDetailOperations.token)
   async token(@OperationCall() { tenant, params, body }: Call<Operations['token']>): Promise<Reply> {
-    const key = { tenant, thread: params.thread };
+    const key = { tenant, thread: params.id };
     unwrap(await this.ingress.threads.get(key));
     return reply(201, await this.ingress.tokens.issue(key, body.can, body.user_id, body.ttl_s));
   }

@@ -32,37 +32,37 @@ export class ToolServerController {
 
   @Operate(toolServerOperations.get)
   async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
-    const server = unwrap(await this.ingress.toolServers.get(tenant, params.server));
+    const server = unwrap(await this.ingress.toolServers.get(tenant, params.name));
     return reply(200, { ...shown(server), health: await this.ingress.toolServers.health(server) });
   }
 
   @Operate(toolServerOperations.patch)
   patch(@OperationCall() { tenant, params, body }: Call<Operations['patch']>): Promise<Reply> {
-    return this.change(tenant, params.server, apiCodec.toCode(body));
+    return this.change(tenant, params.name, apiCodec.toCode(body));
   }
 
   @Operate(toolServerOperations.remove)
   async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
-    unwrap(await this.ingress.toolServers.remove(tenant, params.server));
+    unwrap(await this.ingress.toolServers.remove(tenant, params.name));
     return noContent;
   }
 
   @Operate(toolServerOperations.probe)
   async probe(@OperationCall() { tenant, params }: Call<Operations['probe']>): Promise<Reply> {
     const { latencyMs, ...report } = await this.ingress.probe(
-      unwrap(await this.ingress.toolServers.get(tenant, params.server)),
+      unwrap(await this.ingress.toolServers.get(tenant, params.name)),
     );
     return replyAsIs(200, { ...report, latency_ms: latencyMs }); // the manifest is shown as its server wrote it
   }
 
   @Operate(toolServerOperations.pause)
   pause(@OperationCall() { tenant, params }: Call<Operations['pause']>): Promise<Reply> {
-    return this.change(tenant, params.server, { paused: true });
+    return this.change(tenant, params.name, { paused: true });
   }
 
   @Operate(toolServerOperations.resume)
   resume(@OperationCall() { tenant, params }: Call<Operations['resume']>): Promise<Reply> {
-    return this.change(tenant, params.server, { paused: false });
+    return this.change(tenant, params.name, { paused: false });
   }
 
   private async change(tenant: string, server: string, patch: ToolServerPatch): Promise<Reply> {

@@ -16,6 +16,7 @@ import type { Operation } from '../../api/operation.ts';
 import { checked, readBody } from './body.ts';
 import type { Caller } from '../door/caller.ts';
 import { HttpProblem } from '../problems/problem.ts';
+import { patternOf } from '../server/route-name.ts';
 
 export const operationMetadata = 'dormouse:operation';
 
@@ -45,7 +46,7 @@ export type ApiRequest = FastifyRequest & Attended;
 export function Operate(operation: Operation): MethodDecorator {
   return applyDecorators(
     SetMetadata(operationMetadata, operation),
-    RequestMapping({ method: RequestMethod[operation.method], path: pathTemplateOf(operation) }),
+    RequestMapping({ method: RequestMethod[operation.method], path: patternOf(operation.path) }),
   );
 }
 
@@ -125,6 +126,3 @@ const nothing = z.strictObject({});
 function noBody(request: FastifyRequest): undefined {
   readBody(request.body, nothing, true);
 }
-
-/** `/v1/threads/{thread}` as Nest and Fastify write it. */
-export const pathTemplateOf = ({ path }: Pick<Operation, 'path'>): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

@@ -16,6 +16,7 @@ import { callerOf } from '../door/head-judge.ts';
 import { unwrap } from '../problems/problem.ts';
 import { type Reply, reply as jsonReply } from './reply.ts';
 import { preferredWaitMs } from './prefer.ts';
+import { patternOf } from '../server/route-name.ts';
 
 export interface MessageRouteDeps {
   readonly ingress: Ingress;
@@ -27,12 +28,12 @@ const jsonType = 'application/json; charset=utf-8';
 const { body: bodySchema } = messageOperations.post;
 
 export function registerMessageRoute(server: FastifyInstance, deps: MessageRouteDeps): void {
-  server.post<{ Params: { thread: string } }>('/v1/threads/:thread/messages', async (request, reply) => {
+  server.post<{ Params: { id: string } }>(patternOf(messageOperations.post.path), async (request, reply) => {
     const { tenant } = callerOf(request);
     noParameters(request);
     const origin = originOf(tenant, request);
     const waitMs = preferredWaitMs(request.headers.prefer);
-    const posting: Posting = { thread: request.params.thread, origin, waitMs, bytes: request.body };
+    const posting: Posting = { thread: request.params.id, origin, waitMs, bytes: request.body };
     const { status, json, replayed } =
       origin.idempotencyKey === null ? await post(deps, posting) : await postOnce(deps, request, posting);
     if (replayed) reply.header('idempotency-replayed', 'true');

@@ -5,27 +5,29 @@
 //   J1. An operation is found by its method and its route. A route that is none has no caller, and who needs one
 //       refuses.
 //   J2. A body that says that it is too large is refused here; one that does not say so, while it is read.
+//   J3. What a thread token may do is done at routes of `/v1/threads/{id}` only: there `id` is the thread.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allOperations } from '../../api/operations.ts';
 import type { Operation } from '../../api/operation.ts';
 import { threadDetailOperations } from '../../api/thread-details.ts';
 import { bodyBytesMax, importedBlobBytesMax } from '../data-plane/body.ts';
-import { type ApiRequest, paramsOf, pathTemplateOf } from '../data-plane/call.ts';
+import { type ApiRequest, paramsOf } from '../data-plane/call.ts';
 import { type Caller, type Doorkeeper, enter } from './caller.ts';
 import { bodyTooLarge, HttpProblem } from '../problems/problem.ts';
 import { saysMoreThan } from '../data-plane/request-bytes.ts';
+import { routeOf } from '../server/route-name.ts';
 
 const judged = new Map<string, Operation>(
   allOperations
     .filter((each) => each.access !== 'open' && each !== threadDetailOperations.events)
-    .map((each) => [`${each.method} ${pathTemplateOf(each)}`, each]),
+    .map((each) => [`${each.method} ${each.path}`, each]),
 );
 
 /** Resolves when the request may go on. @throws HttpProblem */
 export async function judgeHead(doorkeeper: Doorkeeper, request: ApiRequest, reply: FastifyReply): Promise<void> {
   const operation = operationAt(request);
   if (operation === undefined || operation.access === 'open') return; // (J1)
-  const caller = await enter(doorkeeper, request, operation.access, paramsOf(request)['thread']);
+  const caller = await enter(doorkeeper, request, operation.access, paramsOf(request)['id']); // (J3)
   reply.headers(caller.rate);
   request.caller = caller;
   if (saysMoreThan(bodyBytesMaxOf(request), request)) throw bodyTooLarge(); // (J2)
@@ -37,9 +39,9 @@ export function callerOf({ caller }: ApiRequest): Caller {
   return caller;
 }
 
-export const bodyBytesMaxOf = ({ routeOptions }: FastifyRequest): number =>
-  routeOptions.url === pathTemplateOf(threadDetailOperations.importBlob) ? importedBlobBytesMax : bodyBytesMax;
+export const bodyBytesMaxOf = (request: FastifyRequest): number =>
+  routeOf(request) === threadDetailOperations.importBlob.path ? importedBlobBytesMax : bodyBytesMax;
 
 /** HEAD is answered as GET. */
-const operationAt = ({ method, routeOptions }: FastifyRequest): Operation | undefined =>
-  judged.get(`${method === 'HEAD' ? 'GET' : method} ${routeOptions.url}`);
+const operationAt = (request: FastifyRequest): Operation | undefined =>
+  judged.get(`${request.method === 'HEAD' ? 'GET' : request.method} ${routeOf(request) ?? ''}`);

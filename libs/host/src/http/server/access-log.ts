@@ -2,7 +2,7 @@
 // hold a token.
 import type { Logger } from '@dormouse/ports';
 import type { FastifyInstance } from 'fastify';
-import { routeName } from './route-name.ts';
+import { routeOf } from './route-name.ts';
 
 /** A logger that says whether it writes lines of this level at all. */
 type AccessLogger = Logger & { readonly writes?: (level: 'info') => boolean };
@@ -10,10 +10,9 @@ type AccessLogger = Logger & { readonly writes?: (level: 'info') => boolean };
 export function logRequests(server: FastifyInstance, logger: AccessLogger): void {
   if (logger.writes?.('info') !== true) return;
   server.addHook('onResponse', (request, reply, done) => {
-    const { url } = request.routeOptions;
     logger.info('request', {
       method: request.method,
-      route: url === undefined ? null : routeName(url),
+      route: routeOf(request),
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
       request: request.id,

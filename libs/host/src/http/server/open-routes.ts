@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from '../../api/openapi.ts';
 import { errorPage, isProblemCode } from '../problems/problem-codes.ts';
 import { HttpProblem } from '../problems/problem.ts';
+import { patternOf } from './route-name.ts';
 
 export interface OpenRouteDeps {
   /** Whether the process can do its work now; a reason when it cannot. */
@@ -22,8 +23,8 @@ export function registerOpenRoutes(server: FastifyInstance, { ready, version }: 
     document ??= JSON.stringify(openApiDocument(version));
     return reply.header('content-type', 'application/json; charset=utf-8').send(document);
   });
-  server.get<{ Params: { code: string } }>('/errors/:code', (request, reply) => {
-    const { code } = request.params;
+  server.get<{ Params: { CODE: string } }>(patternOf('/errors/{CODE}'), (request, reply) => {
+    const { CODE: code } = request.params;
     if (!isProblemCode(code)) throw new HttpProblem('NOT_FOUND', 'There is no such code.');
     return reply.header('content-type', 'text/markdown; charset=utf-8').send(errorPage(code));
   });

@@ -5,25 +5,27 @@
 //   M2. A stream of events is counted when it ends, and its duration is not recorded.
 import type { Histogram, Metrics } from '@dormouse/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { routeOf } from './route-name.ts';
 
 const unknownRoute = 'unknown';
 const streamed = 'text/event-stream';
 
 export function countRequests(server: FastifyInstance, metrics: Metrics): void {
-  const names = new Map<string, Map<string, string>>();
+  const labels = new Map<string, Map<string, string>>();
   const durations = new Map<string, Histogram>();
 
   /** (M1) */
-  function routeOf({ method, routeOptions }: FastifyRequest): string {
-    const { url } = routeOptions;
-    if (url === undefined) return unknownRoute;
-    const ofUrl = names.get(url) ?? new Map<string, string>();
-    names.set(url, ofUrl);
-    const known = ofUrl.get(method);
+  function labelOf(request: FastifyRequest): string {
+    const { method } = request;
+    const route = routeOf(request);
+    if (route === null) return unknownRoute;
+    const ofRoute = labels.get(route) ?? new Map<string, string>();
+    labels.set(route, ofRoute);
+    const known = ofRoute.get(method);
     if (known !== undefined) return known;
-    const name = `${method} ${url}`;
-    ofUrl.set(method, name);
-    return name;
+    const label = `${method} ${route}`;
+    ofRoute.set(method, label);
+    return label;
   }
 
   function durationOf(route: string): Histogram {
@@ -33,7 +35,7 @@ export function countRequests(server: FastifyInstance, metrics: Metrics): void {
   }
 
   server.addHook('onResponse', (request, reply, done) => {
-    const route = routeOf(request);
+    const route = labelOf(request);
     metrics.counter('dormouse_http_requests_total', route, String(reply.raw.statusCode)).add(1);
     const type = reply.raw.getHeader('content-type');
     if (typeof type !== 'string' || !type.startsWith(streamed)) durationOf(route).record(reply.elapsedTime / 1_000); // (M2)

@@ -9,7 +9,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type InputBus, parseTraceparent, type SpanContext, type ThreadKey, traceparentOf } from '@dormouse/ports';
 import { attribute, newSpanId, newTraceId, threadAttributes, type Tracing } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { routeName } from './route-name.ts';
+import { routeOf } from './route-name.ts';
 
 interface RequestTrace {
   readonly context: SpanContext;
@@ -31,7 +31,7 @@ export function traceRequests(server: FastifyInstance, { tracer, wallNow }: Trac
   server.addHook('onRequest', (request, _reply, done) => {
     if (!changes.has(request.method)) return done(); // (S1)
     const given = parseTraceparent(headerOf(request, 'traceparent'));
-    const isCallback = request.routeOptions.url === callbackRoute;
+    const isCallback = routeOf(request) === callbackRoute;
     const parent = isCallback ? null : given; // (S2)
     const traceId = parent?.traceId ?? newTraceId();
     const trace: RequestTrace = {
@@ -53,7 +53,7 @@ export function traceRequests(server: FastifyInstance, { tracer, wallNow }: Trac
   function record(trace: RequestTrace, request: FastifyRequest, reply: FastifyReply): void {
     const { context, parentId, links, startedAt, thread } = trace;
     const { method } = request;
-    const route = routeOf(request);
+    const route = routeOf(request); // (S3)
     const status = reply.statusCode;
     tracer.record({
       name: route === null ? method : `${method} ${route}`,
@@ -75,16 +75,12 @@ export function traceRequests(server: FastifyInstance, { tracer, wallNow }: Trac
 }
 
 const changes: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-const callbackRoute = '/callback/:token';
+const callbackRoute = '/callback/{token}';
 
 const headerOf = ({ headers }: FastifyRequest, name: string): string | null => {
   const value = headers[name];
   return typeof value === 'string' ? value : null;
 };
-
-/** (S3) */
-const routeOf = ({ routeOptions: { url } }: FastifyRequest): string | null =>
-  url === undefined ? null : routeName(url);
 
 /** A bus whose publications belong to the request that is being handled, unless they name another context. */
 export function inRequestTrace(bus: InputBus): InputBus {

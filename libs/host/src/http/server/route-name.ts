@@ -1,18 +1,17 @@
-// The name of a route in spans and logs: its template, with the names of parameters that the API's reference has.
-// `/v1/threads/:thread/messages` is `/v1/threads/{id}/messages`. A metric has the template as the server writes it.
+// The route of a request by the name that the API's reference has for it: `/v1/threads/{id}/messages`. OpenAPI, spans,
+// logs and metrics use these names; a request's own path, which has ids and may hold a token, is in none of them.
+import type { FastifyRequest } from 'fastify';
 
-const nameOf: Readonly<Record<string, string>> = {
-  agent: 'name',
-  choice: 'chc',
-  key: 'id',
-  secret: 'name',
-  server: 'name',
-  thread: 'id',
-  version: 'n',
-};
+/** By the pattern that Fastify has for it; as many as there are routes. */
+const names = new Map<string, string>();
 
-export const routeName = (url: string): string =>
-  url.replaceAll(/:(\w+)/g, (_all, parameter: string) => {
-    const isParked = url.startsWith('/v1/parked/'); // the reference names its thread as such
-    return `{${isParked ? parameter : (nameOf[parameter] ?? parameter)}}`;
-  });
+/** Null for a request that no route takes. */
+export function routeOf({ routeOptions: { url } }: Pick<FastifyRequest, 'routeOptions'>): string | null {
+  if (url === undefined) return null;
+  const name = names.get(url) ?? url.replaceAll(/:(\w+)/g, '{$1}');
+  names.set(url, name);
+  return name;
+}
+
+/** A route's name as Nest and Fastify write it: `/v1/threads/:id/messages`. */
+export const patternOf = (route: string): string => route.replaceAll(/\{(\w+)\}/g, ':$1');

@@ -14,6 +14,7 @@ import { readQuery } from '../data-plane/call.ts';
 import { authorize, type Caller, type Doorkeeper, refuseQueryToken } from '../door/caller.ts';
 import { writeStream } from './event-stream.ts';
 import { HttpProblem, unwrap } from '../problems/problem.ts';
+import { patternOf } from '../server/route-name.ts';
 
 export interface EventRouteDeps {
   readonly ingress: Ingress;
@@ -23,7 +24,7 @@ export interface EventRouteDeps {
   readonly metrics?: Metrics;
 }
 
-const { access } = threadDetailOperations.events;
+const { access, path } = threadDetailOperations.events;
 const streamsPerTenantMax = 1_000;
 
 export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps): void {
@@ -31,11 +32,11 @@ export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps
   deps.metrics?.gauge('dormouse_event_streams', (report) => {
     report([...seats.values()].reduce((sum, taken) => sum + taken, 0));
   });
-  server.get<{ Params: { thread: string } }>('/v1/threads/:thread/events', async (request, reply) => {
+  server.get<{ Params: { id: string } }>(patternOf(path), async (request, reply) => {
     const reader = isStream(request) ? new AbortController() : null;
     if (reader !== null) reply.raw.once('close', () => reader.abort('gone')); // (E3)
-    const { tenant, rate } = await admitted(deps, request, request.params.thread);
-    const key = { tenant, thread: request.params.thread };
+    const { tenant, rate } = await admitted(deps, request, request.params.id);
+    const key = { tenant, thread: request.params.id };
     reply.headers(rate);
     if (reader !== null) return seated(seats, tenant, () => stream(deps, key, reader, request, reply));
     const { after, cursor, limit } = readQuery(request, eventsQuery);
