@@ -3,6 +3,7 @@
 // Invariant:
 //   G1. One reading serves all gauges of a scrape: it may ask the brokers.
 import type { Metrics, PartitionLoad } from '@dormouse/ports';
+import { remembered } from './remembered.ts';
 
 const freshMs = 1_000;
 
@@ -19,17 +20,4 @@ export function observeBuses(metrics: Metrics, load: () => Promise<readonly Part
   metrics.gauge('dormouse_oldest_unreleased_seconds', async (report) => {
     for (const { partition, oldestMs } of await inputs()) report(oldestMs / 1_000, String(partition));
   });
-}
-
-/** What was read last, for as long as it is fresh. */
-export function remembered<Value>(read: () => Promise<Value>, freshForMs: number): () => Promise<Value> {
-  let last: Promise<Value> | null = null;
-  let readAt = 0;
-  return () => {
-    const now = performance.now();
-    if (last !== null && now - readAt < freshForMs) return last;
-    readAt = now;
-    last = read();
-    return last;
-  };
 }

@@ -4,7 +4,7 @@
 //   T1. One process exports them: `isFirst` says whether it is this one now.
 //   T2. The directory is asked once in `freshMs`, however often metrics are read.
 import { type Clock, type Metrics, type ThreadDirectory, threadStatuses, threadWaitKinds } from '@dormouse/ports';
-import { remembered } from './bus-gauges.ts';
+import { remembered } from './remembered.ts';
 
 const freshMs = 5_000;
 
