@@ -127,7 +127,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     deps.logger.warn('callback_refused', {
       tenant: scope.tenant,
       thread: scope.thread,
-      toolCallId: scope.toolCallId,
+      call: scope.toolCallId,
       status,
       code,
     });
