@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually, openThread, say, scriptedAgent, type Step, untilStatus } from '../e2e/conversation.ts';
 import { withServices } from '../services/needed-services.ts';
+import { problemsOfSpan } from '../traces/span-problems.ts';
+import type { Json } from '../e2e/standalone-process.ts';
 import { type OtlpReceiver, startOtlpReceiver, traceOf, treeOf } from '../traces/otlp-receiver.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
 
@@ -65,5 +67,15 @@ withServices(['kafka', 'mongo', 'redis'], (servers) => {
     const ofCallback = 'POST /callback/{token}'; // the gateway exports it in its own time
     const callback = await eventually(async () => receiver.spans.find(({ name }) => name === ofCallback));
     expect(callback).toMatchObject({ service: 'dormouse-callback-gateway', parentId: null });
+    expect(receiver.spans.flatMap((span) => problemsOfSpan(span, false))).toEqual([]);
+    const turns = (await at.request('GET', `/v1/threads/${thread}/lineage`)).json.data;
+    const steps: readonly Json[] = turns.flatMap((turn: Json) => turn.steps);
+    const wakes = spans.filter(({ name, links }) => name.startsWith('invoke_agent') && links.length > 0);
+    expect(wakes).toHaveLength(2);
+    for (const { trace_id: traceId, span_id: spanId } of steps.filter(({ kind }) => kind === 'callback')) {
+      const named = await eventually(async () => receiver.spans.find((span) => span.spanId === spanId));
+      expect(named).toMatchObject({ name: ofCallback, traceId });
+      expect(wakes.filter(({ links }) => links.some((link) => link.spanId === spanId))).toHaveLength(1);
+    }
   });
 });

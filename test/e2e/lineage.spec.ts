@@ -42,7 +42,12 @@ const turnsOf = (thread: string): Promise<readonly Json[]> =>
 const kindsOf = (turn: Json): readonly string[] => turn.steps.map(({ kind }: Json) => kind);
 const stepOf = (turn: Json, kind: string): Json => turn.steps.find((step: Json) => step.kind === kind);
 
-const begins = { completion: 'chat ', call: 'execute_tool ', attempt: 'POST ' } as const;
+const begins = {
+  completion: 'chat ',
+  call: 'execute_tool ',
+  attempt: 'POST example-tools',
+  callback: 'POST /callback/{token}',
+} as const;
 
 /** Every step that names a span has one of its kind, in its trace. */
 const spansAreThere = (turns: readonly Json[]): Promise<true> =>

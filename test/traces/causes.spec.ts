@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually, openThread, say, scriptedAgent, type Step, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { cleanUp, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
+import { problemsOfSpan } from './span-problems.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver, treeOf } from './otlp-receiver.ts';
 
 const threeDaysMs = 3 * 86_400_000;
@@ -112,6 +113,21 @@ it('shows an interrupted turn, and the next one in a trace of its own', async ()
   expect(treeOf(traceOf(next))[0]).toBe('POST /v1/threads/{id}/messages (server)');
 });
 
+it('links the callback that a killed process had taken', async () => {
+  const { thread, agent } = await threadOf([
+    [call('weather', { city: 'Oslo' })],
+    [{ wait_ms: 4_000 }, { text: 'done' }],
+  ]);
+  await post(thread, 'messages', { text: 'go' });
+  await untilEvent(at, thread, 'tool_call_settled');
+  const callback = await span(thread, 'POST /callback/{token}');
+  expect(spansOf(thread, `invoke_agent ${agent}`)).toHaveLength(1);
+  at.process.kill('SIGKILL');
+  at = await start(at.port);
+  const wake = await span(thread, `invoke_agent ${agent}`, 1);
+  expect(wake.links).toEqual([{ traceId: callback.traceId, spanId: callback.spanId }]);
+});
+
 it('goes on in the same tree after the process was killed', async () => {
   const { thread, agent } = await threadOf([[call('slow_job', { seconds: 2 })], [{ text: 'done' }]]);
   await post(thread, 'messages', { text: 'go' });
@@ -121,4 +137,8 @@ it('goes on in the same tree after the process was killed', async () => {
   const wake = await span(thread, `invoke_agent ${agent}`, 1);
   expect(wake).toMatchObject({ parentId: executed.spanId, traceId: executed.traceId });
   expect(linked(wake)).toEqual(['POST /callback/{token}']);
+});
+
+it('keeps every span to the table of the conventions', () => {
+  expect(receiver.spans.flatMap((each) => problemsOfSpan(each, false))).toEqual([]);
 });

@@ -66,7 +66,8 @@ it('a traceparent that is none changes nothing', async () => {
     expect(answer.status).toBe(201);
     const refused = await at.request('POST', '/v1/threads', {}, { headers: { traceparent } });
     expect(refused.status).toBe(422);
-    expect(refused.json.trace_id ?? null).toBeNull();
+    expect(refused.json.trace_id).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
+    expect(traceparent).not.toContain(refused.json.trace_id);
   }
   expect(await at.stop()).toBe(0);
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { eventually, openThread, say, scriptedAgent, untilStatus } from '../e2e/conversation.ts';
 import { cleanUp, startStandalone } from '../e2e/standalone-process.ts';
+import { problemsOfSpan } from './span-problems.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts';
 
 const part = z.discriminatedUnion('type', [
@@ -65,9 +66,14 @@ it('has prompts and answers', () => {
   ]);
 });
 
+it('keeps to the table of the conventions', () => {
+  expect(receiver.spans.flatMap((span) => problemsOfSpan(span, true))).toEqual([]);
+});
+
 it('has the arguments and the result of a call', () => {
   const executed = receiver.spans.find(({ name }) => name === 'execute_tool weather');
   expect(JSON.parse(String(executed?.attributes['gen_ai.tool.call.arguments']))).toEqual({ city: 'Oslo' });
+  expect(executed?.attributes['gen_ai.tool.description']).toMatch(/weather/i);
   const settled = receiver.spans.find(({ name }) => name === 'settle_tool weather');
   expect(String(settled?.attributes['gen_ai.tool.call.result'])).toContain('Oslo');
 });

@@ -10,6 +10,7 @@ import {
   untilStatus,
 } from '../e2e/conversation.ts';
 import { cleanUp, startStandalone } from '../e2e/standalone-process.ts';
+import { problemsOfSpan } from './span-problems.ts';
 import { type OtlpReceiver, startOtlpReceiver, traceOf, treeOf } from './otlp-receiver.ts';
 
 let receiver: OtlpReceiver;
@@ -76,6 +77,31 @@ it('links what follows a callback to it, and begins the trace of a callback anew
     expect(callback).toMatchObject({ kind: 'server', parentId: null });
     expect(callback?.traceId).not.toBe(traceId);
   }
+});
+
+it('names every span and attribute as the table of the conventions does', () => {
+  expect(receiver.spans.length).toBeGreaterThan(13);
+  expect(receiver.spans.flatMap((span) => problemsOfSpan(span, false))).toEqual([]);
+});
+
+it('says which version of which agent woke', async () => {
+  const wake = receiver.spans.find(({ name }) => name.startsWith('invoke_agent'));
+  const { json: agent } = await at.request('GET', `/v1/agents/${String(wake?.attributes['gen_ai.agent.name'])}`);
+  expect(wake?.attributes).toMatchObject({
+    'gen_ai.agent.id': agent.id,
+    'gen_ai.agent.version': '1',
+    'gen_ai.provider.name': 'scripted',
+  });
+});
+
+it('shows a refused request with its thread, and tells its client the trace', async () => {
+  const thread = await openThread(at);
+  const { json: problem } = await at.request('POST', `/v1/threads/${thread}/messages`, { words: 'hi' });
+  const span = await eventually(async () => receiver.spans.find(({ traceId }) => traceId === problem.trace_id));
+  expect(span).toMatchObject({
+    ...{ name: 'POST /v1/threads/{id}/messages', kind: 'server', parentId: null, error: null },
+    attributes: { 'http.response.status_code': 422, 'gen_ai.conversation.id': thread, 'dormouse.thread': thread },
+  });
 });
 
 it('sends no token, key, path of the machine or word of a person', async () => {

@@ -5,7 +5,7 @@
 //   A2. A stream that reports an error is a fault at once: nothing after it is used.
 //   A3. An answer that a content filter has emptied is a refusal, not an empty answer.
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
-import { type ModelPart, ModelFault } from '@dormouse/ports';
+import { type CompletionDetails, type ModelPart, ModelFault } from '@dormouse/ports';
 import { type FinishReason, unreachable, type Usage } from '@dormouse/thread';
 import { approximateTokens } from './approximate-tokens.ts';
 import { streamFault } from './provider-fault.ts';
@@ -23,14 +23,17 @@ interface Progress extends Translations {
   readonly indexes: Map<string, number>;
   charactersSaid: number;
   calls: number;
+  answeredBy: Pick<CompletionDetails, 'responseId' | 'responseModel'>;
 }
+
+const detailCharactersMax = 200;
 
 export async function* modelParts(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   translations: Translations,
   signal: AbortSignal,
 ): AsyncIterable<ModelPart> {
-  const progress: Progress = { ...translations, indexes: new Map(), charactersSaid: 0, calls: 0 };
+  const progress: Progress = { ...translations, indexes: new Map(), charactersSaid: 0, calls: 0, answeredBy: {} };
   for await (const part of stream) {
     signal.throwIfAborted();
     const translated = translate(part, progress);
@@ -55,6 +58,9 @@ function translate(part: LanguageModelV4StreamPart, progress: Progress): ModelPa
     case 'tool-call':
       progress.calls += 1;
       return toolCall(part, progress);
+    case 'response-metadata':
+      progress.answeredBy = answererOf(part);
+      return null;
     case 'finish':
       return finish(part.finishReason, part.usage, progress);
     case 'error':
@@ -63,6 +69,12 @@ function translate(part: LanguageModelV4StreamPart, progress: Progress): ModelPa
       return null; // metadata, sources and files: not part of a conversation here
   }
 }
+
+/** Names that are longer than any provider's are cut. */
+const answererOf = ({ id, modelId }: { readonly id?: string; readonly modelId?: string }): Progress['answeredBy'] => ({
+  ...(id === undefined ? {} : { responseId: id.slice(0, detailCharactersMax) }),
+  ...(modelId === undefined ? {} : { responseModel: modelId.slice(0, detailCharactersMax) }),
+});
 
 function toolCall(
   { toolCallId: providerCallId, toolName, input }: Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>,
@@ -95,7 +107,7 @@ function finish(reason: LanguageModelV4FinishReason, usage: LanguageModelV4Usage
       retryable: false,
     }); // (A3)
   }
-  return { part: 'finish', reason: mapped, usage: usageOf(usage, progress) };
+  return { part: 'finish', reason: mapped, usage: usageOf(usage, progress), details: detailsOf(usage, progress) };
 }
 
 function finishReason(reason: LanguageModelV4FinishReason): FinishReason {
@@ -123,6 +135,12 @@ function usageOf(usage: LanguageModelV4Usage, progress: Progress): Usage {
     outputTokens: usage.outputTokens.total ?? approximateTokens(progress.charactersSaid),
   };
 }
+
+const detailsOf = ({ inputTokens }: LanguageModelV4Usage, { answeredBy }: Progress): CompletionDetails => ({
+  ...answeredBy,
+  ...(inputTokens.cacheRead === undefined ? {} : { cacheReadTokens: inputTokens.cacheRead }),
+  ...(inputTokens.cacheWrite === undefined ? {} : { cacheWriteTokens: inputTokens.cacheWrite }),
+});
 
 const brokenOff = (): ModelFault =>
   new ModelFault({ code: 'MODEL_FAILED', detail: 'the provider broke off its answer', retryable: true });

@@ -91,10 +91,10 @@ export async function openPlatform(
 const wallNow = (): number => performance.timeOrigin + performance.now();
 
 function storesInTraces({ stores, traits }: Topology, tracing: Tracing): Stores {
-  if (traits.hasBroker !== true) return { ...stores, inputs: inRequestTrace(stores.inputs) };
+  if (traits.hasBroker !== true) return { ...stores, inputs: inRequestTrace(stores.inputs, tracing) };
   return {
     ...stores,
-    inputs: inRequestTrace(inputBusWithSpans(stores.inputs, tracing)),
+    inputs: inRequestTrace(inputBusWithSpans(stores.inputs, tracing), tracing),
     work: workBusWithSpans(stores.work, tracing),
   };
 }

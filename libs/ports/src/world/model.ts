@@ -41,7 +41,22 @@ export type ModelPart =
       readonly operation: string;
       readonly arguments: string;
     }
-  | { readonly part: 'finish'; readonly reason: FinishReason; readonly usage: Usage };
+  | {
+      readonly part: 'finish';
+      readonly reason: FinishReason;
+      readonly usage: Usage;
+      readonly details?: CompletionDetails;
+    };
+
+/** What a provider says of its answer besides, for operators; each absent where it says nothing. */
+export interface CompletionDetails {
+  readonly responseId?: string;
+  /** The model that answered. */
+  readonly responseModel?: string;
+  /** Of the input tokens: from a cache of the provider, and written to one. */
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
+}
 
 export interface Model {
   /**

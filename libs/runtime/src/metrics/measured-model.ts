@@ -4,9 +4,11 @@
 //   M1. An attempt is recorded when its stream ends: at its last part, or with the code of its failure. A stream that
 //       its reader leaves before that was broken off.
 //   M2. The model's name is the one that is sent to the provider; a provider without names is its own.
+//   M3. The provider's name is that of the GenAI conventions, as in spans.
 import { createBoundedMap } from '@dormouse/collections';
 import { type Metrics, type Model, ModelFault, type ModelPart } from '@dormouse/ports';
 import type { Usage } from '@dormouse/thread';
+import { providerName } from '../tracing/attributes.ts';
 import type { Measuring } from './measuring.ts';
 
 export interface AskedModel {
@@ -40,7 +42,7 @@ export function measuredModel(model: Model, measuring: Measuring, asked: AskedMo
   return {
     complete: (request) => {
       const { provider, name } = request.model;
-      const by: AskedModel = { provider, name: name === '' ? provider : name }; // (M2)
+      const by: AskedModel = { provider: providerName(provider), name: name === '' ? provider : name }; // (M2, M3)
       asked.note(request.completionId, by);
       return { [Symbol.asyncIterator]: () => new MeasuredParts(model.complete(request), measuring, by) };
     },

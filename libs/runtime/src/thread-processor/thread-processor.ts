@@ -165,7 +165,12 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
   const rules = { ...soundProtocol, ...deps.protocol };
   const protocol = deps.measuring === undefined ? rules : measuredProtocol(rules, deps.measuring);
   const tracing = deps.tracing ?? offTracing;
-  const sliceTracing = createSliceTracing({ ...tracing, clock });
+  const sliceTracing = createSliceTracing({
+    ...tracing,
+    clock,
+    agentOf: (thread) => requests.agentOf(thread),
+    toolsOf: (thread) => requests.toolsOf(thread),
+  });
   const sources = {
     log,
     blobs: deps.blobs,

@@ -128,7 +128,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
       outcome,
     };
     logger.info('tool_call_dispatched', { ...about, code: failure?.code }); // R15
-    if (call.agent !== undefined) recordExecuteTool(call, failure?.code ?? null);
+    if (call.agent !== undefined) void recordExecuteTool(call, failure?.code ?? null);
     if (failure !== null) await reportFailure(call, outcome, failure);
   }
 
@@ -142,12 +142,20 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     ); // R14
   }
 
-  function recordExecuteTool(call: OwedCall, error: string | null): void {
+  async function recordExecuteTool(call: OwedCall, error: string | null): Promise<void> {
     const { tracer, wallNow, withContent = false } = tracing;
-    const startedAt = wallNow() - Math.max(0, clock.now() - call.at);
-    const span = executeToolSpan(call, startedAt, wallNow(), error, withContent);
+    const endedAt = wallNow();
+    const startedAt = endedAt - Math.max(0, clock.now() - call.at);
+    const content = withContent ? { description: await descriptionOf(call) } : null;
+    const span = executeToolSpan(call, startedAt, endedAt, error, content);
     if (span !== null) tracer.record(span);
   }
+
+  /** Of the called tool; a store that does not answer leaves it out of the span. */
+  const descriptionOf = async ({ tenant, effect }: OwedCall): Promise<string | undefined> => {
+    const manifest = await manifests.stored(tenant, effect.toolsetSha256).catch(() => null);
+    return manifest?.toolset.tools.find(({ name }) => name === effect.operation)?.description;
+  };
 
   async function invoke(call: OwedCall, running: RunningCall, place: Place): Promise<void> {
     const { tenant, thread } = call;

@@ -1,5 +1,5 @@
 // Attributes that several kinds of spans have.
-import type { Span, SpanAttributes } from '@dormouse/ports';
+import type { Agent, Span, SpanAttributes, ToolDefinition } from '@dormouse/ports';
 import { attribute } from './semconv.ts';
 
 /** Attributes that every span of a thread has. */
@@ -14,6 +14,23 @@ export function threadAttributes(
     [attribute.at]: new Date(at).toISOString(),
   };
 }
+
+/** Of a wake's agent. */
+export const agentAttributes = ({ id, model }: Pick<Agent, 'id' | 'model'>): SpanAttributes => ({
+  [attribute.agentId]: id,
+  [attribute.provider]: providerName(model.provider),
+});
+
+/** A tool's description is content. */
+export const toolAttributes = (
+  tools: readonly Pick<ToolDefinition, 'name' | 'description'>[],
+  name: unknown,
+): SpanAttributes => ({ [attribute.toolDescription]: tools.find((tool) => tool.name === name)?.description });
+
+const providerNames: Readonly<Record<string, string>> = { 'openai-compatible': 'openai_compatible' };
+
+/** `gen_ai.provider.name` of a provider. */
+export const providerName = (provider: string): string => providerNames[provider] ?? provider;
 
 export function serverAttributes(address: string | null): Span['attributes'] {
   const url = URL.parse(address ?? '');

@@ -14,7 +14,7 @@ import {
 import type { ModelMessage } from '@dormouse/thread';
 import type { CompletionRun } from '../thread-processor/completion/completion-run.ts';
 import type { PartialAnswer } from '../thread-processor/completion/partial-answer.ts';
-import { serverAttributes, threadAttributes } from './attributes.ts';
+import { providerName, serverAttributes, threadAttributes } from './attributes.ts';
 import { inputMessages, outputMessages } from './recorded-content.ts';
 import { attribute } from './semconv.ts';
 import { inTrace, spanIdOf } from './span-ids.ts';
@@ -34,8 +34,6 @@ export interface ChatAttempt {
   readonly error: unknown;
 }
 
-const providers: Readonly<Record<string, string>> = { 'openai-compatible': 'openai_compatible' };
-
 /** Null for a completion without a trace. */
 export function chatSpan(attempt: ChatAttempt): Span | null {
   const { run, request, answer, startedAt, endedAt, at, error } = attempt;
@@ -54,16 +52,28 @@ export function chatSpan(attempt: ChatAttempt): Span | null {
       ...threadAttributes(run.key, at),
       ...serverAttributes(baseUrl ?? null),
       [attribute.operation]: 'chat',
-      [attribute.provider]: providers[provider] ?? provider,
+      [attribute.provider]: providerName(provider),
       [attribute.requestModel]: name === '' ? undefined : name,
       [attribute.requestStream]: true,
       [attribute.finishReasons]: finish === null ? undefined : [finish.reason],
       [attribute.inputTokens]: finish?.usage.inputTokens,
       [attribute.outputTokens]: finish?.usage.outputTokens,
+      ...detailsOf(answer),
+      [attribute.timeToFirstChunk]: answer.firstPartAt === null ? undefined : (answer.firstPartAt - startedAt) / 1_000,
       ...contentOf(attempt),
     },
     links: [],
     error: errorOf(run, answer, error),
+  };
+}
+
+function detailsOf({ finish }: PartialAnswer): SpanAttributes {
+  const { responseId, responseModel, cacheReadTokens, cacheWriteTokens } = finish?.details ?? {};
+  return {
+    [attribute.responseId]: responseId,
+    [attribute.responseModel]: responseModel,
+    [attribute.cacheReadTokens]: cacheReadTokens,
+    [attribute.cacheCreationTokens]: cacheWriteTokens,
   };
 }
 

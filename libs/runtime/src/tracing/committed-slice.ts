@@ -11,7 +11,7 @@ export interface TracedInput {
 
 export interface CommittedSlice {
   readonly key: ThreadKey;
-  readonly commit: Pick<Commit, 'trace' | 'at' | 'version'>;
+  readonly commit: Pick<Commit, 'trace' | 'at' | 'version' | 'inputs'>;
   readonly inputs: readonly TracedInput[];
   readonly events: readonly RecordedEvent[];
   readonly effects: readonly ThreadEffect[];

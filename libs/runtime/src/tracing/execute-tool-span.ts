@@ -12,7 +12,8 @@ export function executeToolSpan(
   startedAt: number,
   endedAt: number,
   error: string | null,
-  withContent: boolean,
+  /** Null where contents are not recorded. */
+  content: { readonly description: string | undefined } | null,
 ): Span | null {
   const parent = parseTraceparent(agent);
   if (parent === null) return null;
@@ -30,7 +31,8 @@ export function executeToolSpan(
       [attribute.toolName]: effect.operation,
       [attribute.toolCallId]: effect.toolCallId,
       [attribute.toolType]: 'function',
-      [attribute.toolArguments]: withContent ? bounded(effect.arguments) : undefined,
+      [attribute.toolArguments]: content === null ? undefined : bounded(effect.arguments),
+      [attribute.toolDescription]: content?.description,
       [attribute.outcome]: error === null ? 'sent' : 'refused',
     },
     links: [],

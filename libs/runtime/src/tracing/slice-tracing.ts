@@ -9,18 +9,26 @@
 //   S4. An input that came over a bus between processes has a CONSUMER span, the parent of what S3 begins; of any other
 //       input it is beside what follows, linked to the span that sent it.
 //   S5. With tracing off nothing is folded, and a commit keeps the `trace` of its first input.
+//   S6. What follows a callback is linked to the callback's SERVER span, also when a later process reads the commit.
+//   S7. Recording may wait for the registry, which the completion has mostly read; no commit waits for it.
 import {
+  type Agent,
   type Clock,
   parseTraceparent,
   type Span,
+  type SpanAttributes,
   type SpanContext,
   type ThreadKey,
+  type ToolDefinition,
   type Tracer,
   traceparentOf,
 } from '@dormouse/ports';
 import { own, type Thread, type ThreadInput } from '@dormouse/thread';
 import type { CommittedSlice, TracedInput } from './committed-slice.ts';
+import { agentAttributes, toolAttributes } from './attributes.ts';
 import { processedInput } from './bus-spans.ts';
+import { callbackContexts, isOfCallback } from './callback-span.ts';
+import { attribute } from './semconv.ts';
 import { beginning, inTrace, spanIdOf, traceIdOf } from './span-ids.ts';
 import { foldTrace, type OpenCause, type TraceState } from './trace-state.ts';
 import { spansOf } from './thread-spans.ts';
@@ -32,7 +40,8 @@ export interface SliceTracing {
   fold(state: TraceState, slice: CommittedSlice): { readonly state: TraceState; readonly spans: readonly Span[] };
   /** The state after a commit that is read from the log. */
   read(state: TraceState, slice: Omit<CommittedSlice, 'inputs' | 'before'>): TraceState;
-  record(spans: readonly Span[]): void;
+  /** Of the thread after its commit. What the log does not say of an agent and its tools is read now. (S7) */
+  record(spans: readonly Span[], thread: Thread): void;
 }
 
 export interface SliceTracingDeps {
@@ -42,6 +51,9 @@ export interface SliceTracingDeps {
   readonly turnMsMax: number;
   readonly wallNow: () => number;
   readonly withContent?: boolean;
+  /** @throws Fault */
+  readonly agentOf: (thread: Thread) => Promise<Pick<Agent, 'id' | 'model'>>;
+  readonly toolsOf: (thread: Thread) => Promise<readonly ToolDefinition[]>;
 }
 
 const noSpans: readonly Span[] = [];
@@ -74,6 +86,19 @@ export function createSliceTracing(deps: SliceTracingDeps): SliceTracing {
     return call?.context.traceId === turn.request.traceId ? call.context : turn.request;
   }
 
+  /** (S7) */
+  function missingOf({ attributes }: Span, thread: Thread): Promise<SpanAttributes> | null {
+    switch (attributes[attribute.operation]) {
+      case 'invoke_agent':
+        return deps.agentOf(thread).then(agentAttributes);
+      case 'execute_tool':
+        if (!withContent) return null;
+        return deps.toolsOf(thread).then((tools) => toolAttributes(tools, attributes[attribute.toolName]));
+      default:
+        return null;
+    }
+  }
+
   return {
     causeOf: (state, thread, inputs, at) => {
       const last = inputs.findLast(({ input }) => input.kind === 'ToolResult') ?? inputs[0];
@@ -82,22 +107,35 @@ export function createSliceTracing(deps: SliceTracingDeps): SliceTracing {
     fold: (state, slice) => {
       const { key, commit, inputs, events, effects, after } = slice;
       const wallAt = wallNow();
-      const deliveredBy = contextsOf(inputs, commit.trace);
+      // (S6)
+      const deliveredBy = [...callbackContexts(tracer, key, commit.inputs), ...contextsOf(inputs, commit.trace)];
       const { state: folded, ...ended } = foldTrace(state, {
         ...{ key, trace: commit.trace, at: commit.at, wallAt, events, effects, after, deliveredBy },
       });
       const spans = [...inputSpans(slice, wallAt), ...spansOf(slice, ended, wallAt, withContent)];
       return { state: folded, spans };
     },
-    record: (spans) => {
-      for (const span of spans) tracer.record(span);
+    record: (spans, thread) => {
+      for (const span of spans) {
+        const missing = missingOf(span, thread);
+        if (missing === null) tracer.record(span);
+        else
+          void missing.catch(nothing).then((more) => {
+            tracer.record({ ...span, attributes: { ...span.attributes, ...more } });
+          });
+      }
     },
     read: (state, { key, commit, events, effects, after }) => {
       const wallAt = commit.at - Math.max(0, clock.now() - wallNow());
-      return foldTrace(state, { key, trace: commit.trace, at: commit.at, wallAt, events, effects, after }).state;
+      const deliveredBy = commit.trace === null ? [] : callbackContexts(tracer, key, commit.inputs); // (S6)
+      return foldTrace(state, { key, trace: commit.trace, at: commit.at, wallAt, events, effects, after, deliveredBy })
+        .state;
     },
   };
 }
+
+/** A store that does not answer leaves these attributes out. */
+const nothing = (): SpanAttributes => ({});
 
 const isOfModel = ({ kind }: ThreadInput): boolean => kind === 'CompletionResult' || kind === 'CompletionFailure';
 
@@ -133,10 +171,10 @@ function inputSpans({ key, commit, inputs }: CommittedSlice, endedAt: number): r
   });
 }
 
-/** The contexts that brought these inputs and are not the commit's own cause. */
+/** The contexts that brought these inputs, of which the log does not tell, and that are not the commit's own cause. */
 function contextsOf(inputs: readonly TracedInput[], cause: string | null): readonly SpanContext[] {
   const others = inputs.flatMap(({ input, trace }) =>
-    isOfModel(input) || beginsTurn(input) || trace === cause ? [] : [trace],
+    isOfModel(input) || beginsTurn(input) || isOfCallback(input.id) || trace === cause ? [] : [trace],
   );
   return [...new Set(others)].flatMap((trace) => parseTraceparent(trace) ?? []);
 }

@@ -3,17 +3,18 @@ import { hash, randomBytes } from 'node:crypto';
 import type { SpanContext, ThreadKey } from '@dormouse/ports';
 
 export type SpanSubject =
-  'invoke_agent' | 'chat' | 'execute_tool' | 'POST' | 'settle_tool' | 'process inputs' | 'trace';
+  'invoke_agent' | 'chat' | 'execute_tool' | 'POST' | 'settle_tool' | 'process inputs' | 'trace' | 'callback';
 
-const digest = (subject: SpanSubject, { tenant, thread }: ThreadKey, id: string): string =>
+/** 64 hex digits. */
+export const digestOf = (subject: SpanSubject, { tenant, thread }: ThreadKey, id: string): string =>
   hash('sha256', `${subject}\n${tenant}\n${thread}\n${id}`, 'hex');
 
 /** 16 hex digits. */
 export const spanIdOf = (subject: SpanSubject, key: ThreadKey, id: string): string =>
-  digest(subject, key, id).slice(0, 16);
+  digestOf(subject, key, id).slice(0, 16);
 
 /** The id of the trace that begins with this input: 32 hex digits. */
-export const traceIdOf = (key: ThreadKey, inputId: string): string => digest('trace', key, inputId).slice(0, 32);
+export const traceIdOf = (key: ThreadKey, inputId: string): string => digestOf('trace', key, inputId).slice(0, 32);
 
 /** The context of a commit that begins a trace: no span has it, and the first span of the trace has no parent. */
 export const beginning = (traceId: string, sampled: boolean): SpanContext => ({

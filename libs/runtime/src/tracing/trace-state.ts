@@ -65,7 +65,7 @@ export interface TracedCommit {
   readonly events: readonly RecordedEvent[];
   readonly effects: readonly ThreadEffect[];
   readonly after: Thread;
-  /** Contexts that brought the inputs, where they differ from `trace`; unknown for a commit that is read again. */
+  /** Contexts that brought the inputs, other than `trace`; of a commit that is read again, those of callbacks. */
   readonly deliveredBy?: readonly SpanContext[];
 }
 

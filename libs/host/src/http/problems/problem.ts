@@ -8,6 +8,7 @@ import type { Problem as FieldProblem } from '@dormouse/json';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Fault, type Logger, parseTraceparent } from '@dormouse/ports';
 import { type Answered, apiJson, type Refusal } from '@dormouse/runtime';
+import { currentContext } from '../server/request-spans.ts';
 import { codeEntry, isProblemCode, type ProblemCode } from './problem-codes.ts';
 
 export interface ProblemAbout {
@@ -90,9 +91,9 @@ export function problemJson(problem: HttpProblem, requestId: string, traceId: st
   });
 }
 
-/** The trace that a client's valid `traceparent` names, which is then ours too. W3C Trace Context */
-export const traceIdOf = (traceparent: string | string[] | undefined): string | null =>
-  parseTraceparent(typeof traceparent === 'string' ? traceparent : null)?.traceId ?? null;
+/** The trace of the request's SERVER span; without one, that which a valid `traceparent` of the client names. */
+const traceIdOf = (traceparent: string | string[] | undefined): string | null =>
+  currentContext()?.traceId ?? parseTraceparent(typeof traceparent === 'string' ? traceparent : null)?.traceId ?? null;
 
 export function retryAfterS(problem: HttpProblem): number | null {
   if (problem.status !== 503 && problem.status !== 429) return null;

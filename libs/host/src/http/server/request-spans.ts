@@ -5,20 +5,27 @@
 //   S2. A client's valid `traceparent` is the parent; whether its trace is sampled is decided here, not there. A tool
 //       server's is a link: its callback begins a trace of its own.
 //   S3. The name has the path's template; a path itself, which may hold a token, is in no span.
+//   S4. A callback that publishes has the ids that the log gives to the request which brought its input.
+//   S5. The span of a request about a known thread names the thread, also where the request is refused.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type InputBus, parseTraceparent, type SpanContext, type ThreadKey, traceparentOf } from '@dormouse/ports';
-import { attribute, newSpanId, newTraceId, threadAttributes, type Tracing } from '@dormouse/runtime';
+import { attribute, callbackContext, newSpanId, newTraceId, threadAttributes, type Tracing } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { routeOf } from './route-name.ts';
 
 interface RequestTrace {
-  readonly context: SpanContext;
+  /** (S4) */
+  context: SpanContext;
+  readonly isCallback: boolean;
   readonly parentId: string | null;
   readonly links: readonly SpanContext[];
   readonly startedAt: number;
   /** The thread that the request published for. */
   thread: ThreadKey | null;
 }
+
+/** Once its caller has been admitted. */
+type KnownRequest = FastifyRequest & { readonly caller?: { readonly tenant: string } };
 
 const current = new AsyncLocalStorage<RequestTrace>();
 const traces = new WeakMap<FastifyRequest, RequestTrace>();
@@ -36,6 +43,7 @@ export function traceRequests(server: FastifyInstance, { tracer, wallNow }: Trac
     const traceId = parent?.traceId ?? newTraceId();
     const trace: RequestTrace = {
       context: { traceId, spanId: newSpanId(), sampled: tracer.isSampled(traceId) },
+      isCallback,
       parentId: parent?.spanId ?? null,
       links: isCallback && given !== null ? [given] : [],
       startedAt: wallNow(),
@@ -51,7 +59,8 @@ export function traceRequests(server: FastifyInstance, { tracer, wallNow }: Trac
   });
 
   function record(trace: RequestTrace, request: FastifyRequest, reply: FastifyReply): void {
-    const { context, parentId, links, startedAt, thread } = trace;
+    const { context, parentId, links, startedAt } = trace;
+    const thread = trace.thread ?? threadOf(request, reply);
     const { method } = request;
     const route = routeOf(request); // (S3)
     const status = reply.statusCode;
@@ -76,18 +85,27 @@ export function traceRequests(server: FastifyInstance, { tracer, wallNow }: Trac
 
 const changes: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const callbackRoute = '/callback/{token}';
+const threadRoute = '/v1/threads/{id}';
 
 const headerOf = ({ headers }: FastifyRequest, name: string): string | null => {
   const value = headers[name];
   return typeof value === 'string' ? value : null;
 };
 
+/** The thread that an operation is about, unless its caller or the thread is unknown. (S5) */
+function threadOf(request: KnownRequest, { statusCode }: FastifyReply): ThreadKey | null {
+  const { caller } = request;
+  if (caller === undefined || statusCode === 404 || !(routeOf(request) ?? '').startsWith(threadRoute)) return null;
+  return { tenant: caller.tenant, thread: (request.params as { readonly id: string }).id };
+}
+
 /** A bus whose publications belong to the request that is being handled, unless they name another context. */
-export function inRequestTrace(bus: InputBus): InputBus {
+export function inRequestTrace(bus: InputBus, { tracer }: Tracing): InputBus {
   return {
     publish: (key, input, trace) => {
       const request = current.getStore();
       if (request === undefined) return bus.publish(key, input, trace);
+      if (request.isCallback && request.thread === null) request.context = callbackContext(tracer, key, input.id); // (S4)
       request.thread ??= { tenant: key.tenant, thread: key.thread };
       return bus.publish(key, input, trace ?? traceparentOf(request.context));
     },

@@ -34,6 +34,10 @@ export type BuildRequest = (order: CompletionOrder, signal: AbortSignal) => Prom
 
 export interface RequestBuilder {
   readonly build: BuildRequest;
+  /** @throws Fault */
+  agentOf(thread: Thread): Promise<Agent>;
+  /** The tools that its model is offered. @throws Fault */
+  toolsOf(thread: Thread): Promise<readonly ToolDefinition[]>;
   /** Where its model is asked. Empty where that cannot be read now: asking will fail too, and try again. */
   endpointOf(thread: Thread): Promise<string>;
 }
@@ -115,6 +119,8 @@ export function createRequestBuilder(sources: RequestSources): RequestBuilder {
 
   return {
     build,
+    agentOf: readAgent,
+    toolsOf: async (thread) => knownTools(thread) ?? (await readTools(thread)),
     endpointOf: (thread) => readAgent(thread).then(endpointOf, () => ''),
   };
 }

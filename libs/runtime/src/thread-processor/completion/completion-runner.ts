@@ -217,6 +217,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     for await (const part of deps.model.complete(request)) {
       if (run.answer !== answer || run.state !== 'running' || !run.isStreaming) return request; // broken off: not used
       run.lastPartAt = clock.now();
+      answer.firstPartAt ??= deps.tracing.wallNow();
       const delta = answer.add(run.completionId, part);
       const excess = answer.excess(settings.completionBytesMax);
       if (excess !== null) throw excess;

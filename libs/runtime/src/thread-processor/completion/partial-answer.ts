@@ -5,7 +5,7 @@
 //   S2. A provider's id of a call and the name of a tool are bounded here, and so is what they add to the store.
 import { type Delta, ModelFault, type ModelPart } from '@dormouse/ports';
 import { idCharactersMax, nameCharactersMax } from '@dormouse/protocol';
-import { type FinishReason, threadLimits, type Usage } from '@dormouse/thread';
+import { threadLimits } from '@dormouse/thread';
 
 export interface RawCall {
   readonly providerCallId: string;
@@ -20,7 +20,9 @@ export class PartialAnswer {
   text = '';
   reasoning = '';
   readonly calls: RawCall[] = [];
-  finish: { readonly reason: FinishReason; readonly usage: Usage } | null = null;
+  finish: Omit<Extract<ModelPart, { readonly part: 'finish' }>, 'part'> | null = null;
+  /** Wall clock, milliseconds; null before the first part. */
+  firstPartAt: number | null = null;
   /** Characters of the whole answer. */
   characters = 0;
   /** Parts received, of any kind. */

@@ -148,7 +148,7 @@ function publish(deps: SliceDeps, lane: LaneMemory, { slice, commit, before, aft
   for (const item of slice.items) answerDeliveries(item, commit.version);
   deps.feed.publish(lane.key, { hint: 'committed', commit, after: { before, events, thread } });
   deps.projections.changed(lane.key, thread);
-  deps.tracing.record(spans);
+  deps.tracing.record(spans, thread);
 }
 
 async function paySlice(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice): Promise<void> {

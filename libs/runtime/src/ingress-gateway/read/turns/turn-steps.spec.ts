@@ -15,6 +15,7 @@ import {
   type Written,
   written,
 } from '../../spec/written-log.ts';
+import { callbackSpan } from '../../../tracing/callback-span.ts';
 import { stepsPerTurnMax, TurnFold } from './turn-steps.ts';
 import type { Turn } from './turn.ts';
 
@@ -241,7 +242,7 @@ describe('the traces of a turn', () => {
     expect(turn?.traceId).toBe('a'.repeat(32));
     const [first, call, callback, second] = turn?.steps ?? [];
     expect([first?.traceId, call?.traceId, second?.traceId]).toEqual(['a', 'a', 'b'].map((each) => each.repeat(32)));
-    expect(callback).not.toHaveProperty('spanId');
+    expect(callback).toMatchObject(callbackSpan(key, 'r:call_1'));
     expect(first?.links).toBeUndefined();
     expect(second?.links).toEqual([{ traceId: call?.traceId, spanId: call?.spanId }]);
   });

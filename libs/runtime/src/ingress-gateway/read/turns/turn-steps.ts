@@ -14,6 +14,7 @@
 import { type Commit, parseTraceparent, type SpanContext, type ThreadKey } from '@dormouse/ports';
 import { type Cause, type CauseKind, type Event, inputIds, type RecordedEvent } from '@dormouse/thread';
 import { openCommit } from '../../../log/envelope.ts';
+import { callbackSpan } from '../../../tracing/callback-span.ts';
 import { spanIdOf } from '../../../tracing/span-ids.ts';
 import type { SpanLink, Step, StepKind, Turn } from './turn.ts';
 
@@ -193,6 +194,7 @@ export class TurnFold {
         this.#arrive('event', this.#eventId(event, place), event, place, {
           ...(this.#steps.has(event.toolCallId) || event.cause.kind !== 'parent' ? { parentId: event.toolCallId } : {}),
           outcome: event.into,
+          span: event.cause.kind === 'event' ? this.#spanOf(event.cause.id, place) : {},
         });
         break;
       case 'ParentMessageReceived':
@@ -304,12 +306,13 @@ export class TurnFold {
     step.cause = { traceId, spanId: step.spanId };
   }
 
-  #settle({ toolCallId, outcome, cause }: Event<'ToolCallSettled'>, { commit, at }: Place): void {
+  #settle({ toolCallId, outcome, cause }: Event<'ToolCallSettled'>, place: Place): void {
+    const { commit, at } = place;
     const call = this.#steps.get(toolCallId);
     if (call !== undefined && cause.kind === 'result' && cause.id === toolCallId) {
       const accepted = [inputIds.result(toolCallId), inputIds.confirmation(toolCallId)];
       const id = accepted.find((inputId) => commit.inputs.includes(inputId));
-      if (id !== undefined) this.#instant('callback', id, call, at, 'accepted');
+      if (id !== undefined) this.#instant('callback', id, call, at, 'accepted', this.#spanOf(id, place));
     }
     this.#end(toolCallId, at, outcome);
     this.#endAll(at, 'withdrawn', ({ callId, kind }) => callId === toolCallId && kind !== 'child');
@@ -362,14 +365,20 @@ export class TurnFold {
     id: string,
     { cause }: RecordedEvent,
     { at }: Place,
-    more: { readonly parentId?: string; readonly outcome?: string; readonly name?: string },
+    more: {
+      readonly parentId?: string;
+      readonly outcome?: string;
+      readonly name?: string;
+      readonly span?: Partial<Step>;
+    },
   ): void {
-    const { parentId = null, outcome, name } = more;
+    const { parentId = null, outcome, name, span } = more;
     this.#byCause.set(cause.id, id);
     const turn = this.#current;
     if (turn === undefined || this.#isFull) return;
     const step: FoldedStep = {
       ...{ kind, id, parentId, startedAt: at, endedAt: at, turn },
+      ...span,
       ...(outcome === undefined ? {} : { outcome }),
       ...(name === undefined ? {} : { name }),
     };
@@ -383,8 +392,13 @@ export class TurnFold {
     return cause.kind === 'event' ? cause.id : `e:${toolCallId}:${position}`;
   }
 
-  #instant(kind: StepKind, id: string, call: FoldedStep, at: number, outcome: string): void {
-    this.#keep({ kind, id, parentId: call.id, startedAt: at, endedAt: at, outcome, turn: call.turn }, true);
+  #instant(kind: StepKind, id: string, call: FoldedStep, at: number, outcome: string, span: Partial<Step>): void {
+    this.#keep({ kind, id, parentId: call.id, startedAt: at, endedAt: at, outcome, ...span, turn: call.turn }, true);
+  }
+
+  /** The SERVER span of the callback that brought an input. */
+  #spanOf(inputId: string, { cause }: Pick<Place, 'cause'>): Partial<Step> {
+    return cause === null ? {} : callbackSpan(this.#key, inputId);
   }
 
   #start(
