@@ -45,7 +45,7 @@ const stepOf = (turn: Json, kind: string): Json => turn.steps.find((step: Json) 
 const begins = {
   completion: 'chat ',
   call: 'execute_tool ',
-  attempt: 'POST example-tools',
+  attempt: 'POST ',
   callback: 'POST /callback/{token}',
 } as const;
 

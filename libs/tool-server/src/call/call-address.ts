@@ -13,6 +13,8 @@ export interface CallAddress {
   readonly callId?: string;
   readonly groupId: string;
   readonly callbackUrl: string;
+  /** `traceparent` that its messages go on with. */
+  readonly trace?: string;
 }
 
 /** An invocation as it was posted; one with a `problem` ends in an error result. T10 */
@@ -32,10 +34,11 @@ export interface TakenCall extends PostedCall {
   readonly key: string;
 }
 
-export const addressOf = ({ id, callId, groupId, callbackUrl }: CallAddress): CallAddress => ({
+export const addressOf = ({ id, callId, groupId, callbackUrl, trace }: CallAddress): CallAddress => ({
   id,
   groupId,
   callbackUrl,
+  ...(trace === undefined ? {} : { trace }),
   ...(callId === undefined ? {} : { callId }),
 });
 

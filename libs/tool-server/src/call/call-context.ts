@@ -57,7 +57,8 @@ export function createContext(
   }
   const send = (body: object): void => {
     if (!ledger.isOpen(call)) throw new Error('this call has ended'); // (B1)
-    outbox.add({ callbackUrl: call.callbackUrl, threadId: call.groupId, body: JSON.stringify(body) });
+    const { callbackUrl, groupId: threadId, trace } = call;
+    outbox.add({ callbackUrl, threadId, body: JSON.stringify(body), trace });
     ledger.setAsking(call, true);
   };
   return {

@@ -76,8 +76,8 @@ export function createCallLedger(database: Database, outbox: Outbox, log: (line:
     return database.run(`UPDATE calls SET state = ?1, sealed = ${keep} WHERE ${where}`, to, call.key) > 0;
   }
 
-  const send = ({ callbackUrl, groupId }: TakenCall, { messageId, body }: Answer): void =>
-    outbox.add({ callbackUrl, threadId: groupId, messageId, body });
+  const send = ({ callbackUrl, groupId, trace }: TakenCall, { messageId, body }: Answer): void =>
+    outbox.add({ callbackUrl, threadId: groupId, messageId, body, trace });
 
   function finish(
     call: TakenCall,

@@ -12,13 +12,17 @@ import { nameOf, type TakenCall } from './call-address.ts';
 import { type ContextParts, createContext } from './call-context.ts';
 import type { LeftCall } from './call-ledger.ts';
 import { createDeadline } from './deadline.ts';
+import { errorTextPrefix } from '@dormouse/protocol';
+import { beginRun } from '../trace/call-trace.ts';
 import { createRedactor, type Redactor } from '../outbox/redactor.ts';
 import type { Subscription } from './subscription.ts';
 import type { Tool } from '../define/tool.ts';
-import { failed, type HandlerOutput, outputOfThrown, type ToolOutput, toOutput } from '../define/tool-output.ts';
+import { failed, type HandlerOutput, outputOfThrown, ToolOutput, toOutput } from '../define/tool-output.ts';
 
 const lateAnswerMsMax = 5_000;
 const rerunsMax = 3;
+/** Of an error's class, in a span. */
+const nameCharactersMax = 40;
 /** The length of an unknown tool's name in the error that quotes it. */
 const operationCharactersMax = 200;
 
@@ -101,14 +105,23 @@ export function createCalls(
       subscription.signal.addEventListener('abort', () => stop(entry, 'cancelled'), { once: true });
     };
     const context = createContext(parts, call, tool, { signal: entry.abort.signal, deadline, redactor, subscribed });
-    const handler = (async (): Promise<HandlerOutput> => {
+    const handle = async (): Promise<HandlerOutput> => {
       const parsed = await tool.parse(call.arguments); // may be slow, and hang (K1)
       if (!parsed.ok) return failed(parsed.complaint);
       return entry.stop === null ? parsed.work(context) : failed('the call was stopped before it began.');
-    })();
+    };
+    const span = beginRun(call, tool.name);
+    const handler = span === null ? handle() : span.run(handle);
     const ending = await endingOf(entry, handler);
     deadline.stop();
-    conclude(entry, tool, await lateAnswer(tool, ending, handler), redactor);
+    const last = await lateAnswer(tool, ending, handler);
+    const settle = (): void => conclude(entry, tool, last, redactor);
+    try {
+      if (span === null) settle();
+      else span.run(settle);
+    } finally {
+      span?.end(errorOf(last, entry.subscription !== null));
+    }
   }
 
   /** The handler's outcome, or the stop, whichever is first. */
@@ -215,6 +228,15 @@ async function lateAnswer(tool: Tool, ending: Ending, handler: Promise<HandlerOu
   const cancelled = failed('the call was cancelled.');
   const late = await Promise.race([handler.catch(() => cancelled), sleep(lateAnswerMsMax, cancelled, { ref: false })]);
   return { output: late };
+}
+
+/** Of a span: the class of what was thrown, or how the call was stopped. A subscription that is cancelled has ended. */
+function errorOf(ending: Ending, isSubscribed: boolean): string | null {
+  if ('stop' in ending) return isSubscribed && ending.stop === 'cancelled' ? null : ending.stop;
+  if ('thrown' in ending)
+    return ending.thrown instanceof Error ? ending.thrown.name.slice(0, nameCharactersMax) : '_OTHER';
+  const { output } = ending;
+  return output instanceof ToolOutput && output.text?.startsWith(errorTextPrefix) === true ? 'ToolError' : null;
 }
 
 const describe = (error: unknown): string =>

@@ -155,8 +155,8 @@ export function createSubscriptions(options: {
         const isNew = database.transaction(() => {
           if (eventId !== undefined && !remember(id, eventId)) return false;
           const messageId = `evt_${eventId === undefined ? randomUUID() : database.vault.digest(`${id} ${eventId}`)}`; // (S3)
-          const { callbackUrl, groupId } = address;
-          outbox.add({ callbackUrl, threadId: groupId, body, messageId, subscriptionId: id, dueAt: paced() });
+          const { callbackUrl, groupId: threadId, trace } = address;
+          outbox.add({ callbackUrl, threadId, body, messageId, subscriptionId: id, dueAt: paced(), trace });
           if (final) database.run('DELETE FROM subscriptions WHERE id = ?', id);
           return true;
         });

@@ -63,7 +63,7 @@ export function createThreadStore(database: Database, outbox: Outbox): ThreadSto
       delete: (name) => void database.run('DELETE FROM memory WHERE thread = ? AND name = ?', root, name),
     }),
     sendView(address, type, content, clean) {
-      const { groupId, callbackUrl } = address;
+      const { groupId, callbackUrl, trace } = address;
       const isEmpty = Object.keys(content).length === 0;
       const shown = cleaned(content, clean) as { [name: string]: unknown };
       const body = JSON.stringify(encodeCallback({ type: 'view_update', groupId, viewType: type, content: shown }));
@@ -71,7 +71,7 @@ export function createThreadStore(database: Database, outbox: Outbox): ThreadSto
         const changes = isEmpty
           ? database.run('DELETE FROM views WHERE thread = ? AND type = ?', groupId, type)
           : database.run('INSERT OR REPLACE INTO views VALUES (?, ?)', groupId, type);
-        if (changes > 0) outbox.add({ callbackUrl, threadId: groupId, body }); // (H2)
+        if (changes > 0) outbox.add({ callbackUrl, threadId: groupId, body, trace }); // (H2)
       });
     },
     drop(thread) {

@@ -24,6 +24,7 @@ import { textOf } from './body-text.ts';
 import { isTooLarge, type ReadBody } from './request-body.ts';
 import type { Route, RouteAnswer } from './route.ts';
 import type { ToolServer } from '../define/tool-server.ts';
+import { traceOfRequest } from '../trace/call-trace.ts';
 
 export const invocationPath = '/invoke';
 
@@ -164,7 +165,11 @@ function takeInvocation(parts: DoorParts, request: IncomingMessage, body: Buffer
   if (address === null || splitCallbackUrl(address.callbackUrl) === null) return send(response, { status: 422 }); // (F2)
   if (!parts.mayCall(address.callbackUrl)) return send(response, { status: 403 });
   const { 'idempotency-key': deliveryKey } = request.headers;
-  const delivery = typeof deliveryKey === 'string' ? { deliveryKey } : {};
+  const trace = traceOfRequest(request.headers);
+  const delivery = {
+    ...(typeof deliveryKey === 'string' ? { deliveryKey } : {}),
+    ...(trace === null ? {} : { trace }),
+  };
   if (!parsed.ok) {
     const problem = `this is not a valid invocation: ${parsed.problems.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ')}.`;
     const unreadable = { operation: 'unreadable', arguments: {}, rootThreadId: address.groupId, problem };

@@ -15,10 +15,19 @@ const retryAfterMsMax = 300_000;
 /** `again` after 5xx, a timeout or a broken connection; everything else is final. T15 T16 */
 export type DeliveryAnswer =
   | { readonly kind: 'accepted' | 'refused'; readonly status: number }
-  | { readonly kind: 'again'; readonly reason: string; readonly afterMs?: number };
+  | { readonly kind: 'again'; readonly reason: string; readonly status?: number; readonly afterMs?: number };
+
+/** One POST. */
+export interface Post {
+  readonly callbackUrl: string;
+  readonly messageId: string;
+  readonly body: string;
+  readonly traceparent: string | null;
+  readonly signal: AbortSignal;
+}
 
 export interface CallbackDelivery {
-  readonly post: (callbackUrl: string, messageId: string, body: string, signal: AbortSignal) => Promise<DeliveryAnswer>;
+  readonly post: (post: Post) => Promise<DeliveryAnswer>;
   readonly close: () => void;
 }
 
@@ -26,7 +35,7 @@ export function createCallbackDelivery(timeoutMs: number): CallbackDelivery {
   const options = { keepAlive: true, maxSockets: requestsPerHostMax, timeout: 60_000 };
   const [plain, secure] = [new HttpAgent(options), new HttpsAgent(options)];
   return {
-    post(callbackUrl, messageId, body, signal) {
+    post({ callbackUrl, messageId, body, traceparent, signal }) {
       const target = splitCallbackUrl(callbackUrl);
       if (target === null) return Promise.resolve({ kind: 'refused', status: 0 });
       const { host, port, path } = target;
@@ -35,6 +44,7 @@ export function createCallbackDelivery(timeoutMs: number): CallbackDelivery {
         'content-length': Buffer.byteLength(body),
         host: target.authority,
         'idempotency-key': messageId,
+        ...(traceparent === null ? {} : { traceparent }),
         ...(target.userInfo === null ? {} : { authorization: `Basic ${target.userInfo}` }),
       };
       const request = { host, port, path, method: 'POST', headers, signal, agent: target.secure ? secure : plain };
@@ -78,7 +88,7 @@ function judge({ statusCode: status = 0, headers }: IncomingMessage): DeliveryAn
   if (status < 500) return { kind: status >= 200 && status < 300 ? 'accepted' : 'refused', status }; // (P3) T16
   const seconds = Number(headers['retry-after']);
   const afterMs = seconds > 0 ? Math.min(seconds * 1_000, retryAfterMsMax) : undefined;
-  return { kind: 'again', reason: `status ${status}`, ...(afterMs === undefined ? {} : { afterMs }) };
+  return { kind: 'again', reason: `status ${status}`, status, ...(afterMs === undefined ? {} : { afterMs }) };
 }
 
 interface Target {

@@ -12,6 +12,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallbackDelivery } from './callback-delivery.ts';
 import type { Database } from '../call/database.ts';
+import { beginAttempt, type MessageTrace, traceOfMessage } from '../trace/call-trace.ts';
 
 /** The retries of callbacks. All in milliseconds. */
 export interface DeliverySettings {
@@ -37,6 +38,8 @@ export interface OutgoingMessage {
   readonly body: string;
   /** The same in every attempt; a receiver may use it to recognise a repetition. Random when absent. */
   readonly messageId?: string;
+  /** `traceparent` of the POST of its call. */
+  readonly trace?: string;
   /** Set on events: they are dropped when their subscription ends by cancellation. T30 */
   readonly subscriptionId?: string;
   /** Not before this time. */
@@ -54,6 +57,14 @@ export interface Outbox {
   /** Waits until everything is sent, at most `ms`; returns earlier when nothing is due in that time. */
   readonly flush: (ms: number) => Promise<void>;
   readonly stop: () => Promise<void>;
+}
+
+/** Thread and trace are absent in messages of older releases. */
+interface SealedMessage {
+  readonly url: string;
+  readonly body: string;
+  readonly threadId?: string;
+  readonly trace?: MessageTrace;
 }
 
 interface Lane {
@@ -113,9 +124,12 @@ export function createOutbox(options: {
 
   /** True when the message is decided and gone. */
   async function attempt(seq: number, row: Readonly<Record<string, unknown>>): Promise<boolean> {
-    const { url, body } = database.vault.open('message', row['sealed']) as { url: string; body: string }; // (O5)
+    const { url, body, threadId = '', trace = {} } = database.vault.open('message', row['sealed']) as SealedMessage; // (O5)
     const [message, attempts, at] = [String(row['message']), Number(row['attempts']) + 1, Number(row['at'])];
-    const answer = await delivery.post(url, message, body, stopping.signal);
+    const sent = beginAttempt(trace, { callbackUrl: url, threadId, attempt: attempts });
+    const post = { callbackUrl: url, messageId: message, body, traceparent: sent.traceparent, signal: stopping.signal };
+    const answer = await sent.run(() => delivery.post(post));
+    sent.end(answer);
     if (stopping.signal.aborted && answer.kind === 'again') return false; // left for the next process
     const pauseMs = Math.min(settings.firstPauseMs * 2 ** Math.min(attempts - 1, 30), settings.pauseMsMax);
     const due = Date.now() + (answer.kind === 'again' ? (answer.afterMs ?? pauseMs * (0.5 + Math.random() / 2)) : 0);
@@ -132,10 +146,16 @@ export function createOutbox(options: {
   }
 
   return {
-    add({ callbackUrl, threadId, body, messageId = randomUUID(), subscriptionId = null, dueAt }) {
+    add({ callbackUrl, threadId, body, messageId = randomUUID(), subscriptionId = null, dueAt, trace: ofCall }) {
       const now = Date.now();
       const lane = database.vault.digest(JSON.stringify([callbackUrl, threadId])); // (O2)
-      const sealed = database.vault.seal('message', { url: callbackUrl, body });
+      const trace = traceOfMessage(ofCall, subscriptionId !== null);
+      const sealed = database.vault.seal('message', {
+        url: callbackUrl,
+        body,
+        threadId,
+        trace,
+      } satisfies SealedMessage);
       const insert =
         'INSERT INTO outbox (lane, message, sealed, subscription, at, due) VALUES (?, ?, ?, ?, ?, ?) RETURNING seq';
       const row = database.one(insert, lane, messageId, sealed, subscriptionId, now, dueAt ?? now);
