@@ -3,6 +3,7 @@
 import { type MetricService, metricServices, metricsOf, prometheusName } from '@dormouse/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readScrape, type Scrape, valueOf } from '../metrics/prometheus-text.ts';
+import { openStream } from '../e2e/event-stream.ts';
 import { servicesOrSkipFile } from '../services/needed-services.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
 
@@ -62,6 +63,21 @@ describe.skipIf(servers === null)('the metrics of a cluster', () => {
       expect(valueOf(scrape, 'dormouse_store_duration_seconds', { store, operation })).toBeGreaterThan(0);
   });
 
+  it('say how many streams clients have open, and how far these are behind', async () => {
+    const opened = await cluster.request('POST', '/v1/threads', { agent: 'assistant' });
+    const stream = await openStream(cluster, opened.json.id);
+    await stream.next();
+    const open = async (): Promise<number> => valueOf(await scrapeOf('ingress-gateway'), 'dormouse_event_streams');
+    await expect.poll(open).toBe(1);
+    await cluster.request('POST', `/v1/threads/${opened.json.id}/messages`, { text: 'What time is it?' });
+    await stream.until(({ event, data }) => event === 'completion_recorded' && data.final === true);
+    const scrape = await scrapeOf('ingress-gateway');
+    expect(valueOf(scrape, 'dormouse_event_stream_lag_seconds')).toBeGreaterThanOrEqual(3);
+    expect(valueOf(scrape, 'dormouse_event_streams_lagged_total')).toBe(0);
+    stream.close();
+    await expect.poll(open).toBe(0);
+  });
+
   it('say how far the consumers are, by topic and partition', async () => {
     const partitions = async (service: MetricService, topic: string): Promise<number> => {
       const samples = (await scrapeOf(service)).get('dormouse_consumer_lag')?.samples ?? [];
@@ -72,7 +88,7 @@ describe.skipIf(servers === null)('the metrics of a cluster', () => {
     await expect.poll(() => partitions('notifier', 'notices')).toBe(4);
     const processor = await scrapeOf('thread-processor');
     expect(processor.get('dormouse_oldest_unreleased_seconds')?.samples).toHaveLength(4);
-    await expect.poll(async () => valueOf(await scrapeOf('thread-processor'), 'dormouse_threads')).toBe(1);
+    await expect.poll(async () => valueOf(await scrapeOf('thread-processor'), 'dormouse_threads')).toBe(2);
     expect(valueOf(processor, 'dormouse_takeovers_total')).toBeGreaterThanOrEqual(4);
   });
 });

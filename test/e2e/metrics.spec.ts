@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectorName, metricsIn, startOtlpReceiver } from '../metrics/otlp-receiver.ts';
 import { readScrape, type Scrape, valueOf } from '../metrics/prometheus-text.ts';
 import { freePort } from '../services/free-ports.ts';
+import { openStream } from './event-stream.ts';
 import { cleanUp, type Standalone, startStandalone } from './standalone-process.ts';
 
 afterAll(cleanUp);
@@ -75,6 +76,21 @@ describe('the metrics of a process', () => {
     expect(scrape.get('dormouse_event_streams')?.samples).toMatchObject([{ value: 0 }]);
   });
 
+  it('say how many streams clients have open, and how far these are behind', async () => {
+    const opened = await system.request('POST', '/v1/threads', { agent: 'assistant' });
+    const stream = await openStream({ ...system, output: () => '' }, opened.json.id);
+    await stream.next();
+    const open = async (): Promise<number> => valueOf(await scrapeOf(system), 'dormouse_event_streams');
+    await expect.poll(open).toBe(1);
+    await system.request('POST', `/v1/threads/${opened.json.id}/messages`, { text: 'What time is it?' });
+    await stream.until(({ event, data }) => event === 'completion_recorded' && data.final === true);
+    const scrape = await scrapeOf(system);
+    expect(valueOf(scrape, 'dormouse_event_stream_lag_seconds')).toBeGreaterThanOrEqual(3);
+    expect(valueOf(scrape, 'dormouse_event_streams_lagged_total')).toBe(0);
+    stream.close();
+    await expect.poll(open).toBe(0);
+  });
+
   it('know since when the oldest thread waits for a person', async () => {
     const opened = await system.request('POST', '/v1/threads', { agent: 'assistant' });
     const thread = `/v1/threads/${opened.json.id}`;
@@ -83,7 +99,7 @@ describe('the metrics of a process', () => {
     const age = async (): Promise<number> =>
       valueOf(await scrapeOf(system), 'dormouse_oldest_wait_seconds', { kind: 'approval' });
     await expect.poll(age).toBeGreaterThan(0);
-    expect(valueOf(await scrapeOf(system), 'dormouse_threads')).toBe(2);
+    expect(valueOf(await scrapeOf(system), 'dormouse_threads')).toBe(3);
     expect(valueOf(await scrapeOf(system), 'dormouse_threads', { status: 'waiting' })).toBe(1);
   });
 

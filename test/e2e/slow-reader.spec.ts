@@ -21,10 +21,12 @@ describe('a slow reader', () => {
   it('is dropped with `lagged`, and its backlog is bounded', async () => {
     const over = new AbortController();
     let largestBacklog = 0;
+    let lagged = 0;
     let ended: Promise<void> = Promise.resolve();
     const server = createServer((_, response) => {
       const watch = setInterval(() => (largestBacklog = Math.max(largestBacklog, response.writableLength)), 5);
-      ended = writeStream(response, 'req-1', endless(over.signal), over).finally(() => clearInterval(watch));
+      const lag = { written: () => {}, lagged: () => (lagged += 1) };
+      ended = writeStream(response, 'req-1', endless(over.signal), over, lag).finally(() => clearInterval(watch));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -39,6 +41,7 @@ describe('a slow reader', () => {
     let tail = '';
     for await (const chunk of response) tail = (tail + String(chunk)).slice(-200);
     expect(tail).toContain('event: lagged');
+    expect(lagged).toBe(1);
     server.close();
   });
 });

@@ -387,6 +387,19 @@ export const metricTable = {
     labels: {},
     services: ['ingress-gateway'],
   },
+  dormouse_event_stream_lag_seconds: {
+    kind: 'histogram',
+    help: 'Time from the commit of an event until it is written to a stream that was open then.',
+    labels: {},
+    buckets: requestTimes,
+    services: ['ingress-gateway'],
+  },
+  dormouse_event_streams_lagged_total: {
+    kind: 'counter',
+    help: 'Event streams that ended with `lagged`, because their readers were too slow.',
+    labels: {},
+    services: ['ingress-gateway'],
+  },
   dormouse_spans_dropped_total: {
     kind: 'counter',
     help: 'Spans that were not exported, because there were too many or the exporter failed.',

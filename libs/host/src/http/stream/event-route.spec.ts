@@ -47,6 +47,7 @@ describe('streams of events', () => {
           },
         },
       } as never,
+      clock: { now: () => 0 } as never,
       stopping: new AbortController().signal,
     });
     await server.ready();

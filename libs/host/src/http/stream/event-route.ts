@@ -6,13 +6,14 @@
 //       a seat is taken in the step that counts the seats, and released however the stream ends.
 //   E3. The connection is watched before the first await: a reader that leaves while its stream is being opened ends
 //       it.
-import type { Metrics, ThreadKey } from '@dormouse/ports';
+import { type Clock, type Metrics, noMetrics, type ThreadKey } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { eventsQuery, eventStreamQuery, threadDetailOperations } from '../../api/thread-details.ts';
 import { readQuery } from '../data-plane/call.ts';
 import { authorize, type Caller, type Doorkeeper, refuseQueryToken } from '../door/caller.ts';
 import { writeStream } from './event-stream.ts';
+import { createMeasureLag, type MeasureLag } from './stream-lag.ts';
 import { HttpProblem, unwrap } from '../problems/problem.ts';
 import { patternOf } from '../server/route-name.ts';
 
@@ -20,6 +21,7 @@ export interface EventRouteDeps {
   readonly ingress: Ingress;
   readonly doorkeeper: Doorkeeper;
   readonly stopping: AbortSignal;
+  readonly clock: Clock;
   /** Default: none. */
   readonly metrics?: Metrics;
 }
@@ -29,7 +31,9 @@ const streamsPerTenantMax = 1_000;
 
 export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps): void {
   const seats = new Map<string, number>();
-  deps.metrics?.gauge('dormouse_event_streams', (report) => {
+  const { clock, metrics = noMetrics } = deps;
+  const measureLag = createMeasureLag(metrics, clock);
+  metrics.gauge('dormouse_event_streams', (report) => {
     report([...seats.values()].reduce((sum, taken) => sum + taken, 0));
   });
   server.get<{ Params: { id: string } }>(patternOf(path), async (request, reply) => {
@@ -38,7 +42,7 @@ export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps
     const { tenant, rate } = await admitted(deps, request, request.params.id);
     const key = { tenant, thread: request.params.id };
     reply.headers(rate);
-    if (reader !== null) return seated(seats, tenant, () => stream(deps, key, reader, request, reply));
+    if (reader !== null) return seated(seats, tenant, () => stream(deps, key, reader, request, reply, measureLag));
     const { after, cursor, limit } = readQuery(request, eventsQuery);
     const page = unwrap(await deps.ingress.events.page(key, after ?? cursor ?? 0, limit));
     return reply
@@ -81,12 +85,13 @@ async function stream(
   reader: AbortController,
   request: FastifyRequest,
   reply: FastifyReply,
+  measureLag: MeasureLag,
 ): Promise<FastifyReply> {
   const signal = AbortSignal.any([reader.signal, stopping]);
   const frames = unwrap(await ingress.follow.follow(key, resumeAfter(request), signal));
   if (frames === 'nothing_newer') return reply.status(204).send();
   reply.hijack();
-  if (!reader.signal.aborted) await writeStream(reply.raw, request.id, frames, reader);
+  if (!reader.signal.aborted) await writeStream(reply.raw, request.id, frames, reader, measureLag());
   return reply;
 }
 

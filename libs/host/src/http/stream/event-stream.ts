@@ -8,6 +8,7 @@
 import type { ServerResponse } from 'node:http';
 import type { View } from '@dormouse/ports';
 import { apiJson, type Frame } from '@dormouse/runtime';
+import type { StreamLag } from './stream-lag.ts';
 
 const unsentBytesMax = 4 * 1024 * 1024;
 const patienceMs = 5_000;
@@ -20,6 +21,7 @@ export async function writeStream(
   requestId: string,
   frames: AsyncIterable<Frame>,
   over: AbortController,
+  lag: StreamLag,
 ): Promise<void> {
   raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
@@ -34,8 +36,11 @@ export async function writeStream(
     for await (const frame of frames) {
       if (over.signal.aborted) break;
       raw.write(frameText(frame));
+      lag.written(frame);
+      if (frame.frame === 'lagged') lag.lagged();
       if (raw.writableLength > unsentBytesMax && !(await isDrained(raw, over.signal))) {
         raw.write(frameText({ frame: 'lagged' })); // (E2)
+        lag.lagged();
         break;
       }
     }
