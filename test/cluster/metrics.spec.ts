@@ -2,7 +2,7 @@
 // names as standalone, and what a turn leaves in each of them.
 import { type MetricService, metricServices, metricsOf, prometheusName } from '@dormouse/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readScrape, type Scrape, valueOf } from '../metrics/prometheus-text.ts';
+import { familiesWithoutSeries, readScrape, type Scrape, valueOf } from '../metrics/prometheus-text.ts';
 import { openStream } from '../e2e/event-stream.ts';
 import { servicesOrSkipFile } from '../services/needed-services.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
@@ -31,7 +31,9 @@ describe.skipIf(servers === null)('the metrics of a cluster', () => {
   }
 
   it.each(metricServices)('are all there from the start, and no others: %s', async (service) => {
-    const exported = [...(await scrapeOf(service)).keys()].filter((name) => name !== 'target_info');
+    const scrape = await scrapeOf(service);
+    expect(familiesWithoutSeries(scrape)).toEqual([]);
+    const exported = [...scrape.keys()].filter((name) => name !== 'target_info');
     const wanted = metricsOf([service], true).map(prometheusName);
     expect(exported.toSorted()).toEqual(wanted.toSorted());
   });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually, openThread, say, scriptedAgent, type Step, untilStatus } from '../e2e/conversation.ts';
 import { withServices } from '../services/needed-services.ts';
+import { knockWithForeignContext, knockWithHostileContexts } from '../traces/hostile-contexts.ts';
 import { problemsOfSpan } from '../traces/span-problems.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { type OtlpReceiver, startOtlpReceiver, traceOf, treeOf } from '../traces/otlp-receiver.ts';
@@ -70,12 +71,18 @@ withServices(['kafka', 'mongo', 'redis'], (servers) => {
     expect(receiver.spans.flatMap((span) => problemsOfSpan(span, false))).toEqual([]);
     const turns = (await at.request('GET', `/v1/threads/${thread}/lineage`)).json.data;
     const steps: readonly Json[] = turns.flatMap((turn: Json) => turn.steps);
-    const wakes = spans.filter(({ name, links }) => name.startsWith('invoke_agent') && links.length > 0);
-    expect(wakes).toHaveLength(2);
-    for (const { trace_id: traceId, span_id: spanId } of steps.filter(({ kind }) => kind === 'callback')) {
+    const wakes = spans.filter(({ name }) => name.startsWith('invoke_agent'));
+    const callbacks = steps.filter(({ kind }) => kind === 'callback');
+    expect([wakes.length, callbacks.length]).toEqual([3, 2]);
+    for (const { trace_id: traceId, span_id: spanId } of callbacks) {
       const named = await eventually(async () => receiver.spans.find((span) => span.spanId === spanId));
       expect(named).toMatchObject({ name: ofCallback, traceId });
       expect(wakes.filter(({ links }) => links.some((link) => link.spanId === spanId))).toHaveLength(1);
     }
+  });
+
+  it('takes from the contexts of strangers a parent or a link, or nothing', async () => {
+    await knockWithHostileContexts(at, receiver);
+    await knockWithForeignContext(at, receiver);
   });
 });

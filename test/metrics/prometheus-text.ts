@@ -97,3 +97,7 @@ export function valueOf(scrape: Scrape, name: string, labels: Readonly<Record<st
     .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
     .reduce((sum, { value }) => sum + value, 0);
 }
+
+/** Counters and histograms without a series: a rate over one that begins later than its process misses its first. */
+export const familiesWithoutSeries = (scrape: Scrape): readonly string[] =>
+  [...scrape.values()].filter(({ type, samples }) => type !== 'gauge' && samples.length === 0).map(({ name }) => name);
