@@ -122,10 +122,10 @@ it('R2 an event outside of any span begins a trace that is linked to the POST of
 
 it('R1 a span of the author for the request is the one above the work', async () => {
   const given = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-  const plain = Server.prototype.emit;
+  const plain = Reflect.get(Server.prototype, 'emit') as (this: Server, ...args: unknown[]) => boolean;
   /** As the instrumentation of HTTP does it. */
   Server.prototype.emit = function (event, ...args: unknown[]) {
-    const emit = (): boolean => plain.apply(this, [event, ...args] as unknown as Parameters<typeof plain>);
+    const emit = (): boolean => plain.apply(this, [event, ...args]);
     const request = args[0] as { readonly url?: string; readonly headers: object } | undefined;
     if (event !== 'request' || request?.url !== '/invoke') return emit();
     const above = propagation.extract(context.active(), request.headers);
