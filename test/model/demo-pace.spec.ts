@@ -12,7 +12,7 @@ const never = (): never => {
 
 describe('the pace of the demo model', () => {
   const clock = createManualClock();
-  const model = createModel({ fetch: never, secret: never, blob: never, clock });
+  const model = createModel({ fetch: never, secret: never, environment: {}, blob: never, clock });
 
   it('is the time before each piece', async () => {
     const request = modelRequestOf([], { model: config({ pace_ms: 100 }) });

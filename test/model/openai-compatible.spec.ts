@@ -18,6 +18,7 @@ const origins: string[] = [];
 
 const model = createModel({
   fetch: globalThis.fetch,
+  environment: {},
   secret: async (_tenant, _name, origin) => {
     origins.push(origin);
     return key;
@@ -449,6 +450,7 @@ describe('a failure of the endpoint', () => {
       fetch: async () => {
         throw new Fault('OUTBOUND_FORBIDDEN', 'that address is not allowed');
       },
+      environment: {},
       secret: async () => key,
       blob: async () => null,
       clock: { now: () => 0, sleep: async () => {}, alarm: () => () => {} },

@@ -8,6 +8,7 @@ import type { ModelMessage } from '@dormouse/thread';
 const clock = createManualClock();
 const model = createModel({
   fetch: globalThis.fetch,
+  environment: {},
   secret: () => Promise.reject(new Error('no secret is needed')),
   blob: () => Promise.resolve(null),
   clock,

@@ -15,7 +15,9 @@ import { addListeningCommands } from './commands/listening.ts';
 import { addLogCommands } from './commands/log.ts';
 import { addMessageCommands } from './commands/messages.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
+import { addModelCommand } from './commands/models.ts';
 import { addParkedCommands } from './commands/parked.ts';
+import { addSecretCommands } from './commands/secrets.ts';
 import { addThreadCommands } from './commands/threads.ts';
 import { addToolCommands } from './commands/tools.ts';
 import { addTraceCommand } from './commands/trace.ts';
@@ -38,6 +40,8 @@ const groups: readonly AddCommands[] = [
   addChoiceCommands,
   addListeningCommands,
   addAgentCommands,
+  addModelCommand,
+  addSecretCommands,
   addToolCommands,
   addLogCommands,
   addMigrateCommand,

@@ -6,6 +6,7 @@
 //   C2. A variable that begins with DORMOUSE_ and is not a setting is a problem: a misspelt one is never ignored.
 //   C3. No value is repeated in a message; some are secrets.
 import { parseOutboundAllow } from '@dormouse/adapter-http';
+import type { HostedSettings, ProviderEnvironment } from '@dormouse/adapter-model';
 import { mongoUrlProblem } from '@dormouse/adapter-mongo';
 import type { MetricsPush, OtlpProtocol } from '@dormouse/adapter-telemetry';
 import { parseArgs } from 'node:util';
@@ -389,3 +390,14 @@ function allowProblems(text: string, context: z.core.$RefinementCtx<string>): vo
 /** Variables that are not Dormouse's: OpenTelemetry's SDK documents and reads its own. */
 export const standardVariables = (): Readonly<Record<string, string | undefined>> =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_')));
+
+const providerVariables = (provider: string): HostedSettings => {
+  const read = (name: string): string | null => process.env[`${provider}_${name}`]?.trim() || null;
+  return { key: read('API_KEY'), baseUrl: read('BASE_URL') };
+};
+
+/** Keys and addresses of hosted models, by the variables that their providers document. Standalone only. */
+export const providerEnvironment = (): ProviderEnvironment => ({
+  openai: providerVariables('OPENAI'),
+  anthropic: providerVariables('ANTHROPIC'),
+});

@@ -59,6 +59,7 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         idempotencyKeys: stores.idempotency,
         ...{ transport, clock, entropy },
         sealer,
+        secretOrigins: platform.secretOrigins,
         signingKey: keys.key('thread tokens'),
       }),
     callbackGateway: () => callbackGateway(config, platform, callbackTokens()),

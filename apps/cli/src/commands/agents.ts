@@ -25,9 +25,14 @@ export function addAgentCommands(program: Command, run: RunCommand): void {
       }),
     );
   agents
-    .command('create <file>')
-    .description('make an agent, or its next version, from a JSON file; "-" reads stdin')
-    .action((file: string) => run((context) => create(context, file)));
+    .command('create <name-or-file>')
+    .description('make an agent, or its next version: a name with --model, or a JSON file ("-" reads stdin)')
+    .option('--model <provider/name>', 'such as openai/gpt-5.5; "dormouse models" lists them')
+    .option('--tools <names>', 'tool servers, separated by commas')
+    .option('--instructions <text>', 'what the agent is to do')
+    .option('--base-url <url>', "the endpoint, when it is not the provider's own")
+    .option('--secret <name>', 'the secret with the key; openai and anthropic use the one of their name')
+    .action((nameOrFile: string, flags: AgentFlags) => run((context) => create(context, nameOrFile, flags)));
 }
 
 async function list(context: CliContext): Promise<void> {
@@ -36,7 +41,8 @@ async function list(context: CliContext): Promise<void> {
   for await (const agent of everyItem((cursor) => ask(api.GET('/v1/agents', { params: { query: { cursor } } }))))
     found.push(agent);
   if (context.json) return found.forEach((agent) => answer(context, '', agent));
-  if (found.length === 0) return context.terminal.err('No agents yet. Make one with: npx dormouse agents create FILE');
+  if (found.length === 0)
+    return context.terminal.err('No agents yet. Make one with: npx dormouse agents create NAME --model demo');
   const rows = found.map((agent) => [
     cleanLine(agent.name),
     `v${agent.version}`,
@@ -46,11 +52,44 @@ async function list(context: CliContext): Promise<void> {
   context.terminal.out(table([['AGENT', 'VERSION', 'MODEL', 'TOOL SERVERS'], ...rows]));
 }
 
-async function create(context: CliContext, file: string): Promise<void> {
-  const json = file === '-' ? await readAll(context.terminal.stdin) : await read(file);
+interface AgentFlags {
+  readonly model?: string;
+  readonly tools?: string;
+  readonly instructions?: string;
+  readonly baseUrl?: string;
+  readonly secret?: string;
+}
+
+async function create(context: CliContext, nameOrFile: string, flags: AgentFlags): Promise<void> {
+  const body = Object.keys(flags).length === 0 ? await agentOfFile(context, nameOrFile) : agentOf(nameOrFile, flags);
   const { api } = await context.connect();
-  const agent = await ask(api.POST('/v1/agents', { body: parseAgent(json, file) }));
+  const agent = await ask(api.POST('/v1/agents', { body }));
   answer(context, `${agent.name} v${agent.version} (${agent.id})`, agent);
+}
+
+function agentOf(name: string, flags: AgentFlags): Schemas['NewAgent'] {
+  const { model = '', tools = '', instructions, baseUrl, secret } = flags;
+  const slash = model.indexOf('/');
+  const provider = slash < 0 ? model : model.slice(0, slash);
+  if (provider === '') {
+    const next = 'Say --model PROVIDER/NAME, such as --model openai/gpt-5.5; "dormouse models" lists them.';
+    throw new CliFailure(exitCodes.usage, 'an agent needs a model', next);
+  }
+  return {
+    name,
+    ...(instructions === undefined ? {} : { instructions }),
+    model: {
+      provider: provider as Schemas['NewAgent']['model']['provider'], // judged by the API
+      ...(slash < 0 ? {} : { name: model.slice(slash + 1) }),
+      ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
+      ...(secret === undefined ? {} : { api_key_secret: secret }),
+    },
+    tool_servers: tools.split(',').flatMap((tool) => tool.trim() || []),
+  };
+}
+
+async function agentOfFile(context: CliContext, file: string): Promise<Schemas['NewAgent']> {
+  return parseAgent(file === '-' ? await readAll(context.terminal.stdin) : await read(file), file);
 }
 
 async function read(file: string): Promise<string> {

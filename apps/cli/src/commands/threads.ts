@@ -153,7 +153,7 @@ export const noAgent = (): CliFailure =>
   new CliFailure(
     exitCodes.failed,
     'There is no agent yet.',
-    'Make one with: npx dormouse agents create FILE (the runtime describes its API at /openapi.json).',
+    'Make one with: npx dormouse agents create NAME --model demo',
   );
 
 export function wholeNumber(flag: string, text: string): number {

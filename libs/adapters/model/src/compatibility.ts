@@ -14,11 +14,16 @@ const compatibility = z.strictObject({
   short_call_ids: z.boolean().default(false),
   /** Send the instructions as the first user message, for chat templates without a system role. */
   system_as_user: z.boolean().default(false),
+  /** Begin the conversation with a user message, for templates and providers that refuse another beginning. */
+  user_first: z.boolean().default(false),
   /** Longest tool name that the endpoint accepts. */
   tool_name_characters_max: z.number().int().min(16).max(128).default(64),
 });
 
 export type Compatibility = z.infer<typeof compatibility>;
+
+/** Of an endpoint that differs in nothing. */
+export const standardCompatibility: Compatibility = compatibility.parse({});
 
 export type ParsedCompatibility =
   | { readonly ok: true; readonly compatibility: Compatibility }

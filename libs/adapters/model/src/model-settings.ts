@@ -5,6 +5,7 @@ import { unreachable } from '@dormouse/thread';
 import { parseCompatibility } from './compatibility.ts';
 import { demoPaceProblems } from './demo-pace.ts';
 import { type ProviderName, providerNames } from './model.ts';
+import { openAiApis } from './openai-model.ts';
 import { parseScript, type SettingProblem } from './script.ts';
 
 export type { SettingProblem } from './script.ts';
@@ -27,18 +28,19 @@ function problemsFor(provider: ProviderName, model: ModelConfig): readonly Setti
         : script.problems.map((problem) => ({ ...problem, pointer: `/parameters/script${problem.pointer}` }));
     }
     case 'openai-compatible':
-      return endpointProblems(model);
+      return [...nameProblems(model), ...endpointProblems(model)];
+    case 'openai':
+      return [...nameProblems(model), ...addressProblems(model), ...apiProblems(model)];
+    case 'anthropic':
+      return [...nameProblems(model), ...addressProblems(model)];
     default:
       return unreachable(provider);
   }
 }
 
 function endpointProblems(model: ModelConfig): readonly SettingProblem[] {
-  const problems: SettingProblem[] = [];
-  if (model.name === '') problems.push({ pointer: '/name', detail: 'is required for this provider' });
+  const problems: SettingProblem[] = [...addressProblems(model)];
   if (model.baseUrl === null) problems.push({ pointer: '/base_url', detail: 'is required for this provider' });
-  else if (!isHttpUrl(model.baseUrl))
-    problems.push({ pointer: '/base_url', detail: 'must be an http or https URL without user information' });
   const compatibility = parseCompatibility(model.parameters['compatibility']);
   if (!compatibility.ok)
     problems.push(
@@ -49,6 +51,19 @@ function endpointProblems(model: ModelConfig): readonly SettingProblem[] {
     );
   return problems;
 }
+
+const nameProblems = ({ name }: ModelConfig): readonly SettingProblem[] =>
+  name === '' ? [{ pointer: '/name', detail: 'is required for this provider' }] : [];
+
+const addressProblems = ({ baseUrl }: ModelConfig): readonly SettingProblem[] =>
+  baseUrl === null || isHttpUrl(baseUrl)
+    ? []
+    : [{ pointer: '/base_url', detail: 'must be an http or https URL without user information' }];
+
+const apiProblems = ({ parameters: { api } }: ModelConfig): readonly SettingProblem[] =>
+  api === undefined || openAiApis.some((each) => each === api)
+    ? []
+    : [{ pointer: '/parameters/api', detail: `must be one of ${openAiApis.join(', ')}` }];
 
 function isHttpUrl(value: string): boolean {
   const url = URL.parse(value);

@@ -6,13 +6,15 @@
 //   M3. A secret is read for the one origin it is sent to and never appears in a fault.
 import type { Model, ModelPart, ModelRequest } from '@dormouse/ports';
 import { ModelFault } from '@dormouse/ports';
+import { completeAnthropic } from './anthropic-model.ts';
 import { completeDemo } from './demo-model.ts';
 import { inPace } from './demo-pace.ts';
-import type { ModelDependencies } from './model-dependencies.ts';
+import type { HostedProvider, ModelDependencies } from './model-dependencies.ts';
 import { completeOpenAiCompatible } from './openai-compatible-model.ts';
+import { completeOpenAi } from './openai-model.ts';
 import { completeScripted } from './scripted-model.ts';
 
-export type ProviderName = 'demo' | 'scripted' | 'openai-compatible';
+export type ProviderName = 'demo' | 'scripted' | 'openai-compatible' | HostedProvider;
 
 const providers: Readonly<
   Record<ProviderName, (dependencies: ModelDependencies, request: ModelRequest) => AsyncIterable<ModelPart>>
@@ -20,6 +22,8 @@ const providers: Readonly<
   demo: ({ clock }, request) => inPace(clock, request, completeDemo(request)),
   scripted: completeScripted,
   'openai-compatible': completeOpenAiCompatible,
+  openai: completeOpenAi,
+  anthropic: completeAnthropic,
 };
 
 /** The providers this build knows. */

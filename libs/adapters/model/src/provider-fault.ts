@@ -9,6 +9,9 @@ import { Fault, ModelFault } from '@dormouse/ports';
 const detailCharactersMax = 500;
 const causesMax = 8;
 const temporaryFaults = new Set(['UNAVAILABLE', 'STATE_UNAVAILABLE']);
+/** How providers and inference servers name a prompt that is longer than the model's window. */
+const overflowWords =
+  /context[_ -]?(length|window|size)|maximum context|prompt is too long|input is too long|too many (input )?tokens|exceeds? .{0,40}tokens|request_too_large/i;
 const refusalCodes = /content[_ -]?(filter|policy|management)|safety|responsible[_ -]?ai|moderation/i;
 
 /** Timeouts, conflicts, early data, rate limits and every failure of the server itself. */
@@ -41,14 +44,14 @@ function fromApiCall(error: APICallError, secrets: readonly string[]): ModelFaul
   const status = error.statusCode ?? null;
   // A success that cannot be read is a broken stream, whatever the SDK calls it.
   const unreadable = status !== null && status < 300;
-  const refused =
-    status === 401 ||
-    status === 403 ||
-    (status === 400 && refusalCodes.test(`${error.message} ${error.responseBody ?? ''}`));
+  const words = `${error.message} ${error.responseBody ?? ''}`;
+  const overflown = status === 413 || (isRequestProblem(status) && overflowWords.test(words));
+  const refused = !overflown && (status === 401 || status === 403 || (status === 400 && refusalCodes.test(words)));
   return new ModelFault({
-    code: refused ? 'MODEL_REFUSED' : 'MODEL_FAILED',
+    code: codeOf(refused, overflown),
     detail: redact(status === null ? error.message : `the provider answered ${status}: ${error.message}`, secrets),
-    retryable: !refused && (unreadable || (status === null ? error.isRetryable : isRetryableStatus(status))),
+    retryable:
+      !refused && !overflown && (unreadable || (status === null ? error.isRetryable : isRetryableStatus(status))),
     status,
     retryAfterMs: retryAfterMs(error.responseHeaders ?? {}),
   });
@@ -61,14 +64,24 @@ export function streamFault(error: unknown): ModelFault {
   const words = `${'type' in said ? String(said.type) : ''} ${'code' in said ? String(said.code) : ''} ${message}`;
   const status =
     'code' in said && Number.isInteger(Number(said.code)) && Number(said.code) >= 400 ? Number(said.code) : null;
-  const refused = refusalCodes.test(words) || status === 401 || status === 403;
+  const overflown = (status === null || isRequestProblem(status)) && overflowWords.test(words);
+  const refused = !overflown && (refusalCodes.test(words) || status === 401 || status === 403);
   return new ModelFault({
-    code: refused ? 'MODEL_REFUSED' : 'MODEL_FAILED',
+    code: codeOf(refused, overflown),
     detail: `the provider broke off its answer: ${message}`.slice(0, detailCharactersMax),
-    retryable: !refused && !/invalid_request/.test(words) && (status === null || isRetryableStatus(status)),
+    retryable:
+      !refused && !overflown && !/invalid_request/.test(words) && (status === null || isRetryableStatus(status)),
     status,
   });
 }
+
+/** Where an overflow is said; a rate limit names tokens too, and passes. */
+const isRequestProblem = (status: number | null): boolean => status === 400 || status === 413 || status === 422;
+
+const codeOf = (refused: boolean, overflown: boolean): ModelFault['code'] => {
+  if (overflown) return 'CONTEXT_OVERFLOW';
+  return refused ? 'MODEL_REFUSED' : 'MODEL_FAILED';
+};
 
 /** `Retry-After` in seconds or as a date, or the millisecond form some providers add. */
 function retryAfterMs(headers: Readonly<Record<string, string>>): number | null {

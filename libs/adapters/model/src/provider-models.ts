@@ -10,8 +10,8 @@ import { type BoundedMap, createBoundedMap } from '@dormouse/collections';
 import type { ModelRequest } from '@dormouse/ports';
 import { streamingFetch } from './whole-answer.ts';
 
-/** All that distinguishes one object from another. */
-export interface ProviderModel {
+/** All that distinguishes one object for a compatible endpoint from another. */
+export interface CompatibleModel {
   readonly name: string;
   readonly baseUrl: string;
   readonly query: Readonly<Record<string, string>>;
@@ -23,14 +23,22 @@ export interface ProviderModel {
 const keptMax = 256;
 const kept = new WeakMap<typeof globalThis.fetch, BoundedMap<LanguageModelV4>>();
 
-export function providerModel(fetch: typeof globalThis.fetch, wanted: ProviderModel): LanguageModelV4 {
+/** The object that `make` made for `wanted` before, or now. (K1) */
+export function keptModel(
+  fetch: typeof globalThis.fetch,
+  wanted: readonly unknown[],
+  make: () => LanguageModelV4,
+): LanguageModelV4 {
   const models = kept.get(fetch) ?? createBoundedMap<LanguageModelV4>(keptMax);
   kept.set(fetch, models);
   const id = JSON.stringify(wanted);
-  return models.get(id) ?? models.set(id, made(fetch, wanted));
+  return models.get(id) ?? models.set(id, make());
 }
 
-function made(fetch: typeof globalThis.fetch, wanted: ProviderModel): LanguageModelV4 {
+export const compatibleModel = (fetch: typeof globalThis.fetch, wanted: CompatibleModel): LanguageModelV4 =>
+  keptModel(fetch, ['openai-compatible', wanted], () => made(fetch, wanted));
+
+function made(fetch: typeof globalThis.fetch, wanted: CompatibleModel): LanguageModelV4 {
   const { name, baseUrl, query, stream, streamUsage, parameters } = wanted;
   const provider = createOpenAICompatible({
     name: 'openai-compatible',
@@ -48,7 +56,7 @@ const ownFields = new Set(['model', 'messages', 'tools', 'stream']);
 /** The value of a parameter is sent; null leaves a field out. */
 function withParameters(
   body: Record<string, unknown>,
-  parameters: ProviderModel['parameters'],
+  parameters: CompatibleModel['parameters'],
 ): Record<string, unknown> {
   const asked = Object.entries(parameters).filter(([name]) => name !== 'compatibility' && !ownFields.has(name));
   const merged = { ...body, ...Object.fromEntries(asked) };

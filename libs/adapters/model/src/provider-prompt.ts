@@ -5,7 +5,7 @@
 //   Q2. A model without image input never gets an image: a placeholder replaces it, text items stay. R45
 //   Q3. Neighbouring user messages become one, and plain text stays a plain string on the wire: this also satisfies
 //       chat templates that demand alternation, and servers that accept only strings.
-//   Q4. An assistant message is never empty.
+//   Q4. No message is empty: strict providers refuse one that holds white space only.
 import type {
   LanguageModelV4FilePart,
   LanguageModelV4Message,
@@ -48,7 +48,16 @@ export async function providerPrompt(
   const writer: Writer = { ...settings, images: request.model.images, prompt: [] };
   if (request.instructions.trim() !== '') writeInstructions(writer, request.instructions);
   for (const message of messages) await write(writer, message);
-  return writer.prompt;
+  return settings.compatibility.user_first ? userFirst(writer.prompt) : writer.prompt;
+}
+
+function userFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const first = prompt.findIndex(({ role }) => role !== 'system');
+  if (first < 0 || prompt[first]?.role === 'user') return prompt;
+  return prompt.toSpliced(first, 0, {
+    role: 'user',
+    content: [{ type: 'text', text: '[An event begins the conversation.]' }],
+  });
 }
 
 function writeInstructions(writer: Writer, instructions: string): void {
@@ -95,7 +104,7 @@ function addAssistant(writer: Writer, message: Extract<ModelMessage, { role: 'as
   const content: AssistantParts = [];
   if (message.reasoning !== undefined && writer.compatibility.reasoning_history)
     content.push({ type: 'reasoning', text: message.reasoning });
-  if (message.text !== '') content.push({ type: 'text', text: message.text });
+  if (message.text.trim() !== '') content.push({ type: 'text', text: message.text });
   for (const call of message.toolCalls) {
     content.push({
       type: 'tool-call',
@@ -174,7 +183,8 @@ async function userParts(writer: Writer, content: Content): Promise<readonly Use
   return Promise.all(
     content.map(async (item): Promise<UserPart> => {
       if (item.type === 'image' && writer.images) return imagePart(writer, item);
-      return { type: 'text', text: await itemText(writer, item, 'not shown: this model takes no images') };
+      const text = await itemText(writer, item, 'not shown: this model takes no images');
+      return { type: 'text', text: text.trim() === '' ? '[an empty message]' : text }; // (Q4)
     }),
   );
 }

@@ -139,6 +139,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Providers that can be asked, and the models that they list */
+        get: operations["listModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/parked": {
         parameters: {
             query?: never;
@@ -943,7 +960,7 @@ export interface components {
                     [key: string]: unknown;
                 };
                 /** @enum {string} */
-                provider: "demo" | "scripted" | "openai-compatible";
+                provider: "demo" | "scripted" | "openai-compatible" | "openai" | "anthropic";
             };
             name: string;
             /** @default {} */
@@ -1075,6 +1092,20 @@ export interface components {
             /** @default false */
             trust_annotations?: boolean;
         };
+        /** @description A model as its provider names it; the window is null where it is not said. */
+        OfferedModel: {
+            context_window_tokens: number | null;
+            name: string;
+        };
+        /** @description A provider, where its key comes from, and `detail`: what is missing, or why it has no list of models. */
+        OfferedProvider: {
+            base_url: string | null;
+            detail: string | null;
+            /** @enum {string} */
+            key: "not_needed" | "of_the_agent" | "secret" | "environment" | "missing";
+            models: components["schemas"]["OfferedModel"][];
+            provider: string;
+        };
         ParkedDetails: {
             inputs: components["schemas"]["ParkedInput"][];
             /** Format: date-time */
@@ -1137,9 +1168,9 @@ export interface components {
             since: string;
             time_zone: string;
         };
-        /** @description The value is encrypted, never given back, and sent to the named origins only. */
+        /** @description The value is encrypted, never given back, and sent to the named origins only. Only a secret named like a hosted provider (`openai`, `anthropic`) may leave them out: it goes to the address of that provider. */
         SecretContent: {
-            origins: string[];
+            origins?: string[];
             value: string;
         };
         SecretName: {
@@ -1835,6 +1866,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OfferedProvider"][];
+                    };
+                };
             };
             /** @description A problem document. */
             default: {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { agentOperations } from './agents.ts';
 import { listOf, listQuery, name, nullableTime, time } from './field.ts';
 import { messageOperations } from './messages.ts';
+import { modelOperations } from './models.ts';
 import { admin, type Operation, operation } from './operation.ts';
 import { parkedOperations } from './parked.ts';
 import { secretOperations } from './secrets.ts';
@@ -85,6 +86,7 @@ export const systemOperations = {
 
 export const allOperations: readonly Operation[] = [
   ...Object.values(agentOperations),
+  ...Object.values(modelOperations),
   ...Object.values(secretOperations),
   ...Object.values(toolServerOperations),
   ...Object.values(threadOperations),

@@ -4,10 +4,11 @@ import { listOf, listQuery, origin, time } from './field.ts';
 import { admin, operation } from './operation.ts';
 
 export const secretContent = z
-  .strictObject({ value: z.string().min(1).max(65_536), origins: z.array(origin).min(1).max(50) })
+  .strictObject({ value: z.string().min(1).max(65_536), origins: z.array(origin).min(1).max(50).optional() })
   .meta({
     id: 'SecretContent',
-    description: 'The value is encrypted, never given back, and sent to the named origins only.',
+    description:
+      'The value is encrypted, never given back, and sent to the named origins only. Only a secret named like a hosted provider (`openai`, `anthropic`) may leave them out: it goes to the address of that provider.',
   });
 
 export const secretName = z

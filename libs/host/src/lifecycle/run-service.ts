@@ -167,6 +167,7 @@ async function startIngress(config: ClusterConfig, platform: Platform, undo: Und
     gate: rateGateOf(config, platform),
     arrivals: arrivalLimitsOf(config),
     ingress,
+    models: platform.models,
     callbacks: null,
     clock: platform.clock,
     devClock: null,

@@ -106,6 +106,7 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
     gate: rateGateOf(config, platform),
     arrivals: arrivalLimitsOf(config),
     ingress,
+    models: platform.models,
     callbacks: made.callbackGateway(),
     clock: platform.clock,
     devClock: isLocalOnly(config) ? platform.clock : null,

@@ -3,7 +3,7 @@
 // Invariants:
 //   P3. `close` releases in the order of dependence: clients first, stores last.
 import { createGuardedFetch, createToolTransport, parseOutboundAllow } from '@dormouse/adapter-http';
-import { createModel } from '@dormouse/adapter-model';
+import { createModel, createModelCatalog, type ModelCatalog, standardOrigins } from '@dormouse/adapter-model';
 import { openTracer } from '@dormouse/adapter-telemetry';
 import {
   type Entropy,
@@ -16,14 +16,14 @@ import {
   type ToolTransport,
 } from '@dormouse/ports';
 import { inputBusWithSpans, tracedTransport, type Tracing, workBusWithSpans } from '@dormouse/runtime';
-import { type Config, standardVariables } from '../config.ts';
+import { type Config, providerEnvironment, standardVariables } from '../config.ts';
 import { inRequestTrace } from '../http/server/request-spans.ts';
 import { version } from '../version.ts';
 import { type ArgumentValidator, createArgumentValidator } from './argument-validator.ts';
 import { observeBuses } from './bus-gauges.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
 import type { KeyRing } from './key-ring.ts';
-import { createSealer, secretReader } from './sealer.ts';
+import { createSealer, secretFinder, secretReader } from './sealer.ts';
 import { systemEntropy } from './system-entropy.ts';
 import { observeThreads } from './thread-gauges.ts';
 import { type Need, openTopology, type Topology, type TopologyTraits } from './topology.ts';
@@ -33,6 +33,9 @@ export interface Platform {
   readonly traits: TopologyTraits;
   readonly transport: ToolTransport;
   readonly model: Model;
+  readonly models: ModelCatalog;
+  /** Where a secret that is named like a provider goes when it names no origin itself. */
+  readonly secretOrigins: Readonly<Record<string, string>>;
   readonly argumentValidator: ArgumentValidator;
   readonly keys: KeyRing;
   readonly sealer: Sealer;
@@ -64,14 +67,18 @@ export async function openPlatform(
   const stores = tracer.isOn ? storesInTraces(topology, tracing) : topology.stores;
   observeThreads(metrics, stores.directory, clock, () => topology.isFirst());
   const sealer = createSealer(keys.key('secrets'));
-  const secret = secretReader(stores.secrets, sealer);
+  const findSecret = secretFinder(stores.secrets, sealer);
+  const secret = secretReader(findSecret);
   const rules = [...traits.outboundAllow, config.OUTBOUND_ALLOW].join(',');
   const outboundAllow = parseOutboundAllow(rules).rules;
   const guarded = createToolTransport({ outboundAllow, secrets: secret });
   const transport = tracedTransport(guarded, tracing);
   const outbound = createGuardedFetch({ outboundAllow });
   const blob = (tenant: string, sha256: string) => stores.blobs.get(tenant, sha256);
-  const model = createModel({ fetch: outbound.fetch, secret, blob, clock });
+  const environment = traits.hasBroker === true ? {} : providerEnvironment();
+  const asked = { fetch: outbound.fetch, secret: findSecret, environment, blob, clock };
+  const model = createModel(asked);
+  const models = createModelCatalog(asked);
   const argumentValidator = createArgumentValidator(logger);
   const close = async (): Promise<void> => {
     await Promise.all([guarded.close(), outbound.close(), argumentValidator.close()]); // (P3)
@@ -79,7 +86,8 @@ export async function openPlatform(
     await tracer.close();
   };
   return {
-    ...{ stores, traits, transport, model, argumentValidator, keys, sealer, clock, logger, metrics, tracing },
+    ...{ stores, traits, transport, model, models, argumentValidator, keys, sealer, clock, logger, metrics, tracing },
+    secretOrigins: standardOrigins(environment),
     entropy: systemEntropy,
     problem: (needs) => topology.problem(needs),
     stalled: () => topology.stalled(),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSealer, secretReader } from './sealer.ts';
+import { createSealer, secretFinder, secretReader } from './sealer.ts';
 
 const sealer = createSealer(new Uint8Array(32).fill(9));
 const owner = { tenant: 'acme', name: 'llm' };
@@ -31,9 +31,12 @@ describe('sealed secrets', () => {
       list: none,
       remove: none,
     };
-    const read = secretReader(secrets, sealer);
+    const find = secretFinder(secrets, sealer);
+    const read = secretReader(find);
     expect(await read('acme', 'llm', 'https://a.example')).toBe('value');
     await expect(read('acme', 'llm', 'https://b.example')).rejects.toMatchObject({ code: 'SECRET_UNUSABLE' });
     await expect(read('acme', 'none', 'https://a.example')).rejects.toMatchObject({ code: 'SECRET_UNUSABLE' });
+    expect(await find('acme', 'none', 'https://a.example')).toBeNull();
+    await expect(find('acme', 'llm', 'https://b.example')).rejects.toMatchObject({ code: 'SECRET_UNUSABLE' });
   });
 });

@@ -29,15 +29,25 @@ export function createSealer(key: Uint8Array): Sealer {
 }
 
 /** Looks a secret up for one destination. @throws Fault SECRET_UNUSABLE when there is none, or not for this origin. */
-export function secretReader(
-  secrets: Secrets,
-  sealer: Sealer,
-): (tenant: string, name: string, origin: string) => Promise<string> {
+/** A secret's value by tenant, name and the origin it is sent to; null when there is none of this name. */
+export type FindSecret = (tenant: string, name: string, origin: string) => Promise<string | null>;
+
+/** The result throws Fault SECRET_UNUSABLE for a secret that may not be sent to the origin. */
+export function secretFinder(secrets: Secrets, sealer: Sealer): FindSecret {
   return async (tenant, name, origin) => {
     const secret = await secrets.get(tenant, name);
-    if (secret === null) throw new Fault('SECRET_UNUSABLE', `there is no secret named ${name}`);
+    if (secret === null) return null;
     if (!secret.origins.includes(origin))
       throw new Fault('SECRET_UNUSABLE', `the secret ${name} may not be sent to ${origin}`); // (S2)
     return sealer.open({ tenant, name }, secret.sealed);
+  };
+}
+
+/** The same where a secret must exist: the result throws Fault SECRET_UNUSABLE too when there is none. */
+export function secretReader(find: FindSecret): (tenant: string, name: string, origin: string) => Promise<string> {
+  return async (tenant, name, origin) => {
+    const value = await find(tenant, name, origin);
+    if (value === null) throw new Fault('SECRET_UNUSABLE', `there is no secret named ${name}`);
+    return value;
   };
 }

@@ -66,7 +66,7 @@ export interface Model {
   complete(request: ModelRequest): AsyncIterable<ModelPart>;
 }
 
-type ModelFaultCode = 'MODEL_FAILED' | 'MODEL_REFUSED' | 'TOO_MANY_CALLS';
+type ModelFaultCode = 'MODEL_FAILED' | 'MODEL_REFUSED' | 'CONTEXT_OVERFLOW' | 'TOO_MANY_CALLS';
 
 /** The provider failed. `retryAfterMs` is the provider's own request, if it sent one. */
 export class ModelFault extends Error {

@@ -39,6 +39,8 @@ export interface IngressPorts extends IngressStores {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly sealer: Sealer;
+  /** Where a secret of this name goes when it names no origin. Default: none. */
+  readonly secretOrigins?: Readonly<Record<string, string>>;
   /** Signs thread tokens; the same in every process, kept out of every store. */
   readonly signingKey: Uint8Array;
 }

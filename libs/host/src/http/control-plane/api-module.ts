@@ -1,8 +1,10 @@
 // The Nest module: the controllers, and the few values that are injected into them by name.
+import type { ModelCatalog } from '@dormouse/adapter-model';
 import type { Clock } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AgentController } from './agent-controller.ts';
+import { ModelController } from './model-controller.ts';
 import { ParkedController } from './parked-controller.ts';
 import { SecretController } from './secret-controller.ts';
 import { SystemController } from './system-controller.ts';
@@ -10,10 +12,11 @@ import { ThreadController } from './thread-controller.ts';
 import { ThreadDetailController } from './thread-detail-controller.ts';
 import { ToolServerController } from './tool-server-controller.ts';
 import type { ProcessClock } from '../../platform/process-clock.ts';
-import { CLOCK, DEV_CLOCK, INGRESS } from './tokens.ts';
+import { CLOCK, DEV_CLOCK, INGRESS, MODELS } from './tokens.ts';
 
 export interface ApiParts {
   readonly ingress: Ingress;
+  readonly models: ModelCatalog;
   readonly clock: Clock;
   /** Null where time must not be moved. */
   readonly devClock: ProcessClock | null;
@@ -21,11 +24,12 @@ export interface ApiParts {
 
 @Module({})
 export class ApiModule {
-  static over({ ingress, clock, devClock }: ApiParts): DynamicModule {
+  static over({ ingress, models, clock, devClock }: ApiParts): DynamicModule {
     return {
       module: ApiModule,
       controllers: [
         AgentController,
+        ModelController,
         SecretController,
         ToolServerController,
         ThreadController,
@@ -35,6 +39,7 @@ export class ApiModule {
       ],
       providers: [
         { provide: INGRESS, useValue: ingress },
+        { provide: MODELS, useValue: models },
         { provide: CLOCK, useValue: clock },
         { provide: DEV_CLOCK, useValue: devClock },
       ],

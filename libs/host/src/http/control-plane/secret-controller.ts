@@ -21,12 +21,8 @@ export class SecretController {
   async put(@OperationCall() { tenant, params, body }: Call<Operations['put']>): Promise<Reply> {
     if (!nameSchema.safeParse(params.name).success)
       throw new HttpProblem('INVALID_BODY', 'This is no name for a secret.');
-    await this.ingress.secrets.put(
-      tenant,
-      params.name,
-      body.value,
-      body.origins.map((origin) => new URL(origin).origin),
-    );
+    const origins = body.origins?.map((origin) => new URL(origin).origin) ?? null;
+    unwrap(await this.ingress.secrets.put(tenant, params.name, body.value, origins));
     return noContent;
   }
 

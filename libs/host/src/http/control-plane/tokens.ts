@@ -1,4 +1,5 @@
 // Injection tokens of the controllers; explicit, because nothing here relies on emitted types.
 export const INGRESS = Symbol('ingress');
+export const MODELS = Symbol('models');
 export const CLOCK = Symbol('clock');
 export const DEV_CLOCK = Symbol('development clock');

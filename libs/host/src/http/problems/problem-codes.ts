@@ -302,6 +302,12 @@ const turnCodes = {
     'Why a thread is parked: the process that owns it is of an earlier version, and does not know something that a newer one has written. Nothing is lost.',
     'Go on with the upgrade: a process that knows it lets the thread go on by itself.',
   ),
+  CONTEXT_OVERFLOW: entry(
+    null,
+    'Context overflow',
+    'The conversation is longer than the window of the model: the provider refused the prompt. Nothing was lost, and nothing is tried again.',
+    'Fork the thread at an earlier position, or open a new thread with a summary of this one; for later threads, make a version of the agent whose model has a larger window. Long results of tools use the most: let a tool return less.',
+  ),
   TOO_MANY_CALLS: entry(
     null,
     'Too many calls',

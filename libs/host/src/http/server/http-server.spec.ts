@@ -32,7 +32,7 @@ const callbacks = { receive: async () => ({ status: 200 }) } as never;
 /** Most dependencies are never called, so they are placeholders. */
 async function started(): Promise<FastifyInstance> {
   const options: HttpServerOptions = {
-    ...{ ingress, callbacks, gate, logger: nobody },
+    ...{ ingress, models: nobody, callbacks, gate, logger: nobody },
     ...{ clock: createManualClock(), devClock: null, hosts: new Set(), version: '0', ready: async () => null },
   };
   server = await createHttpServer(options);

@@ -2,6 +2,8 @@
 //
 // Invariants:
 //   S1. The value passes through here once, on its way to the seal; it is never read back, logged or returned.
+//   S3. A secret that names no origin goes to the standard address of the provider that it is named like; another one
+//       is refused.
 //   S2. A secret that a tool server or an agent's latest version uses is not deleted.
 import type {
   Agents,
@@ -15,12 +17,13 @@ import type {
   ToolServers,
 } from '@dormouse/ports';
 import { unreachable } from '@dormouse/thread';
-import { answered, type Answered, notFound, refused } from '../refusal.ts';
+import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
 import type { ListPage } from '../read/thread-page.ts';
 import { cutPage } from '../read/whole-list.ts';
 
 export interface SecretApi {
-  put(tenant: string, name: string, value: string, origins: readonly string[]): Promise<void>;
+  /** `origins`: null for the standard one of this name. (S3) */
+  put(tenant: string, name: string, value: string, origins: readonly string[] | null): Promise<Answered<null>>;
   list(tenant: string, page: PageRequest): Promise<ListPage<SealedSecret>>;
   remove(tenant: string, name: string): Promise<Answered<null>>;
 }
@@ -31,6 +34,8 @@ export interface SecretPorts {
   readonly toolServers: ToolServers;
   readonly clock: Clock;
   readonly sealer: Sealer;
+  /** By the name of the secret. Default: none. */
+  readonly secretOrigins?: Readonly<Record<string, string>>;
 }
 
 const pageLimit = 200;
@@ -38,14 +43,12 @@ const pageLimit = 200;
 export function createSecretApi(ports: SecretPorts): SecretApi {
   const { secrets, clock, sealer } = ports;
   return {
-    async put(tenant, name, value, origins) {
-      await secrets.put({
-        tenant,
-        name,
-        origins,
-        sealed: sealer.seal({ tenant, name }, value),
-        createdAt: clock.now(),
-      });
+    async put(tenant, name, value, given) {
+      const origins = given ?? standardOrigins(ports, name);
+      if (origins === null) return invalid([{ pointer: '/origins', detail: 'is required for a secret of this name' }]);
+      const sealed = sealer.seal({ tenant, name }, value);
+      await secrets.put({ tenant, name, origins, sealed, createdAt: clock.now() });
+      return answered(null);
     },
     list: async (tenant, page) => cutPage(await secrets.list(tenant), page, ({ name }) => [name]),
     async remove(tenant, name) {
@@ -58,6 +61,12 @@ export function createSecretApi(ports: SecretPorts): SecretApi {
   };
 }
 
+/** (S3) */
+function standardOrigins({ secretOrigins = {} }: SecretPorts, name: string): readonly string[] | null {
+  const origin = Object.hasOwn(secretOrigins, name) ? secretOrigins[name] : undefined;
+  return origin === undefined ? null : [origin];
+}
+
 async function isUsed(ports: SecretPorts, tenant: string, name: string): Promise<boolean> {
   const inServers = await some(
     (cursor) => ports.toolServers.list(tenant, { limit: pageLimit, cursor }),
@@ -67,7 +76,7 @@ async function isUsed(ports: SecretPorts, tenant: string, name: string): Promise
     inServers ||
     (await some(
       (cursor) => ports.agents.list(tenant, { limit: pageLimit, cursor }),
-      (agent) => agent.model.apiKeySecret === name,
+      ({ model }) => (model.apiKeySecret ?? model.provider) === name,
     ))
   );
 }

@@ -1,0 +1,69 @@
+// `dormouse secrets`: set, list, delete. A value is read from stdin or from a prompt that does not echo, never from the
+// command line, where other users of the machine and the shell's history would see it.
+import { isCancel, password } from '@clack/prompts';
+import { text as readAll } from 'node:stream/consumers';
+import { ask, everyItem, type Schemas } from '@dormouse/client';
+import type { Command } from 'commander';
+import { cleanLine } from '../clean-text.ts';
+import { answer, type CliContext, table } from '../context.ts';
+import { CliFailure, exitCodes } from '../exit-code.ts';
+import type { RunCommand } from '../command.ts';
+
+export function addSecretCommands(program: Command, run: RunCommand): void {
+  const secrets = program.command('secrets').description('keys of providers and tool servers: set, list, delete');
+  secrets
+    .command('list', { isDefault: true })
+    .description('names and where each may be sent; never a value')
+    .action(() => run(list));
+  secrets
+    .command('set <name>')
+    .description('set a secret; the value comes from stdin or a prompt that does not echo')
+    .option(
+      '--origin <url...>',
+      'where it may be sent, such as https://api.example.com; openai and anthropic need none',
+    )
+    .action((name: string, { origin }: { readonly origin?: readonly string[] }) =>
+      run((context) => set(context, name, origin)),
+    );
+  secrets
+    .command('delete <name>')
+    .description('delete a secret that nothing uses')
+    .action((secret: string) =>
+      run(async (context) => {
+        const { api } = await context.connect();
+        await ask(api.DELETE('/v1/secrets/{secret}', { params: { path: { secret } } }));
+        answer(context, `${secret} is deleted`, { name: secret, deleted: true });
+      }),
+    );
+}
+
+async function list(context: CliContext): Promise<void> {
+  const { api } = await context.connect();
+  const found: Schemas['SecretName'][] = [];
+  for await (const secret of everyItem((cursor) => ask(api.GET('/v1/secrets', { params: { query: { cursor } } }))))
+    found.push(secret);
+  if (context.json) return found.forEach((secret) => answer(context, '', secret));
+  if (found.length === 0) return context.terminal.err('No secrets yet. Set one with: npx dormouse secrets set openai');
+  const rows = found.map(({ name, origins }) => [cleanLine(name), cleanLine(origins.join(', '))]);
+  context.terminal.out(table([['SECRET', 'MAY BE SENT TO'], ...rows]));
+}
+
+async function set(context: CliContext, secret: string, origins: readonly string[] | undefined): Promise<void> {
+  const value = await valueOf(context, secret);
+  const { api } = await context.connect();
+  const body = { value, ...(origins === undefined ? {} : { origins: [...origins] }) };
+  await ask(api.PUT('/v1/secrets/{secret}', { params: { path: { secret } }, body }));
+  answer(context, `${secret} is set`, { name: secret });
+}
+
+async function valueOf({ terminal }: CliContext, name: string): Promise<string> {
+  const value = terminal.interactive ? await prompted(name) : (await readAll(terminal.stdin)).replace(/\r?\n$/, '');
+  if (value !== '') return value;
+  const next = `Type it at the prompt, or: printf %s "$KEY" | npx dormouse secrets set ${name}`;
+  throw new CliFailure(exitCodes.usage, 'the value is empty', next);
+}
+
+async function prompted(name: string): Promise<string> {
+  const typed = await password({ message: `Value of ${name}` });
+  return isCancel(typed) ? '' : typed;
+}

@@ -1,0 +1,20 @@
+import type { ModelCatalog } from '@dormouse/adapter-model';
+import { Controller, Inject } from '@nestjs/common';
+import { modelOperations } from '../../api/models.ts';
+import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
+import { type Reply, reply } from '../data-plane/reply.ts';
+import { MODELS } from './tokens.ts';
+
+@Controller()
+export class ModelController {
+  private readonly models: ModelCatalog;
+
+  constructor(@Inject(MODELS) models: ModelCatalog) {
+    this.models = models;
+  }
+
+  @Operate(modelOperations.list)
+  async list(@OperationCall() { tenant }: Call<(typeof modelOperations)['list']>): Promise<Reply> {
+    return reply(200, { data: await this.models.list(tenant) });
+  }
+}
