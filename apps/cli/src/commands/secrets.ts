@@ -31,7 +31,7 @@ export function addSecretCommands(program: Command, run: RunCommand): void {
     .action((secret: string) =>
       run(async (context) => {
         const { api } = await context.connect();
-        await ask(api.DELETE('/v1/secrets/{secret}', { params: { path: { secret } } }));
+        await ask(api.DELETE('/v1/secrets/{name}', { params: { path: { name: secret } } }));
         answer(context, `${secret} is deleted`, { name: secret, deleted: true });
       }),
     );
@@ -52,7 +52,7 @@ async function set(context: CliContext, secret: string, origins: readonly string
   const value = await valueOf(context, secret);
   const { api } = await context.connect();
   const body = { value, ...(origins === undefined ? {} : { origins: [...origins] }) };
-  await ask(api.PUT('/v1/secrets/{secret}', { params: { path: { secret } }, body }));
+  await ask(api.PUT('/v1/secrets/{name}', { params: { path: { name: secret } }, body }));
   answer(context, `${secret} is set`, { name: secret });
 }
 

@@ -59,7 +59,7 @@ async function list(context: CliContext): Promise<void> {
 
 async function show(context: CliContext, name: string): Promise<void> {
   const { api } = await context.connect();
-  const server = await ask(api.GET('/v1/tool-servers/{server}', { params: { path: { server: name } } }));
+  const server = await ask(api.GET('/v1/tool-servers/{name}', { params: { path: { name } } }));
   answer(context, describeServer(server), server);
 }
 
