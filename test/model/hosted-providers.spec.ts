@@ -84,7 +84,10 @@ describe.each(apis)('%s %o', (provider, model) => {
     const said = await parts(provider, { model });
     expect(textOf(said)).toBe('heard: hello');
     expect(said.length).toBeGreaterThan(2);
-    expect(said.at(-1)).toEqual({ part: 'finish', reason: 'stop', usage: { inputTokens: 11, outputTokens: 7 } });
+    expect(said.at(-1)).toMatchObject({
+      ...{ part: 'finish', reason: 'stop', usage: { inputTokens: 11, outputTokens: 7 } },
+      details: { responseId: expect.any(String), responseModel: 'some-model' },
+    });
   });
 
   it('is offered tools by names it takes, and calls two at once', async () => {

@@ -79,7 +79,7 @@ describe('a completion of an OpenAI-compatible endpoint', () => {
     expect(await parts()).toEqual([
       { part: 'text', text: 'Hel' },
       { part: 'text', text: 'lo.' },
-      { part: 'finish', reason: 'stop', usage: { inputTokens: 11, outputTokens: 3 } },
+      { part: 'finish', reason: 'stop', usage: { inputTokens: 11, outputTokens: 3 }, details: expect.anything() },
     ]);
   });
 
@@ -139,7 +139,7 @@ describe('a completion of an OpenAI-compatible endpoint', () => {
     expect(await parts({ model: { parameters: { compatibility: { stream_usage: false } } } })).toEqual([
       { part: 'reasoning', text: 'Hm.' },
       { part: 'text', text: 'Yes.' },
-      { part: 'finish', reason: 'stop', usage: { inputTokens: 0, outputTokens: 2 } },
+      { part: 'finish', reason: 'stop', usage: { inputTokens: 0, outputTokens: 2 }, details: expect.anything() },
     ]);
     expect(sent()).not.toHaveProperty('stream_options');
   });
@@ -160,7 +160,7 @@ describe('a completion of an OpenAI-compatible endpoint', () => {
       { part: 'text', text: 'Whole.' },
       { part: 'tool_input', index: 0, text: '{"city":"Oslo"}' },
       { part: 'tool_call', providerCallId: 'a', operation: 'weather', arguments: '{"city":"Oslo"}' },
-      { part: 'finish', reason: 'tool_calls', usage: { inputTokens: 5, outputTokens: 6 } },
+      { part: 'finish', reason: 'tool_calls', usage: { inputTokens: 5, outputTokens: 6 }, details: expect.anything() },
     ]);
     expect(sent()).toMatchObject({ stream: false });
     expect(sent()).not.toHaveProperty('stream_options');

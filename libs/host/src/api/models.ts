@@ -2,12 +2,10 @@
 import { z } from 'zod';
 import { operation, reader } from './operation.ts';
 
-const offeredModel = z
-  .object({ name: z.string(), context_window_tokens: z.int().nullable() })
-  .meta({
-    id: 'OfferedModel',
-    description: 'A model as its provider names it; the window is null where it is not said.',
-  });
+const offeredModel = z.object({ name: z.string(), context_window_tokens: z.int().nullable() }).meta({
+  id: 'OfferedModel',
+  description: 'A model as its provider names it; the window is null where it is not said.',
+});
 
 export const offeredProvider = z
   .object({
