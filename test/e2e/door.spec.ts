@@ -100,12 +100,29 @@ describe('the door', () => {
   );
 
   it('finds nothing where an address cannot be one of ours', async () => {
-    for (const path of ['/v1/threads/%zz', '/v1/threads/%ff', `/v1/threads/${'x'.repeat(5_000)}`, '/v1/agents/', '/']) {
+    for (const path of [
+      '/v1/threads/%zz',
+      '/v1/threads/%ff',
+      `/v1/threads/${'x'.repeat(5_000)}`,
+      '/v1/agents/',
+      '/v1',
+    ]) {
       const { json, headers } = await at.request('GET', path);
       expect([json.code, headers.get('x-request-id')]).toEqual(['NOT_FOUND', json.instance]);
     }
-    for (const method of ['PUT', 'DELETE', 'OPTIONS'])
-      expect((await at.request(method, '/v1/agents')).json.code).toBe('NOT_FOUND');
+  });
+
+  it('says which methods a path takes to one that it does not take', async () => {
+    for (const method of ['PUT', 'DELETE']) {
+      const refused = await at.request(method, '/v1/agents', undefined, { key: null });
+      expect([refused.status, refused.json.code, refused.headers.get('allow')]).toEqual([
+        ...[405, 'METHOD_NOT_ALLOWED', 'GET, HEAD, POST'],
+      ]);
+    }
+    const page = await at.request('POST', '/openapi.json', {});
+    expect([page.status, page.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect((await at.request('GET', `/v1/threads/${thread}/retry`)).headers.get('allow')).toBe('POST');
+    expect((await at.request('PATCH', '/v1/nothing', {})).status).toBe(404);
   });
 
   it('answers HEAD of the event stream, and does not go on', async () => {

@@ -34,7 +34,8 @@ describe('the metrics of a process', () => {
 
   it('count requests by route and status, never by path', async () => {
     await system.request('GET', '/v1/threads/thr_nothing');
-    await system.request('GET', '/nowhere/at/all');
+    await system.request('GET', '/v1/nowhere/at/all');
+    await system.request('POST', '/nowhere/at/all');
     const scrape = await scrapeOf(system);
     const route = 'GET /v1/threads/{id}';
     expect(valueOf(scrape, 'dormouse_http_requests_total', { route, status: '404' })).toBe(1);

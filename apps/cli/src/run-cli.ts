@@ -10,6 +10,7 @@ import { addAgentCommands } from './commands/agents.ts';
 import { addChatCommand } from './commands/chat.ts';
 import { addChoiceCommands } from './commands/choices.ts';
 import { addClockCommand } from './commands/clock.ts';
+import { addConsoleCommand } from './commands/console.ts';
 import { addEventCommand } from './commands/events.ts';
 import { addListeningCommands } from './commands/listening.ts';
 import { addLogCommands } from './commands/log.ts';
@@ -31,6 +32,7 @@ import type { Terminal } from './terminal.ts';
 
 const groups: readonly AddCommands[] = [
   addChatCommand,
+  addConsoleCommand,
   addMessageCommands,
   addThreadCommands,
   addWhyCommand,

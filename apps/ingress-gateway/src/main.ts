@@ -4,6 +4,6 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
   process.exit(1);
 }
 const { runService } = await import('@dormouse/host');
-await runService('ingress-gateway');
+await runService('ingress-gateway', new URL('../../console/dist/', import.meta.url));
 
 export {};

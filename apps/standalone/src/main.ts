@@ -10,6 +10,6 @@ const [{ runStandalone }, { startExampleTools }] = await Promise.all([
   import('@dormouse/host'),
   import('@dormouse/example-tools'),
 ]);
-await runStandalone(startExampleTools);
+await runStandalone(startExampleTools, new URL('../../console/dist/', import.meta.url));
 
 export {};

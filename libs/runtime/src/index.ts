@@ -12,6 +12,7 @@ export { createToolWatch, type ToolWatch } from './tool-health/tool-watch.ts';
 export { watchedFeed, watchedService, watchedTransport } from './tool-health/watched-ports.ts';
 export { type AgentContent } from './ingress-gateway/registry/agents.ts';
 export { allScopes, newKey } from './ingress-gateway/access/api-keys.ts';
+export type { OpenedSession, Session, SessionApi } from './ingress-gateway/access/sessions.ts';
 export { apiCodec, apiJson } from './ingress-gateway/read/api-json.ts';
 export { inputIdOf, publicId, type RequestOrigin, requestNames } from './ingress-gateway/access/client-id.ts';
 export type { Frame } from './ingress-gateway/watch/follow.ts';

@@ -7,6 +7,7 @@ import { modelOperations } from './models.ts';
 import { admin, type Operation, operation } from './operation.ts';
 import { parkedOperations } from './parked.ts';
 import { secretOperations } from './secrets.ts';
+import { sessionOperations } from './sessions.ts';
 import { threadDetailOperations } from './thread-details.ts';
 import { threadOperations } from './threads.ts';
 import { toolServerOperations } from './tool-servers.ts';
@@ -93,5 +94,6 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(messageOperations),
   ...Object.values(threadDetailOperations),
   ...Object.values(parkedOperations),
+  ...Object.values(sessionOperations),
   ...Object.values(systemOperations),
 ];

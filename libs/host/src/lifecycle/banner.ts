@@ -6,6 +6,8 @@ export interface Running {
   readonly url: string;
   readonly dataDir: string;
   readonly key: SeededKey;
+  /** Opens the console signed in; null without one. */
+  readonly code: string | null;
   readonly toolsUrl: string | null;
   /** Null when metrics are off. */
   readonly metricsUrl: string | null;
@@ -13,7 +15,7 @@ export interface Running {
   readonly isMetricsKeyWanted: boolean;
 }
 
-export function bannerText({ url, dataDir, key, toolsUrl, metricsUrl, isMetricsKeyWanted }: Running): string {
+export function bannerText({ url, dataDir, key, code, toolsUrl, metricsUrl, isMetricsKeyWanted }: Running): string {
   const lines = [
     '',
     `  Dormouse is up at ${url}`,
@@ -22,7 +24,9 @@ export function bannerText({ url, dataDir, key, toolsUrl, metricsUrl, isMetricsK
     ...(toolsUrl === null ? [] : [`  tools  ${toolsUrl}   (examples, used by the agent "assistant")`]),
     ...(metricsUrl === null ? [] : [`  metrics  ${metricsUrl}${isMetricsKeyWanted ? '   (with the key)' : ''}`]),
     '',
-    '  Type next, in another terminal:',
+    '  Open the console, signed in (the link works once, for ten minutes; npx dormouse console makes another):',
+    `    ${url}/${code === null ? '' : `?code=${code}`}`,
+    '  Or type, in another terminal:',
     `    npx dormouse chat${whereFlags(url, dataDir)}`,
     '  or see the API:',
     `    curl ${url}/openapi.json`,

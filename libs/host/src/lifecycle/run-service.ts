@@ -7,6 +7,7 @@
 //   R3. Stop: the HTTP server first, then the service, which drains, then the stores; exit code 0. A later signal ends
 //       it at once.
 import 'reflect-metadata';
+import { fileURLToPath } from 'node:url';
 import { Fault, type Logger } from '@dormouse/ports';
 import type { Service } from '@dormouse/runtime';
 import type { DynamicModule } from '@nestjs/common';
@@ -50,8 +51,8 @@ interface Progress {
   platform: Platform | null;
 }
 
-/** Runs until a signal comes. Never returns: it ends the process. */
-export async function runService(name: ServiceName): Promise<never> {
+/** Runs until a signal comes; the directory `builtConsole` need not be there. Never returns: it ends the process. */
+export async function runService(name: ServiceName, builtConsole: URL | null = null): Promise<never> {
   const { config, isSetup } = clusterConfigOrEnd();
   const logger = createJsonLogger(config.LOG_LEVEL, name);
   const stopped = stopSignal();
@@ -66,7 +67,8 @@ export async function runService(name: ServiceName): Promise<never> {
       );
       return finish(0, 'The topics and indexes are there.\n');
     }
-    await start(name, config, logger, stopped, undo);
+    const consoleDir = builtConsole && fileURLToPath(builtConsole);
+    await start({ name, consoleDir }, config, logger, stopped, undo);
   } catch (failure) {
     await unwind(undo);
     if (failure === interrupted) return finish(0, '');
@@ -90,8 +92,14 @@ function clusterConfigOrEnd(): { readonly config: ClusterConfig; readonly isSetu
 const clusterWanted =
   'one service per process needs DORMOUSE_KAFKA_BROKERS, DORMOUSE_MONGO_URL, DORMOUSE_REDIS_URL and DORMOUSE_MASTER_KEY; everything in one process needs none of them: npm start';
 
+/** A service, and the built console where it serves one. */
+interface Deployed {
+  readonly name: ServiceName;
+  readonly consoleDir: string | null;
+}
+
 async function start(
-  name: ServiceName,
+  { name, consoleDir }: Deployed,
   config: ClusterConfig,
   logger: Logger,
   stopped: Promise<unknown>,
@@ -118,7 +126,7 @@ async function start(
   undo.push(() => platform.close());
   undo.push(() => measured.close()); // the last push reads the stores
   await patiently(
-    () => parts[name](config, platform, undo),
+    () => parts[name](config, platform, undo, consoleDir),
     logger,
     stopped,
     (reason) => {
@@ -139,7 +147,7 @@ const needs: Readonly<Record<ServiceName, readonly Need[]>> = {
   notifier: ['kafka', 'mongo'],
 };
 
-type StartPart = (config: ClusterConfig, platform: Platform, undo: Undo) => Promise<void>;
+type StartPart = (config: ClusterConfig, platform: Platform, undo: Undo, consoleDir: string | null) => Promise<void>;
 
 const parts: Readonly<Record<ServiceName, StartPart>> = {
   'ingress-gateway': startIngress,
@@ -159,10 +167,15 @@ const parts: Readonly<Record<ServiceName, StartPart>> = {
   notifier: microservice(NotifierModule, (services) => services.notifier()),
 };
 
-async function startIngress(config: ClusterConfig, platform: Platform, undo: Undo): Promise<void> {
+async function startIngress(
+  config: ClusterConfig,
+  platform: Platform,
+  undo: Undo,
+  consoleDir: string | null,
+): Promise<void> {
   const ingress = servicesOf(config, platform, callbackBaseOf(config)).ingress();
   if (config.BOOTSTRAP_KEY !== undefined) await ingress.keys.ensure(clusterTenant, 'bootstrap', config.BOOTSTRAP_KEY);
-  await microservice(InputSweeperModule, (services) => services.inputSweeper())(config, platform, undo);
+  await microservice(InputSweeperModule, (services) => services.inputSweeper())(config, platform, undo, null);
   const door = await createHttpServer({
     gate: rateGateOf(config, platform),
     arrivals: arrivalLimitsOf(config),
@@ -171,6 +184,8 @@ async function startIngress(config: ClusterConfig, platform: Platform, undo: Und
     callbacks: null,
     clock: platform.clock,
     devClock: null,
+    consoleDir,
+    publicUrl: config.PUBLIC_URL ?? null,
     hosts: hostsOf(config),
     logger: platform.logger,
     metrics: platform.metrics,

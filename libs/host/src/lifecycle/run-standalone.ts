@@ -12,6 +12,7 @@ import type { Service } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Config, isCluster, readConfig } from '../config.ts';
 import { isLoopbackName } from '../http/door/caller.ts';
 import { createHttpServer, type HttpServer } from '../http/server/http-server.ts';
@@ -57,8 +58,8 @@ const oneTopology =
 /** For a failure that names a flag: npm consumes flags that come before the two dashes. */
 const flagsHint = 'A flag goes behind two dashes: npm start -- --port 7430\n';
 
-/** Runs until a signal comes. Never returns: it ends the process. */
-export async function runStandalone(startExampleTools: StartExampleTools): Promise<never> {
+/** Runs until a signal comes; the directory `builtConsole` need not be there. Never returns: it ends the process. */
+export async function runStandalone(startExampleTools: StartExampleTools, builtConsole: URL): Promise<never> {
   const reading = readConfig();
   if (reading.ok === 'help') return finish(0, reading.text);
   if (!reading.ok) return finish(1, settingsText(reading.problems));
@@ -66,7 +67,8 @@ export async function runStandalone(startExampleTools: StartExampleTools): Promi
   const stopped = stopSignal();
   const undo: Undo = [];
   try {
-    const starting = start(reading.config, startExampleTools, undo);
+    const consoleDir = fileURLToPath(builtConsole);
+    const starting = start(reading.config, { startExampleTools, consoleDir }, undo);
     const banner = await Promise.race([starting, stopped.then(() => null)]);
     if (banner === null) return finish(0, ''); // (R3) nothing was accepted yet, and what is on disk is whole
     process.stdout.write(banner);
@@ -82,8 +84,14 @@ export async function runStandalone(startExampleTools: StartExampleTools): Promi
   return finish(0, '');
 }
 
+/** What only the app has. */
+interface AppParts {
+  readonly startExampleTools: StartExampleTools;
+  readonly consoleDir: string;
+}
+
 /** Starts everything and returns the banner; `undo` collects what must be released, last first. */
-async function start(config: Config, startExampleTools: StartExampleTools, undo: Undo): Promise<string> {
+async function start(config: Config, { startExampleTools, consoleDir }: AppParts, undo: Undo): Promise<string> {
   const logger = createJsonLogger(config.LOG_LEVEL, 'standalone');
   const dataDir = resolve(config.DATA_DIR);
   const port = await resolvePort(config.HOST, config.PORT);
@@ -110,6 +118,8 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
     callbacks: made.callbackGateway(),
     clock: platform.clock,
     devClock: isLocalOnly(config) ? platform.clock : null,
+    consoleDir,
+    publicUrl: config.PUBLIC_URL ?? null,
     hosts: hostsOf(config),
     logger,
     metrics: platform.metrics,
@@ -133,7 +143,8 @@ async function start(config: Config, startExampleTools: StartExampleTools, undo:
   const metricsUrl = measured.text === null ? null : `${operations ?? url}/metrics`;
   const isMetricsKeyWanted = operations === null;
   const toolsUrl = examples?.url ?? null;
-  return bannerText({ url: config.PUBLIC_URL ?? url, dataDir, key, toolsUrl, metricsUrl, isMetricsKeyWanted });
+  const code = (await ingress.sessions.issueCode(key.key))?.code ?? null; // null: the key was revoked
+  return bannerText({ url: config.PUBLIC_URL ?? url, dataDir, key, code, toolsUrl, metricsUrl, isMetricsKeyWanted });
 }
 
 /** The operations port, where one is set; its address, or null. */

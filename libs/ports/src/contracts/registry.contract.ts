@@ -269,6 +269,19 @@ export function apiKeysContract(name: string, make: () => Promise<UnderTest<ApiK
       expect(await apiKeys.bySha256('')).toBeNull();
     });
 
+    it('what was derived from a key is found whole, and removed by exactly one of many', async () => {
+      const apiKeys = await opened.get();
+      const tenant = freshTenant();
+      const code: ApiKey = {
+        ...{ id: `ses_${tenant}`, tenant, name: 'laptop', keySha256: freshTenant(), scopes: ['read'] },
+        ...{ createdAt: 1, expiresAt: 2, derived: { use: 'code', fromSha256: freshTenant() } },
+      };
+      await apiKeys.insert(code);
+      expect(await apiKeys.bySha256(code.keySha256)).toEqual(code);
+      const removals = await Promise.all(Array.from({ length: 8 }, () => apiKeys.remove(tenant, code.id)));
+      expect(removals.filter((isRemoved) => isRemoved)).toHaveLength(1);
+    });
+
     it('a tenant’s keys are listed and removed, and nobody else’s', async () => {
       const apiKeys = await opened.get();
       const tenant = freshTenant();

@@ -10,6 +10,15 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   readonly createdAt: number;
   readonly expiresAt: number | null;
+  /** Absent for a key. */
+  readonly derived?: DerivedKey;
+}
+
+/** A credential that was given for a key, and is good no longer than that key: a session, or a code that opens one. */
+export interface DerivedKey {
+  readonly use: 'session' | 'code';
+  /** SHA-256 hex of the key. */
+  readonly fromSha256: string;
 }
 
 export interface ApiKeys {
@@ -17,6 +26,6 @@ export interface ApiKeys {
   bySha256(keySha256: string): Promise<ApiKey | null>;
   /** All of a tenant, oldest first: there are few. */
   list(tenant: string): Promise<readonly ApiKey[]>;
-  /** False when there is none. */
+  /** True for exactly one of several callers; false when there is none. */
   remove(tenant: string, id: string): Promise<boolean>;
 }

@@ -13,6 +13,7 @@ import { createParkedApi, type ParkedApi } from './write/parked.ts';
 import { createProbe, type Probe } from './registry/probe.ts';
 import { createReadableApi, type ReadableApi } from './read/readable-messages.ts';
 import { createRequestApi, type RequestApi } from './write/requests.ts';
+import { createSessionApi, type SessionApi } from './access/sessions.ts';
 import { createSecretApi, type SecretApi } from './registry/secrets.ts';
 import { createThreadLookup } from './write/thread-lookup.ts';
 import { createThreadPartsApi, type ThreadPartsApi } from './read/thread-parts.ts';
@@ -47,6 +48,7 @@ export interface IngressPorts extends IngressStores {
 
 export interface Ingress {
   readonly keys: KeyApi;
+  readonly sessions: SessionApi;
   readonly tokens: ThreadTokens;
   readonly once: Once;
   readonly agents: AgentApi;
@@ -72,8 +74,10 @@ export interface Ingress {
 export function createIngress(given: IngressPorts): Ingress {
   const ports = { ...given, threads: createThreadLookup(given), mintName: requestNames(given) };
   const watchTurn = createTurnWait(ports);
+  const keys = createKeyApi(ports);
   return {
-    keys: createKeyApi(ports),
+    keys,
+    sessions: createSessionApi(ports, keys),
     tokens: createThreadTokens(ports),
     once: onceByKey(ports),
     agents: createAgentApi(ports),

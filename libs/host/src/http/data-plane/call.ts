@@ -123,6 +123,6 @@ const unknownParameter = (field: string): HttpProblem =>
 const nothing = z.strictObject({});
 
 /** Where no body is defined an empty object counts as none; any field in it is a mistake of the sender. */
-function noBody(request: FastifyRequest): undefined {
+export function noBody(request: FastifyRequest): undefined {
   readBody(request.body, nothing, true);
 }

@@ -1,4 +1,5 @@
 import type { ApiKey } from '@dormouse/ports';
+import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { admin, answerer, talker, threadReader } from '../../api/operation.ts';
 import { authorize, type Caller, createDoorkeeper } from './caller.ts';
@@ -13,12 +14,14 @@ const record: ApiKey = {
   createdAt: 0,
   expiresAt: null,
 };
+const open = 'ab'.repeat(32);
 const grant = { tenant: 'acme', thread: 'thr_1', can: ['read'] as const, userId: 'ann' };
 const ingress = {
   keys: {
     authenticate: (key: string) => Promise.resolve(key === 'right' ? record : null),
     create: () => Promise.reject(new Error()),
     ensure: () => Promise.reject(new Error()),
+    inForce: () => Promise.reject(new Error()),
     list: () => Promise.reject(new Error()),
     revoke: () => Promise.reject(new Error()),
   },
@@ -26,11 +29,22 @@ const ingress = {
     issue: () => Promise.reject(new Error()),
     verify: (token: string) => Promise.resolve(token === 'dtt_right' ? grant : null),
   },
+  sessions: {
+    authenticate: (secret: string) =>
+      Promise.resolve(
+        secret === open ? { tenant: 'acme', name: 'laptop', scopes: ['read'] as const, expiresAt: 1 } : null,
+      ),
+    open: () => Promise.reject(new Error()),
+    close: () => Promise.reject(new Error()),
+    issueCode: () => Promise.reject(new Error()),
+    redeem: () => Promise.reject(new Error()),
+  },
 };
 const door = createDoorkeeper(ingress, new Set(['api.example']), { pass: () => Promise.resolve({}) });
 
 /** Whether it is returned synchronously or as a promise. */
-const identified = async (...asked: Parameters<typeof door.identify>): Promise<Caller> => await door.identify(...asked);
+const identified = async (headers: IncomingHttpHeaders, queryToken?: string, url = '/v1/agents'): Promise<Caller> =>
+  await door.identify({ url, headers }, queryToken);
 
 const codeOf = (act: () => unknown): string | null => {
   try {
@@ -66,12 +80,12 @@ describe('the doorkeeper', () => {
   });
 
   it('takes the tenant from the credential', async () => {
-    expect(await door.identify({ authorization: 'Bearer right' })).toMatchObject({
+    expect(await identified({ authorization: 'Bearer right' })).toMatchObject({
       tenant: 'acme',
       name: 'ci',
       only: null,
     });
-    expect(await door.identify({ authorization: 'bearer dtt_right' })).toMatchObject({
+    expect(await identified({ authorization: 'bearer dtt_right' })).toMatchObject({
       tenant: 'acme',
       name: 'ann',
       only: { thread: 'thr_1' },
@@ -80,7 +94,7 @@ describe('the doorkeeper', () => {
 
   it('carries what the gate says of the rate', async () => {
     const near = createDoorkeeper(ingress, new Set(), { pass: async () => ({ ratelimit: 'r=1' }) });
-    const caller = await near.identify({ authorization: 'Bearer right' });
+    const caller = await near.identify({ url: '/v1/agents', headers: { authorization: 'Bearer right' } });
     expect(caller).toMatchObject({ tenant: 'acme', rate: { ratelimit: 'r=1' } });
   });
 
@@ -95,8 +109,37 @@ describe('the doorkeeper', () => {
   });
 
   it('takes a thread token in the query, and never a key', async () => {
-    expect(await door.identify({}, 'dtt_right')).toMatchObject({ only: { thread: 'thr_1' } });
+    expect(await identified({}, 'dtt_right')).toMatchObject({ only: { thread: 'thr_1' } });
     await expect(identified({}, 'right')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+});
+
+describe('a session’s cookie', () => {
+  const cookie = `other=1; dormouse_session_7420=${open}`;
+  const own = { host: 'localhost:7420', cookie, 'sec-fetch-site': 'same-origin' };
+
+  it('K5 counts for a request that a page of this origin makes to the API', async () => {
+    expect(await identified(own)).toMatchObject({ tenant: 'acme', name: 'laptop', scopes: ['read'], only: null });
+  });
+
+  it.each([
+    ['from another site', { ...own, 'sec-fetch-site': 'cross-site' }, '/v1/agents'],
+    ['from another port of this host', { ...own, 'sec-fetch-site': 'same-site' }, '/v1/agents'],
+    ['typed into the address bar', { ...own, 'sec-fetch-site': 'none' }, '/v1/agents'],
+    ['of what says nothing of where it is from', { host: own.host, cookie }, '/v1/agents'],
+    ['at another door', own, '/metrics'],
+    ['at a door of a similar name', own, '/v1metrics'],
+    ['of another port', { ...own, host: 'localhost:7421' }, '/v1/agents'],
+    ['of another session', { ...own, cookie: `dormouse_session_7420=${'cd'.repeat(32)}` }, '/v1/agents'],
+    ['that is no secret', { ...own, cookie: `dormouse_session_7420=${open}${open}` }, '/v1/agents'],
+    ['that is huge', { ...own, cookie: `dormouse_session_7420=${'a'.repeat(16_000)}` }, '/v1/agents'],
+    ['beside a wrong key', { ...own, authorization: 'Bearer wrong' }, '/v1/agents'],
+  ])('K5 does not count %s', async (_what, headers, url) => {
+    await expect(identified(headers, undefined, url)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('K5 gives way to a key', async () => {
+    expect(await identified({ ...own, authorization: 'Bearer right' })).toMatchObject({ name: 'ci' });
   });
 });
 

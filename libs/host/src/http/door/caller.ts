@@ -6,11 +6,13 @@
 //   K3. `Host` must be loopback or configured, `Origin` absent or ours: a page in a browser cannot reach a local
 //       runtime through a name of its own (DNS rebinding).
 //   K4. A token in the query is accepted where the caller says so (the event stream) and refused everywhere else.
+//   K5. A session's cookie counts for paths below /v1, where no other credential is sent. (session-cookie K2)
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ApiKey, Scope } from '@dormouse/ports';
 import { type Ingress, type ThreadAbility, threadTokenPrefix } from '@dormouse/runtime';
 import type { Access } from '../../api/operation.ts';
 import { HttpProblem } from '../problems/problem.ts';
+import { sessionSecretOf } from '../console/session-cookie.ts';
 import type { RateGate, RateHeaders } from './rate-gate.ts';
 
 export interface Caller {
@@ -30,11 +32,17 @@ export interface Doorkeeper {
   /** @throws HttpProblem FORBIDDEN when the request came through a name that is not ours. (K3) */
   admit(headers: IncomingHttpHeaders): void;
   /** @throws HttpProblem UNAUTHENTICATED, RATE_LIMITED */
-  identify(headers: IncomingHttpHeaders, queryToken?: string): Promise<Caller>;
+  identify(request: CredentialRequest, queryToken?: string): Promise<Caller>;
+}
+
+/** The part of a request that may hold a credential. */
+export interface CredentialRequest {
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
 export function createDoorkeeper(
-  ingress: Pick<Ingress, 'keys' | 'tokens'>,
+  ingress: Pick<Ingress, 'keys' | 'tokens' | 'sessions'>,
   hosts: ReadonlySet<string>,
   gate: RateGate,
 ): Doorkeeper {
@@ -45,11 +53,14 @@ export function createDoorkeeper(
       if (origin !== undefined && !names.has(originName(origin)))
         throw new HttpProblem('FORBIDDEN', 'This Origin is not allowed.');
     },
-    async identify({ authorization }, queryToken) {
-      const credential = bearer(authorization) ?? queryToken;
+    async identify({ url, headers }, queryToken) {
+      const bearer = bearerOf(headers);
+      const credential = bearer ?? queryToken;
+      const session = credential === undefined && url.startsWith(apiPath) ? sessionSecretOf(headers) : null; // (K5)
+      if (session !== null) return pass(await sessionCaller(ingress, session));
       if (credential === undefined) throw new HttpProblem('UNAUTHENTICATED', 'Send Authorization: Bearer <key>.');
       if (credential.startsWith(threadTokenPrefix)) return pass(await tokenCaller(ingress, credential));
-      if (queryToken !== undefined && bearer(authorization) === undefined) throw unknownCredential(); // a key never travels in a URL
+      if (bearer === undefined) throw unknownCredential(); // a key never travels in a URL
       return pass(keyCaller(await ingress.keys.authenticate(credential))); // (K2)
     },
   };
@@ -62,13 +73,13 @@ export function createDoorkeeper(
 /** Everything that is asked of a request before its body. @throws HttpProblem */
 export async function enter(
   doorkeeper: Doorkeeper,
-  request: { readonly headers: IncomingHttpHeaders; readonly query: unknown },
+  request: CredentialRequest & { readonly query: unknown },
   access: Access,
   thread: string | undefined,
 ): Promise<Caller> {
   doorkeeper.admit(request.headers);
   refuseQueryToken(request);
-  const caller = await doorkeeper.identify(request.headers);
+  const caller = await doorkeeper.identify(request);
   authorize(caller, access, thread);
   return caller;
 }
@@ -89,6 +100,9 @@ export function authorize(caller: Caller, access: Access, thread: string | undef
   const allowed = access.ability !== null && caller.only.can.includes(access.ability) && caller.only.thread === thread;
   if (!allowed) throw new HttpProblem('FORBIDDEN', 'This token does not allow that, or not here.');
 }
+
+/** The only paths that a session opens. */
+const apiPath = '/v1/';
 
 const loopback: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
@@ -131,8 +145,16 @@ async function tokenCaller(ingress: Pick<Ingress, 'tokens'>, token: string): Pro
   };
 }
 
-function bearer(header: string | undefined): string | undefined {
-  return header !== undefined && /^bearer /i.test(header) ? header.slice(7).trim() : undefined;
+/** @throws HttpProblem UNAUTHENTICATED */
+async function sessionCaller({ sessions }: Pick<Ingress, 'sessions'>, secret: string): Promise<KnownCaller> {
+  const session = await sessions.authenticate(secret);
+  if (session === null) throw new HttpProblem('UNAUTHENTICATED', 'This session is over: sign in again.');
+  const { tenant, name, scopes } = session;
+  return { tenant, name, scopes, only: null };
+}
+
+export function bearerOf({ authorization }: IncomingHttpHeaders): string | undefined {
+  return authorization !== undefined && /^bearer /i.test(authorization) ? authorization.slice(7).trim() : undefined;
 }
 
 /** The name in a Host header, without its port. */

@@ -8,7 +8,8 @@
 //   J3. What a thread token may do is done at routes of `/v1/threads/{id}` only: there `id` is the thread.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allOperations } from '../../api/operations.ts';
-import type { Operation } from '../../api/operation.ts';
+import type { Access, Operation } from '../../api/operation.ts';
+import { sessionOperations } from '../../api/sessions.ts';
 import { threadDetailOperations } from '../../api/thread-details.ts';
 import { bodyBytesMax, importedBlobBytesMax } from '../data-plane/body.ts';
 import { type ApiRequest, paramsOf } from '../data-plane/call.ts';
@@ -17,20 +18,30 @@ import { bodyTooLarge, HttpProblem } from '../problems/problem.ts';
 import { saysMoreThan } from '../data-plane/request-bytes.ts';
 import { routeOf } from '../server/route-name.ts';
 
-const judged = new Map<string, Operation>(
+type Guarded = Operation & { readonly access: Access };
+
+const isGuarded = (operation: Operation): operation is Guarded => operation.access !== 'open';
+
+const judged = new Map<string, Guarded>(
   allOperations
-    .filter((each) => each.access !== 'open' && each !== threadDetailOperations.events)
+    .filter(isGuarded)
+    .filter((each) => each.id !== threadDetailOperations.events.id)
     .map((each) => [`${each.method} ${each.path}`, each]),
 );
 
 /** Resolves when the request may go on. @throws HttpProblem */
 export async function judgeHead(doorkeeper: Doorkeeper, request: ApiRequest, reply: FastifyReply): Promise<void> {
   const operation = operationAt(request);
-  if (operation === undefined || operation.access === 'open') return; // (J1)
+  if (operation === undefined) {
+    const limit = bodyLimits.get(routeOf(request) ?? '');
+    if (limit !== undefined && saysMoreThan(limit, request)) throw bodyTooLarge(limit); // (J2)
+    return; // (J1)
+  }
   const caller = await enter(doorkeeper, request, operation.access, paramsOf(request)['id']); // (J3)
   reply.headers(caller.rate);
   request.caller = caller;
-  if (saysMoreThan(bodyBytesMaxOf(request), request)) throw bodyTooLarge(); // (J2)
+  const limit = bodyBytesMaxOf(request);
+  if (saysMoreThan(limit, request)) throw bodyTooLarge(limit); // (J2)
 }
 
 /** (J1) @throws HttpProblem UNAUTHENTICATED */
@@ -39,9 +50,15 @@ export function callerOf({ caller }: ApiRequest): Caller {
   return caller;
 }
 
+/** Routes whose bodies have a limit of their own: a key is to be signed in with, and comes before any is known. */
+const bodyLimits: ReadonlyMap<string, number> = new Map([
+  [threadDetailOperations.importBlob.path, importedBlobBytesMax],
+  [sessionOperations.signIn.path, 4_096],
+]);
+
 export const bodyBytesMaxOf = (request: FastifyRequest): number =>
-  routeOf(request) === threadDetailOperations.importBlob.path ? importedBlobBytesMax : bodyBytesMax;
+  bodyLimits.get(routeOf(request) ?? '') ?? bodyBytesMax;
 
 /** HEAD is answered as GET. */
-const operationAt = (request: FastifyRequest): Operation | undefined =>
+const operationAt = (request: FastifyRequest): Guarded | undefined =>
   judged.get(`${request.method === 'HEAD' ? 'GET' : request.method} ${routeOf(request) ?? ''}`);

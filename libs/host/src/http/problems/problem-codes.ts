@@ -39,6 +39,18 @@ const requestCodes = {
     'There is no such resource, or it belongs to another tenant.',
     'Check the id and the key you use.',
   ),
+  METHOD_NOT_ALLOWED: entry(
+    405,
+    'Wrong method',
+    'There is something at this path, and it takes other methods.',
+    'Use one of those that the header `Allow` names.',
+  ),
+  PRECONDITION_FAILED: entry(
+    412,
+    'Changed meanwhile',
+    'The `If-Match` of the request names another version than the one that is there. Nothing was changed.',
+    'Read it again, apply the change to what is there now, and send the `ETag` of that answer.',
+  ),
   INVALID_JSON: entry(
     400,
     'Not JSON',

@@ -36,7 +36,12 @@ export class HttpProblem extends Error {
   }
 }
 
-export const bodyTooLarge = (): HttpProblem => new HttpProblem('BODY_TOO_LARGE', 'The body exceeds 8 MiB.');
+/** With a limit that is smaller than that of other bodies. */
+export const bodyTooLarge = (bytesMax = Infinity): HttpProblem =>
+  new HttpProblem(
+    'BODY_TOO_LARGE',
+    `The body exceeds ${bytesMax < 8 * 1_024 * 1_024 ? `${bytesMax} bytes` : '8 MiB'}.`,
+  );
 
 /** The value of an answer; a refusal is thrown as its problem document. */
 export function unwrap<T>(answer: Answered<T>): T {
@@ -69,6 +74,7 @@ function fromFramework(thrown: unknown): HttpProblem | null {
   const answered = status ?? statusCode; // Nest keeps the status of what Fastify throws, and drops its code
   if (answered === 413) return bodyTooLarge();
   if (answered === 415) return new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json.');
+  if (answered === 405) return new HttpProblem('METHOD_NOT_ALLOWED', 'This path takes another method.');
   if (answered === 404 || answered === 414 || code === 'FST_ERR_BAD_URL')
     return new HttpProblem('NOT_FOUND', 'There is nothing at this path.');
   if (typeof answered === 'number' && answered >= 400 && answered < 500)

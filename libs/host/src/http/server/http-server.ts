@@ -16,6 +16,8 @@ import { type CallbackGateway, offTracing, type Tracing } from '@dormouse/runtim
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { registerConsole } from '../console/console-routes.ts';
+import { registerSessionRoutes } from '../console/session-routes.ts';
 import { AccessGuard } from '../door/access-guard.ts';
 import {
   type ArrivalLimits,
@@ -36,6 +38,7 @@ import { registerMessageRoute } from '../data-plane/message-route.ts';
 import { registerMetricsRoute } from './metrics-route.ts';
 import { type OpenRouteDeps, registerOpenRoutes } from './open-routes.ts';
 import { bodyTooLarge, HttpProblem } from '../problems/problem.ts';
+import { registerNoRoute } from '../problems/wrong-method.ts';
 import { ProblemFilter, sendProblem } from '../problems/problem-filter.ts';
 import { receiveBytes } from '../data-plane/request-bytes.ts';
 import { countRequests } from './request-metrics.ts';
@@ -57,6 +60,10 @@ export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   readonly arrivals?: ArrivalLimits;
   /** Default: none. */
   readonly metrics?: Metrics;
+  /** Where the built console is. Null: there is none. Default: null. */
+  readonly consoleDir?: string | null;
+  /** The address that browsers use, without a slash at the end. Null: the one that a request went to. Default: null. */
+  readonly publicUrl?: string | null;
   /** Answers /metrics here; null where the operations port does, or metrics are off. Default: null. */
   readonly metricsText?: (() => Promise<string>) | null;
 }
@@ -139,8 +146,9 @@ function createFastify(parts: RouteParts): FastifyInstance {
 
 /** The body stays bytes until its schema is known; another charset than UTF-8 is another media type. */
 async function bodyBytes(request: FastifyRequest, payload: IncomingMessage, room: BodyRoom): Promise<Buffer> {
-  const { bytes, truncated } = await receiveBytes(payload, bodyBytesMaxOf(request), room);
-  if (truncated) throw bodyTooLarge();
+  const limit = bodyBytesMaxOf(request);
+  const { bytes, truncated } = await receiveBytes(payload, limit, room);
+  if (truncated) throw bodyTooLarge(limit);
   const charset = /charset\s*=\s*"?([^;"\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
   if (charset === undefined || /^utf-?8$/i.test(charset)) return bytes;
   throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8.');
@@ -153,14 +161,22 @@ async function noOtherBody(payload: IncomingMessage, room: BodyRoom): Promise<un
 }
 
 async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): Promise<void> {
-  const { callbacks, logger, room } = parts;
+  const { callbacks, logger, room, ingress, consoleDir = null, publicUrl = null } = parts;
+  const site = { isSecure: publicUrl?.startsWith('https:') === true };
+  const pages = { ...parts, sessions: ingress.sessions, site, consoleDir, consoleUrl: publicUrl };
   await server.register((plain, _, done) => {
     plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
     registerMessageRoute(plain, parts);
     registerEventRoute(plain, parts);
     registerOpenRoutes(plain, parts);
     registerMetricsRoute(plain, parts);
+    registerSessionRoutes(plain, pages);
     done();
+  });
+  await server.register(async (plain) => {
+    plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
+    await registerConsole(plain, pages);
+    registerNoRoute(plain);
   });
   if (callbacks === null) return;
   await server.register((plain, _, done) => {

@@ -10,6 +10,10 @@ import { routeOf } from './route-name.ts';
 const unknownRoute = 'unknown';
 const streamed = 'text/event-stream';
 
+/** A route that takes what no other does; GET of `/*` is the console. */
+const isFallback = (method: string, url: string): boolean =>
+  url === '/v1/*' || (url === '/*' && method !== 'GET' && method !== 'HEAD');
+
 export function countRequests(server: FastifyInstance, metrics: Metrics): void {
   const labels = new Map<string, Map<string, string>>();
   const durations = new Map<string, Histogram>();
@@ -18,7 +22,7 @@ export function countRequests(server: FastifyInstance, metrics: Metrics): void {
   function labelOf(request: FastifyRequest): string {
     const { method } = request;
     const route = routeOf(request);
-    if (route === null) return unknownRoute;
+    if (route === null || isFallback(method, route)) return unknownRoute;
     const ofRoute = labels.get(route) ?? new Map<string, string>();
     labels.set(route, ofRoute);
     const known = ofRoute.get(method);

@@ -55,7 +55,7 @@ async function admitted({ doorkeeper }: EventRouteDeps, request: FastifyRequest,
   doorkeeper.admit(request.headers);
   const token = (request.query as { readonly access_token?: unknown }).access_token;
   if (!isStream(request)) refuseQueryToken(request); // (E1)
-  const caller = await doorkeeper.identify(request.headers, typeof token === 'string' ? token : undefined);
+  const caller = await doorkeeper.identify(request, typeof token === 'string' ? token : undefined);
   authorize(caller, access, thread);
   return caller;
 }

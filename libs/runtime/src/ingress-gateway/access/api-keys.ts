@@ -4,6 +4,7 @@
 //   A1. The key itself is never stored, logged or compared; its SHA-256 is.
 //   A2. Cached keys expire after `rememberedMs`, so that a revoked key stops working everywhere soon.
 //       "No such key" is never remembered, and a store that fails is a fault, not a "no". R54
+//   A3. What was derived from a key (sessions.ts) is no key: it authenticates no request, and no list has it.
 import { createSharedReads } from '@dormouse/collections';
 import { hash } from 'node:crypto';
 import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope } from '@dormouse/ports';
@@ -26,9 +27,11 @@ export interface NewApiKey {
 export interface KeyApi {
   /** The key's record, or null when there is none or it has expired. */
   authenticate(key: string): Promise<ApiKey | null>;
+  /** The record with this hash, of a key or of what was derived from one; null when there is none in force. */
+  inForce(keySha256: string): Promise<ApiKey | null>;
   /** Makes a key; its text is in the answer and nowhere else. */
   create(tenant: string, wanted: NewApiKey): Promise<{ readonly id: string; readonly key: string }>;
-  list(tenant: string, page: PageRequest): Promise<ListPage<Omit<ApiKey, 'keySha256' | 'tenant'>>>;
+  list(tenant: string, page: PageRequest): Promise<ListPage<Omit<ApiKey, 'keySha256' | 'tenant' | 'derived'>>>;
   /** The key stops working here at once, and everywhere within `rememberedMs`. */
   revoke(tenant: string, id: string): Promise<Answered<null>>;
   /** Makes sure that this very key exists (the development key, the bootstrap key). */
@@ -51,23 +54,29 @@ export function createKeyApi(deps: {
     return id;
   }
 
+  async function find(keySha256: string): Promise<ApiKey | null> {
+    const now = clock.now();
+    const known = remembered.get(keySha256);
+    if (known !== undefined && known.until > now) return notExpired(known.record, now);
+    const record = notExpired(await shared(keySha256, () => apiKeys.bySha256(keySha256)), now);
+    if (record !== null) remember(keySha256, record, now + rememberedMs);
+    return record;
+  }
+
   return {
     async authenticate(key) {
-      const keySha256 = sha256(key);
-      const now = clock.now();
-      const known = remembered.get(keySha256);
-      if (known !== undefined && known.until > now) return inForce(known.record, now);
-      const record = inForce(await shared(keySha256, () => apiKeys.bySha256(keySha256)), now);
-      if (record !== null) remember(keySha256, record, now + rememberedMs);
-      return record;
+      const record = await find(sha256(key));
+      return record?.derived === undefined ? record : null; // (A3)
     },
+    inForce: find,
     async create(tenant, wanted) {
       const key = newKey(entropy);
       return { id: await insert(tenant, wanted, key), key };
     },
     async list(tenant, page) {
       const keys = await apiKeys.list(tenant);
-      const shown = keys.map(({ id, name, scopes, createdAt, expiresAt }) => ({
+      const own = keys.filter(({ derived }) => derived === undefined); // (A3)
+      const shown = own.map(({ id, name, scopes, createdAt, expiresAt }) => ({
         id,
         name,
         scopes,
@@ -86,7 +95,7 @@ export function createKeyApi(deps: {
     },
   };
 
-  function inForce(record: ApiKey | null, now: number): ApiKey | null {
+  function notExpired(record: ApiKey | null, now: number): ApiKey | null {
     return record === null || (record.expiresAt !== null && record.expiresAt <= now) ? null : record;
   }
 
@@ -99,4 +108,4 @@ export function createKeyApi(deps: {
 /** The text of a fresh key. */
 export const newKey = (entropy: Entropy): string => `dmk_${sha256(entropy.nonce() + entropy.nonce())}`;
 
-const sha256 = (text: string): string => hash('sha256', text);
+export const sha256 = (text: string): string => hash('sha256', text);
