@@ -58,6 +58,11 @@ withServices(['mongo'], ({ mongo: url }) => {
     ['by_parent', 'the children of a thread', () => stores.directory.list('acme', { parent: 'parent_7' }, firstPage)],
     ['by_user', 'the threads of a user', () => stores.directory.list('acme', { userId: 'user_7' }, firstPage)],
     ['newest', 'the newest threads', () => stores.directory.list('acme', {}, firstPage)],
+    [
+      'newest_updated',
+      'the threads that have changed',
+      () => stores.directory.list('acme', { updatedAfter: 490 }, firstPage),
+    ],
     ['openings', 'openings that are stuck', () => stores.directory.stuckOpenings(5, 10)],
     ['since_approval', 'since when a thread waits', () => stores.directory.census()],
     ['subscribed', 'the subscriptions of all threads', () => stores.directory.census()],

@@ -16,6 +16,7 @@ import {
   toolActivityContract,
   toolServersContract,
   toolsetsContract,
+  usageContract,
   viewsContract,
 } from '@dormouse/ports/contracts';
 import { randomBytes } from 'node:crypto';
@@ -90,6 +91,10 @@ withServices(['mongo'], ({ mongo }) => {
     fresh((stores) => ({ port: stores.snapshots })),
   );
   threadDirectoryContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.directory })),
+  );
+  usageContract(
     'mongo',
     fresh((stores) => ({ port: stores.directory })),
   );

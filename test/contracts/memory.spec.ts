@@ -27,6 +27,7 @@ import {
   toolActivityContract,
   toolServersContract,
   toolsetsContract,
+  usageContract,
   viewsContract,
   workBusContract,
 } from '@dormouse/ports/contracts';
@@ -135,6 +136,10 @@ snapshotsContract(
   fresh('standalone', (ports) => ({ port: ports.snapshots })),
 );
 threadDirectoryContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.directory })),
+);
+usageContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.directory })),
 );

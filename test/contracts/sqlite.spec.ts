@@ -20,6 +20,7 @@ import {
   toolActivityContract,
   toolServersContract,
   toolsetsContract,
+  usageContract,
   viewsContract,
   workBusContract,
 } from '@dormouse/ports/contracts';
@@ -107,6 +108,10 @@ snapshotsContract(
   fresh((stores) => ({ port: stores.snapshots })),
 );
 threadDirectoryContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.directory })),
+);
+usageContract(
   'sqlite',
   fresh((stores) => ({ port: stores.directory })),
 );

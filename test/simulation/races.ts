@@ -192,7 +192,10 @@ async function boot(world: MemoryWorld, clock: ManualClock, transport: ToolTrans
   const signingKey = new Uint8Array(32).fill(5);
   return {
     services,
-    ingress: createIngress({ ...common, bus, idempotencyKeys, sealer: plainSealer, signingKey }),
+    ingress: createIngress({
+      ...common,
+      ...{ bus, idempotencyKeys, sealer: plainSealer, signingKey, callbackTokens: tokens, validateArguments: null },
+    }),
     gateway: createCallbackGateway({
       ...common,
       sealer: plainSealer,

@@ -61,6 +61,8 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         sealer,
         secretOrigins: platform.secretOrigins,
         signingKey: keys.key('thread tokens'),
+        callbackTokens: callbackTokens(),
+        validateArguments: platform.argumentValidator.validate,
       }),
     callbackGateway: () => callbackGateway(config, platform, callbackTokens()),
     inputSweeper: () => {

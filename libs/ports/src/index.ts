@@ -25,6 +25,7 @@ export * from './stores.ts';
 export * from './log/thread-directory.ts';
 export * from './log/thread-key.ts';
 export * from './log/thread-log.ts';
+export * from './log/usage.ts';
 export * from './bus/timers.ts';
 export * from './stores/tool-activity.ts';
 export * from './world/tool-transport.ts';

@@ -20,7 +20,7 @@ export { createIngress, type Ingress, type IngressPorts } from './ingress-gatewa
 export type { MessageItem } from './ingress-gateway/write/message-content.ts';
 export type { PostedMessage } from './ingress-gateway/write/messages.ts';
 export { createInputSweeper } from './ingress-gateway/write/input-sweeper.ts';
-export type { Answered, Refusal, RefusalCode } from './ingress-gateway/refusal.ts';
+export type { Answered, Precondition, Refusal, RefusalCode } from './ingress-gateway/refusal.ts';
 export { inTurnsIf } from './in-turns.ts';
 export {
   type ThreadAbility,

@@ -8,13 +8,16 @@ import { changeCall } from './evolve/changed-call.ts';
 import { settleChoice } from './evolve/choice.ts';
 import { openSubscription, receiveEvent } from './evolve/subscription.ts';
 import { fireTimer, setTimer, withoutReasons, withoutTimer } from './evolve/timer.ts';
+import { inUsageDay } from './evolve/usage.ts';
+import { firstWords } from './first-words.ts';
 import { staleToolsets, withheldTools } from './evolve/toolset.ts';
 import { arrived, arrivedFromFamily, inTurn } from './evolve/turn.ts';
 import { unknownKind } from './unreachable.ts';
 
 /** Folds one event; `at` is its commit's time in milliseconds since the epoch. */
 export function evolve(thread: Thread, event: RecordedEvent, at: number): Thread {
-  return applyEvent(advance(thread, at), event, at);
+  const after = applyEvent(advance(thread, at), event, at);
+  return after.usage === thread.usage ? after : inUsageDay(thread, after, at);
 }
 
 /** Position and the two clocks: time with a completion is active, time with only open calls is waiting. */
@@ -76,6 +79,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
       return {
         ...thread,
         queue: thread.queue.filter((message) => message.messageId !== event.messageId),
+        firstWords: thread.firstWords ?? firstWords(event.content),
         unseen: thread.unseen + 1,
         stalled: false,
         ...inTurn(thread, event.turnId, at),

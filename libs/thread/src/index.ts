@@ -5,6 +5,8 @@ export * from './decision.ts';
 export * from './effect.ts';
 export * from './event.ts';
 export { evolve } from './evolve.ts';
+export { dailyUsage, type DayUsage } from './evolve/usage.ts';
+export { firstWords } from './first-words.ts';
 export { GrowingLists } from './growing-lists.ts';
 export { mismatch as answerMismatch } from './rules/approval.ts';
 export * from './input.ts';

@@ -145,6 +145,13 @@ export interface UsageTotals extends Usage {
   readonly waitingMs: number;
 }
 
+/** A UTC day with usage, and the totals before it. */
+export interface UsageDay {
+  /** Days since 1970. */
+  readonly day: number;
+  readonly before: UsageTotals;
+}
+
 export interface Thread {
   readonly tenant: string;
   readonly id: string;
@@ -162,6 +169,8 @@ export interface Thread {
   readonly title: string | null;
   /** Position of the event that gave the title; 0 for none. */
   readonly titledAt: number;
+  /** Of the first message, see `firstWords`; null before it, and when it has none. */
+  readonly firstWords: string | null;
   readonly parent: ThreadPosition | null;
   /** Root → parent. */
   readonly ancestors: readonly string[];
@@ -206,6 +215,8 @@ export interface Thread {
   readonly repeated: { readonly key: string; readonly times: number };
   readonly turnId: string | null;
   readonly usage: UsageTotals;
+  /** The last two days with usage, see `dailyUsage`. */
+  readonly usageDays: readonly UsageDay[];
   /** Tokens of the UTC day that `day` counts, from 1970. */
   readonly tokensOfDay: { readonly day: number; readonly tokens: number };
   readonly lastError: Failure | null;
@@ -228,6 +239,7 @@ export function unopenedThread(tenant: string, id: string): Thread {
     userId: null,
     title: null,
     titledAt: 0,
+    firstWords: null,
     parent: null,
     ancestors: [],
     spawnedBy: null,
@@ -259,6 +271,7 @@ export function unopenedThread(tenant: string, id: string): Thread {
     repeated: { key: '', times: 0 },
     turnId: null,
     usage: { inputTokens: 0, outputTokens: 0, completions: 0, toolCalls: 0, activeMs: 0, waitingMs: 0 },
+    usageDays: [],
     tokensOfDay: { day: 0, tokens: 0 },
     lastError: null,
   };

@@ -90,9 +90,10 @@ export function createToolServers({ toolServers }: RegistryStore, passage: Passa
         const found = [...toolServers.values()].filter((server) => server.tenant === tenant);
         return pageOf(found.sort(byName), page, (server) => server.name);
       }),
-    replace: (server) =>
+    replace: (server, seen) =>
       passage.write('toolServers.replace', server.name, () => {
-        if (!toolServers.has(`${server.tenant}:${server.name}`)) return false;
+        const stored = toolServers.get(`${server.tenant}:${server.name}`);
+        if (JSON.stringify(stored) !== JSON.stringify(seen)) return false;
         toolServers.set(`${server.tenant}:${server.name}`, server);
         return true;
       }),

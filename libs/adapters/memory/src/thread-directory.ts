@@ -15,11 +15,21 @@ import type {
 } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 import { nameOf } from './thread-log.ts';
+import { projectUsage, usageOf, type UsageStore, usageTotalOf } from './thread-usage.ts';
 
 export type DirectoryStore = Map<string, ThreadRow>;
 
 /** What is open in the threads of each store, by the name of the thread. */
 const waitsOf = new WeakMap<DirectoryStore, Map<string, ThreadWaits>>();
+
+/** Usage of the threads of each store. */
+const usageIn = new WeakMap<DirectoryStore, UsageStore>();
+
+function daysOf(rows: DirectoryStore): UsageStore {
+  const known = usageIn.get(rows) ?? new Map();
+  usageIn.set(rows, known);
+  return known;
+}
 
 export function createThreadDirectory(rows: DirectoryStore, passage: Passage): ThreadDirectory {
   return {
@@ -34,7 +44,8 @@ export function createThreadDirectory(rows: DirectoryStore, passage: Passage): T
     list: (tenant, filter, page) =>
       passage.read('directory.list', tenant, () => {
         const found = [...rows.values()].filter((row) => row.tenant === tenant && matches(row, filter));
-        return pageOf(found.sort(newestFirst), page, (row) => row.thread);
+        found.sort(newestFirst);
+        return pageOf(filter.order === 'asc' ? found.toReversed() : found, page, (row) => row.thread);
       }),
     patch: (key, patch) =>
       passage.write('directory.patch', nameOf(key), () => {
@@ -50,7 +61,10 @@ export function createThreadDirectory(rows: DirectoryStore, passage: Passage): T
       }),
     project: (projections) =>
       passage.write('directory.project', projections.map((row) => row.thread).join(','), () => {
-        for (const projection of projections) project(rows, projection);
+        for (const projection of projections) {
+          project(rows, projection);
+          projectUsage(daysOf(rows), projection);
+        }
       }),
     stuckOpenings: (before, limit) =>
       passage.read('directory.stuckOpenings', '', () =>
@@ -60,6 +74,10 @@ export function createThreadDirectory(rows: DirectoryStore, passage: Passage): T
       passage.read('directory.usesAgent', `${tenant}:${agent}`, () =>
         [...rows.values()].some((row) => row.tenant === tenant && row.agent === agent && row.status !== 'closed'),
       ),
+    usage: (tenant, query, page) =>
+      passage.read('directory.usage', tenant, () => usageOf(daysOf(rows), tenant, query, page)),
+    usageTotal: (tenant, range) =>
+      passage.read('directory.usageTotal', tenant, () => usageTotalOf(daysOf(rows), tenant, range)),
     census: () => passage.read('directory.census', '', () => censusOf(rows)),
     oldestCall: (tenant, toolServer) =>
       passage.read('directory.oldestCall', `${tenant}:${toolServer}`, () => oldestCallOf(rows, tenant, toolServer)),
@@ -77,13 +95,18 @@ function byExternalId(rows: DirectoryStore, row: ThreadRow): ThreadRow | undefin
 /** An older position never overwrites a newer one; a thread that has commits no longer needs its opening. */
 function project(
   rows: DirectoryStore,
-  { status, title, titledAt = Infinity, updatedAt, position, waits, ...key }: ThreadProjection,
+  { status, title, titledAt = Infinity, updatedAt, position, waits, waitingOn, firstWords, ...key }: ThreadProjection,
 ): void {
   const row = rows.get(nameOf(key));
   if (row === undefined || position < row.position) return;
   if (waits !== undefined) waitsOf.set(rows, (waitsOf.get(rows) ?? new Map()).set(nameOf(key), waits));
+  const { waitingOn: waitedOn, ...rest } = row;
+  const shown = waits === undefined ? waitedOn : waitingOn;
+  const words = row.firstWords ?? firstWords ?? undefined;
   rows.set(nameOf(key), {
-    ...row,
+    ...rest,
+    ...(shown === undefined || shown.length === 0 ? {} : { waitingOn: shown }),
+    ...(words === undefined ? {} : { firstWords: words }),
     status,
     title: row.position < titledAt ? (title ?? row.title) : row.title,
     updatedAt,
@@ -124,6 +147,7 @@ function matches(row: ThreadRow, filter: ThreadFilter): boolean {
     (filter.parent === undefined || row.parent === filter.parent) &&
     (filter.userId === undefined || row.userId === filter.userId) &&
     (filter.externalId === undefined || row.externalId === filter.externalId) &&
+    (filter.updatedAfter === undefined || row.updatedAt > filter.updatedAfter) &&
     (filter.createdAfter === undefined || row.createdAt > filter.createdAfter) &&
     metadata.every(([name, value]) => row.metadata[name] === value)
   );

@@ -302,7 +302,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Threads, newest first; `metadata[key]=value` filters by a label */
+        /** Threads, newest first unless `order=asc`; `metadata[key]=value` filters by a label */
         get: operations["listThreads"];
         put?: never;
         /** Open a thread; it can be used at once */
@@ -795,6 +795,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tool-servers/{server}/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call one of its tools once, outside of every thread; answers within 30 seconds, whatever comes of it */
+        post: operations["tryTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tokens, completions, calls and time by agent, day (UTC) or thread; whole days, 400 at most */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1220,6 +1254,8 @@ export interface components {
             expires_at: string;
             /** @description Of the key. */
             name: string;
+            /** @description Origins whose pages may use the API, as they are set. */
+            origins: string[];
             /** @description What the session can do: what its key can. */
             scopes: string[];
             tenant: string;
@@ -1300,6 +1336,7 @@ export interface components {
                 since: string;
                 tool_call_id: string;
             }[];
+            /** @description The first 120 characters of the first message until it has one. */
             title: string | null;
             /** Format: date-time */
             updated_at: string;
@@ -1354,10 +1391,12 @@ export interface components {
             position: number;
             /** @enum {string} */
             status: "opening" | "parked" | "closed" | "thinking" | "waiting" | "idle";
+            /** @description The first 120 characters of the first message until it has one. */
             title: string | null;
             /** Format: date-time */
             updated_at: string;
             user_id: string | null;
+            waiting_on: components["schemas"]["WaitingOn"][];
         };
         ThreadToken: {
             /** Format: date-time */
@@ -1502,6 +1541,31 @@ export interface components {
             propagate_trace?: "same" | "fresh" | "none";
             trust_annotations?: boolean;
         };
+        /** @description `choice` and `oauth`: the tool asks a person, which a trial does not do; its call has ended here. */
+        TrialReport: {
+            choices?: string[];
+            content: ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            display_as?: ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            latency_ms: number;
+            /** @enum {string} */
+            outcome: "result" | "error" | "subscription" | "choice" | "oauth" | "timed_out";
+            prompt?: string;
+        };
+        TrialRequest: {
+            /** @default {} */
+            arguments?: {
+                [key: string]: unknown;
+            };
+            operation: string;
+        };
         /** @description What began a turn, and its steps in the order of their times; `steps_omitted` counts those beyond 2000. */
         Turn: {
             cause: {
@@ -1529,6 +1593,45 @@ export interface components {
             position: number;
             status: string;
             waiting_on?: components["schemas"]["WaitingOn"][];
+        };
+        /** @description `key` is an agent’s name, a date or a thread’s id; `total` is of the whole range. */
+        UsageReport: {
+            data: {
+                /** @description Time with a completion or an open call, waiting excluded. */
+                active_ms: number;
+                cache_write_tokens: number | null;
+                /** @description Null: not counted yet, as the next three. */
+                cached_tokens: number | null;
+                completions: number;
+                cost_micros: number | null;
+                input_tokens: number;
+                key: string;
+                output_tokens: number;
+                reasoning_tokens: number | null;
+                tool_calls: number;
+                /** @description Time with open calls only. */
+                waiting_ms: number;
+            }[];
+            /** Format: date-time */
+            from: string;
+            next_cursor: string | null;
+            /** Format: date-time */
+            to: string;
+            total: {
+                /** @description Time with a completion or an open call, waiting excluded. */
+                active_ms: number;
+                cache_write_tokens: number | null;
+                /** @description Null: not counted yet, as the next three. */
+                cached_tokens: number | null;
+                completions: number;
+                cost_micros: number | null;
+                input_tokens: number;
+                output_tokens: number;
+                reasoning_tokens: number | null;
+                tool_calls: number;
+                /** @description Time with open calls only. */
+                waiting_ms: number;
+            };
         };
         /** @description The newest content of one type, as its tool server wrote it. */
         View: {
@@ -2327,8 +2430,10 @@ export interface operations {
                 cursor?: string;
                 external_id?: string;
                 limit?: string;
+                order?: "asc" | "desc";
                 parent?: string;
                 status?: "opening" | "parked" | "closed" | "thinking" | "waiting" | "idle";
+                updated_after?: string;
                 user_id?: string;
             };
             header?: never;
@@ -3635,6 +3740,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
+                };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tryTool: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                server: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrialRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrialReport"];
+                };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                from?: string;
+                group_by?: "agent" | "day" | "thread";
+                limit?: string;
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageReport"];
                 };
             };
             /** @description A problem document. */

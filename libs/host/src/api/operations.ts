@@ -11,6 +11,7 @@ import { sessionOperations } from './sessions.ts';
 import { threadDetailOperations } from './thread-details.ts';
 import { threadOperations } from './threads.ts';
 import { toolServerOperations } from './tool-servers.ts';
+import { usageOperations } from './usage.ts';
 
 export const newApiKey = z
   .strictObject({
@@ -94,6 +95,7 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(messageOperations),
   ...Object.values(threadDetailOperations),
   ...Object.values(parkedOperations),
+  ...Object.values(usageOperations),
   ...Object.values(sessionOperations),
   ...Object.values(systemOperations),
 ];

@@ -14,6 +14,7 @@ export const session = z
     name: z.string().meta({ description: 'Of the key.' }),
     scopes: z.array(z.string()).meta({ description: 'What the session can do: what its key can.' }),
     expires_at: time,
+    origins: z.array(z.string()).meta({ description: 'Origins whose pages may use the API, as they are set.' }),
   })
   .meta({ id: 'Session' });
 

@@ -40,13 +40,14 @@ const summary = {
   status: z.enum(statuses),
   parent: z.string().nullable(),
   family: z.string(),
-  title: z.string().nullable(),
+  title: z.string().nullable().meta({ description: 'The first 120 characters of the first message until it has one.' }),
   user_id: z.string().nullable(),
   external_id: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
   created_at: time,
   updated_at: time,
   position: z.int(),
+  waiting_on: waitingOnList,
 };
 
 export const threadSummary = z.object(summary).meta({ id: 'ThreadSummary' });
@@ -58,7 +59,6 @@ export const thread = z
       description:
         'What it waits for, in a sentence for people; null when it is idle or closed, and with `?at=`. The words may change.',
     }),
-    waiting_on: waitingOnList,
     subscriptions: z.array(
       z.object({
         tool_call_id: z.string(),
@@ -93,6 +93,8 @@ export const threadFilter = z
     user_id: z.string().max(200).optional(),
     external_id: z.string().max(200).optional(),
     created_after: time.transform((text) => Date.parse(text)).optional(),
+    updated_after: time.transform((text) => Date.parse(text)).optional(),
+    order: z.enum(['asc', 'desc']).optional(),
   })
   .catchall(z.string().max(1_000))
   .superRefine((query, context) => {
@@ -111,6 +113,8 @@ const threadFilterFields = {
   user_id: 0,
   external_id: 0,
   created_after: 0,
+  updated_after: 0,
+  order: 0,
 };
 
 export const forkRequest = z
@@ -155,7 +159,7 @@ export const threadOperations = {
     method: 'GET',
     path: '/v1/threads',
     tag,
-    summary: 'Threads, newest first; `metadata[key]=value` filters by a label',
+    summary: 'Threads, newest first unless `order=asc`; `metadata[key]=value` filters by a label',
     access: reader,
     query: threadFilter,
     answers: { 200: listOf(threadSummary) },

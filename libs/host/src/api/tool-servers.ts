@@ -87,6 +87,24 @@ export const probeReport = z
   })
   .meta({ id: 'ProbeReport' });
 
+export const trialRequest = z
+  .strictObject({ operation: z.string().min(1).max(128), arguments: z.record(z.string(), z.unknown()).default({}) })
+  .meta({ id: 'TrialRequest' });
+
+export const trialReport = z
+  .object({
+    outcome: z.enum(['result', 'error', 'subscription', 'choice', 'oauth', 'timed_out']),
+    content: z.array(z.looseObject({ type: z.string() })),
+    display_as: z.array(z.looseObject({ type: z.string() })).optional(),
+    prompt: z.string().optional(),
+    choices: z.array(z.string()).optional(),
+    latency_ms: z.int(),
+  })
+  .meta({
+    id: 'TrialReport',
+    description: '`choice` and `oauth`: the tool asks a person, which a trial does not do; its call has ended here.',
+  });
+
 const tag = 'tool servers';
 
 export const toolServerOperations = {
@@ -138,6 +156,7 @@ export const toolServerOperations = {
     summary: 'Forget a tool server',
     access: admin,
     answers: { 204: null },
+    problems: ['PRECONDITION_FAILED'],
   }),
   probe: operation({
     id: 'probeToolServer',
@@ -147,6 +166,16 @@ export const toolServerOperations = {
     summary: 'Fetch and judge its manifest now; changes nothing',
     access: admin,
     answers: { 200: probeReport },
+  }),
+  try: operation({
+    id: 'tryTool',
+    method: 'POST',
+    path: '/v1/tool-servers/{server}/try',
+    tag,
+    summary: 'Call one of its tools once, outside of every thread; answers within 30 seconds, whatever comes of it',
+    access: admin,
+    body: trialRequest,
+    answers: { 200: trialReport },
   }),
   pause: operation({
     id: 'pauseToolServer',

@@ -23,5 +23,6 @@ export { timersContract } from './timers.contract.ts';
 export { toolActivityContract } from './tool-activity.contract.ts';
 export type { UnderTest } from './under-test.ts';
 export type { Advance } from './until.ts';
+export { usageContract } from './usage.contract.ts';
 export { viewsContract } from './views.contract.ts';
 export { workBusContract, type WorkBusUnderTest } from './work-bus.contract.ts';

@@ -176,13 +176,26 @@ export function toolServersContract(name: string, make: () => Promise<UnderTest<
         expect(await namesOfAll((page) => servers.list(tenant, page), limit)).toEqual(['a', 'b', 'c']);
     });
 
+    it('G4: of many who replace one server at once exactly one does', async () => {
+      const servers = await opened.get();
+      const server = serverOf(freshTenant(), 'weather');
+      await servers.insert(server);
+      const changes = Array.from({ length: 8 }, (_, nth) => ({ ...server, updatedAt: 100 + nth }));
+      const done = await Promise.all(changes.map((changed) => servers.replace(changed, server)));
+      expect(done.filter(Boolean)).toHaveLength(1);
+      expect(await servers.get(server.tenant, 'weather')).toEqual(changes[done.indexOf(true)]);
+    });
+
     it('G4: replacing and removing touch the server of this tenant, and say whether there was one', async () => {
       const servers = await opened.get();
       const [ours, theirs] = [freshTenant(), freshTenant()];
       await servers.insert(serverOf(ours, 'weather'));
       const changed = serverOf(ours, 'weather', { auth: null, paused: true, updatedAt: 9 });
-      expect(await servers.replace(serverOf(theirs, 'weather'))).toBe(false);
-      expect(await servers.replace(changed)).toBe(true);
+      const before = serverOf(ours, 'weather');
+      expect(await servers.replace(serverOf(theirs, 'weather'), serverOf(theirs, 'weather'))).toBe(false);
+      expect(await servers.replace(changed, { ...before, updatedAt: 8 })).toBe(false);
+      expect(await servers.replace(changed, before)).toBe(true);
+      expect(await servers.replace(before, before)).toBe(false);
       expect(await servers.get(ours, 'weather')).toEqual(changed);
       expect(await servers.remove(theirs, 'weather')).toBe(false);
       expect(await servers.remove(ours, 'weather')).toBe(true);

@@ -160,6 +160,15 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
       for (const limit of [1, 2, 3, 7]) expect(await listAll(directory, tenant, {}, limit)).toEqual(whole);
     });
 
+    it('R2: the oldest come first where that is wanted', async () => {
+      const directory = await opened.get();
+      const tenant = freshTenant();
+      for (const createdAt of [5, 3, 9, 3, 1]) await directory.insert(rowOf({ tenant, createdAt }));
+      const newestFirst = await listAll(directory, tenant, {}, 100);
+      for (const limit of [1, 2, 100])
+        expect(await listAll(directory, tenant, { order: 'asc' }, limit)).toEqual(newestFirst.toReversed());
+    });
+
     it('R2: threads that are new do not disturb who is turning pages', async () => {
       const directory = await opened.get();
       const tenant = freshTenant();
@@ -185,6 +194,7 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
           externalId: index === 5 ? 'x-5' : null,
           metadata: index % 2 === 0 ? { city: 'Kraków', tier: `${index % 4}` } : { tier: '1' },
           createdAt: 1_000 + index,
+          updatedAt: 2_000 + (index % 12),
         });
         rows.push(row);
         await directory.insert(row);
@@ -204,12 +214,14 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
           { city: 'nowhere' },
         ),
         createdAfter: maybe(1_000, 1_020),
+        updatedAfter: maybe(2_000, 2_009, 2_011),
+        order: maybe('asc' as const, 'desc' as const),
       });
       await fc.assert(
         fc.asyncProperty(filters, async (filter) => {
           const expected = rows
             .filter((row) => passes(row, filter))
-            .sort((left, right) => right.createdAt - left.createdAt);
+            .sort((left, right) => (filter.order === 'asc' ? -1 : 1) * (right.createdAt - left.createdAt));
           expect(await listAll(directory, tenant, filter, 4)).toEqual(expected);
         }),
         { numRuns: 60 },
@@ -263,6 +275,37 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
         ),
       );
       expect(await directory.get(row)).toMatchObject({ position: 9, title: 'at 9', updatedAt: 9 });
+    });
+
+    it('R4: what a row waits for is replaced, and its first words stay', async () => {
+      const directory = await opened.get();
+      const row = rowOf({ position: 1 });
+      const { tenant, thread } = row;
+      await directory.insert(row);
+      const since = 1_700_000_000_000;
+      const call = { kind: 'tool_call', id: 'call_1', toolServer: 'tools', operation: 'deploy', since } as const;
+      const waits = { oldest: { tool_call: since }, subscriptions: 0 };
+      const base = { tenant, thread, status: 'waiting', title: null, updatedAt: 100 } as const;
+      await directory.project([{ ...base, position: 2, waits, waitingOn: [call], firstWords: 'Deploy "it" 🐢' }]);
+      const waiting = { ...row, status: 'waiting', updatedAt: 100, firstWords: 'Deploy "it" 🐢', waitingOn: [call] };
+      expect(await directory.get(row)).toEqual({ ...waiting, position: 2 });
+      await directory.project([{ ...base, status: 'parked', position: 3 }]); // says nothing of either
+      expect(await directory.get(row)).toEqual({ ...waiting, status: 'parked', position: 3 });
+      const nothing = { oldest: {}, subscriptions: 0 };
+      const idle = {
+        ...base,
+        status: 'idle',
+        position: 4,
+        waits: nothing,
+        waitingOn: [],
+        firstWords: 'Other',
+      } as const;
+      await directory.project([idle]);
+      const { waitingOn: _over, ...left } = waiting;
+      expect(await directory.get(row)).toEqual({ ...left, status: 'idle', position: 4 });
+      const own = rowOf({ firstWords: 'Hello' });
+      await directory.insert(own);
+      expect(await directory.get(own)).toEqual(own);
     });
 
     it('R5: threads stuck in `opening` are found with their openings, oldest first, until they are open', async () => {
@@ -403,6 +446,7 @@ function passes(row: ThreadRow, filter: ThreadFilter): boolean {
     same(filter.userId, row.userId) &&
     same(filter.externalId, row.externalId) &&
     (filter.createdAfter === undefined || row.createdAt > filter.createdAfter) &&
+    (filter.updatedAfter === undefined || row.updatedAt > filter.updatedAfter) &&
     Object.entries(filter.metadata ?? {}).every(([key, value]) => row.metadata[key] === value)
   );
 }

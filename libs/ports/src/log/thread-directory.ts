@@ -1,8 +1,9 @@
 // Summaries of threads for lists: rebuildable from the log, never the truth. The row of a new thread comes first
 // (`opening`): the ingress writes it with all that its opening needs, so that a lost opening can be produced again.
-import type { ThreadOpening } from '@dormouse/thread';
+import type { ThreadOpening, WaitingOn } from '@dormouse/thread';
 import type { Page, PageRequest } from '../registry/registry.ts';
 import type { ThreadKey } from './thread-key.ts';
+import type { ThreadUsage, UsageQuery, UsageRange, UsageRow, UsageTotals } from './usage.ts';
 
 export type ThreadStatus = 'opening' | 'parked' | 'closed' | 'thinking' | 'waiting' | 'idle';
 
@@ -43,6 +44,10 @@ export interface ThreadRow extends ThreadKey {
   readonly userId: string | null;
   readonly externalId: string | null;
   readonly title: string | null;
+  /** First words of the first message. Absent: none yet, or a row of before. */
+  readonly firstWords?: string;
+  /** What the thread waited for when the row was projected; at most `waitingOnMax`. Absent: nothing. */
+  readonly waitingOn?: readonly WaitingOn[];
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -60,9 +65,18 @@ export interface ThreadProjection extends ThreadKey {
   readonly titledAt?: number;
   readonly updatedAt: number;
   readonly position: number;
-  /** Absent: the row keeps what it has. */
+  /** Absent: the row keeps what it has, and so it does with `waitingOn`. */
   readonly waits?: ThreadWaits;
+  /** Read with `waits`. */
+  readonly waitingOn?: readonly WaitingOn[];
+  /** The row takes the first that it gets. */
+  readonly firstWords?: string | null;
+  /** Of the thread's last days with usage; each replaces what was known of that day, unless its position is later. */
+  readonly usage?: ThreadUsage;
 }
+
+/** Entries of a row; more are left out. */
+export const waitingOnMax = 50;
 
 export interface ThreadFilter {
   readonly status?: ThreadStatus;
@@ -72,6 +86,10 @@ export interface ThreadFilter {
   readonly externalId?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly createdAfter?: number;
+  /** Exclusive, as `createdAfter`. */
+  readonly updatedAfter?: number;
+  /** By creation; default: `desc`, the newest first. */
+  readonly order?: 'asc' | 'desc';
 }
 
 export interface ThreadDirectory {
@@ -80,7 +98,7 @@ export interface ThreadDirectory {
     row: ThreadRow,
   ): Promise<{ readonly inserted: true } | { readonly inserted: false; readonly existing: ThreadRow }>;
   get(key: ThreadKey): Promise<ThreadRow | null>;
-  /** Newest first. */
+  /** Newest first, unless the filter says otherwise. */
   list(tenant: string, filter: ThreadFilter, page: PageRequest): Promise<Page<ThreadRow>>;
   /** Title and metadata set by a client. */
   patch(
@@ -93,6 +111,12 @@ export interface ThreadDirectory {
   stuckOpenings(before: number, limit: number): Promise<readonly ThreadRow[]>;
   /** Whether any thread that is not closed uses the agent. */
   usesAgent(tenant: string, agent: string): Promise<boolean>;
+  /**
+   * Usage by group, as far as it was projected: by agent and by day in the order of their keys, by thread in descending
+   * order of theirs. Costs grow with the groups and days, or with the threads of the page.
+   */
+  usage(tenant: string, query: UsageQuery, page: PageRequest): Promise<Page<UsageRow>>;
+  usageTotal(tenant: string, range: UsageRange): Promise<UsageTotals>;
   /** Costs the same with many threads as with few, or nearly: it is asked again and again. */
   census(): Promise<ThreadCensus>;
   /** The oldest of all threads at this tool server, as far as their rows are written; null for none. */

@@ -97,7 +97,8 @@ export interface ToolServers {
   insert(server: ToolServer): Promise<boolean>;
   get(tenant: string, nameOrId: string): Promise<ToolServer | null>;
   list(tenant: string, page: PageRequest): Promise<Page<ToolServer>>;
-  replace(server: ToolServer): Promise<boolean>;
+  /** Only where `seen` is what is stored; false otherwise. */
+  replace(server: ToolServer, seen: ToolServer): Promise<boolean>;
   remove(tenant: string, name: string): Promise<boolean>;
 }
 

@@ -64,6 +64,7 @@ beforeEach(() => {
     ),
     logins: faulty(ports.logins, 'put', () => loginsFail),
     sealer: plainSealer,
+    idempotency: ports.idempotency,
     rates: ports.rates,
     rate,
     entropy: createSeededEntropy(1),

@@ -27,6 +27,8 @@ import { acceptChoice } from './accept/choice.ts';
 import { acceptEvent } from './accept/event.ts';
 import { acceptLogin } from './accept/login.ts';
 import { acceptResult } from './accept/result.ts';
+import { acceptTrial } from './accept/trial.ts';
+import { isTrial } from '../ingress-gateway/registry/trial.ts';
 import { acceptView, contentOf } from './accept/view.ts';
 import type { CallbackScope, CallbackTokens } from './callback-token.ts';
 import { inTurns } from '../in-turns.ts';
@@ -123,7 +125,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
       settles,
       code,
     };
-    await publish(scope, id, async () => rejection); // (C3)
+    if (!isTrial(scope.thread)) await publish(scope, id, async () => rejection); // (C3)
     deps.logger.warn('callback_refused', {
       tenant: scope.tenant,
       thread: scope.thread,
@@ -139,6 +141,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     if (callback.groupId === undefined)
       deps.logger.info('callback_without_group_id', { tenant: scope.tenant, toolServer: scope.toolServer });
     const message: Acceptance = { deps, settings, scope, request, publish: (id, make) => publish(scope, id, make) };
+    if (isTrial(scope.thread)) return acceptTrial(message, callback);
     switch (callback.type) {
       case 'tool_result':
         return acceptResult(message, callback);

@@ -1,5 +1,7 @@
 // The client API as plain functions over ports: one object per noun, composed here. Knows no HTTP.
 import type { Clock, Entropy, IdempotencyKeys, InputBus, Sealer, Stores, ToolTransport } from '@dormouse/ports';
+import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
+import type { ValidateArguments } from '../thread-processor/completion/call-arguments.ts';
 import { type AgentApi, createAgentApi } from './registry/agents.ts';
 import { createKeyApi, type KeyApi } from './access/api-keys.ts';
 import { blobReader, type ReadBlob } from './read/blob-reader.ts';
@@ -19,10 +21,12 @@ import { createThreadLookup } from './write/thread-lookup.ts';
 import { createThreadPartsApi, type ThreadPartsApi } from './read/thread-parts.ts';
 import { createThreadTokens, type ThreadTokens } from './access/thread-token.ts';
 import { createImportApi, type ImportApi } from './transfer/imports.ts';
+import { createTrials, type TryTool } from './registry/trial.ts';
 import { createThreadApi, type ThreadApi } from './write/threads.ts';
 import { createToolCallApi, type ToolCallApi } from './read/tool-calls.ts';
 import { createTurnApi, type TurnApi } from './read/turns/turn-list.ts';
 import { createToolServerApi, type ToolServerApi } from './registry/tool-servers.ts';
+import { createUsageApi, type UsageApi } from './read/usage.ts';
 import { createTurnWait, type WatchTurn } from './watch/turn-wait.ts';
 
 type IngressStores = Pick<
@@ -42,6 +46,9 @@ export interface IngressPorts extends IngressStores {
   readonly sealer: Sealer;
   /** Where a secret of this name goes when it names no origin. Default: none. */
   readonly secretOrigins?: Readonly<Record<string, string>>;
+  readonly callbackTokens: CallbackTokens;
+  /** Null where arguments are left to the tool server. */
+  readonly validateArguments: ValidateArguments | null;
   /** Signs thread tokens; the same in every process, kept out of every store. */
   readonly signingKey: Uint8Array;
 }
@@ -55,6 +62,7 @@ export interface Ingress {
   readonly secrets: SecretApi;
   readonly toolServers: ToolServerApi;
   readonly probe: Probe;
+  readonly tryTool: TryTool;
   readonly threads: ThreadApi;
   readonly messages: MessageApi;
   readonly watchTurn: WatchTurn;
@@ -69,12 +77,14 @@ export interface Ingress {
   readonly parts: ThreadPartsApi;
   readonly imports: ImportApi;
   readonly blob: ReadBlob;
+  readonly usage: UsageApi;
 }
 
 export function createIngress(given: IngressPorts): Ingress {
   const ports = { ...given, threads: createThreadLookup(given), mintName: requestNames(given) };
   const watchTurn = createTurnWait(ports);
   const keys = createKeyApi(ports);
+  const probe = createProbe(ports);
   return {
     keys,
     sessions: createSessionApi(ports, keys),
@@ -83,7 +93,8 @@ export function createIngress(given: IngressPorts): Ingress {
     agents: createAgentApi(ports),
     secrets: createSecretApi(ports),
     toolServers: createToolServerApi(ports),
-    probe: createProbe(ports),
+    probe,
+    tryTool: createTrials(ports, probe),
     threads: createThreadApi(ports),
     messages: createMessageApi(ports),
     watchTurn: (key, withinMs, signal) => watchTurn(ports.threads.keyOf(key), withinMs, signal),
@@ -98,5 +109,6 @@ export function createIngress(given: IngressPorts): Ingress {
     parts: createThreadPartsApi(ports),
     imports: createImportApi(ports),
     blob: blobReader(ports),
+    usage: createUsageApi(ports),
   };
 }

@@ -10,6 +10,8 @@ export type RefusalCode =
   | 'AGENT_IN_USE'
   | 'SECRET_IN_USE'
   | 'CHOICE_SETTLED'
+  | 'PRECONDITION_FAILED'
+  | 'RATE_LIMITED'
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'IDEMPOTENCY_IN_PROGRESS';
 
@@ -32,6 +34,12 @@ export const refused = (code: RefusalCode, detail: string, more: Partial<Refusal
 });
 
 export const notFound = (what: string): Answered<never> => refused('NOT_FOUND', `There is no such ${what}.`);
+
+/** What must be true of what is there, or of its absence, for a change to be made. */
+export type Precondition<Item> = (current: Item | null) => boolean;
+
+export const preconditionFailed = (what: string): Answered<never> =>
+  refused('PRECONDITION_FAILED', `The ${what} is another one than \`If-Match\` names: it was changed meanwhile.`);
 
 /** Right syntax, wrong content; each problem points into the body as it was sent. */
 export const invalid = (errors: readonly Problem[]): Answered<never> =>

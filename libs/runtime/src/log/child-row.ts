@@ -1,6 +1,6 @@
 // The row of a child thread, as a function of the commit that spawned it: every process writes the same row.
 import type { ThreadKey, ThreadRow } from '@dormouse/ports';
-import { inputIds, type SpawnChild } from '@dormouse/thread';
+import { firstWords, inputIds, type SpawnChild } from '@dormouse/thread';
 
 /** Where it was spawned, and when. */
 export interface Spawning {
@@ -9,8 +9,10 @@ export interface Spawning {
 }
 
 export function childRow({ key, at }: Spawning, { childId, family, opening }: SpawnChild): ThreadRow {
-  const { agent, userId } = opening;
+  const { agent, userId, message } = opening;
+  const words = message === null ? null : firstWords(message.content);
   return {
+    ...(words === null ? {} : { firstWords: words }),
     tenant: key.tenant,
     thread: childId,
     status: 'opening',

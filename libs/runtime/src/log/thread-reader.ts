@@ -17,7 +17,7 @@ import {
 import { openCommit } from './envelope.ts';
 
 /** Shape of the snapshot's JSON; a change of `Thread`, `TranscriptTail` or `ModelMessage` increases it by one. */
-export const snapshotShape = 11;
+export const snapshotShape = 12;
 
 /** A thread at some version, and the messages of its transcript from `messagesFrom` on. */
 export interface LoadedThread {

@@ -123,9 +123,11 @@ export function createToolServers(server: MongoServer): ToolServers {
       );
       return pageOf(found.map(parsed<ToolServer>), page);
     },
-    replace: async (tool) => {
+    // The text of an object that was read is the text that is stored.
+    replace: async (tool, seen) => {
       const { _id, document } = stored(tool);
-      const { matchedCount } = await server.write(() => servers.updateOne({ _id }, { $set: { document } }));
+      const filter = { _id, document: JSON.stringify(seen) };
+      const { matchedCount } = await server.write(() => servers.updateOne(filter, { $set: { document } }));
       return matchedCount === 1;
     },
     remove: async (tenant, name) => {

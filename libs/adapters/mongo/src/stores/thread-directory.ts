@@ -23,8 +23,9 @@ import { type Model, type QueryFilter, Schema, type UpdateQuery } from 'mongoose
 import { everySchema, number, text, textOrNull } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
 import { inserted, type MongoServer, unordered } from '../mongo-server.ts';
+import { createThreadUsage } from './thread-usage.ts';
 
-interface ThreadDocument extends Omit<ThreadRow, 'externalId' | 'metadata' | 'opening'> {
+interface ThreadDocument extends Omit<ThreadRow, 'externalId' | 'metadata' | 'opening' | 'waitingOn'> {
   readonly _id: string;
   /** Absent when there is none: the unique index is partial. */
   readonly externalId?: string;
@@ -35,6 +36,8 @@ interface ThreadDocument extends Omit<ThreadRow, 'externalId' | 'metadata' | 'op
   readonly waits?: OldestWaits;
   readonly subscriptions?: number;
   readonly openCalls?: readonly OpenCall[];
+  /** JSON; absent where nothing waits. */
+  readonly waitingOn?: string;
 }
 
 const threadSchema = new Schema<ThreadDocument>(
@@ -46,6 +49,8 @@ const threadSchema = new Schema<ThreadDocument>(
     waits: Object.fromEntries(threadWaitKinds.map((kind) => [kind, Number])),
     subscriptions: Number,
     openCalls: { type: [{ _id: false, toolServer: text, toolCallId: text, since: number }], default: undefined },
+    firstWords: String,
+    waitingOn: String,
   },
   { ...everySchema, collection: 'threads' },
 );
@@ -56,7 +61,9 @@ threadSchema.index(
   { name: 'external_id_once', unique: true, partialFilterExpression: withExternalId },
 );
 const listOrder = { createdAt: -1, thread: -1 } as const;
+const oldestFirst = { createdAt: 1, thread: 1 } as const;
 threadSchema.index({ tenant: 1, ...listOrder }, { name: 'newest' });
+threadSchema.index({ tenant: 1, ...listOrder, updatedAt: -1 }, { name: 'newest_updated' });
 threadSchema.index({ tenant: 1, status: 1, ...listOrder }, { name: 'by_status' });
 threadSchema.index({ tenant: 1, agent: 1, ...listOrder }, { name: 'by_agent' });
 threadSchema.index({ tenant: 1, parent: 1, ...listOrder }, { name: 'by_parent' });
@@ -76,6 +83,7 @@ threadSchema.index(
 
 export function createThreadDirectory(server: MongoServer): ThreadDirectory {
   const threads = server.connection.model<ThreadDocument>('Thread', threadSchema);
+  const days = createThreadUsage(server);
 
   const find = async (filter: QueryFilter<ThreadDocument>): Promise<ThreadRow | null> => {
     const found = await server.read(() => threads.findOne(filter).lean());
@@ -95,8 +103,8 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
     list: async (tenant, filter, page) => {
       const found = await server.read(() =>
         threads
-          .find({ $and: [{ tenant, ...conditionsOf(filter) }, afterCursor(page)] })
-          .sort(listOrder)
+          .find({ $and: [{ tenant, ...conditionsOf(filter) }, afterCursor(filter, page)] })
+          .sort(filter.order === 'asc' ? oldestFirst : listOrder)
           .limit(page.limit + 1)
           .lean(),
       );
@@ -114,7 +122,7 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
     project: async (projections) => {
       if (projections.length === 0) return;
       const updates = projections.flatMap(projecting).map((updateOne) => ({ updateOne }));
-      await server.write(() => threads.bulkWrite(updates, unordered));
+      await Promise.all([server.write(() => threads.bulkWrite(updates, unordered)), days.project(projections)]);
     },
     stuckOpenings: async (before, limit) => {
       const found = await server.read(() =>
@@ -128,6 +136,8 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
     },
     usesAgent: async (tenant, agent) =>
       (await server.read(() => threads.findOne({ tenant, agent, status: { $ne: 'closed' } }).lean())) !== null,
+    usage: (tenant, query, page) => days.usage(tenant, query, page),
+    usageTotal: (tenant, range) => days.total(tenant, range),
     census: () => censusOf(server, threads),
     oldestCall: (tenant, toolServer) => oldestCallOf(server, threads, tenant, toolServer),
   };
@@ -198,24 +208,31 @@ function projecting({
   updatedAt,
   position,
   waits,
+  waitingOn,
+  firstWords,
 }: ThreadProjection): readonly RowUpdate[] {
   const _id = idOf(tenant, thread);
   const fields = { status, updatedAt, position, ...(position > 0 ? { opening: null } : {}) };
-  const open = waits === undefined ? {} : openFields(waits);
+  const open = waits === undefined ? {} : openFields(waits, waitingOn);
+  const named =
+    firstWords === undefined || firstWords === null
+      ? []
+      : [{ filter: { _id, firstWords: { $exists: false } }, update: { $set: { firstWords } } }];
   const upTo = {
     filter: { _id, position: { $lte: position } },
     update: { $set: { ...fields, ...open.$set }, ...unset(open) },
   };
-  if (title === null) return [upTo];
+  if (title === null) return [upTo, ...named];
   const titled = { $set: { ...fields, ...open.$set, title }, ...unset(open) };
-  if (titledAt === undefined) return [{ ...upTo, update: titled }];
+  if (titledAt === undefined) return [{ ...upTo, update: titled }, ...named];
   return [
+    ...named,
     { filter: { _id, position: { $lt: Math.min(titledAt, position + 1) } }, update: titled },
     { filter: { _id, position: { $gte: titledAt, $lte: position } }, update: upTo.update },
   ];
 }
 
-type OpenField = 'waits' | 'subscriptions' | 'openCalls';
+type OpenField = 'waits' | 'subscriptions' | 'openCalls' | 'waitingOn';
 
 interface OpenFields {
   readonly $set?: Partial<Pick<ThreadDocument, OpenField>>;
@@ -223,19 +240,25 @@ interface OpenFields {
 }
 
 /** A field is there only where something is open. */
-function openFields({ oldest, subscriptions, calls = [] }: NonNullable<ThreadProjection['waits']>): OpenFields {
+function openFields(
+  { oldest, subscriptions, calls = [] }: NonNullable<ThreadProjection['waits']>,
+  waitingOn: ThreadRow['waitingOn'] = [],
+): OpenFields {
   const isWaiting = Object.keys(oldest).length > 0;
   const hasCalls = calls.length > 0;
+  const isNamed = waitingOn.length > 0;
   return {
     $set: {
       ...(isWaiting ? { waits: oldest } : {}),
       ...(subscriptions > 0 ? { subscriptions } : {}),
       ...(hasCalls ? { openCalls: calls } : {}),
+      ...(isNamed ? { waitingOn: JSON.stringify(waitingOn) } : {}),
     },
     $unset: {
       ...(isWaiting ? {} : { waits: '' }),
       ...(subscriptions > 0 ? {} : { subscriptions: '' }),
       ...(hasCalls ? {} : { openCalls: '' }),
+      ...(isNamed ? {} : { waitingOn: '' }),
     },
   };
 }
@@ -249,7 +272,7 @@ const labelsOf = (metadata: ThreadRow['metadata']): readonly string[] =>
   Object.entries(metadata).map(([name, value]) => idOf(name, value));
 
 function documentOf(row: ThreadRow): ThreadDocument {
-  const { externalId, metadata, opening, ...same } = row;
+  const { externalId, metadata, opening, waitingOn = [], ...same } = row;
   return {
     _id: idOf(row.tenant, row.thread),
     ...same,
@@ -257,6 +280,7 @@ function documentOf(row: ThreadRow): ThreadDocument {
     metadata: JSON.stringify(metadata),
     labels: labelsOf(metadata),
     opening: opening && JSON.stringify(opening),
+    ...(waitingOn.length === 0 ? {} : { waitingOn: JSON.stringify(waitingOn) }),
   };
 }
 
@@ -270,6 +294,7 @@ function rowOf(document: ThreadDocument): ThreadRow {
     externalId,
     metadata,
     opening,
+    waitingOn,
     ...same
   } = document;
   return {
@@ -277,11 +302,12 @@ function rowOf(document: ThreadDocument): ThreadRow {
     externalId: externalId ?? null,
     metadata: JSON.parse(metadata) as ThreadRow['metadata'],
     opening: opening === null ? null : (JSON.parse(opening) as ThreadRow['opening']),
+    ...(waitingOn === undefined ? {} : { waitingOn: JSON.parse(waitingOn) as ThreadRow['waitingOn'] }),
   };
 }
 
 function conditionsOf(filter: ThreadFilter): QueryFilter<ThreadDocument> {
-  const { status, agent, parent, userId, externalId, metadata, createdAfter } = filter;
+  const { status, agent, parent, userId, externalId, metadata, createdAfter, updatedAfter } = filter;
   const equal = Object.entries({ status, agent, parent, userId, externalId }).filter(
     ([, value]) => value !== undefined,
   );
@@ -290,14 +316,17 @@ function conditionsOf(filter: ThreadFilter): QueryFilter<ThreadDocument> {
     ...Object.fromEntries(equal),
     ...(labels.length === 0 ? {} : { labels: { $all: labels } }),
     ...(createdAfter === undefined ? {} : { createdAt: { $gt: createdAfter } }),
+    ...(updatedAfter === undefined ? {} : { updatedAt: { $gt: updatedAfter } }),
   };
 }
 
-function afterCursor({ cursor }: PageRequest): QueryFilter<ThreadDocument> {
+function afterCursor({ order }: ThreadFilter, { cursor }: PageRequest): QueryFilter<ThreadDocument> {
   if (cursor === null) return {};
   const [createdAt, thread] = decodeCursor(cursor);
   if (typeof createdAt !== 'number' || typeof thread !== 'string') throw invalidCursor();
-  return { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, thread: { $lt: thread } }] };
+  return order === 'asc'
+    ? { $or: [{ createdAt: { $gt: createdAt } }, { createdAt, thread: { $gt: thread } }] }
+    : { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, thread: { $lt: thread } }] };
 }
 
 function pageOf(rows: readonly ThreadRow[], { limit }: PageRequest): Page<ThreadRow> {

@@ -377,6 +377,56 @@ const toolServerHealth = `
   END;
 `;
 
+/** What lists show of a thread beside its status, an index for those that changed lately, and usage by day. */
+const listsAndUsage = `
+  ALTER TABLE threads ADD COLUMN first_words TEXT;
+  ALTER TABLE threads ADD COLUMN waiting_on TEXT;
+  CREATE INDEX threads_newest_updated ON threads (tenant, created_at, thread, updated_at);
+
+  CREATE TABLE thread_usage (
+    tenant TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    completions INTEGER NOT NULL,
+    tool_calls INTEGER NOT NULL,
+    active_ms INTEGER NOT NULL,
+    waiting_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant, thread, day)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE usage_days (
+    tenant TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    completions INTEGER NOT NULL,
+    tool_calls INTEGER NOT NULL,
+    active_ms INTEGER NOT NULL,
+    waiting_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant, day, agent)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER usage_counted_at_first AFTER INSERT ON thread_usage BEGIN
+    INSERT INTO usage_days VALUES (NEW.tenant, NEW.day, NEW.agent, NEW.input_tokens, NEW.output_tokens, NEW.completions,
+      NEW.tool_calls, NEW.active_ms, NEW.waiting_ms)
+    ON CONFLICT DO UPDATE SET input_tokens = input_tokens + excluded.input_tokens,
+      output_tokens = output_tokens + excluded.output_tokens, completions = completions + excluded.completions,
+      tool_calls = tool_calls + excluded.tool_calls, active_ms = active_ms + excluded.active_ms,
+      waiting_ms = waiting_ms + excluded.waiting_ms;
+  END;
+  CREATE TRIGGER usage_counted_again AFTER UPDATE ON thread_usage BEGIN
+    UPDATE usage_days SET input_tokens = input_tokens + NEW.input_tokens - OLD.input_tokens,
+      output_tokens = output_tokens + NEW.output_tokens - OLD.output_tokens,
+      completions = completions + NEW.completions - OLD.completions,
+      tool_calls = tool_calls + NEW.tool_calls - OLD.tool_calls,
+      active_ms = active_ms + NEW.active_ms - OLD.active_ms, waiting_ms = waiting_ms + NEW.waiting_ms - OLD.waiting_ms
+      WHERE tenant = NEW.tenant AND day = NEW.day AND agent = NEW.agent;
+  END;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -387,6 +437,7 @@ export const schemaSteps: readonly string[] = [
   uniqueVersions,
   census,
   toolServerHealth,
+  listsAndUsage,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

@@ -20,9 +20,10 @@ import type { GroupWriter } from '../writer/group-writer.ts';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Statement } from '../writer/write-operation.ts';
 import { listThreads } from './thread-list.ts';
+import { putUsage, readUsage, readUsageTotal, usageRowsOf } from './thread-usage.ts';
 import { rowColumns, rowOf, type StoredThreadRow } from './thread-row.ts';
 
-const insertRow = `INSERT INTO threads (${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+const insertRow = `INSERT INTO threads (${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 const insertMetadata =
   'INSERT INTO thread_metadata (tenant, key, value, created_at, thread) ' +
   'SELECT threads.tenant, json_each.key, json_each.value, created_at, thread FROM threads, json_each(metadata) ' +
@@ -35,12 +36,12 @@ const deleteMetadata =
 // once the thread is open. (Y1)
 const sinceColumns = threadWaitKinds.map((kind) => `since_${kind}`);
 /** Parameters 9 and later, if the eighth says that there are any. */
-const setWaits = [...sinceColumns, 'subscriptions', 'open_calls']
+const setWaits = [...sinceColumns, 'subscriptions', 'open_calls', 'waiting_on']
   .map((column, place) => `${column} = iif(?8, ?${place + 9}, ${column})`)
   .join(', ');
 const project =
   'UPDATE threads SET status = ?1, title = iif(position < ?7, ifnull(?2, title), title), updated_at = ?3, position = ?4, ' +
-  `opening = iif(?4 > 0, NULL, opening), ${setWaits} WHERE tenant = ?5 AND thread = ?6 AND position <= ?4`;
+  `opening = iif(?4 > 0, NULL, opening), first_words = ifnull(first_words, ?17), ${setWaits} WHERE tenant = ?5 AND thread = ?6 AND position <= ?4`;
 const touch = 'UPDATE threads SET thread = thread WHERE tenant = ? AND thread = ?';
 const setTitle = 'UPDATE threads SET title = ? WHERE tenant = ? AND thread = ?';
 const setMetadata = 'UPDATE threads SET metadata = ? WHERE tenant = ? AND thread = ?';
@@ -70,10 +71,14 @@ export function createThreadDirectory(writer: GroupWriter, reader: Reader): Thre
       return find(selectRow, key.tenant, key.thread);
     },
     project: async (projections) => {
-      await writer.rows('lazy', project, projections.map(projected));
+      const usage = projections.flatMap(usageRowsOf);
+      const rows = writer.rows('lazy', project, projections.map(projected));
+      await Promise.all(usage.length === 0 ? [rows] : [rows, writer.rows('lazy', putUsage, usage)]);
     },
     stuckOpenings: async (before, limit) => reader.all<StoredThreadRow>(selectStuck, before, limit).map(rowOf),
     usesAgent: async (tenant, agent) => reader.one(selectUses, tenant, agent) !== null,
+    usage: async (tenant, query, page) => readUsage(reader, tenant, query, page),
+    usageTotal: async (tenant, range) => readUsageTotal(reader, tenant, range),
     census: async () => censusOf(reader),
     oldestCall: async (tenant, toolServer) => {
       const row = reader.one<OpenCallRow>(selectOldestCall, tenant, toolServer);
@@ -91,11 +96,18 @@ const projected = ({
   tenant,
   thread,
   waits,
+  waitingOn,
+  firstWords,
 }: ThreadProjection): SQLInputValue[] => [
   ...[status, title, updatedAt, position, tenant, thread, titledAt ?? position + 1],
   waits === undefined ? 0 : 1,
   ...waitColumns(waits ?? noWaits),
+  waitingText(waitingOn),
+  firstWords ?? null,
 ];
+
+const waitingText = (waitingOn: ThreadRow['waitingOn'] = []): string | null =>
+  waitingOn.length === 0 ? null : JSON.stringify(waitingOn);
 
 const noWaits: ThreadWaits = { oldest: {}, subscriptions: 0 };
 
@@ -148,6 +160,8 @@ function insertion(row: ThreadRow): readonly Statement[] {
     createdAt,
     updatedAt,
     position,
+    firstWords = null,
+    waitingOn,
   } = row;
   const metadata = JSON.stringify(row.metadata);
   const opening = row.opening && JSON.stringify(row.opening);
@@ -167,6 +181,8 @@ function insertion(row: ThreadRow): readonly Statement[] {
     updatedAt,
     position,
     opening,
+    firstWords,
+    waitingText(waitingOn),
   ];
   const inserted: Statement = { sql: insertRow, parameters };
   return Object.keys(row.metadata).length === 0

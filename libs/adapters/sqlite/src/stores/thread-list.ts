@@ -1,4 +1,4 @@
-// One page of threads, newest first: a condition per filter, and a cursor: the last row's place in the order.
+// One page of threads, newest or oldest first: a condition per filter, and a cursor: the last row's place in the order.
 // (thread-directory Y2)
 //
 // A filter by metadata walks the rarest of its pairs, whose index has the order of the list too; any other filter walks
@@ -28,10 +28,11 @@ type Pair = readonly [key: string, value: string];
 const countedMax = 1_000;
 
 export function listThreads(reader: Reader, tenant: string, filter: ThreadFilter, page: PageRequest): Page<ThreadRow> {
-  const walk = walkOf(reader, tenant, Object.entries(filter.metadata ?? {}));
-  const conditions = [...walk.conditions, ...columnConditions(filter), ...cursorCondition(walk, page.cursor)];
+  const walk = walkOf(reader, tenant, filter);
+  const direction = filter.order === 'asc' ? 'ASC' : 'DESC';
+  const conditions = [...walk.conditions, ...columnConditions(filter), ...cursorCondition(walk, filter, page.cursor)];
   const where = conditions.map((condition) => condition.sql).join(' AND ');
-  const order = `${walk.ordered}.created_at DESC, ${walk.ordered}.thread DESC`;
+  const order = `${walk.ordered}.created_at ${direction}, ${walk.ordered}.thread ${direction}`;
   const sql = `SELECT ${columns} FROM ${walk.from} WHERE ${where} ORDER BY ${order} LIMIT ?`;
   const parameters = conditions.flatMap((condition) => condition.parameters);
   const rows = reader.all<StoredThreadRow>(sql, ...parameters, page.limit + 1);
@@ -45,10 +46,14 @@ const columns = rowColumns
   .map((column) => `threads.${column}`)
   .join(', ');
 
-function walkOf(reader: Reader, tenant: string, pairs: readonly Pair[]): Walk {
-  const [rarest, ...others] = rarestFirst(reader, tenant, pairs);
+function walkOf(reader: Reader, tenant: string, filter: ThreadFilter): Walk {
+  const [rarest, ...others] = rarestFirst(reader, tenant, Object.entries(filter.metadata ?? {}));
   if (rarest === undefined) {
-    return { from: 'threads', ordered: 'threads', conditions: [{ sql: 'threads.tenant = ?', parameters: [tenant] }] };
+    const { updatedAfter, status, agent, parent, userId, externalId } = filter;
+    const hasOwnIndex = [status, agent, parent, userId, externalId].some((value) => value !== undefined);
+    // An index that has the time, too: a row that has not changed is passed over without a look at it.
+    const from = updatedAfter === undefined || hasOwnIndex ? 'threads' : 'threads INDEXED BY threads_newest_updated';
+    return { from, ordered: 'threads', conditions: [{ sql: 'threads.tenant = ?', parameters: [tenant] }] };
   }
   const first = { sql: 'pair.tenant = ? AND pair.key = ? AND pair.value = ?', parameters: [tenant, ...rarest] };
   return {
@@ -83,13 +88,15 @@ function columnConditions(filter: ThreadFilter): readonly Condition[] {
     ['threads.user_id = ?', filter.userId],
     ['threads.external_id = ?', filter.externalId],
     ['threads.created_at > ?', filter.createdAfter],
+    ['threads.updated_at > ?', filter.updatedAfter],
   ] as const;
   return wanted.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, parameters: [value] }]));
 }
 
-function cursorCondition({ ordered }: Walk, cursor: string | null): readonly Condition[] {
+function cursorCondition({ ordered }: Walk, { order }: ThreadFilter, cursor: string | null): readonly Condition[] {
   if (cursor === null) return [];
   const [createdAt, thread] = decodeCursor(cursor);
   if (typeof createdAt !== 'number' || typeof thread !== 'string') throw invalidCursor();
-  return [{ sql: `(${ordered}.created_at, ${ordered}.thread) < (?, ?)`, parameters: [createdAt, thread] }];
+  const next = order === 'asc' ? '>' : '<';
+  return [{ sql: `(${ordered}.created_at, ${ordered}.thread) ${next} (?, ?)`, parameters: [createdAt, thread] }];
 }

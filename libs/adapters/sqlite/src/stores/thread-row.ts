@@ -2,7 +2,7 @@
 import type { ThreadRow, ThreadStatus } from '@dormouse/ports';
 
 export const rowColumns =
-  'tenant, thread, status, agent, agent_version, parent, family, user_id, external_id, title, metadata, created_at, updated_at, position, opening';
+  'tenant, thread, status, agent, agent_version, parent, family, user_id, external_id, title, metadata, created_at, updated_at, position, opening, first_words, waiting_on';
 
 export interface StoredThreadRow {
   readonly tenant: string;
@@ -20,6 +20,8 @@ export interface StoredThreadRow {
   readonly updated_at: number;
   readonly position: number;
   readonly opening: string | null;
+  readonly first_words: string | null;
+  readonly waiting_on: string | null;
 }
 
 export function rowOf(row: StoredThreadRow): ThreadRow {
@@ -39,5 +41,7 @@ export function rowOf(row: StoredThreadRow): ThreadRow {
     updatedAt: row.updated_at,
     position: row.position,
     opening: row.opening === null ? null : (JSON.parse(row.opening) as ThreadRow['opening']),
+    ...(row.first_words === null ? {} : { firstWords: row.first_words }),
+    ...(row.waiting_on === null ? {} : { waitingOn: JSON.parse(row.waiting_on) as ThreadRow['waitingOn'] }),
   };
 }

@@ -22,13 +22,15 @@ export interface SessionRouteDeps {
   readonly clock: Clock;
   /** Where a browser finds the console, without a slash at the end; null: where the request went. */
   readonly consoleUrl: string | null;
+  /** As they are set, for the console to show. */
+  readonly shownOrigins: readonly string[];
 }
 
 const jsonType = 'application/json; charset=utf-8';
 const { signIn, get, signOut, link } = sessionOperations;
 
 export function registerSessionRoutes(server: FastifyInstance, deps: SessionRouteDeps): void {
-  const { doorkeeper, sessions, site, clock } = deps;
+  const { doorkeeper, sessions, site, clock, shownOrigins } = deps;
 
   server.post(signIn.path, async (request, reply) => {
     ownPage(doorkeeper, request);
@@ -39,7 +41,7 @@ export function registerSessionRoutes(server: FastifyInstance, deps: SessionRout
     return reply
       .status(201)
       .headers({ ...unkept, 'set-cookie': cookie })
-      .send(shown(session));
+      .send(shown(session, shownOrigins));
   });
 
   server.get(get.path, async (request, reply) => {
@@ -48,7 +50,7 @@ export function registerSessionRoutes(server: FastifyInstance, deps: SessionRout
     const secret = sessionSecretOf(request.headers);
     const session = secret === null ? null : await sessions.authenticate(secret);
     if (session === null) throw new HttpProblem('UNAUTHENTICATED', 'This browser is not signed in.');
-    return reply.headers(unkept).send(shown(session));
+    return reply.headers(unkept).send(shown(session, shownOrigins));
   });
 
   server.delete(signOut.path, async (request, reply) => {
@@ -89,5 +91,5 @@ function ownPage(doorkeeper: Doorkeeper, { headers }: FastifyRequest): void {
     throw new HttpProblem('FORBIDDEN', 'Only a page of this server may sign in or out.');
 }
 
-const shown = ({ tenant, name, scopes, expiresAt }: Session): string =>
-  JSON.stringify(apiJson({ tenant, name, scopes, expiresAt }));
+const shown = ({ tenant, name, scopes, expiresAt }: Session, origins: readonly string[]): string =>
+  JSON.stringify(apiJson({ tenant, name, scopes, expiresAt, origins }));

@@ -1,12 +1,14 @@
 import { modelSettingProblems } from '@dormouse/adapter-model';
+import type { Problem } from '@dormouse/json';
 import type { Agent, ModelConfig } from '@dormouse/ports';
 import { apiCodec, type Ingress } from '@dormouse/runtime';
-import { Controller, Inject } from '@nestjs/common';
+import { Controller, Headers, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
 import { agentOperations } from '../../api/agents.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { HttpProblem, unwrap } from '../problems/problem.ts';
-import { noContent, type Reply, reply } from '../data-plane/reply.ts';
+import { etagOfAgent, ifMatch } from './precondition.ts';
+import { noContent, type Reply, reply, tagged } from '../data-plane/reply.ts';
 import { INGRESS } from './tokens.ts';
 
 type Operations = typeof agentOperations;
@@ -20,11 +22,14 @@ export class AgentController {
   }
 
   @Operate(agentOperations.create)
-  async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
+  async create(
+    @OperationCall() { tenant, body }: Call<Operations['create']>,
+    @Headers('if-match') match?: string,
+  ): Promise<Reply> {
     const { name, ...content } = apiCodec.toCode(body);
-    refuseUnusableModel(content.model);
-    const { agent, created } = unwrap(await this.ingress.agents.create(tenant, name, content));
-    return reply(created ? 201 : 200, shown(agent));
+    const more = { problems: modelProblems(content.model), holds: ifMatch(match, etagOfAgent) };
+    const { agent, created } = unwrap(await this.ingress.agents.create(tenant, name, content, more));
+    return agentReply(created ? 201 : 200, agent);
   }
 
   @Operate(agentOperations.list)
@@ -35,28 +40,30 @@ export class AgentController {
 
   @Operate(agentOperations.get)
   async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
-    return reply(200, shown(unwrap(await this.ingress.agents.get(tenant, params.name))));
+    return agentReply(200, unwrap(await this.ingress.agents.get(tenant, params.name)));
   }
 
   @Operate(agentOperations.version)
   async version(@OperationCall() { tenant, params }: Call<Operations['version']>): Promise<Reply> {
     if (!/^[1-9]\d{0,8}$/.test(params.n)) throw new HttpProblem('NOT_FOUND', 'There is no such version.');
-    return reply(200, shown(unwrap(await this.ingress.agents.get(tenant, params.name, Number(params.n)))));
+    return agentReply(200, unwrap(await this.ingress.agents.get(tenant, params.name, Number(params.n))));
   }
 
   @Operate(agentOperations.remove)
-  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
-    unwrap(await this.ingress.agents.remove(tenant, params.name));
+  async remove(
+    @OperationCall() { tenant, params }: Call<Operations['remove']>,
+    @Headers('if-match') match?: string,
+  ): Promise<Reply> {
+    unwrap(await this.ingress.agents.remove(tenant, params.name, ifMatch(match, etagOfAgent)));
     return noContent;
   }
 }
 
 /** What only the provider can validate: its script, its endpoint. */
-function refuseUnusableModel(model: ModelConfig): void {
-  const errors = modelSettingProblems(model).map(({ pointer, detail }) => ({ pointer: `/model${pointer}`, detail }));
-  if (errors.length > 0)
-    throw new HttpProblem('INVALID_BODY', 'The model cannot be used as it is; see errors.', { errors });
-}
+const modelProblems = (model: ModelConfig): readonly Problem[] =>
+  modelSettingProblems(model).map(({ pointer, detail }) => ({ pointer: `/model${pointer}`, detail }));
+
+const agentReply = (status: number, agent: Agent): Reply => tagged(reply(status, shown(agent)), etagOfAgent(agent));
 
 /** Every field except the internal ones. */
 function shown({ tenant: _, contentSha256: __, ...agent }: Agent): object {

@@ -50,8 +50,8 @@ function kept(reply: Reply): KeptAnswer {
   return { status: reply.status, body: reply.json ?? '' };
 }
 
-function write(reply: FastifyReply, { status, json, bytes }: Reply): unknown {
-  void reply.status(status);
+function write(reply: FastifyReply, { status, json, bytes, headers = {} }: Reply): unknown {
+  void reply.status(status).headers(headers);
   if (bytes !== undefined) {
     void reply.header('content-type', bytes.mediaType).header('content-security-policy', "default-src 'none'; sandbox");
     return Buffer.from(bytes.content);

@@ -12,6 +12,7 @@ import { ThreadController } from './thread-controller.ts';
 import { ThreadDetailController } from './thread-detail-controller.ts';
 import { ToolServerController } from './tool-server-controller.ts';
 import type { ProcessClock } from '../../platform/process-clock.ts';
+import { UsageController } from './usage-controller.ts';
 import { CLOCK, DEV_CLOCK, INGRESS, MODELS } from './tokens.ts';
 
 export interface ApiParts {
@@ -36,6 +37,7 @@ export class ApiModule {
         ThreadDetailController,
         ParkedController,
         SystemController,
+        UsageController,
       ],
       providers: [
         { provide: INGRESS, useValue: ingress },

@@ -91,6 +91,7 @@ function filterOf(query: Call<Operations['list']>['query']): ThreadFilter {
     return label === undefined || typeof value !== 'string' ? [] : [[label, value] as const];
   });
   const { status, agent, parent, user_id: userId, external_id: externalId, created_after: createdAfter } = query;
+  const { updated_after: updatedAfter, order } = query;
   return {
     status,
     agent,
@@ -98,6 +99,8 @@ function filterOf(query: Call<Operations['list']>['query']): ThreadFilter {
     userId,
     externalId,
     createdAfter,
+    updatedAfter,
+    order,
     ...(labels.length === 0 ? {} : { metadata: Object.fromEntries(labels) }),
   };
 }

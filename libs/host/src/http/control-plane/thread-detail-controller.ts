@@ -123,14 +123,16 @@ export class ThreadDetailController {
     @OperationCall() { tenant, params, body, origin }: Call<Operations['addSchedule']>,
   ): Promise<Reply> {
     const { cron, time_zone: timeZone, message, missed } = body;
-    if (!isTimeZone(timeZone))
-      throw new HttpProblem('INVALID_BODY', 'The time zone cannot be used.', {
-        errors: [{ pointer: '/time_zone', detail: 'is no time zone that is known here, such as Europe/Vienna' }],
-      });
-    if (nextTime(cron, timeZone, this.clock.now()) === null)
-      throw new HttpProblem('INVALID_BODY', 'The cron line cannot be used.', {
-        errors: [{ pointer: '/cron', detail: 'is not a cron line, or never comes' }],
-      });
+    const hasZone = isTimeZone(timeZone);
+    const comes = nextTime(cron, hasZone ? timeZone : 'UTC', this.clock.now()) !== null;
+    const errors = [
+      ...(comes ? [] : [{ pointer: '/cron', detail: 'is not a cron line, or never comes' }]),
+      ...(hasZone
+        ? []
+        : [{ pointer: '/time_zone', detail: 'is no time zone that is known here, such as Europe/Vienna' }]),
+    ];
+    if (errors.length > 0)
+      throw new HttpProblem('INVALID_BODY', 'The schedule cannot be used; see errors.', { errors });
     const key = { tenant, thread: params.id };
     return reply(202, unwrap(await this.ingress.parts.schedule(key, { cron, timeZone, message, missed }, origin)));
   }

@@ -1,11 +1,12 @@
 import type { ToolServer } from '@dormouse/ports';
 import { apiCodec, type Ingress, type ToolServerPatch } from '@dormouse/runtime';
-import { Controller, Inject } from '@nestjs/common';
+import { Controller, Headers, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
 import { toolServerOperations } from '../../api/tool-servers.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { unwrap } from '../problems/problem.ts';
-import { noContent, type Reply, reply, replyAsIs } from '../data-plane/reply.ts';
+import { etagOfServer, ifMatch } from './precondition.ts';
+import { noContent, type Reply, reply, replyAsIs, tagged } from '../data-plane/reply.ts';
 import { INGRESS } from './tokens.ts';
 
 type Operations = typeof toolServerOperations;
@@ -21,7 +22,7 @@ export class ToolServerController {
   @Operate(toolServerOperations.create)
   async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
     const { server, created } = unwrap(await this.ingress.toolServers.create(tenant, apiCodec.toCode(body)));
-    return reply(created ? 201 : 200, shown(server));
+    return serverReply(created ? 201 : 200, server);
   }
 
   @Operate(toolServerOperations.list)
@@ -33,17 +34,24 @@ export class ToolServerController {
   @Operate(toolServerOperations.get)
   async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
     const server = unwrap(await this.ingress.toolServers.get(tenant, params.name));
-    return reply(200, { ...shown(server), health: await this.ingress.toolServers.health(server) });
+    const health = await this.ingress.toolServers.health(server);
+    return tagged(reply(200, { ...shown(server), health }), etagOfServer(server));
   }
 
   @Operate(toolServerOperations.patch)
-  patch(@OperationCall() { tenant, params, body }: Call<Operations['patch']>): Promise<Reply> {
-    return this.change(tenant, params.name, apiCodec.toCode(body));
+  patch(
+    @OperationCall() { tenant, params, body }: Call<Operations['patch']>,
+    @Headers('if-match') match?: string,
+  ): Promise<Reply> {
+    return this.change(tenant, params.name, apiCodec.toCode(body), match);
   }
 
   @Operate(toolServerOperations.remove)
-  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
-    unwrap(await this.ingress.toolServers.remove(tenant, params.name));
+  async remove(
+    @OperationCall() { tenant, params }: Call<Operations['remove']>,
+    @Headers('if-match') match?: string,
+  ): Promise<Reply> {
+    unwrap(await this.ingress.toolServers.remove(tenant, params.name, ifMatch(match, etagOfServer)));
     return noContent;
   }
 
@@ -55,20 +63,36 @@ export class ToolServerController {
     return replyAsIs(200, { ...report, latency_ms: latencyMs }); // the manifest is shown as its server wrote it
   }
 
+  @Operate(toolServerOperations.try)
+  async try(@OperationCall() { tenant, params, body }: Call<Operations['try']>): Promise<Reply> {
+    const server = unwrap(await this.ingress.toolServers.get(tenant, params.name));
+    return reply(200, unwrap(await this.ingress.tryTool(server, body)));
+  }
+
   @Operate(toolServerOperations.pause)
-  pause(@OperationCall() { tenant, params }: Call<Operations['pause']>): Promise<Reply> {
-    return this.change(tenant, params.name, { paused: true });
+  pause(
+    @OperationCall() { tenant, params }: Call<Operations['pause']>,
+    @Headers('if-match') match?: string,
+  ): Promise<Reply> {
+    return this.change(tenant, params.name, { paused: true }, match);
   }
 
   @Operate(toolServerOperations.resume)
-  resume(@OperationCall() { tenant, params }: Call<Operations['resume']>): Promise<Reply> {
-    return this.change(tenant, params.name, { paused: false });
+  resume(
+    @OperationCall() { tenant, params }: Call<Operations['resume']>,
+    @Headers('if-match') match?: string,
+  ): Promise<Reply> {
+    return this.change(tenant, params.name, { paused: false }, match);
   }
 
-  private async change(tenant: string, server: string, patch: ToolServerPatch): Promise<Reply> {
-    return reply(200, shown(unwrap(await this.ingress.toolServers.patch(tenant, server, patch))));
+  private async change(tenant: string, name: string, patch: ToolServerPatch, match?: string): Promise<Reply> {
+    const holds = ifMatch(match, etagOfServer);
+    return serverReply(200, unwrap(await this.ingress.toolServers.patch(tenant, name, patch, holds)));
   }
 }
+
+const serverReply = (status: number, server: ToolServer): Reply =>
+  tagged(reply(status, shown(server)), etagOfServer(server));
 
 function shown({ tenant: _, ...server }: ToolServer): object {
   return { propagateTrace: 'same', ...server };

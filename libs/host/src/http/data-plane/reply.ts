@@ -5,11 +5,15 @@ export interface Reply {
   readonly status: number;
   /** Already in the API's JSON; null for no body. */
   readonly json: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly bytes?: { readonly content: Uint8Array; readonly mediaType: string };
 }
 
 /** Translates names and times by the one codec. */
 export const reply = (status: number, value: unknown): Reply => ({ status, json: JSON.stringify(apiJson(value)) });
+
+/** The same with the tag of its version. */
+export const tagged = (answer: Reply, etag: string): Reply => ({ ...answer, headers: { ...answer.headers, etag } });
 
 /** A value that is the API's JSON already: events, commits. */
 export const replyAsIs = (status: number, value: unknown): Reply => ({ status, json: JSON.stringify(value) });

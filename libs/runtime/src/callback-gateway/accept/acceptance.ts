@@ -2,7 +2,7 @@
 // The numbers C are those at the head of callback-gateway.ts.
 import { type Steps, shortJsonCharacters } from '@dormouse/json';
 import { hash } from 'node:crypto';
-import type { Blobs, BusInput, Clock, Entropy, InputBus, Logins, Sealer } from '@dormouse/ports';
+import type { Blobs, BusInput, Clock, Entropy, IdempotencyKeys, InputBus, Logins, Sealer } from '@dormouse/ports';
 import { idCharactersMax, type Callback } from '@dormouse/protocol';
 import type { CallbackRequest } from '../callback-body.ts';
 import type { CallbackScope } from '../callback-token.ts';
@@ -13,6 +13,8 @@ export interface AcceptanceDeps {
   readonly inputs: InputBus;
   readonly blobs: Blobs;
   readonly logins: Logins;
+  /** Where answers of trials wait. */
+  readonly idempotency: IdempotencyKeys;
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly entropy: Entropy;

@@ -18,6 +18,7 @@ export interface ThreadSummary {
   readonly status: ThreadStatus;
   readonly parent: string | null;
   readonly family: string;
+  /** Its first message's first words where it has none. */
   readonly title: string | null;
   readonly userId: string | null;
   readonly externalId: string | null;
@@ -25,12 +26,12 @@ export interface ThreadSummary {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly position: number;
+  readonly waitingOn: readonly WaitingOn[];
 }
 
 export interface ThreadView extends ThreadSummary {
   /** What it waits for, in a sentence for people; null when it waits for nothing, and for a past position. */
   readonly waiting: string | null;
-  readonly waitingOn: readonly WaitingOn[];
   /** Subscriptions come with the issue that adds them; until then no thread has one. */
   readonly subscriptions: readonly SubscriptionView[];
   readonly usage: UsageTotals;
@@ -53,8 +54,14 @@ export const subscriptionsOf = (thread: Thread): readonly SubscriptionView[] =>
   }));
 
 export function threadSummary(row: ThreadRow): ThreadSummary {
-  const { thread, agent, agentVersion, opening: _, tenant: __, ...rest } = row;
-  return { ...rest, id: thread, agent: { name: agent, version: agentVersion } };
+  const { thread, agent, agentVersion, title, firstWords, waitingOn: waits, opening: _, tenant: __, ...rest } = row;
+  return {
+    ...rest,
+    id: thread,
+    agent: { name: agent, version: agentVersion },
+    title: title ?? firstWords ?? null,
+    waitingOn: waits ?? [],
+  };
 }
 
 /** State of the running completion that only the process running it has: it is not in the log. */
@@ -75,7 +82,8 @@ export function threadView(
     ...threadSummary(row),
     status: shownStatus(row, thread),
     waiting,
-    title: row.position < thread.titledAt ? thread.title : row.title, // the row does not have it yet
+    // the row may not have it yet
+    title: (row.position < thread.titledAt ? thread.title : row.title) ?? row.firstWords ?? thread.firstWords,
     updatedAt: Math.max(thread.updatedAt, row.createdAt),
     position: thread.position,
     waitingOn: waitingOn(thread, slot),

@@ -19,7 +19,15 @@ import type {
 } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
 import { publicId, timeSortedName } from '../access/client-id.ts';
-import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
+import {
+  answered,
+  type Answered,
+  invalid,
+  notFound,
+  type Precondition,
+  preconditionFailed,
+  refused,
+} from '../refusal.ts';
 
 export type AgentContent = Pick<Agent, 'instructions' | 'model' | 'toolServers' | 'policies' | 'limits'>;
 
@@ -28,10 +36,12 @@ export interface AgentApi {
     tenant: string,
     name: string,
     content: AgentContent,
+    /** `problems`: what was found in the content before; they are answered with those found here. */
+    more?: { readonly problems?: readonly Problem[]; readonly holds?: Precondition<Agent> },
   ): Promise<Answered<{ readonly agent: Agent; readonly created: boolean }>>;
   list(tenant: string, page: PageRequest): Promise<Page<Agent>>;
   get(tenant: string, nameOrId: string, version?: number): Promise<Answered<Agent>>;
-  remove(tenant: string, nameOrId: string): Promise<Answered<null>>;
+  remove(tenant: string, nameOrId: string, holds?: Precondition<Agent>): Promise<Answered<null>>;
 }
 
 export interface AgentPorts {
@@ -49,12 +59,13 @@ const insertAttemptsMax = 10;
 export function createAgentApi(ports: AgentPorts): AgentApi {
   const { agents, directory } = ports;
   return {
-    async create(tenant, name, content) {
+    async create(tenant, name, content, { problems: before = [], holds } = {}) {
       const toolServers = await toolServerNames(ports, tenant, content.toolServers);
-      const problems = [...problemsOf(toolServers), ...(await unknownSecret(ports, tenant, content))];
+      const problems = [...before, ...problemsOf(toolServers), ...(await unknownSecret(ports, tenant, content))];
       if (problems.length > 0) return invalid(problems);
       const named = { ...content, toolServers: toolServers.flatMap((server) => server ?? []) };
-      return answered(await insertVersion(ports, tenant, name, named));
+      const inserted = await insertVersion(ports, tenant, name, named, holds);
+      return inserted === null ? preconditionFailed('agent') : answered(inserted);
     },
     list: (tenant, page) => agents.list(tenant, page),
     async get(tenant, nameOrId, version) {
@@ -62,9 +73,10 @@ export function createAgentApi(ports: AgentPorts): AgentApi {
         version === undefined ? await agents.latest(tenant, nameOrId) : await agents.version(tenant, nameOrId, version);
       return agent === null ? notFound('agent') : answered(agent);
     },
-    async remove(tenant, nameOrId) {
+    async remove(tenant, nameOrId, holds = always) {
       const agent = await agents.latest(tenant, nameOrId);
       if (agent === null) return notFound('agent');
+      if (!holds(agent)) return preconditionFailed('agent');
       if (await directory.usesAgent(tenant, agent.name)) {
         return refused('AGENT_IN_USE', 'Threads that are not closed use this agent.');
       }
@@ -74,15 +86,20 @@ export function createAgentApi(ports: AgentPorts): AgentApi {
   };
 }
 
+const always = (): boolean => true;
+
+/** Null when the precondition does not hold, also when it has ceased to meanwhile. */
 async function insertVersion(
   ports: AgentPorts,
   tenant: string,
   name: string,
   content: AgentContent,
-): Promise<{ readonly agent: Agent; readonly created: boolean }> {
+  holds: Precondition<Agent> = always,
+): Promise<{ readonly agent: Agent; readonly created: boolean } | null> {
   const contentSha256 = hash('sha256', canonicalJson(content));
   for (let attempt = 0; attempt < insertAttemptsMax; attempt++) {
     const latest = await ports.agents.latest(tenant, name);
+    if (!holds(latest)) return null;
     if (latest?.contentSha256 === contentSha256) return { agent: latest, created: false }; // (G1)
     const now = ports.clock.now();
     const id = latest?.id ?? publicId('agt', timeSortedName(now, ports.entropy.nonce())); // (G2)

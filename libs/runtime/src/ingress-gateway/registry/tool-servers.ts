@@ -2,6 +2,7 @@
 //
 // Invariants:
 //   V1. A name is given once; the same registration again is no change, another one under a taken name is refused.
+//   V3. A change is made to the registration that was read for it, or to a newer one: two at once are both made.
 //   V2. Secrets are named, never held: they must exist before a registration may name them.
 //   V3. Health is kept by id: a name that is given again begins without any. What a process writes after the removal
 //       is read by no request, and expires.
@@ -17,9 +18,18 @@ import type {
   ToolServer,
   ToolServers,
 } from '@dormouse/ports';
+import { Fault } from '@dormouse/ports';
 import { healthOf, healthSince, type ToolHealth } from '../../tool-health/tool-health.ts';
 import { publicId, timeSortedName } from '../access/client-id.ts';
-import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
+import {
+  answered,
+  type Answered,
+  invalid,
+  notFound,
+  type Precondition,
+  preconditionFailed,
+  refused,
+} from '../refusal.ts';
 import { secretsOf } from './secrets.ts';
 
 export type ToolServerContent = Pick<
@@ -37,8 +47,13 @@ export interface ToolServerApi {
   ): Promise<Answered<{ readonly server: ToolServer; readonly created: boolean }>>;
   list(tenant: string, page: PageRequest): Promise<Page<ToolServer>>;
   get(tenant: string, nameOrId: string): Promise<Answered<ToolServer>>;
-  patch(tenant: string, nameOrId: string, patch: ToolServerPatch): Promise<Answered<ToolServer>>;
-  remove(tenant: string, nameOrId: string): Promise<Answered<null>>;
+  patch(
+    tenant: string,
+    nameOrId: string,
+    patch: ToolServerPatch,
+    holds?: Precondition<ToolServer>,
+  ): Promise<Answered<ToolServer>>;
+  remove(tenant: string, nameOrId: string, holds?: Precondition<ToolServer>): Promise<Answered<null>>;
   /** What all processes saw of it, but for the last second. */
   health(server: ToolServer): Promise<ToolHealth>;
 }
@@ -71,16 +86,21 @@ export function createToolServerApi(ports: ToolServerPorts): ToolServerApi {
       const server = await toolServers.get(tenant, nameOrId);
       return server === null ? notFound('tool server') : answered(server);
     },
-    async patch(tenant, nameOrId, patch) {
-      const server = await toolServers.get(tenant, nameOrId);
-      if (server === null) return notFound('tool server');
-      const problems = await unknownSecrets(ports, tenant, { auth: patch.auth ?? null });
-      if (problems.length > 0) return invalid(problems);
-      const changed: ToolServer = { ...server, ...patch, updatedAt: clock.now() };
-      return (await toolServers.replace(changed)) ? answered(changed) : notFound('tool server');
+    async patch(tenant, nameOrId, patch, holds = always) {
+      for (let attempt = 0; attempt < replaceAttemptsMax; attempt++) {
+        const server = await toolServers.get(tenant, nameOrId);
+        if (server === null) return notFound('tool server');
+        if (!holds(server)) return preconditionFailed('tool server');
+        const problems = await unknownSecrets(ports, tenant, { auth: patch.auth ?? null });
+        if (problems.length > 0) return invalid(problems);
+        const changed: ToolServer = { ...server, ...patch, updatedAt: clock.now() };
+        if (await toolServers.replace(changed, server)) return answered(changed); // (V3)
+      }
+      throw new Fault('UNAVAILABLE', 'This tool server is being changed all the time.', { retryAfterMs: 1_000 });
     },
-    async remove(tenant, nameOrId) {
+    async remove(tenant, nameOrId, holds = always) {
       const server = await toolServers.get(tenant, nameOrId);
+      if (server !== null && !holds(server)) return preconditionFailed('tool server');
       if (server === null || !(await toolServers.remove(tenant, server.name))) return notFound('tool server');
       await toolActivity.forget(tenant, server.id); // (V3)
       return answered(null);
@@ -96,6 +116,11 @@ export function createToolServerApi(ports: ToolServerPorts): ToolServerApi {
     },
   };
 }
+
+const always = (): boolean => true;
+
+/** Changes at once alternate; more rounds than this mean that something else is wrong. */
+const replaceAttemptsMax = 10;
 
 async function unknownSecrets(
   ports: ToolServerPorts,

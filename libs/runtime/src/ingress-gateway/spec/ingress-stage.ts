@@ -8,6 +8,7 @@ import {
 } from '@dormouse/adapter-memory';
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import type { RecordedEvent, ThreadEffect, ThreadEvent } from '@dormouse/thread';
+import { createCallbackTokens } from '../../callback-gateway/callback-token.ts';
 import { sealCommit } from '../../log/envelope.ts';
 import { createIngress, type Ingress, type IngressPorts } from '../ingress.ts';
 
@@ -41,6 +42,11 @@ export function stage(): Stage {
       entropy,
       sealer: { seal: (_owner, value) => `sealed:${value.length}`, open: (_owner, sealed) => sealed },
       signingKey: new Uint8Array(32).fill(1),
+      callbackTokens: createCallbackTokens({
+        keys: [{ id: 'k1', secret: new Uint8Array(32).fill(2), since: 0, revoked: false }],
+        publicBase: 'https://agents.example',
+      }),
+      validateArguments: null,
       ...others,
     });
   return {

@@ -24,7 +24,7 @@ import type {
   ThreadLog,
   ThreadRow,
 } from '@dormouse/ports';
-import { inputIds, type OpeningAgent, statusOf, type Thread, type ThreadOpening } from '@dormouse/thread';
+import { firstWords, inputIds, type OpeningAgent, statusOf, type Thread, type ThreadOpening } from '@dormouse/thread';
 import { loadThread } from '../../log/thread-reader.ts';
 import { type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { type MessageItem, storeContent } from './message-content.ts';
@@ -186,9 +186,11 @@ async function newRow(
     title: null, // the row's title is the client's to change; the log has none of its own to bring back
     message,
   };
+  const words = message === null ? null : firstWords(message.content);
   return {
     tenant,
     thread,
+    ...(words === null ? {} : { firstWords: words }),
     status: 'opening',
     agent: agent.name,
     agentVersion: agent.version,
@@ -227,8 +229,9 @@ function forkedRow(
     message: null,
     fork: { from: { threadId: source.thread, position }, askAgain },
   };
+  const { waitingOn: _, ...labels } = source;
   return {
-    ...source,
+    ...labels,
     ...{ thread, family: thread, parent: null, externalId: null, status: 'opening', position: 0, opening },
     ...{ createdAt: now, updatedAt: now },
   };

@@ -13,7 +13,14 @@ const spawn = {
   id: 'thr_c',
   childId: 'thr_c',
   family: 'thr_1',
-  opening: { kind: 'ThreadOpening', id: inputIds.opening('thr_c'), agent: { name: 'a', version: 1 }, userId: null },
+  opening: {
+    kind: 'ThreadOpening',
+    id: inputIds.opening('thr_c'),
+    agent: { name: 'a', version: 1 },
+    userId: null,
+    title: null,
+    message: null,
+  },
 } as unknown as SpawnChild;
 
 function mailOver(ports: { readonly publish?: InputBus['publish']; readonly insert?: ThreadDirectory['insert'] }) {

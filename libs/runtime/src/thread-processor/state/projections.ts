@@ -16,9 +16,9 @@ import {
   type ThreadKey,
   type ThreadProjection,
   type ThreadWaitKind,
-  type ThreadWaits,
+  waitingOnMax,
 } from '@dormouse/ports';
-import { statusOf, type Thread, waitingOn } from '@dormouse/thread';
+import { dailyUsage, statusOf, type Thread, waitingOn } from '@dormouse/thread';
 
 export interface Projections {
   changed(key: ThreadKey, thread: Thread): void;
@@ -104,7 +104,7 @@ export function createProjections(deps: {
 
   return {
     changed: (key, thread) => {
-      const { title, titledAt, updatedAt, position } = thread;
+      const { title, titledAt, updatedAt, position, firstWords } = thread;
       const at = deps.clock.now();
       const projection = {
         ...key,
@@ -113,7 +113,9 @@ export function createProjections(deps: {
         titledAt,
         updatedAt,
         position,
-        waits: waitsOf(thread),
+        firstWords,
+        ...openIn(thread),
+        ...(thread.usageDays.length === 0 ? {} : { usage: { agent: thread.agent.name, days: dailyUsage(thread) } }),
       };
       changed.set(key, { projection, at, since: changed.get(key)?.since ?? at });
       if (writing) return;
@@ -134,17 +136,18 @@ export function createProjections(deps: {
   };
 }
 
-const nothingOpen: ThreadWaits = { oldest: {}, subscriptions: 0 };
+const nothingOpen = { waits: { oldest: {}, subscriptions: 0 }, waitingOn: [] } as const;
 
-/** Since when the thread waits, by kind and at each tool server, and how many subscriptions it has. */
-function waitsOf(thread: Thread): ThreadWaits {
+/** What the thread waits for, since when by kind and at each tool server, and how many subscriptions it has. */
+function openIn(thread: Thread): Required<Pick<ThreadProjection, 'waits' | 'waitingOn'>> {
   const subscriptions = Object.keys(thread.subscriptions).length;
   const waits = waitingOn(thread);
   if (subscriptions === 0 && waits.length === 0) return nothingOpen;
   const oldest: Partial<Record<ThreadWaitKind, number>> = {};
   for (const { kind, since } of waits) if (kind !== 'slot') oldest[kind] = Math.min(since, oldest[kind] ?? since); // a thread does not know of slots
   const calls = oldestCalls(thread);
-  return { oldest, subscriptions, ...(calls.length === 0 ? {} : { calls }) };
+  const open = { oldest, subscriptions, ...(calls.length === 0 ? {} : { calls }) };
+  return { waits: open, waitingOn: waits.slice(0, waitingOnMax) };
 }
 
 /** The oldest call at each tool server; one that waits for an approval is not at a tool server. */

@@ -236,7 +236,7 @@ function createServices(
     services.push(createToolDispatcher({ ...common, callbackTokens, settings: dispatcherSettings }));
   if (has('notifier'))
     services.push(createNotifier({ ...common, sealer: plainSealer, settings: { noticeTimeoutMs: 500 } }));
-  const ingress = has('ingress') ? createIngressOf(common) : null;
+  const ingress = has('ingress') ? createIngressOf(common, callbackTokens) : null;
   if (has('ingress'))
     services.push(
       createInputSweeper({
@@ -255,6 +255,7 @@ function createServices(
 
 function createIngressOf(
   common: MemoryPorts & { readonly clock: Clock; readonly entropy: ReturnType<typeof createSeededEntropy> },
+  callbackTokens: CallbackTokens,
 ): Ingress {
   return createIngress({
     ...common,
@@ -262,6 +263,8 @@ function createIngressOf(
     idempotencyKeys: common.idempotency,
     sealer: plainSealer,
     signingKey: new Uint8Array(32).fill(5),
+    callbackTokens,
+    validateArguments: null,
   });
 }
 
