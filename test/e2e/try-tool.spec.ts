@@ -29,11 +29,12 @@ const manifest = (endpoint: string): Json => ({
 beforeAll(async () => {
   at = await startSystem();
   tools = createServer((request, response) => {
-    void (async () => {
-      if (request.url === '/.well-known/rap-toolset')
-        return response
-          .setHeader('content-type', 'application/json')
-          .end(JSON.stringify(manifest(`http://127.0.0.1:${(tools.address() as AddressInfo).port}/call`)));
+    void (async (): Promise<void> => {
+      if (request.url === '/.well-known/rap-toolset') {
+        const { port } = tools.address() as AddressInfo;
+        response.setHeader('content-type', 'application/json');
+        return void response.end(JSON.stringify(manifest(`http://127.0.0.1:${port}/call`)));
+      }
       const call: Json = await json(request);
       called.push({ ...call, headers: request.headers });
       const { status, callbacks = [] } = behaviour(call);
@@ -183,7 +184,7 @@ describe('a change with If-Match', () => {
     const both = await Promise.all(
       ['four', 'five'].map((text) => change('POST', '/v1/agents', tagOf(made), body(text))),
     );
-    expect(both.map(({ status }) => status).toSorted()).toEqual([201, 412]);
+    expect(both.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([201, 412]);
     expect((await change('POST', '/v1/agents', first, { ...body('x'), name: `${name}-new` })).status).toBe(412);
     expect((await change('DELETE', `/v1/agents/${name}`, '*')).status).toBe(204);
   });

@@ -255,7 +255,7 @@ describe('a call that cannot be sent', () => {
       'is paused',
       async () => {
         const server = await stage.ports.toolServers.get(key.tenant, 'weather');
-        if (server !== null) await stage.ports.toolServers.replace({ ...server, paused: true });
+        if (server !== null) await stage.ports.toolServers.replace({ ...server, paused: true }, server);
       },
     ],
   ])('R14 says so when the server %s', async (words, change) => {

@@ -296,7 +296,7 @@ describe('loading toolsets', () => {
     await stage.dispatcher();
     await load(['weather']);
     const server = await stage.ports.toolServers.get(key.tenant, 'weather');
-    if (server !== null) await stage.ports.toolServers.replace({ ...server, pinnedSha256: 'f'.repeat(64) });
+    if (server !== null) await stage.ports.toolServers.replace({ ...server, pinnedSha256: 'f'.repeat(64) }, server);
     await stage.clock.advance(2_000);
     peer.manifest = unreachable;
     expect((await load(['weather'], 'tsl_2')).rejected).toMatchObject([{ code: 'TOOLSET_UNREACHABLE' }]);
