@@ -27,7 +27,6 @@ const manifest = (endpoint: string): Json => ({
 });
 
 beforeAll(async () => {
-  at = await startSystem();
   tools = createServer((request, response) => {
     void (async (): Promise<void> => {
       if (request.url === '/.well-known/rap-toolset') {
@@ -51,6 +50,7 @@ beforeAll(async () => {
     })();
   });
   await new Promise<void>((listening) => tools.listen(0, '127.0.0.1', listening));
+  at = await startSystem();
   const baseUrl = `http://127.0.0.1:${(tools.address() as AddressInfo).port}`;
   expect((await at.request('POST', '/v1/tool-servers', { name: 'odd', base_url: baseUrl })).status).toBe(201);
 });

@@ -1700,6 +1700,8 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: string;
+                /** @description An `ETag`: changes nothing else. */
+                "If-Match"?: string;
             };
             path?: never;
             cookie?: never;
@@ -1773,7 +1775,10 @@ export interface operations {
     deleteAgent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description An `ETag`: changes nothing else. */
+                "If-Match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -3593,7 +3598,10 @@ export interface operations {
     deleteToolServer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description An `ETag`: changes nothing else. */
+                "If-Match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -3622,7 +3630,10 @@ export interface operations {
     patchToolServer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description An `ETag`: changes nothing else. */
+                "If-Match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -3659,6 +3670,8 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: string;
+                /** @description An `ETag`: changes nothing else. */
+                "If-Match"?: string;
             };
             path: {
                 name: string;
@@ -3725,6 +3738,8 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: string;
+                /** @description An `ETag`: changes nothing else. */
+                "If-Match"?: string;
             };
             path: {
                 name: string;

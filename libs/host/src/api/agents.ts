@@ -109,6 +109,7 @@ export const agentOperations = {
     access: admin,
     body: newAgent,
     answers: { 201: agent, 200: agent },
+    problems: ['PRECONDITION_FAILED'],
   }),
   list: operation({
     id: 'listAgents',
@@ -146,6 +147,6 @@ export const agentOperations = {
     summary: 'Delete an agent that no open thread uses',
     access: admin,
     answers: { 204: null },
-    problems: ['AGENT_IN_USE'],
+    problems: ['AGENT_IN_USE', 'PRECONDITION_FAILED'],
   }),
 };

@@ -112,7 +112,7 @@ function queryParameters(query: z.ZodType | undefined): readonly Json[] {
   }));
 }
 
-function headerParameters({ method, id }: Operation): readonly Json[] {
+function headerParameters({ method, id, problems = [] }: Operation): readonly Json[] {
   const text = { type: 'string' };
   const idempotency =
     method === 'POST'
@@ -122,7 +122,18 @@ function headerParameters({ method, id }: Operation): readonly Json[] {
     id === 'postMessage'
       ? [{ name: 'Prefer', in: 'header', required: false, schema: text, description: '`wait=30`' }]
       : [];
-  return [...idempotency, ...prefer];
+  const match = problems.includes('PRECONDITION_FAILED')
+    ? [
+        {
+          name: 'If-Match',
+          in: 'header',
+          required: false,
+          schema: text,
+          description: 'An `ETag`: changes nothing else.',
+        },
+      ]
+    : [];
+  return [...idempotency, ...prefer, ...match];
 }
 
 const schemaUri = (id: string): string => `#/components/schemas/${id}`;

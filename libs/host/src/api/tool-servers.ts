@@ -147,6 +147,7 @@ export const toolServerOperations = {
     access: admin,
     body: toolServerPatch,
     answers: { 200: toolServer },
+    problems: ['PRECONDITION_FAILED'],
   }),
   remove: operation({
     id: 'deleteToolServer',
@@ -185,6 +186,7 @@ export const toolServerOperations = {
     summary: 'Send it nothing until it is resumed, within a second; calls meanwhile end with an error',
     access: admin,
     answers: { 200: toolServer },
+    problems: ['PRECONDITION_FAILED'],
   }),
   resume: operation({
     id: 'resumeToolServer',
@@ -194,5 +196,6 @@ export const toolServerOperations = {
     summary: 'Send to it again',
     access: admin,
     answers: { 200: toolServer },
+    problems: ['PRECONDITION_FAILED'],
   }),
 };

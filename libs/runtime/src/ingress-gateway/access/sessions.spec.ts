@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stage, type Stage } from '../spec/stage.ts';
+import { stage, type Stage } from '../spec/ingress-stage.ts';
 import { codeTtlMs, sessionTtlMs } from './sessions.ts';
 
 const tenant = 'acme';
