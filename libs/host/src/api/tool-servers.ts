@@ -171,7 +171,7 @@ export const toolServerOperations = {
   try: operation({
     id: 'tryTool',
     method: 'POST',
-    path: '/v1/tool-servers/{server}/try',
+    path: '/v1/tool-servers/{name}/try',
     tag,
     summary: 'Call one of its tools once, outside of every thread; answers within 30 seconds, whatever comes of it',
     access: admin,
