@@ -40,7 +40,15 @@ beforeAll(async () => {
   });
   const logger = { info: () => {}, warn: () => {}, error: () => {} } as never;
   server = await createHttpServer({
-    ...{ ingress, callbacks: null, gate: { pass: async () => ({}) }, logger, clock, devClock: null },
+    ...{
+      ingress,
+      models: { list: async () => [] },
+      callbacks: null,
+      gate: { pass: async () => ({}) },
+      logger,
+      clock,
+      devClock: null,
+    },
     ...{ hosts: new Set<string>(), version: '0', ready: async () => null, consoleDir },
   });
   url = await server.listen('127.0.0.1', 0);

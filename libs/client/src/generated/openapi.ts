@@ -795,7 +795,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/tool-servers/{server}/try": {
+    "/v1/tool-servers/{name}/try": {
         parameters: {
             query?: never;
             header?: never;
@@ -3775,7 +3775,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                server: string;
+                name: string;
             };
             cookie?: never;
         };

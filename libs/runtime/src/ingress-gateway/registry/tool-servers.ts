@@ -2,10 +2,10 @@
 //
 // Invariants:
 //   V1. A name is given once; the same registration again is no change, another one under a taken name is refused.
-//   V3. A change is made to the registration that was read for it, or to a newer one: two at once are both made.
 //   V2. Secrets are named, never held: they must exist before a registration may name them.
 //   V3. Health is kept by id: a name that is given again begins without any. What a process writes after the removal
 //       is read by no request, and expires.
+//   V4. A change is made to the registration that was read for it, or to a newer one: two at once are both made.
 import { type Problem, canonicalJson } from '@dormouse/json';
 import type {
   Clock,
@@ -94,7 +94,7 @@ export function createToolServerApi(ports: ToolServerPorts): ToolServerApi {
         const problems = await unknownSecrets(ports, tenant, { auth: patch.auth ?? null });
         if (problems.length > 0) return invalid(problems);
         const changed: ToolServer = { ...server, ...patch, updatedAt: clock.now() };
-        if (await toolServers.replace(changed, server)) return answered(changed); // (V3)
+        if (await toolServers.replace(changed, server)) return answered(changed); // (V4)
       }
       throw new Fault('UNAVAILABLE', 'This tool server is being changed all the time.', { retryAfterMs: 1_000 });
     },
