@@ -10,8 +10,9 @@ import {
   untilStatus,
 } from '../e2e/conversation.ts';
 import { cleanUp, startStandalone } from '../e2e/standalone-process.ts';
-import { problemsOfSpan } from './span-problems.ts';
+import { agentRunOf } from './agent-run.ts';
 import { type OtlpReceiver, startOtlpReceiver, traceOf, treeOf } from './otlp-receiver.ts';
+import { problemsOfSpan } from './span-problems.ts';
 
 let receiver: OtlpReceiver;
 let at: System & { stop(): Promise<number | null> };
@@ -62,6 +63,11 @@ it('shows a turn with two tools as one tree', async () => {
   ]);
   const conversations = new Set(spans.map(({ attributes }) => attributes['gen_ai.conversation.id']));
   expect([...conversations]).toEqual([thread]);
+  const { usage } = (await at.request('GET', `/v1/threads/${thread}`)).json;
+  expect(agentRunOf(spans)).toEqual({
+    ...{ agents: 3, models: 3, tools: 2 },
+    ...{ inputTokens: usage.input_tokens, outputTokens: usage.output_tokens },
+  });
 });
 
 it('links what follows a callback to it, and begins the trace of a callback anew', async () => {

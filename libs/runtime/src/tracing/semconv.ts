@@ -18,7 +18,7 @@ export interface AttributeDescription {
 }
 
 export const attributeTable = {
-  'gen_ai.operation.name': { type: 'string', values: ['invoke_agent', 'chat', 'execute_tool'] },
+  'gen_ai.operation.name': { type: 'string', values: ['invoke_agent', 'chat', 'execute_tool', 'settle_tool'] },
   'gen_ai.agent.id': { type: 'string' },
   'gen_ai.agent.name': { type: 'string' },
   'gen_ai.agent.version': { type: 'string' },
@@ -57,6 +57,7 @@ export const attributeTable = {
   'messaging.destination.name': { type: 'string', values: ['inputs', 'dispatches', 'notices'] },
   'dormouse.tenant': { type: 'string' },
   'dormouse.thread': { type: 'string' },
+  'dormouse.call': { type: 'string' },
   'dormouse.position': { type: 'int' },
   'dormouse.outcome': { type: 'string' },
   'dormouse.waited_ms': { type: 'int' },
@@ -102,6 +103,7 @@ export const attribute = {
   messagingDestination: 'messaging.destination.name',
   tenant: 'dormouse.tenant',
   thread: 'dormouse.thread',
+  call: 'dormouse.call',
   position: 'dormouse.position',
   outcome: 'dormouse.outcome',
   waitedMs: 'dormouse.waited_ms',
@@ -161,7 +163,14 @@ export const spanTable: readonly SpanDescription[] = [
   {
     name: /^settle_tool \S+$/,
     kind: 'internal',
-    required: [...ofThread, 'gen_ai.tool.name', 'gen_ai.tool.call.id', 'dormouse.outcome', 'dormouse.waited_ms'],
+    required: [
+      ...ofThread,
+      'gen_ai.operation.name',
+      'gen_ai.tool.name',
+      'gen_ai.tool.call.id',
+      'dormouse.outcome',
+      'dormouse.waited_ms',
+    ],
   },
   { name: /^send (?:inputs|dispatches|notices)$/, kind: 'producer', required: [...ofThread, ...ofMessage] },
   { name: /^process (?:inputs|dispatches|notices)$/, kind: 'consumer', required: [...ofThread, ...ofMessage] },

@@ -4,6 +4,8 @@
 // Invariants:
 //   S1. Without contents no span holds a word of a user, a model, a tool server or a provider: names, ids, counts and
 //       codes only.
+//   S2. `settle_tool` has an operation of its own: a backend for agents takes a span that names a tool and has no
+//       operation for one more run of it.
 import type { Span } from '@dormouse/ports';
 import { callOf } from '@dormouse/thread';
 import { threadAttributes } from './attributes.ts';
@@ -82,7 +84,12 @@ function callSpans(
     name: `settle_tool ${operation}`,
     context: inTrace(parent, spanIdOf('settle_tool', key, toolCallId)),
     parentId: parent.spanId,
-    attributes: { ...common.attributes, [attribute.waitedMs]: commit.at - since, [attribute.toolResult]: result },
+    attributes: {
+      ...common.attributes,
+      [attribute.operation]: 'settle_tool', // (S2)
+      [attribute.waitedMs]: commit.at - since,
+      [attribute.toolResult]: result,
+    },
     links: parent.traceId === cause.context.traceId ? [] : [cause.context],
   };
   if (cause.isSent === true || cause.agent === undefined) return [settled];

@@ -45,7 +45,7 @@ describe('the trace that a tool server sees', () => {
       attributes: {
         'server.address': 'tools',
         'server.port': 8080,
-        'gen_ai.tool.call.id': 'call_1',
+        'dormouse.call': 'call_1',
         'gen_ai.conversation.id': 'thr_1',
       },
     });

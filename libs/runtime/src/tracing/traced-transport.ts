@@ -4,6 +4,8 @@
 //   T1. A tool server sees the context of the attempt, never that of the span above it; baggage never. Where its
 //       registration says `fresh`, it sees a new trace that the span links; where it says `none`, nothing.
 //   T2. A request without a valid `traceparent` passes as it is.
+//   T3. It has no attribute of the GenAI conventions but the conversation: a backend for agents would take an attempt
+//       for one more run of the tool.
 import {
   parseTraceparent,
   type SendOutcome,
@@ -43,7 +45,7 @@ export function tracedTransport(transport: ToolTransport, { tracer, wallNow }: T
       attributes: {
         ...(about === undefined ? {} : threadAttributes(about, about.at)),
         ...serverAttributes(url),
-        [attribute.toolCallId]: about?.toolCallId,
+        [attribute.call]: about?.toolCallId, // (T3)
         [attribute.httpMethod]: 'POST',
         [attribute.httpStatus]: outcome.sent ? outcome.status : undefined,
       },
