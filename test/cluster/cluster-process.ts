@@ -29,6 +29,8 @@ export interface Cluster extends System {
   readonly serverPids: Readonly<Record<string, readonly number[]>>;
   /** Of a cluster that was started with `--observability`. */
   readonly prometheus: string | null;
+  /** The query API of its trace store, likewise, where this machine can have one. */
+  readonly traces: string | null;
   /** Ctrl-C; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
@@ -63,10 +65,10 @@ export async function startCluster(
   });
   child.stderr?.on('data', (chunk: Buffer) => (said.all += chunk.toString()));
   const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const { url, pids, serverPids, prometheus = null } = await answerOf(child, said);
+  const { url, pids, serverPids, prometheus = null, traces = null } = await answerOf(child, said);
   const key = readFileSync(join(directory, 'key'), 'utf8').trim();
   const cluster: Cluster = {
-    ...{ url, key, directory, prefix, database, pids, serverPids, prometheus },
+    ...{ url, key, directory, prefix, database, pids, serverPids, prometheus, traces },
     output: () => [said.all, ...outputFiles(directory).map((file) => readFileSync(file, 'utf8'))].join('\n'),
     request: (method, path, body, sent) => request(url, key, method, path, body, sent),
     stop: async () => {
@@ -101,6 +103,7 @@ interface Started {
   readonly pids: Readonly<Record<string, number>>;
   readonly serverPids: Readonly<Record<string, readonly number[]>>;
   readonly prometheus?: string;
+  readonly traces?: string;
 }
 
 async function answerOf(child: ChildProcess, said: { readonly out: string; readonly all: string }): Promise<Started> {

@@ -44,7 +44,8 @@ describe.skipIf(servers === null)('a cluster with --observability', () => {
   beforeAll(async () => {
     if (servers === null || prometheus?.available !== true) return;
     // A completion that fails is given up soon, and not after ten minutes.
-    at = await startCluster(servers, { DORMOUSE_MODEL_RETRY_TOTAL_MS: '1000' }, ['--observability']);
+    const env = { DORMOUSE_MODEL_RETRY_TOTAL_MS: '1000', OTEL_TRACES_EXPORTER: 'none' };
+    at = await startCluster(servers, env, ['--observability']);
     refusing = await driveToolServer(at);
     refusing.failAt('/invoke');
   });

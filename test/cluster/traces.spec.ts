@@ -1,14 +1,13 @@
 // The traces of a real cluster: five processes, one tree per turn.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually, openThread, say, scriptedAgent, type Step, untilStatus } from '../e2e/conversation.ts';
+import { eventually } from '../e2e/conversation.ts';
 import { withServices } from '../services/needed-services.ts';
 import { knockWithForeignContext, knockWithHostileContexts } from '../traces/hostile-contexts.ts';
 import { problemsOfSpan } from '../traces/span-problems.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { type OtlpReceiver, startOtlpReceiver, traceOf, treeOf } from '../traces/otlp-receiver.ts';
+import { takeTwoToolTurn, treeOverCluster } from '../traces/two-tool-turn.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
-
-const call = (name: string, args: object): Step => ({ tool_call: { name, arguments: args } });
 
 withServices(['kafka', 'mongo', 'redis'], (servers) => {
   let receiver: OtlpReceiver;
@@ -28,38 +27,9 @@ withServices(['kafka', 'mongo', 'redis'], (servers) => {
   });
 
   it('shows a turn with two tools as one tree over five processes', async () => {
-    const agent = await scriptedAgent(at, [
-      [call('weather', { city: 'Oslo' })],
-      [call('weather', { city: 'Rome' })],
-      [{ text: 'Both are fine.' }],
-    ]);
-    const thread = await openThread(at, agent);
-    await untilStatus(at, thread, 'idle');
-    await say(at, thread, 'How is it in Oslo and in Rome?');
+    const { agent } = await takeTwoToolTurn(at);
     const spans = await traceOf(receiver, 'POST /v1/threads/{id}/messages', 21);
-    expect(treeOf(spans)).toEqual([
-      'POST /v1/threads/{id}/messages (server)',
-      '  send inputs (producer)',
-      '    process inputs (consumer)',
-      `      invoke_agent ${agent} (internal)`,
-      '        chat scripted (client)',
-      '        execute_tool weather (internal)',
-      `          invoke_agent ${agent} (internal)`,
-      '            chat scripted (client)',
-      '            execute_tool weather (internal)',
-      `              invoke_agent ${agent} (internal)`,
-      '                chat scripted (client)',
-      '                settle_tool weather (internal)',
-      '              process inputs (consumer)',
-      '              send dispatches (producer)',
-      '                process dispatches (consumer)',
-      '                  POST example-tools (client)',
-      '            settle_tool weather (internal)',
-      '          process inputs (consumer)',
-      '          send dispatches (producer)',
-      '            process dispatches (consumer)',
-      '              POST example-tools (client)',
-    ]);
+    expect(treeOf(spans)).toEqual(treeOverCluster(agent));
     expect([...new Set(spans.map(({ service }) => service))].toSorted()).toEqual([
       'dormouse-ingress-gateway',
       'dormouse-thread-processor',

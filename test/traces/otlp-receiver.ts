@@ -63,7 +63,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString();
       raw.push(text);
-      spans.push(...spansOf(text));
+      spans.push(...spansOf(JSON.parse(text)));
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
   });
@@ -81,18 +81,19 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   };
 }
 
-function spansOf(text: string): ReceivedSpan[] {
-  const { resourceSpans = [] } = JSON.parse(text) as {
-    readonly resourceSpans?: readonly {
-      readonly resource: { readonly attributes: readonly Wire[] };
-      readonly scopeSpans: readonly { readonly spans: readonly WireSpan[] }[];
-    }[];
-  };
-  return resourceSpans.flatMap(({ resource, scopeSpans }) => {
+/** What is sent over OTLP, and what a trace store answers in the same shape. */
+export interface OtlpTraces {
+  readonly resourceSpans?: readonly {
+    readonly resource: { readonly attributes: readonly Wire[] };
+    readonly scopeSpans: readonly { readonly spans: readonly WireSpan[] }[];
+  }[];
+}
+
+export const spansOf = ({ resourceSpans = [] }: OtlpTraces): ReceivedSpan[] =>
+  resourceSpans.flatMap(({ resource, scopeSpans }) => {
     const service = String(attributesOf(resource.attributes)['service.name']);
     return scopeSpans.flatMap((scope) => scope.spans.map((span) => received(service, span)));
   });
-}
 
 const received = (service: string, span: WireSpan): ReceivedSpan => ({
   service,

@@ -11,8 +11,8 @@
 //   C4. It ends in order also when its output is not read any more, or when the process that started it with a channel
 //       dies.
 //   C5. It starts on ports without a listener, or not at all.
-//   C6. With `--observability`, a Prometheus scrapes the five services and loads the rules of deploy/observability.
-//       Spans go where OpenTelemetry's variables in this shell say: no trace store is started here.
+//   C6. With `--observability`, the five services send their spans to a trace store, and a Prometheus scrapes them
+//       (observability.ts).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -23,10 +23,10 @@ import { stopSignal } from '../../libs/host/src/lifecycle/stop-signal.ts';
 import { takenPorts } from '../../test/services/free-ports.ts';
 import { recipe as kafka } from '../../test/services/kafka/recipe.ts';
 import { recipe as mongo } from '../../test/services/mongo/recipe.ts';
-import { startPrometheus } from '../../test/services/prometheus.ts';
 import { recipe as redis } from '../../test/services/redis/recipe.ts';
 import { serviceCache } from '../../test/services/service-cache.ts';
 import type { RunningService, ServiceRecipe } from '../../test/services/service.ts';
+import { startMetrics, startTraces, type Traces } from './observability.ts';
 import { seedExamples } from './seed-examples.ts';
 
 const { values } = parseArgs({
@@ -60,7 +60,7 @@ const ports: Readonly<Record<ServiceName, { readonly port: number; readonly heal
 };
 const toolsPort = firstPort + 5;
 const prometheusPort = firstPort + 6;
-const scrapeSeconds = 5;
+const tracePorts = { query: firstPort + 7, otlp: firstPort + 8, grpc: firstPort + 9 };
 const url = `http://${host}:${firstPort}`;
 const restartAfterMs = 1_000;
 const readyWithinMs = 90_000;
@@ -73,6 +73,7 @@ const children = new Map<string, ChildProcess>();
 const servers = new Map<string, RunningService>();
 const repairs = new Map<string, Promise<void>>();
 let setup: ChildProcess | undefined;
+let traces: Traces | null = null;
 let stopping = false;
 
 void stopSignal().then(() => stopping || end());
@@ -99,6 +100,7 @@ async function start(): Promise<void> {
   mkdirSync(directory, { recursive: true });
   say('starting Kafka, a MongoDB-compatible server and Redis');
   const [brokers, database, hints] = await Promise.all([kafka, mongo, redis].map(startServer));
+  if (values.observability && !stopping) await startTraceStore();
   const masterKey = kept('master-key', () => randomBytes(32).toString('hex'));
   const key = kept('key', () => `dm_${randomBytes(24).toString('base64url')}`);
   const environment: Readonly<Record<string, string>> = {
@@ -109,6 +111,7 @@ async function start(): Promise<void> {
     DORMOUSE_BOOTSTRAP_KEY: key,
     DORMOUSE_CALLBACK_BASE_URL: `http://${host}:${ports['callback-gateway'].port}`,
     DORMOUSE_OUTBOUND_ALLOW: 'http://127.0.0.0/8,http://[::1],http://localhost',
+    ...traces?.environment,
   };
   say('making topics and indexes');
   setup = run('setup', 'ingress-gateway', ['setup'], environment);
@@ -121,7 +124,7 @@ async function start(): Promise<void> {
   keepRunning('example-tools', ['--port', String(toolsPort), '--data', join(directory, 'example-tools')], {});
   await Promise.all(serviceNames.map(untilReady));
   await seedExamples(url, key, `http://${host}:${toolsPort}`);
-  if (values.observability && !stopping) await startObservability();
+  if (values.observability && !stopping) await startPrometheus();
   if (!stopping) process.stdout.write(values.json ? asJson(brokers, database, hints) : banner());
 }
 
@@ -130,7 +133,7 @@ async function refuseTakenPorts(): Promise<void> {
   if (!(firstPort >= 1 && firstPort <= highestFirstPort))
     throw new Error(`--port takes a number from 1 to ${highestFirstPort}, and not ${values.port}`);
   const ours = [...Object.values(ports).flatMap(({ port, health }) => [port, health]), toolsPort];
-  if (values.observability) ours.push(prometheusPort);
+  if (values.observability) ours.push(prometheusPort, ...Object.values(tracePorts));
   const taken = await takenPorts(ours);
   if (taken.length > 0)
     throw new Error(
@@ -149,26 +152,25 @@ async function startServer(recipe: ServiceRecipe): Promise<string> {
     say,
   });
   if (!started.available) throw new Error(`${started.reason}\n${started.remedy}`);
-  servers.set(recipe.name, started.service);
-  void keepServing(recipe.name, started.service);
+  serve(recipe.name, started.service);
   return started.service.url;
 }
 
 /** (C6) */
-async function startObservability(): Promise<void> {
-  say('starting Prometheus');
-  const started = await startPrometheus({
-    directory: join(directory, 'prometheus'),
-    cache: serviceCache,
-    say,
-    targets: Object.fromEntries(serviceNames.map((name) => [name, `${host}:${ports[name].health}`])),
-    rules: join(root, 'deploy', 'observability', 'rules', 'dormouse.yml'),
-    port: prometheusPort,
-    intervalSeconds: scrapeSeconds,
-  });
-  if (!started.available) throw new Error(`${started.reason}\n${started.remedy}`);
-  servers.set('prometheus', started.service);
-  void keepServing('prometheus', started.service);
+async function startTraceStore(): Promise<void> {
+  traces = await startTraces({ directory, say }, tracePorts);
+  if (traces.store !== null) serve('traces', traces.store);
+}
+
+/** (C6) */
+async function startPrometheus(): Promise<void> {
+  const targets = Object.fromEntries(serviceNames.map((name) => [name, `${host}:${ports[name].health}`]));
+  serve('prometheus', await startMetrics({ directory, say }, targets, prometheusPort));
+}
+
+function serve(name: string, server: RunningService): void {
+  servers.set(name, server);
+  void keepServing(name, server);
 }
 
 /** A private file of the directory, written once. (C1) */
@@ -281,8 +283,8 @@ function asJson(...[brokers, database, hints]: readonly (string | undefined)[]):
   const pids = Object.fromEntries([...children].map(([name, child]) => [name, child.pid]));
   const serverPids = Object.fromEntries([...servers].map(([name, server]) => [name, server.pids()]));
   const keyFile = join(directory, 'key');
-  const prometheus = servers.get('prometheus')?.url;
-  return `${JSON.stringify({ url, keyFile, directory, kafka: brokers, mongo: database, redis: hints, prometheus, pids, serverPids })}\n`;
+  const seen = { prometheus: servers.get('prometheus')?.url, traces: servers.get('traces')?.url };
+  return `${JSON.stringify({ url, keyFile, directory, kafka: brokers, mongo: database, redis: hints, ...seen, pids, serverPids })}\n`;
 }
 
 function banner(): string {
@@ -306,11 +308,7 @@ function banner(): string {
 function observabilityLines(): readonly string[] {
   const prometheus = servers.get('prometheus');
   if (prometheus === undefined) return [];
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: traces } = process.env;
-  return [
-    `  metrics ${prometheus.url}   (Prometheus; alerts: ${prometheus.url}/alerts)`,
-    `  traces  ${traces ?? 'nowhere: set OTEL_EXPORTER_OTLP_ENDPOINT to a collector or trace store before the start'}`,
-  ];
+  return [`  metrics ${prometheus.url}   (Prometheus; alerts: ${prometheus.url}/alerts)`, ...(traces?.lines ?? [])];
 }
 
 function say(line: string): void {

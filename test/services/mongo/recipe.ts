@@ -4,10 +4,11 @@
 // Invariants:
 //   M1. The PostgreSQL of the cache is never written to: data and settings are in `directory`, bound into its root.
 //   M2. What was acknowledged is on disk (`fsync` on) unless DORMOUSE_TEST_FSYNC=off asks for speed.
-import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtOnce } from '../built-once.ts';
 import { aptInstall } from '../apt.ts';
+import { buildGoProgram } from '../go-module.ts';
 import { isInstalled, runCommand } from '../run-command.ts';
 import { type ServerProcess, startServer } from '../server-process.ts';
 import { freePorts } from '../free-ports.ts';
@@ -75,24 +76,12 @@ async function buildPostgres(into: string, say: (line: string) => void): Promise
 }
 
 async function buildFerret(into: string, say: (line: string) => void): Promise<void> {
-  if (!(await isInstalled('go'))) throw new Error('Go is not installed');
   say(`mongo: building FerretDB ${ferretVersion} (about 2 minutes)`);
-  writeFileSync(join(into, 'go.mod'), 'module fetch\n\ngo 1.23\n');
-  const printed = await runCommand('go', ['mod', 'download', '-json', `${ferretModule}@${ferretVersion}`], {
-    withinMs: 600_000,
-    cwd: into,
+  await buildGoProgram({
+    ...{ module: ferretModule, version: ferretVersion, command: './cmd/ferretdb', into },
+    // Its version is written by its release process, and it does not start without one.
+    prepare: (source) => writeFileSync(join(source, 'build', 'version', 'version.txt'), `${ferretVersion}\n`),
   });
-  const { Dir: module } = JSON.parse(printed) as { readonly Dir: string };
-  const source = join(into, 'source');
-  cpSync(module, source, { recursive: true });
-  await runCommand('chmod', ['-R', 'u+w', source], { withinMs: 60_000 });
-  // Its version is written by its release process, and it does not start without one.
-  writeFileSync(join(source, 'build', 'version', 'version.txt'), `${ferretVersion}\n`);
-  await runCommand('go', ['build', '-trimpath', '-o', join(into, 'ferretdb'), './cmd/ferretdb'], {
-    withinMs: 900_000,
-    cwd: source,
-  });
-  rmSync(source, { recursive: true, force: true });
 }
 
 async function startBoth(
