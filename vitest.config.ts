@@ -34,7 +34,7 @@ export default defineConfig({
         test: {
           name: 'tests',
           include: ['test/**/*.spec.ts', alone],
-          exclude: [...notOurs, 'test/cluster/**', 'test/chaos/**'],
+          exclude: [...notOurs, 'test/cluster/**', 'test/chaos/**', 'test/traces/phoenix.spec.ts'],
         },
       },
     ],

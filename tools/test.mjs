@@ -9,6 +9,7 @@
 //                                         everything, uncached, then all orders of the race matrix, U (20 000) more
 //                                         universes and M (10) minutes of chaos on real servers, both of seed N,
 //                                         which is printed and by default another one each time
+//   node tools/test.mjs --traces          only how a Phoenix shows our traces: it needs Python, and installs 900 MB once
 //
 // N counts the specs' tests; every other step counts as one test, and so does a spec file that could not be loaded.
 // Specs are never cached: many draw random cases.
@@ -21,7 +22,8 @@ import { parseArgs } from 'node:util';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const long = process.argv[2] === '--all' ? longRun(process.argv.slice(3)) : null;
-const filter = long === null ? process.argv.slice(2) : [];
+const tracesOnly = process.argv[2] === '--traces';
+const filter = long === null && !tracesOnly ? process.argv.slice(2) : [];
 /** The exit code of a step that this machine cannot run. */
 const cannot = 77;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -39,35 +41,45 @@ const parts = [];
 /** @type {{ file: string, ms: number }[]} */
 const files = [];
 
-if (filter.length === 0) {
-  await target('build');
-  const rest = ['types', 'simulation', 'lint', 'format', 'unused'];
-  const worker = async () => {
-    for (let name = rest.shift(); name !== undefined; name = rest.shift()) await target(name);
-  };
-  await Promise.all([worker(), worker()]);
-}
-const needsServers = /^test\/(cluster|chaos)/.test(filter[0] ?? '');
-if (!needsServers) await specs('specs', 'vitest.config.ts');
-if (needsServers || filter.length === 0) await specs('specs on real servers', 'vitest.cluster.config.ts');
-if (long !== null) {
-  const { seed, minutes, universes } = long;
-  const from = String(seed * universes);
-  await check('race matrix, all orders', [
-    '--conditions=dormouse-source',
-    join(root, 'test/simulation/race-matrix.ts'),
-  ]);
-  await check(
-    `simulation, ${universes} universes from ${from}`,
-    simulator,
-    '--seeds',
-    String(universes),
-    '--from',
-    from,
-  );
-  await check(`chaos, ${minutes} minutes, seed ${seed}`, chaos, '--seed', String(seed), '--minutes', String(minutes));
-}
+if (tracesOnly) await traces();
+else await everything();
 verdict();
+
+async function traces() {
+  await target('build');
+  await specs('traces in Phoenix', 'vitest.traces.config.ts');
+}
+
+async function everything() {
+  if (filter.length === 0) {
+    await target('build');
+    const rest = ['types', 'simulation', 'lint', 'format', 'unused'];
+    const worker = async () => {
+      for (let name = rest.shift(); name !== undefined; name = rest.shift()) await target(name);
+    };
+    await Promise.all([worker(), worker()]);
+  }
+  const needsServers = /^test\/(cluster|chaos)/.test(filter[0] ?? '');
+  if (!needsServers) await specs('specs', 'vitest.config.ts');
+  if (needsServers || filter.length === 0) await specs('specs on real servers', 'vitest.cluster.config.ts');
+  if (long !== null) {
+    const { seed, minutes, universes } = long;
+    const from = String(seed * universes);
+    await check('race matrix, all orders', [
+      '--conditions=dormouse-source',
+      join(root, 'test/simulation/race-matrix.ts'),
+    ]);
+    await check(
+      `simulation, ${universes} universes from ${from}`,
+      simulator,
+      '--seeds',
+      String(universes),
+      '--from',
+      from,
+    );
+    await check(`chaos, ${minutes} minutes, seed ${seed}`, chaos, '--seed', String(seed), '--minutes', String(minutes));
+  }
+}
 
 function longRun(args) {
   const { values } = parseArgs({
