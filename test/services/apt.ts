@@ -1,5 +1,6 @@
 // Debian's package manager: one of ours at a time, and retries while another process has its lock. On a fresh machine
 // several servers are prepared at once, and the second `apt-get` would fail where the first has the lock.
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,6 +35,28 @@ export function apt(args: readonly string[], options: AptOptions): Promise<strin
       }
     },
   );
+}
+
+/**
+ * Unpacks packages into a folder, without installing them; with `dependencies` also what they need and this machine
+ * does not have.
+ */
+export async function aptUnpack(
+  packages: readonly string[],
+  into: string,
+  dependencies: 'without dependencies' | 'with dependencies' = 'without dependencies',
+): Promise<void> {
+  await apt(['update'], { withinMs: 300_000 });
+  if (dependencies === 'without dependencies') await apt(['download', ...packages], { withinMs: 300_000, cwd: into });
+  else {
+    mkdirSync(join(into, 'partial'));
+    const toHere = ['--download-only', '-o', `Dir::Cache::archives=${into}`, '-o', 'Debug::NoLocking=true'];
+    await apt(['install', '-y', '--no-install-recommends', ...toHere, ...packages], { withinMs: 600_000, cwd: into });
+  }
+  for (const file of readdirSync(into).filter((name) => name.endsWith('.deb'))) {
+    await runCommand('dpkg-deb', ['-x', file, '.'], { withinMs: 60_000, cwd: into });
+    rmSync(join(into, file));
+  }
 }
 
 /** Installs packages of Debian where this is Debian and we are root. */

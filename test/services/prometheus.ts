@@ -3,18 +3,20 @@
 // Invariants:
 //   M1. What it scrapes is written into its directory, one job per process, and it listens on loopback.
 //   M2. Where there is none, the reason and a remedy are the answer, never a failure.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { apt } from './apt.ts';
+import { aptUnpack } from './apt.ts';
 import { builtOnce } from './built-once.ts';
 import { freePorts } from './free-ports.ts';
-import { isInstalled, runCommand } from './run-command.ts';
+import { isInstalled } from './run-command.ts';
 import { startServer } from './server-process.ts';
 import type { RunningService, Started } from './service.ts';
 
 interface PrometheusPrograms {
   readonly prometheus: string;
   readonly promtool: string;
+  /** The folder of its page, where it is not in the place that the program knows. */
+  readonly page: string | null;
 }
 
 type Found =
@@ -32,23 +34,27 @@ interface PrometheusOptions {
   readonly intervalSeconds: number;
 }
 
+/** Scripts and fonts of its page, which Debian has apart. */
+const packagesOfPage = [
+  ...['libjs-bootstrap4', 'libjs-eonasdan-bootstrap-datetimepicker', 'libjs-jquery', 'libjs-jquery-hotkeys'],
+  ...['libjs-moment', 'libjs-moment-timezone', 'libjs-mustache', 'libjs-popper.js', 'libjs-rickshaw', 'libjs-d3'],
+  ...['node-moment', 'node-popper2', 'node-jquery', 'fonts-glyphicons-halflings'],
+];
 const remedy = 'Install Prometheus (apt-get install prometheus).';
 
 /** (M2) */
 export async function prometheusPrograms(cache: string, say: (line: string) => void): Promise<Found> {
   try {
     if ((await isInstalled('prometheus')) && (await isInstalled('promtool')))
-      return { available: true, programs: { prometheus: 'prometheus', promtool: 'promtool' } };
+      return { available: true, programs: { prometheus: 'prometheus', promtool: 'promtool', page: null } };
     if (!(await isInstalled('dpkg-deb'))) throw new Error('it is not on PATH, and this is not Debian');
-    const folder = await builtOnce(cache, 'prometheus-debian', say, async (into) => {
-      say('prometheus: downloading Debian’s package');
-      await apt(['update'], { withinMs: 300_000 });
-      await apt(['download', 'prometheus'], { withinMs: 300_000, cwd: into });
-      for (const file of readdirSync(into).filter((name) => name.endsWith('.deb')))
-        await runCommand('dpkg-deb', ['-x', file, '.'], { withinMs: 60_000, cwd: into });
+    const folder = await builtOnce(cache, 'prometheus-debian-with-page', say, async (into) => {
+      say('prometheus: downloading Debian’s packages');
+      await aptUnpack(['prometheus', ...packagesOfPage], into);
     });
     const program = (name: string): string => join(folder, 'usr', 'bin', name);
-    return { available: true, programs: { prometheus: program('prometheus'), promtool: program('promtool') } };
+    const page = `${join(folder, 'usr', 'share', 'prometheus', 'web')}/`;
+    return { available: true, programs: { prometheus: program('prometheus'), promtool: program('promtool'), page } };
   } catch (error) {
     return { available: false, reason: `no Prometheus here: ${(error as Error).message}`, remedy };
   }
@@ -56,10 +62,13 @@ export async function prometheusPrograms(cache: string, say: (line: string) => v
 
 export async function startPrometheus(options: PrometheusOptions): Promise<Started> {
   const found = await prometheusPrograms(options.cache, options.say);
-  return found.available ? { available: true, service: await started(found.programs.prometheus, options) } : found;
+  return found.available ? { available: true, service: await started(found.programs, options) } : found;
 }
 
-async function started(command: string, options: PrometheusOptions): Promise<RunningService> {
+async function started(
+  { prometheus: command, page }: PrometheusPrograms,
+  options: PrometheusOptions,
+): Promise<RunningService> {
   const { directory } = options;
   mkdirSync(directory, { recursive: true });
   const config = join(directory, 'prometheus.yml');
@@ -71,6 +80,7 @@ async function started(command: string, options: PrometheusOptions): Promise<Run
       args: [
         ...[`--config.file=${config}`, `--storage.tsdb.path=${join(directory, 'data')}`],
         ...[`--web.listen-address=127.0.0.1:${port}`, '--log.level=warn'],
+        ...(page === null ? [] : [`--web.local-assets=${page}`]),
       ],
       output: join(directory, 'prometheus.out'),
       port,

@@ -1,9 +1,9 @@
 // A real Redis on a free port: from PATH, or Debian's package unpacked into the cache without being installed.
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { apt } from '../apt.ts';
+import { aptUnpack } from '../apt.ts';
 import { builtOnce } from '../built-once.ts';
-import { isInstalled, runCommand } from '../run-command.ts';
+import { isInstalled } from '../run-command.ts';
 import { type ServerProcess, startServer } from '../server-process.ts';
 import { freePorts } from '../free-ports.ts';
 import { type Guard, type RunningService, type ServiceRecipe, type Started, type StartOptions } from '../service.ts';
@@ -37,11 +37,7 @@ async function redisProgram({ cache, say }: StartOptions): Promise<RedisProgram>
   if (!(await isInstalled('dpkg-deb'))) throw new Error('redis-server is not on PATH, and this is not Debian');
   const folder = await builtOnce(cache, 'redis-debian', say, async (into) => {
     say('redis: downloading Debian’s package');
-    await apt(['update'], { withinMs: 300_000 });
-    const packages = ['redis-tools', 'libjemalloc2', 'liblua5.1-0', 'lua-bitop', 'lua-cjson', 'liblzf1'];
-    await apt(['download', ...packages], { withinMs: 300_000, cwd: into });
-    for (const file of readdirSync(into).filter((name) => name.endsWith('.deb')))
-      await runCommand('dpkg-deb', ['-x', file, '.'], { withinMs: 60_000, cwd: into });
+    await aptUnpack(['redis-tools', 'libjemalloc2', 'liblua5.1-0', 'lua-bitop', 'lua-cjson', 'liblzf1'], into);
   });
   // One program under several names, which selects its role by name; the package of the server only holds links.
   const architecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
