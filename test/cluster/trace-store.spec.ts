@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../e2e/conversation.ts';
+import { readDocument, root } from '../docs/document.ts';
+import { stepsOf, walk } from '../docs/walk-through.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { jaegerProgram } from '../services/jaeger/jaeger.ts';
 import { servicesOrSkipFile } from '../services/needed-services.ts';
@@ -89,5 +91,15 @@ describe.skipIf(servers === null)('the trace store of a cluster', () => {
     expect(head).toContain(`trace ${spans[0]?.traceId}`);
     const names = lines.map((line) => line.slice(0, nameColumns).trim());
     expect(names.toSorted()).toEqual(spans.map(({ name }) => name).toSorted());
+  });
+
+  it('and the rest of the cluster do what the guide shows', async () => {
+    const steps = stepsOf(readDocument('docs/guides/observability.md'));
+    const real = {
+      'http://127.0.0.1:7420': at.url,
+      'http://127.0.0.1:7427': at.traces ?? '',
+      '.dormouse-cluster': at.directory,
+    };
+    expect((await walk(steps, root, real)).surprises).toEqual([]);
   });
 });
