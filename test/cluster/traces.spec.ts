@@ -27,7 +27,7 @@ withServices(['kafka', 'mongo', 'redis'], (servers) => {
   });
 
   it('shows a turn with two tools as one tree over five processes', async () => {
-    const { agent } = await takeTwoToolTurn(at);
+    const { agent, thread } = await takeTwoToolTurn(at);
     const spans = await traceOf(receiver, 'POST /v1/threads/{id}/messages', 21);
     expect(treeOf(spans)).toEqual(treeOverCluster(agent));
     expect([...new Set(spans.map(({ service }) => service))].toSorted()).toEqual([

@@ -91,7 +91,7 @@ it('R1 R2 the work of a call, what it does and its callback are below the POST o
   expect(run.spanContext().traceId).toBe(posted.traceId);
   expect(run.parentSpanContext?.spanId).toBe(posted.spanId);
   expect(run.attributes).toMatchObject({ 'gen_ai.tool.name': 'look_up', 'gen_ai.tool.call.id': expect.any(String) });
-  expect(run.attributes['gen_ai.tool.call.id']).toBe(posted.attributes['gen_ai.tool.call.id']);
+  expect(run.attributes['gen_ai.tool.call.id']).toBe(posted.attributes['dormouse.call']);
   for (const child of [query, sent]) expect(child?.parentSpanContext?.spanId).toBe(run.spanContext().spanId);
   expect(sent.attributes).toMatchObject({ 'http.response.status_code': 200, 'server.address': '127.0.0.1' });
   const callback = await runtimeSpan('POST /callback/{token}', thread);
