@@ -1,7 +1,7 @@
 // A real Prometheus and its promtool: from PATH, or Debian's package unpacked into the cache without being installed.
 //
 // Invariants:
-//   M1. What it scrapes is written into its directory, one job per process, and it listens on loopback.
+//   M1. What it scrapes is written into its directory, one job per service, and it listens on loopback.
 //   M2. Where there is none, the reason and a remedy are the answer, never a failure.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,8 +27,8 @@ interface PrometheusOptions {
   readonly directory: string;
   readonly cache: string;
   readonly say: (line: string) => void;
-  /** `host:port` of `/metrics`, by job. */
-  readonly targets: Readonly<Record<string, string>>;
+  /** `host:port` of each `/metrics`, by job. */
+  readonly targets: Readonly<Record<string, readonly string[]>>;
   readonly rules: string;
   readonly port?: number;
   readonly intervalSeconds: number;
@@ -101,9 +101,9 @@ async function started(
 /** JSON is YAML. (M1) */
 function configuration({ targets, rules, intervalSeconds }: PrometheusOptions): string {
   const every = `${intervalSeconds}s`;
-  const jobs = Object.entries(targets).map(([job, target]) => ({
+  const jobs = Object.entries(targets).map(([job, addresses]) => ({
     job_name: job,
-    static_configs: [{ targets: [target] }],
+    static_configs: [{ targets: addresses }],
   }));
   const globals = { scrape_interval: every, scrape_timeout: every, evaluation_interval: every };
   return JSON.stringify({ global: globals, rule_files: [rules], scrape_configs: jobs }, null, 2);

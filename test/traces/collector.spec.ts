@@ -1,9 +1,11 @@
-// A collector that is away, never answers or fails: conversations go on, the stop is in time, and the log says it once.
+// A collector that is away, never answers or fails: conversations go on, the stop is in time, the log says it once, and
+// the spans that it does not get are counted.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, it } from 'vitest';
 import { openThread, say, untilStatus } from '../e2e/conversation.ts';
-import { cleanUp, startStandalone } from '../e2e/standalone-process.ts';
+import { cleanUp, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
+import { readScrape, valueOf } from '../metrics/prometheus-text.ts';
 import { freePort } from '../services/free-ports.ts';
 
 const turns = 5;
@@ -26,6 +28,9 @@ async function collector(status: number | null): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+const dropped = async (at: Standalone): Promise<number> =>
+  valueOf(readScrape((await at.request('GET', '/metrics')).text), 'dormouse_spans_dropped_total');
+
 it.each([
   ['is away', async () => `http://127.0.0.1:${await freePort()}`],
   ['never answers', () => collector(null)],
@@ -45,10 +50,31 @@ it.each([
   for (let turn = 0; turn < turns; turn++)
     expect(await say(system, thread, 'What is the weather in Oslo?')).toMatchObject({ status: 'idle' });
   await expect.poll(() => at.output(), { timeout: 20_000 }).toContain('telemetry_failed');
+  await expect.poll(() => dropped(at)).toBeGreaterThan(turns);
   const stopping = performance.now();
   expect(await at.stop()).toBe(0);
   expect(performance.now() - stopping).toBeLessThan(stopMsMax);
   expect(at.output().split('telemetry_failed').length - 1).toBe(1);
+});
+
+it('counts a span that finds no room', async () => {
+  const at = await startStandalone({
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: await collector(null),
+      OTEL_BSP_MAX_QUEUE_SIZE: '4',
+      OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '4',
+      OTEL_BSP_SCHEDULE_DELAY: '60000',
+    },
+  });
+  const system = { ...at, output: at.output };
+  const thread = await openThread(system);
+  await untilStatus(system, thread, 'idle');
+  expect(await dropped(at)).toBe(0);
+  for (let turn = 0; turn < turns; turn++) await say(system, thread, 'What is the weather in Oslo?');
+  // Four wait, and as many may be on their way.
+  expect(await dropped(at)).toBeGreaterThan(turns);
+  expect(at.output()).toContain('4 wait for the collector');
+  expect(await at.stop()).toBe(0);
 });
 
 const unusable = [

@@ -164,7 +164,7 @@ async function startTraceStore(): Promise<void> {
 
 /** (C6) */
 async function startPrometheus(): Promise<void> {
-  const targets = Object.fromEntries(serviceNames.map((name) => [name, `${host}:${ports[name].health}`]));
+  const targets = Object.fromEntries(serviceNames.map((name) => [name, [`${host}:${ports[name].health}`]]));
   serve('prometheus', await startMetrics({ directory, say }, targets, prometheusPort));
 }
 

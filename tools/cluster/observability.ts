@@ -68,7 +68,7 @@ function chosenInShell(env: NodeJS.ProcessEnv): string | null {
 /** @throws Error with a remedy where there is no Prometheus. (B1) */
 export async function startMetrics(
   { directory, say }: Place,
-  targets: Readonly<Record<string, string>>,
+  targets: Readonly<Record<string, readonly string[]>>,
   port: number,
 ): Promise<RunningService> {
   say('starting Prometheus');

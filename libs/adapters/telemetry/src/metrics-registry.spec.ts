@@ -7,7 +7,7 @@ import {
   prometheusName,
 } from '@dormouse/ports';
 import type { MetricData } from '@opentelemetry/sdk-metrics';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMetricsRegistry, type MetricsRegistry, type Naming } from './metrics-registry.ts';
 
 const warnings: string[] = [];
@@ -17,6 +17,7 @@ beforeEach(() => {
   warnings.length = 0;
   registry = createMetricsRegistry({ services: metricServices, withOldGenAi: true, logger });
 });
+afterEach(() => void vi.useRealTimers());
 
 async function collected(naming: Naming = 'prometheus'): Promise<ReadonlyMap<string, MetricData>> {
   const { resourceMetrics } = await registry.producer(naming).collect();
@@ -99,5 +100,16 @@ describe('the registry', () => {
     registry.gauge('dormouse_parked_threads', () => Promise.reject(new Error('the store is away')));
     expect([await seriesOf('dormouse_lanes'), await seriesOf('dormouse_parked_threads')]).toEqual([[[{}, 3]], []]);
     expect(warnings).toEqual(['metric_not_observed']);
+  });
+
+  it('R4 gauges that are not read in time delay a collection once, and take no series from the others', async () => {
+    registry.gauge('dormouse_lanes', (report) => report(3));
+    registry.gauge('dormouse_subscriptions', () => new Promise(() => {}));
+    registry.gauge('dormouse_parked_threads', () => new Promise(() => {}));
+    vi.useFakeTimers();
+    const [lanes, parked] = [seriesOf('dormouse_lanes'), seriesOf('dormouse_parked_threads')];
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([await lanes, await parked]).toEqual([[[{}, 3]], []]);
+    expect(warnings).toEqual(['metric_not_observed', 'metric_not_observed']);
   });
 });

@@ -9,7 +9,8 @@
 //   R2. A known set of label values is found without an allocation; a value beyond the limit is not remembered.
 //       (metrics Q2, Q3)
 //   R3. A label whose value is empty is left out of its series.
-//   R4. An observer that fails leaves out its series, and harms no other; the failure is logged when it begins.
+//   R4. An observer that fails leaves out its series, and harms no other; the failure is logged when it begins. So does
+//       one that has no answer within `observeMsMax`: what is known is exported also while a store hangs.
 import {
   type Counter,
   type CounterName,
@@ -46,6 +47,8 @@ export interface RegistryOptions {
 }
 
 const scope = { name: 'dormouse' };
+/** Well within the time that a scraper waits. */
+const observeMsMax = 1_000;
 
 type OpenTelemetry = Awaited<ReturnType<typeof openTelemetry>>;
 
@@ -83,7 +86,7 @@ export function createMetricsRegistry({ services, withOldGenAi, logger }: Regist
       points.set(JSON.stringify(attributes), { attributes, value, startTime, endTime });
     };
     try {
-      for (const observe of each.observers) await observe(report);
+      await inTime(Promise.all(each.observers.map(async (observe) => observe(report)))); // (R4)
       failing.delete(each.name);
     } catch (error) {
       if (!failing.has(each.name)) logger.warn('metric_not_observed', { metric: each.name, reason: String(error) });
@@ -94,8 +97,7 @@ export function createMetricsRegistry({ services, withOldGenAi, logger }: Regist
 
   async function collect(naming: Naming): Promise<CollectionResult> {
     const otel = await openTelemetry();
-    const metrics: MetricData[] = [];
-    for (const each of families.values()) metrics.push(await dataOf(each, naming, otel));
+    const metrics = await Promise.all([...families.values()].map((each) => dataOf(each, naming, otel)));
     return { resourceMetrics: { resource: otel.emptyResource(), scopeMetrics: [{ scope, metrics }] }, errors: [] };
   }
 
@@ -141,6 +143,17 @@ export function createMetricsRegistry({ services, withOldGenAi, logger }: Regist
     gauge: (name: GaugeName, observe) => void families.get(name)?.observers.push(observe),
     producer: (naming) => ({ collect: () => collect(naming) }),
   };
+}
+
+/** @throws when the answer takes longer than `observeMsMax`. */
+async function inTime(answer: Promise<unknown>): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer within ${observeMsMax} ms`)), observeMsMax);
+  try {
+    await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 type Observer = (report: Report) => void | Promise<void>;

@@ -6,9 +6,19 @@
 //       loaded.
 //   O2. A span has the ids that the runtime gave it: the SDK asks for them while it starts the span.
 //   O3. Of the machine only `service.*`, `telemetry.sdk.*` and OTEL_RESOURCE_ATTRIBUTES are sent.
-//   O4. A collector that is away, slow or failing costs one warning a minute, and spans.
-import { type Logger, noTracer, type Span, type SpanAttributes, type SpanContext, type Tracer } from '@dormouse/ports';
+//   O4. A collector that is away, slow or failing costs one warning a minute, and spans, which are counted.
+import {
+  type Logger,
+  type Metrics,
+  noTracer,
+  type Span,
+  type SpanAttributes,
+  type SpanContext,
+  type Tracer,
+} from '@dormouse/ports';
 import type { Attributes, Context, DiagLogger, SpanContext as OtelContext, TimeInput } from '@opentelemetry/api';
+import { openSpanExporter } from './span-exporter.ts';
+import { createSpanQueue, spansMaxOf } from './span-queue.ts';
 
 export interface OpenTracer extends Tracer {
   /** Sends what is waiting, for a few seconds at most. */
@@ -21,6 +31,7 @@ export interface TracerOptions {
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 const closeMsMax = 5_000;
@@ -38,12 +49,19 @@ const isSet = (value: string | undefined): boolean => value !== undefined && val
 
 export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
   if (!isTracingOn(options.env)) return { ...noTracer, close: () => Promise.resolve() };
-  const [{ NodeSDK }, api, resources] = await Promise.all([
+  const [{ NodeSDK }, api, resources, exporter] = await Promise.all([
     import('@opentelemetry/sdk-node'),
     import('@opentelemetry/api'),
     import('@opentelemetry/resources'),
+    openSpanExporter(options.env),
   ]);
-  api.diag.setLogger(rareWarnings(options.logger), api.DiagLogLevel.WARN); // (O4)
+  const warnings = rareWarnings(options.logger);
+  api.diag.setLogger(warnings, api.DiagLogLevel.WARN); // (O4)
+  const queue = createSpanQueue(
+    spansMaxOf(options.env['OTEL_BSP_MAX_QUEUE_SIZE']),
+    options.metrics.counter('dormouse_spans_dropped_total'),
+    (max) => warnings.warn(`spans are dropped: ${max} wait for the collector`),
+  );
   const ids = { traceId: '', spanId: '' };
   const sdk = new NodeSDK({
     idGenerator: { generateTraceId: () => ids.traceId, generateSpanId: () => ids.spanId }, // (O2)
@@ -54,6 +72,7 @@ export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
       }),
     ),
     resourceDetectors: [resources.serviceInstanceIdDetector, resources.envDetector], // (O3)
+    ...(exporter === null ? {} : { traceExporter: queue.counting(exporter) }),
     metricReaders: [],
     logRecordProcessors: [],
     textMapPropagator: null,
@@ -73,7 +92,7 @@ export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
       return tracer.startSpan('sampled', { root: true }, root).isRecording(); // never ended, so never sent
     },
     record: (span) => {
-      if (!span.context.sampled) return;
+      if (!span.context.sampled || !queue.hasRoom()) return;
       Object.assign(ids, { traceId: span.context.traceId, spanId: span.context.spanId });
       const started = tracer.startSpan(
         span.name,
@@ -86,6 +105,7 @@ export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
         },
         below(span),
       );
+      if (exporter !== null && started.isRecording()) queue.take();
       if (span.error !== null) started.setStatus({ code: api.SpanStatusCode.ERROR, message: span.error });
       started.end(timeOf(Math.max(span.startedAt, span.endedAt)));
     },

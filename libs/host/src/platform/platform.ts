@@ -59,7 +59,7 @@ export async function openPlatform(
   metrics: Metrics = noMetrics,
 ): Promise<Platform> {
   const clock = createProcessClock();
-  const tracer = await openTracer({ service, version, env: standardVariables(), logger });
+  const tracer = await openTracer({ service, version, env: standardVariables(), logger, metrics });
   const tracing = { tracer, wallNow, turnMsMax: config.TRACE_TURN_MAX_MS, withContent: config.TRACE_CONTENT };
   const topology = await openTopology(config, clock, logger, metrics);
   observeBuses(metrics, () => topology.load());
@@ -73,7 +73,8 @@ export async function openPlatform(
   const outboundAllow = parseOutboundAllow(rules).rules;
   const guarded = createToolTransport({ outboundAllow, secrets: secret });
   const transport = tracedTransport(guarded, tracing);
-  const outbound = createGuardedFetch({ outboundAllow });
+  // The processor's own limits of a completion end it, by the signal of its request.
+  const outbound = createGuardedFetch({ outboundAllow, headersTimeoutMs: 0, bodyTimeoutMs: 0 });
   const blob = (tenant: string, sha256: string) => stores.blobs.get(tenant, sha256);
   const environment = traits.hasBroker === true ? {} : providerEnvironment();
   const asked = { fetch: outbound.fetch, secret: findSecret, environment, blob, clock };
