@@ -1,17 +1,13 @@
 // A processor that is stopped for longer than its session and then continues: its partitions belong to another by then,
 // and nothing that it still does counts.
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type RecordingModel, startRecordingModel } from '../conformance/recording-model.ts';
 import { recordToolServer, type RecordingToolServer } from '../conformance/recording-tool-server.ts';
 import { eventsOf, openThread, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
 import { withServices } from '../services/needed-services.ts';
-import { freePorts } from '../services/free-ports.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
+import { startSecondProcessor } from './second-processor.ts';
 
 const threadCount = 12;
 
@@ -32,38 +28,6 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     await endClusters();
     await Promise.all([model.close(), server.close()]);
   });
-
-  /** Another processor of the same installation. */
-  async function startSecond(): Promise<void> {
-    const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DORMOUSE_')));
-    const [healthPort = 0] = await freePorts(1);
-    const mongo = new URL(urls.mongo);
-    mongo.pathname = `/${at.database}`;
-    const main = fileURLToPath(new URL('../../apps/thread-processor/dist/main.js', import.meta.url));
-    const child = spawn(process.execPath, [main], {
-      env: {
-        ...inherited,
-        DORMOUSE_KAFKA_BROKERS: urls.kafka,
-        DORMOUSE_KAFKA_PREFIX: at.prefix,
-        DORMOUSE_KAFKA_SESSION_TIMEOUT_MS: '3000',
-        DORMOUSE_MONGO_URL: mongo.href,
-        DORMOUSE_REDIS_URL: urls.redis,
-        DORMOUSE_MASTER_KEY: readFileSync(join(at.directory, 'master-key'), 'utf8').trim(),
-        DORMOUSE_CALLBACK_BASE_URL: `http://127.0.0.1:${Number(new URL(at.url).port) + 1}`,
-        DORMOUSE_OUTBOUND_ALLOW: 'http://127.0.0.0/8',
-        DORMOUSE_HEALTH_PORT: String(healthPort),
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let said = '';
-    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-    endSecond = async () => {
-      child.kill('SIGTERM');
-      await ended;
-    };
-    await expect.poll(() => said).toContain('ready thread-processor');
-  }
 
   const status = async (thread: string): Promise<string> =>
     (await at.request('GET', `/v1/threads/${thread}`)).json.status;
@@ -89,7 +53,9 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       if (place === calls.length / 2) process.kill(first, 'SIGSTOP');
       expect((await server.send(call, { type: 'tool_result', text: 'done' })).status).toBe(200);
     }
-    await startSecond();
+    const settings = { DORMOUSE_KAFKA_SESSION_TIMEOUT_MS: '3000' };
+    const second = await startSecondProcessor(at, urls, settings);
+    endSecond = () => second.end('SIGTERM');
     for (const thread of threads) await expect.poll(() => status(thread)).toBe('idle');
     const before = await Promise.all(threads.map((thread) => eventsOf(at, thread)));
     process.kill(first, 'SIGCONT');
