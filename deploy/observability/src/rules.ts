@@ -49,7 +49,7 @@ export const alertRules: readonly AlertRule[] = [
   {
     alert: 'DormouseOldestToolCall',
     expr: 'max by (tool_server) (dormouse_tool_oldest_call_seconds) > 300',
-    for: '5m',
+    for: '2m', // a call is given up after ten minutes: with five more, one call alone would be gone before
     severity: 'ticket',
     summary: 'A tool server has not acknowledged a call for minutes.',
   },
