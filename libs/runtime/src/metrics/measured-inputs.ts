@@ -1,8 +1,9 @@
 // Counts the deliveries of the topic `inputs`, times how long an input waits in it, and how late timers fire.
 //
-// Invariant:
+// Invariants:
 //   I1. A delivery is passed on with its own callbacks; only where its time of publication is known does it get one
 //       that measures.
+//   I2. A firing that could not be published was none: it is tried again, and counts once, when it has succeeded.
 import type { Assignment, Clock, Histogram, InputBus, InputConsumer, InputDelivery } from '@dormouse/ports';
 import type { Measuring } from './measuring.ts';
 
@@ -11,8 +12,10 @@ export function measuredInputs(bus: InputBus, measuring: Measuring, clock: Pick<
   const late = measuring.metrics.histogram('dormouse_timer_late_seconds');
   return {
     publish: (key, input, trace) => {
-      if (input.kind === 'TimerFiring') late.record((clock.now() - input.scheduledFor) / 1_000);
-      return bus.publish(key, input, trace);
+      const published = bus.publish(key, input, trace);
+      if (input.kind !== 'TimerFiring') return published;
+      const { scheduledFor } = input;
+      return published.then(() => late.record((clock.now() - scheduledFor) / 1_000)); // (I2)
     },
     consume: (consumer) => bus.consume(measuredConsumer(consumer, measuring)),
   };

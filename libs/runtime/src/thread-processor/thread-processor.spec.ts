@@ -1,6 +1,6 @@
 // The processor in a memory world: whole turns, redelivery, recovery, zombies. A node is one process; two nodes on one
 // world are an owner and a zombie, because nothing fences the log but its own unique keys.
-import { type Commit, Fault, type InputBus, type ThreadRow } from '@dormouse/ports';
+import { type Commit, Fault, type InputBus } from '@dormouse/ports';
 import { decide, defaultLimits, evolve, inputIds, type ThreadInput, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { openCommit, sealCommit } from '../log/envelope.ts';
@@ -11,11 +11,12 @@ import {
   calls,
   createStage,
   idKey,
-  inTurn,
   interrupt,
+  inTurn,
   invoked,
   key,
   message,
+  newRow,
   opened,
   opening,
   type Play,
@@ -25,20 +26,6 @@ import {
   type StageOptions,
   toolsLoaded,
 } from './spec/processor-stage.ts';
-
-const newRow: ThreadRow = {
-  ...key,
-  ...{
-    status: 'opening',
-    position: 0,
-    opening: null,
-    agent: 'weather',
-    agentVersion: 1,
-    parent: null,
-    family: key.thread,
-  },
-  ...{ userId: null, externalId: null, title: null, metadata: {}, createdAt: 0, updatedAt: 0 },
-};
 
 const hangs: Play = async function* () {
   yield { part: 'text', text: 'I was about' };

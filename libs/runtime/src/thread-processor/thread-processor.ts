@@ -199,13 +199,14 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     endpointOf: (thread) => requests.endpointOf(thread),
   });
   const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, clock, logger, settings });
+  const fold = async (key: Lane['key']) => (await protocol.readThread(sources, key, null)).state.thread;
   const knownAgain = createKnownAgain({
     parked: deps.parked,
     inputs: deps.inputs,
     clock,
     logger,
     settings,
-    fold: async (key) => (await protocol.readThread(sources, key, null)).state.thread,
+    fold,
     tryToDecide: (key, thread, input) => protocol.decide(thread, input, momentOf(idKey, key, clock.now(), null)),
   });
   const projections = createProjections({ directory: deps.directory, clock, logger, settings });
@@ -250,7 +251,11 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     entropy,
     logger,
     settings,
-    parking: createParking({ ...deps, flushRow: (key) => projections.flushOf(key) }),
+    parking: createParking({
+      ...deps,
+      flushRow: (key) => projections.flushOf(key),
+      updateRow: async (key) => projections.changed(key, await fold(key)),
+    }),
     isClosing: () => load.closing,
     sliceCounts: { succeeded: 0, startedFailing: 0 },
     repayments: createRepayments(settings.repaymentsInFlightMax),

@@ -8,6 +8,7 @@ import {
   type Actor,
   createStage,
   key,
+  newRow,
   opening,
   type Play,
   says,
@@ -154,6 +155,23 @@ describe.each(['standalone', 'durable'] as const)('a poisoned thread, %s', (topo
     await stage.clock.advance(60_000);
     expect(clientInputs(stage)).toEqual(['c:before', 'c:after', 'c:new']);
     expect(await actor.ports.parked.inputs(key)).toMatchObject([{ input: { id: 'c:poison' }, droppedAt: 7 }]);
+  });
+
+  it('is shown as it is when a replay had nothing to decide', async () => {
+    const { stage, processor } = poisoned({ topology });
+    const actor = await processor('p1');
+    await actor.ports.directory.insert(newRow);
+    void actor.ports.inputs.publish(key, opening());
+    await stage.clock.advance(1_000);
+    await publish(actor, 'poison');
+    await stage.clock.advance(60_000);
+    const shown = async (): Promise<unknown> => (await actor.ports.directory.get(key))?.status;
+    const before = await shown();
+    await actor.ports.parked.drop(key, 'c:poison', 7);
+    await actor.ports.parked.replay(key);
+    void actor.ports.inputs.publish(key, replayWake);
+    await stage.clock.advance(5_000);
+    expect([before, await shown()]).toEqual(['parked', 'opening']);
   });
 });
 

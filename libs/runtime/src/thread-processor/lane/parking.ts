@@ -4,6 +4,7 @@
 //   Q1. The mark is durable before any input is put aside, and an input before its delivery is released: the next owner
 //       finds the mark first. (protocol-verification)
 //   Q2. The row of the thread says `parked`; it is a hint, written after the mark, and after pending row updates.
+//   Q3. When the mark is gone the row says what the thread is, also of a replay that had nothing to decide.
 import type {
   Clock,
   Logger,
@@ -33,10 +34,12 @@ export function createParking(deps: {
   readonly directory: ThreadDirectory;
   /** Writes the pending updates of the thread's row. */
   readonly flushRow: (key: ThreadKey) => Promise<void>;
+  /** Updates the thread's row from its log. */
+  readonly updateRow: (key: ThreadKey) => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
 }): Parking {
-  const { parked, directory, flushRow, clock, logger } = deps;
+  const { parked, directory, flushRow, updateRow, clock, logger } = deps;
 
   /** (Q2) */
   async function show(key: ThreadKey): Promise<void> {
@@ -48,9 +51,22 @@ export function createParking(deps: {
       const { tenant, thread } = key;
       await directory.project([{ tenant, thread, status: 'parked', title, updatedAt: clock.now(), position }]);
     } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      logger.warn('parked_not_shown', { ...key, code: error.code });
+      warn(key, error);
     }
+  }
+
+  /** (Q3) */
+  async function showAgain(key: ThreadKey): Promise<void> {
+    try {
+      await updateRow(key);
+    } catch (error) {
+      warn(key, error);
+    }
+  }
+
+  function warn(key: ThreadKey, error: unknown): void {
+    if (!(error instanceof Fault)) throw error;
+    logger.warn('parked_not_shown', { ...key, code: error.code });
   }
 
   return {
@@ -68,8 +84,10 @@ export function createParking(deps: {
     remove: (key, inputId) => parked.remove(key, inputId),
     end: async (key) => {
       const ended = await parked.unpark(key);
-      if (ended) logger.info('thread_resumed', { ...key });
-      return ended;
+      if (!ended) return false;
+      logger.info('thread_resumed', { ...key });
+      await showAgain(key);
+      return true;
     },
   };
 }

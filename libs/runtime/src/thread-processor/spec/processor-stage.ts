@@ -19,6 +19,7 @@ import type {
   ModelPart,
   ModelRequest,
   ThreadKey,
+  ThreadRow,
   WorkTopics,
 } from '@dormouse/ports';
 import {
@@ -286,3 +287,18 @@ export function invoked(stage: Stage): string {
   if (call?.do !== 'InvokeTool') throw new Error('no tool was invoked');
   return call.toolCallId;
 }
+
+/** The row of `key`, as the ingress gateway makes it. */
+export const newRow: ThreadRow = {
+  ...key,
+  ...{
+    status: 'opening',
+    position: 0,
+    opening: null,
+    agent: 'weather',
+    agentVersion: 1,
+    parent: null,
+    family: key.thread,
+  },
+  ...{ userId: null, externalId: null, title: null, metadata: {}, createdAt: 0, updatedAt: 0 },
+};
