@@ -31,12 +31,13 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** `latest` in bench/results is the last full run; a cluster run, and a partial or quick one, have their own files. */
+/** `latest` in bench/results is the last full run; other scenarios, and partial or quick runs, have their own files. */
 function write(found: BenchResults, options: BenchOptions): void {
   const json = `${JSON.stringify({ ...found, verdicts: verdictsOf(found) }, null, 2)}\n`;
   if (options.json !== null) writeFileSync(options.json, json);
   const complete = found.turns && found.counts && found.growing && found.sleepers;
-  const name = found.quick ? 'partial' : complete ? 'latest' : found.cluster ? 'cluster' : 'partial';
+  const single = found.cluster ? 'cluster' : found.observability ? 'observability' : 'partial';
+  const name = found.quick ? 'partial' : complete ? 'latest' : single;
   mkdirSync(results, { recursive: true });
   writeFileSync(join(results, `${name}.json`), json);
   writeFileSync(join(results, `${name}.md`), markdownOf(found));

@@ -1,8 +1,10 @@
 // The command line of the bench: what is measured and how long.
 import { parseArgs } from 'node:util';
 
-export const scenarioNames = ['turns', 'counts', 'growing', 'sleepers', 'cluster'] as const;
+export const scenarioNames = ['turns', 'counts', 'growing', 'sleepers', 'cluster', 'observability'] as const;
 export type ScenarioName = (typeof scenarioNames)[number];
+
+const onRequest: ReadonlySet<ScenarioName> = new Set(['cluster', 'observability']);
 
 export interface BenchOptions {
   readonly scenarios: readonly ScenarioName[];
@@ -14,6 +16,8 @@ export interface BenchOptions {
   /** Names; null: all that are installed, except those that run on request only. */
   readonly contestants: readonly string[] | null;
   readonly withPeers: boolean;
+  /** Root of another checkout for the scenario `observability`. */
+  readonly beside: string | null;
   /** Where the results go, besides bench/results. */
   readonly json: string | null;
   readonly sleepers: number;
@@ -24,7 +28,7 @@ export interface BenchOptions {
 
 export const usage = `npm run bench -- [options]
 
-  --scenario NAME     ${scenarioNames.join(' | ')}; repeatable (default: all but cluster)
+  --scenario NAME     ${scenarioNames.join(' | ')}; repeatable (default: all but the last two)
   (cluster starts a real Kafka, a MongoDB-compatible server and Redis; the first time it builds them)
   --quick             everything small, in about a minute: shows that it works, not how fast it is
   --rounds N          interleaved rounds of one-tool turns (default 10; quick 2)
@@ -33,6 +37,7 @@ export const usage = `npm run bench -- [options]
   --contestant NAME   dormouse | tutorial-fetch | tutorial-undici | restate | restate-lean | floor;
                       repeatable (default: all but restate-lean and floor)
   --with-peers        installs bench/peers first (Express, undici, Restate: 230 MB)
+  --beside DIR        observability: another checkout of this repository, built, measured in the same rounds
   --sleepers N        sleeping threads (default 100000; quick 2000)
   --sleep-seconds S   how long their idling is watched (default 20; quick 5)
   --json FILE         writes the results there too
@@ -50,6 +55,7 @@ export function parseOptions(args: readonly string[]): BenchOptions | 'help' {
       seconds: { type: 'string' },
       threads: { type: 'string' },
       contestant: { type: 'string', multiple: true },
+      beside: { type: 'string' },
       'with-peers': { type: 'boolean', default: false },
       sleepers: { type: 'string' },
       'sleep-seconds': { type: 'string' },
@@ -61,12 +67,13 @@ export function parseOptions(args: readonly string[]): BenchOptions | 'help' {
   if (values.help) return 'help';
   const { quick } = values;
   return {
-    scenarios: values.scenario?.map(scenarioOf) ?? scenarioNames.filter((name) => name !== 'cluster'),
+    scenarios: values.scenario?.map(scenarioOf) ?? scenarioNames.filter((name) => !onRequest.has(name)),
     quick,
     rounds: count('rounds', values.rounds, quick ? 2 : 10),
     seconds: count('seconds', values.seconds, quick ? 1 : 2),
     threads: values.threads?.split(',').map((text) => count('threads', text, 1)) ?? [1, 8, 64],
     contestants: values.contestant ?? null,
+    beside: values.beside ?? null,
     withPeers: values['with-peers'],
     json: values.json ?? null,
     sleepers: count('sleepers', values.sleepers, quick ? 2_000 : 100_000),

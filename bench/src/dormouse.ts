@@ -17,8 +17,12 @@ export interface DormouseOptions {
   readonly tools: string;
   readonly directory: string;
   /** Loads the probe: for counts, never for times. */
-  readonly probe?: 'timers' | 'statements';
+  readonly probe?: 'timers' | 'statements' | 'allocations';
   readonly nodeFlags?: readonly string[];
+  /** The main file of another build; default: this one's. */
+  readonly app?: string;
+  /** Settings besides the bench's own. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Of the threads that are opened; default `worker`. */
   readonly agent?: BenchAgent;
 }
@@ -57,12 +61,14 @@ export async function startDormouse(options: DormouseOptions): Promise<RunningDo
     ...(options.nodeFlags ?? []),
     ...(options.probe !== undefined ? ['--import', join(import.meta.dirname, 'probe.ts')] : []),
   ];
-  const child = await startNode('dormouse', app, options.directory, {
+  const child = await startNode('dormouse', options.app ?? app, options.directory, {
     nodeFlags,
     args: ['--data', dataDirectory, '--port', String(port)],
     environment: {
       DORMOUSE_LOG_LEVEL: 'warn',
+      ...options.environment,
       ...(options.probe === 'statements' ? { BENCH_PROBE_FILE: probeFile } : {}),
+      ...(options.probe === 'allocations' ? { BENCH_PROBE_ALLOCATIONS: 'true' } : {}),
     },
     ready: /^ready (\S+)/m,
   });

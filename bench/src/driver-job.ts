@@ -42,3 +42,11 @@ export interface ToolCounts {
   readonly callbacksRefused: number;
   readonly others: number;
 }
+
+export type CollectorBehaviour = 'well' | 'away' | 'slow' | 'failing' | 'silent';
+
+/** What the collector has accepted since it was started. */
+export interface CollectorCounts {
+  readonly spans: number;
+  readonly requests: number;
+}

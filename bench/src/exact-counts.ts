@@ -84,7 +84,7 @@ export async function countExactly(
   try {
     const [target] = await running.openThreads(1);
     if (!target) throw new Error('no thread was opened');
-    await turns(stage, target, warmupTurns);
+    await turnsOf(stage, target, warmupTurns);
     await sleep(behindMs);
     const plain = await countTurns(stage, running, target, plan.turns);
     const keyed = { ...target, headers: { ...target.headers, 'idempotency-key': 'bench-{token}' } };
@@ -106,9 +106,14 @@ export async function countExactly(
   }
 }
 
-async function countTurns(stage: Stage, running: RunningDormouse, target: Target, count: number): Promise<TurnCounts> {
+export async function countTurns(
+  stage: Stage,
+  running: RunningDormouse,
+  target: Target,
+  count: number,
+): Promise<TurnCounts> {
   const before = await tally(stage, running);
-  await turns(stage, target, count);
+  await turnsOf(stage, target, count);
   await sleep(behindMs); // (B15)
   const after = await tally(stage, running);
   const statements = Object.entries(after.statements)
@@ -205,6 +210,7 @@ async function countAllSyncs(
   return counted;
 }
 
-async function turns(stage: Stage, target: Target, count: number): Promise<void> {
+/** One after another. */
+export async function turnsOf(stage: Stage, target: Target, count: number): Promise<void> {
   await stage.drive({ targets: [{ ...target, turnsMax: count }], warmupSeconds: 0, seconds: hourSeconds });
 }

@@ -10,3 +10,10 @@ export interface ProbeAnswer {
   readonly resources: Readonly<Record<string, number>>;
   readonly memory: { readonly rss: number; readonly heapUsed: number; readonly external: number };
 }
+
+/** Since the question that began each of them. */
+export interface AllocationAnswer {
+  /** Estimated from samples. */
+  readonly allocatedBytes: number;
+  readonly promises: number;
+}

@@ -1,6 +1,6 @@
 // Loaded into the Dormouse process with --import where counts are wanted and never where time is measured: counts SQL
-// statements by caller (when it is given a file for the writer's counts), and timers that are alive. Answers over IPC;
-// changes nothing else.
+// statements by caller (when it is given a file for the writer's counts), timers that are alive, and when asked
+// allocations and promises. Answers over IPC; changes nothing else.
 //
 // Invariants:
 //   B9.  A statement is counted once per execution, on the thread that executes it. The caller is the layer that is
@@ -9,21 +9,25 @@
 //        COMMIT.
 import { createHook } from 'node:async_hooks';
 import { writeFileSync } from 'node:fs';
+import { type HeapProfiler, Session } from 'node:inspector/promises';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
-import type { ProbeAnswer, StatementCounts } from './probe-answer.ts';
+import type { AllocationAnswer, ProbeAnswer, StatementCounts } from './probe-answer.ts';
 
 const layers = ['thread-processor', 'ingress', 'tool-dispatcher', 'callback-gateway', 'notifier', 'host'];
 const file = process.env['BENCH_PROBE_FILE'];
 const statements: StatementCounts = {};
 let timersAlive = 0;
+/** Mean distance of samples. */
+const samplingBytes = 4_096;
 
 if (file !== undefined) countStatements();
 if (isMainThread) {
-  countTimers();
+  if (process.env['BENCH_PROBE_ALLOCATIONS'] === undefined) countTimers();
   answerQuestions();
+  answerAllocations();
 }
 
 function countStatements(): void {
@@ -88,3 +92,38 @@ function answerQuestions(): void {
   });
   process.channel?.unref();
 }
+
+/** Sampling ends before promises are counted: the hook allocates. */
+function answerAllocations(): void {
+  const session = new Session();
+  let allocatedBytes = 0;
+  let promises = 0;
+  const hook = createHook({
+    init: (_id, type) => {
+      if (type === 'PROMISE') promises += 1;
+    },
+  });
+  const answers: Readonly<Record<string, () => Promise<unknown>>> = {
+    sample: async () => {
+      session.connect();
+      const all = { includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true };
+      await session.post('HeapProfiler.startSampling', { samplingInterval: samplingBytes, ...all });
+    },
+    promises: async () => {
+      const { profile } = await session.post('HeapProfiler.stopSampling');
+      session.disconnect();
+      allocatedBytes = bytesOf(profile.head);
+      hook.enable();
+    },
+    allocated: async () => {
+      hook.disable();
+      return { allocatedBytes, promises } satisfies AllocationAnswer;
+    },
+  };
+  process.on('message', ({ ask }: { readonly ask: string }) => {
+    void answers[ask]?.().then((answer) => process.send?.(answer ?? 'done'));
+  });
+}
+
+const bytesOf = ({ selfSize, children }: HeapProfiler.SamplingHeapProfileNode): number =>
+  children.reduce((sum, child) => sum + bytesOf(child), selfSize);

@@ -8,6 +8,7 @@ import { countExactly } from './exact-counts.ts';
 import { floor } from './floor.ts';
 import { type GrowingPlan, measureGrowth } from './growing-thread.ts';
 import { describeMachine } from './machine.ts';
+import { measureObservability, type ObservabilityPlan } from './observability.ts';
 import { measureTurns } from './one-tool-turns.ts';
 import { availablePeers, installPeers, peersAreInstalled } from './peers.ts';
 import { measureSleepers } from './sleepers.ts';
@@ -48,7 +49,7 @@ async function runScenarios(
   stage: Stage,
   contestants: readonly Contestant[],
   options: BenchOptions,
-): Promise<Pick<BenchResults, 'turns' | 'counts' | 'growing' | 'sleepers' | 'cluster'>> {
+): Promise<Pick<BenchResults, 'turns' | 'counts' | 'growing' | 'sleepers' | 'cluster' | 'observability'>> {
   const { quick, rounds, seconds, threads } = options;
   const wants = (name: BenchOptions['scenarios'][number]): boolean => options.scenarios.includes(name);
   const warmupSeconds = quick ? 0.5 : 1;
@@ -63,6 +64,7 @@ async function runScenarios(
     growing: wants('growing') ? await measureGrowth(stage, growingPlan(quick)) : null,
     sleepers: wants('sleepers') ? await measureSleepers(stage, sleepers) : null,
     cluster: wants('cluster') ? await measureCluster(stage, clusterPlan(options)) : null,
+    observability: wants('observability') ? await measureObservability(stage, observabilityPlan(options)) : null,
   };
 }
 
@@ -70,6 +72,12 @@ function clusterPlan({ quick, rounds, seconds }: BenchOptions): ClusterPlan {
   return quick
     ? { rounds, seconds, firstWarmupSeconds: 5, historyTurns: 30, slowThreads: 100, idleSeconds: 3 }
     : { rounds, seconds, firstWarmupSeconds: 60, historyTurns: 250, slowThreads: 1_000, idleSeconds: 15 };
+}
+
+function observabilityPlan({ quick, rounds, seconds, threads, beside }: BenchOptions): ObservabilityPlan {
+  const [warmupSeconds, firstWarmupSeconds] = quick ? [0.5, 2] : [1, 30];
+  const turns = { rounds, seconds, warmupSeconds, firstWarmupSeconds, threads };
+  return { turns, counted: quick ? 100 : 500, beside };
 }
 
 function growingPlan(quick: boolean): GrowingPlan {

@@ -11,12 +11,15 @@ import { measureGrowth } from '../../bench/src/growing-thread.ts';
 import { describeMachine } from '../../bench/src/machine.ts';
 import { markdownOf } from '../../bench/src/report/markdown-report.ts';
 import { measureTurns } from '../../bench/src/one-tool-turns.ts';
+import { measureObservability } from '../../bench/src/observability.ts';
 import { measureSleepers } from '../../bench/src/sleepers.ts';
 import { roundOrder } from '../../bench/src/round-order.ts';
 import { openStage, type Stage } from '../../bench/src/bench-stage.ts';
 import { verdictsOf } from '../../bench/src/report/verdicts.ts';
 
 const app = join(import.meta.dirname, '..', '..', 'apps', 'standalone', 'dist', 'main.js');
+/** Of a one-tool turn in one process: three requests, two wakes with their completions, the call and its end. */
+const spansPerTurn = 9;
 
 describe('the command line of the bench', () => {
   it('refuses what it does not know, in a sentence', () => {
@@ -54,7 +57,7 @@ describe.skipIf(!existsSync(app))('npm run bench', () => {
 
   const resultsOf = (measured: Partial<BenchResults>): BenchResults => {
     const machine = describeMachine(stage.directory);
-    const none = { turns: null, counts: null, growing: null, sleepers: null, cluster: null };
+    const none = { turns: null, counts: null, growing: null, sleepers: null, cluster: null, observability: null };
     return { machine, quick: true, tookSeconds: 1, contestants: [], ...none, ...measured };
   };
 
@@ -90,6 +93,19 @@ describe.skipIf(!existsSync(app))('npm run bench', () => {
     const growing = await measureGrowth(stage, { sizes, warmRounds: 1, turnsPerRound: 5, restarts: 1 });
     expect(growing.sizes.every(({ position, events }) => position >= events)).toBe(true);
     expect(growing.sizes.every(({ coldSamples }) => coldSamples > 0)).toBe(true);
+  });
+
+  it('counts the spans of a turn, and what they allocate', async () => {
+    const turns = { rounds: 1, seconds: 0.5, warmupSeconds: 0.5, firstWarmupSeconds: 0.1, threads: [2] };
+    const observability = await measureObservability(stage, { turns, counted: 20, beside: null });
+    const [bare, metrics, traced] = observability.counts;
+    expect([bare?.spans, metrics?.spans]).toEqual([0, 0]);
+    expect(traced?.spans).toBe(spansPerTurn);
+    expect(traced?.allocatedKib).toBeGreaterThan(bare?.allocatedKib ?? Number.NaN);
+    expect(observability.counts.every(({ logCommits, promises }) => logCommits === 4 && promises > 0)).toBe(true);
+    const results = resultsOf({ observability });
+    expect(verdictsOf(results).find(({ figure }) => figure.includes('traced'))?.measured).toBeGreaterThan(0);
+    expect(markdownOf(results)).toContain('| traced | 9.00 |');
   });
 
   it('puts threads to sleep without a timer for each', async () => {

@@ -3,6 +3,7 @@ import type { ClusterResult } from '../cluster/measure-cluster.ts';
 import type { CountsResult } from '../exact-counts.ts';
 import type { GrowingResult } from '../growing-thread.ts';
 import type { Machine } from '../machine.ts';
+import type { ObservabilityResult } from '../observability.ts';
 import type { TurnsMeasurement } from '../one-tool-turns.ts';
 import type { SleepersResult } from '../sleepers.ts';
 
@@ -16,4 +17,5 @@ export interface BenchResults {
   readonly growing: GrowingResult | null;
   readonly sleepers: SleepersResult | null;
   readonly cluster: ClusterResult | null;
+  readonly observability: ObservabilityResult | null;
 }

@@ -1,8 +1,10 @@
 // The results as Markdown: what bench/results/latest.md holds, what the terminal shows, and what the README quotes.
 import type { BenchResults } from './bench-results.ts';
 import type { TurnsMeasurement } from '../one-tool-turns.ts';
+import { observabilityTables } from './observability-report.ts';
 import { clusterTables } from '../cluster/cluster-report.ts';
 import { median, quartiles } from '../statistics.ts';
+import { table } from './table.ts';
 import { type Bound, ratiosOf, type Verdict } from './verdict.ts';
 import { verdictsOf } from './verdicts.ts';
 
@@ -13,6 +15,7 @@ export function markdownOf(results: BenchResults): string {
   if (results.growing) parts.push(growingTable(results.growing));
   if (results.sleepers) parts.push(sleepersTable(results.sleepers));
   if (results.cluster) parts.push(clusterTables(results.cluster));
+  if (results.observability) parts.push(observabilityTables(results.observability));
   return `${parts.join('\n\n')}\n`;
 }
 
@@ -155,11 +158,6 @@ function sleepersTable({
   const heads = ['', 'CPU of one core', 'RSS', 'live heap MiB', 'timers alive'];
   const rows = [row('no threads', idle), row(`${threads} asleep`, asleep)];
   return `${table(`## Sleepers (watched ${watchedSeconds} s)`, heads, rows)}\n\nCreated and put to sleep at ${createdPerSecond.toFixed(0)} per second; ${figure(timersPerThread)} timers per thread. The sleepers' process has the probe loaded, about 20 MiB; the one without threads has not.`;
-}
-
-function table(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [title, '', line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
 const figure = (value: number): string => (Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 2 : 1));

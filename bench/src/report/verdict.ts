@@ -67,10 +67,11 @@ export function ratiosOf(
   threads: number,
   peer: string,
   figure: 'turnsPerSecond' | 'p50',
+  of = 'dormouse',
 ): readonly number[] {
   const rounds = turns.filter((measurement) => measurement.threads === threads);
   const ratios: number[] = [];
-  for (const ours of rounds.filter(({ contestant }) => contestant === 'dormouse')) {
+  for (const ours of rounds.filter(({ contestant }) => contestant === of)) {
     const theirs = rounds.find(({ contestant, round }) => contestant === peer && round === ours.round);
     if (theirs) ratios.push(ours[figure] / theirs[figure]);
   }

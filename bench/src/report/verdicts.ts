@@ -1,6 +1,7 @@
 // The table of the README: each figure from this run, beside its limit and its target. The tutorials keep everything in
 // memory, so a ratio to them is reported and has no limit.
 import type { BenchResults } from './bench-results.ts';
+import { observabilityVerdicts } from './observability-report.ts';
 import { clusterVerdicts } from '../cluster/cluster-report.ts';
 import { atLeast, atMost, judge, ratioOf, type Verdict } from './verdict.ts';
 
@@ -46,6 +47,7 @@ export function verdictsOf(results: BenchResults): readonly Verdict[] {
     judge('timers per sleeping thread', sleepers?.timersPerThread ?? null, '', atMost(0), atMost(0)),
     judge('idle RSS without threads', sleepers?.idle.rssMib ?? null, 'MiB', atMost(220), null),
     ...(results.cluster === null ? [] : clusterVerdicts(results.cluster)),
+    ...(results.observability === null ? [] : observabilityVerdicts(results.observability)),
     judge(`RSS, ${sleepers?.threads ?? 100_000} threads asleep`, sleepers?.asleep.rssMib ?? null, 'MiB', null, null),
   ];
 }
