@@ -4,11 +4,13 @@
 // the very last is the verdict.
 //
 //   node tools/test.mjs                   everything
-//   node tools/test.mjs <vitest filter>   only these, e.g. libs/thread, test/cluster or test/architecture -t cycle
+//   node tools/test.mjs <vitest filter>   only these, e.g. libs/thread, test/cluster or test/architecture -t cycle;
+//                                         those of the long tier are test/long
 //   node tools/test.mjs --all [--seed N] [--minutes M] [--universes U]
-//                                         everything, uncached, then all orders of the race matrix, U (20 000) more
-//                                         universes and M (10) minutes of chaos on real servers, both of seed N,
-//                                         which is printed and by default another one each time
+//                                         everything, uncached, then the specs of test/long, all orders of the race
+//                                         matrix, U (20 000) more universes and M (10) minutes of chaos on real
+//                                         servers, both of seed N, which is printed and by default another one each
+//                                         time
 //   node tools/test.mjs --traces          only how a Phoenix shows our traces: it needs Python, and installs 900 MB once
 //
 // N counts the specs' tests; every other step counts as one test, and so does a spec file that could not be loaded.
@@ -60,8 +62,10 @@ async function everything() {
     await Promise.all([worker(), worker()]);
   }
   const needsServers = /^test\/(cluster|chaos)/.test(filter[0] ?? '');
-  if (!needsServers) await specs('specs', 'vitest.config.ts');
+  const isLong = filter[0]?.startsWith('test/long') === true;
+  if (!needsServers && !isLong) await specs('specs', 'vitest.config.ts');
   if (needsServers || filter.length === 0) await specs('specs on real servers', 'vitest.cluster.config.ts');
+  if (isLong || long !== null) await specs('specs that take minutes', 'vitest.long.config.ts');
   if (long !== null) {
     const { seed, minutes, universes } = long;
     const from = String(seed * universes);
