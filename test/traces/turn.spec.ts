@@ -45,7 +45,7 @@ it('shows a turn with two tools as one tree', async () => {
   const thread = await openThread(at, agent);
   await untilStatus(at, thread, 'idle');
   await say(at, thread, 'How is it in Oslo and in Rome?');
-  const spans = await traceOf(receiver, 'POST /v1/threads/{id}/messages', 13);
+  const spans = await traceOf(receiver, 'POST /v1/threads/{id}/messages', 17);
   expect(treeOf(spans)).toEqual([
     'POST /v1/threads/{id}/messages (server)',
     `  invoke_agent ${agent} (internal)`,
@@ -58,8 +58,12 @@ it('shows a turn with two tools as one tree', async () => {
     '            chat scripted (client)',
     '            settle_tool weather (internal)',
     '          POST example-tools (client)',
+    '            run_tool weather (server)',
+    '              POST callback (client)',
     '        settle_tool weather (internal)',
     '      POST example-tools (client)',
+    '        run_tool weather (server)',
+    '          POST callback (client)',
   ]);
   const conversations = new Set(spans.map(({ attributes }) => attributes['gen_ai.conversation.id']));
   expect([...conversations]).toEqual([thread]);

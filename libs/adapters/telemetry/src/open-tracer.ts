@@ -4,7 +4,8 @@
 // Invariants:
 //   O1. Off without an endpoint, with OTEL_TRACES_EXPORTER=none or OTEL_SDK_DISABLED=true: then nothing of the SDK is
 //       loaded.
-//   O2. A span has the ids that the runtime gave it: the SDK asks for them while it starts the span.
+//   O2. A span has the ids that the runtime gave it: the SDK asks for them while it starts the span. Spans of others in
+//       this process, of the example tools above all, have random ids.
 //   O3. Of the machine only `service.*`, `telemetry.sdk.*` and OTEL_RESOURCE_ATTRIBUTES are sent.
 //   O4. A collector that is away, slow or failing costs one warning a minute, and spans, which are counted.
 import {
@@ -16,7 +17,16 @@ import {
   type SpanContext,
   type Tracer,
 } from '@dormouse/ports';
-import type { Attributes, Context, DiagLogger, SpanContext as OtelContext, TimeInput } from '@opentelemetry/api';
+import type {
+  Attributes,
+  Context,
+  DiagLogger,
+  Span as StartedSpan,
+  SpanContext as OtelContext,
+  SpanOptions,
+  TimeInput,
+} from '@opentelemetry/api';
+import { randomBytes } from 'node:crypto';
 import { openSpanExporter } from './span-exporter.ts';
 import { createSpanQueue, spansMaxOf } from './span-queue.ts';
 
@@ -33,6 +43,10 @@ export interface TracerOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
+
+type SpanIds = Pick<SpanContext, 'traceId' | 'spanId'>;
+
+const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex');
 
 const closeMsMax = 5_000;
 const warnEveryMs = 60_000;
@@ -62,9 +76,12 @@ export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
     options.metrics.counter('dormouse_spans_dropped_total'),
     (max) => warnings.warn(`spans are dropped: ${max} wait for the collector`),
   );
-  const ids = { traceId: '', spanId: '' };
+  let given: SpanIds | null = null;
   const sdk = new NodeSDK({
-    idGenerator: { generateTraceId: () => ids.traceId, generateSpanId: () => ids.spanId }, // (O2)
+    idGenerator: {
+      generateTraceId: () => given?.traceId ?? randomHex(16),
+      generateSpanId: () => given?.spanId ?? randomHex(8),
+    }, // (O2)
     resource: resources.defaultResource().merge(
       resources.resourceFromAttributes({
         'service.name': options.env['OTEL_SERVICE_NAME'] ?? `dormouse-${options.service}`,
@@ -85,16 +102,24 @@ export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
   const below = ({ context, parentId }: Span): Context =>
     parentId === null ? root : api.trace.setSpanContext(root, remote({ ...context, spanId: parentId }));
 
+  /** (O2) */
+  function start(ids: SpanIds, name: string, spanOptions: SpanOptions, context: Context): StartedSpan {
+    given = ids;
+    try {
+      return tracer.startSpan(name, spanOptions, context);
+    } finally {
+      given = null;
+    }
+  }
+
   return {
     isOn: true,
-    isSampled: (traceId) => {
-      Object.assign(ids, { traceId, spanId: '00000000000000f1' });
-      return tracer.startSpan('sampled', { root: true }, root).isRecording(); // never ended, so never sent
-    },
+    isSampled: (traceId) =>
+      start({ traceId, spanId: '00000000000000f1' }, 'sampled', { root: true }, root).isRecording(), // never ended, so never sent
     record: (span) => {
       if (!span.context.sampled || !queue.hasRoom()) return;
-      Object.assign(ids, { traceId: span.context.traceId, spanId: span.context.spanId });
-      const started = tracer.startSpan(
+      const started = start(
+        span.context,
         span.name,
         {
           kind: kinds[span.kind],

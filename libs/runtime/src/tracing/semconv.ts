@@ -18,7 +18,10 @@ export interface AttributeDescription {
 }
 
 export const attributeTable = {
-  'gen_ai.operation.name': { type: 'string', values: ['invoke_agent', 'chat', 'execute_tool', 'settle_tool'] },
+  'gen_ai.operation.name': {
+    type: 'string',
+    values: ['invoke_agent', 'chat', 'execute_tool', 'settle_tool', 'run_tool'],
+  },
   'gen_ai.agent.id': { type: 'string' },
   'gen_ai.agent.name': { type: 'string' },
   'gen_ai.agent.version': { type: 'string' },
@@ -51,6 +54,7 @@ export const attributeTable = {
   'http.request.method': { type: 'string', values: ['POST', 'PUT', 'PATCH', 'DELETE'] },
   'http.route': { type: 'string' },
   'http.response.status_code': { type: 'int' },
+  'http.request.resend_count': { type: 'int' },
   'messaging.system': { type: 'string', values: ['kafka'] },
   'messaging.operation.name': { type: 'string', values: ['send', 'process'] },
   'messaging.operation.type': { type: 'string', values: ['send', 'process'] },
@@ -97,6 +101,7 @@ export const attribute = {
   httpMethod: 'http.request.method',
   httpRoute: 'http.route',
   httpStatus: 'http.response.status_code',
+  httpResendCount: 'http.request.resend_count',
   messagingSystem: 'messaging.system',
   messagingOperation: 'messaging.operation.name',
   messagingOperationType: 'messaging.operation.type',
@@ -171,6 +176,12 @@ export const spanTable: readonly SpanDescription[] = [
       'dormouse.outcome',
       'dormouse.waited_ms',
     ],
+  },
+  {
+    /** Of the tool server, by its SDK, where the author has OpenTelemetry set up: `npm start` has for its examples. */
+    name: /^run_tool \S+$/,
+    kind: 'server',
+    required: ['gen_ai.operation.name', 'gen_ai.tool.name', 'gen_ai.tool.call.id', 'gen_ai.conversation.id'],
   },
   { name: /^send (?:inputs|dispatches|notices)$/, kind: 'producer', required: [...ofThread, ...ofMessage] },
   { name: /^process (?:inputs|dispatches|notices)$/, kind: 'consumer', required: [...ofThread, ...ofMessage] },

@@ -27,7 +27,12 @@ export const beginRun = ({ id, groupId, trace }: PostedCall, tool: string): Begu
   beginSpan({
     name: `run_tool ${tool}`,
     kind: 'server',
-    attributes: { 'gen_ai.tool.name': tool, 'gen_ai.tool.call.id': id, 'gen_ai.conversation.id': groupId },
+    attributes: {
+      'gen_ai.operation.name': 'run_tool', // a tool without an operation would be drawn as a second run of it
+      'gen_ai.tool.name': tool,
+      'gen_ai.tool.call.id': id,
+      'gen_ai.conversation.id': groupId,
+    },
     parent: trace ?? null,
     link: null,
   });
