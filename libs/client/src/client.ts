@@ -18,8 +18,8 @@ export type Choice = Schemas['Choice'];
 export interface ClientOptions {
   /** Without `/v1`, such as `http://127.0.0.1:7420`. */
   readonly baseUrl: string;
-  /** A tenant's key, or a thread token. */
-  readonly key: string;
+  /** A tenant's key, or a thread token; absent in a page of the runtime itself, whose session is a cookie. */
+  readonly key?: string;
   readonly fetch?: typeof globalThis.fetch;
   readonly retry?: Partial<RetrySettings>;
 }
@@ -34,7 +34,7 @@ export interface Client {
 export function createClient(options: ClientOptions): Client {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const send = options.fetch ?? globalThis.fetch;
-  const headers = { authorization: `Bearer ${options.key}` };
+  const headers: Record<string, string> = options.key === undefined ? {} : { authorization: `Bearer ${options.key}` };
   const settings = { ...retrySettings, ...options.retry };
   return {
     baseUrl,

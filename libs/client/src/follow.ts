@@ -144,9 +144,11 @@ async function* messages(
   }, silenceCheckMs);
   try {
     const decoder = new TextDecoder();
-    for await (const bytes of response.body ?? []) {
+    // A reader: not every browser can iterate over a body.
+    const reader = response.body?.getReader();
+    for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
       heardAt = Date.now();
-      parser.feed(decoder.decode(bytes, { stream: true }));
+      parser.feed(decoder.decode(read.value, { stream: true }));
       yield* received.splice(0);
     }
   } finally {
