@@ -34,7 +34,7 @@ export default defineConfig({
         test: {
           name: 'tests',
           include: ['test/**/*.spec.ts', alone],
-          exclude: [...notOurs, 'test/{cluster,chaos,long}/**', 'test/traces/phoenix.spec.ts'],
+          exclude: [...notOurs, 'test/{cluster,chaos,console,long}/**', 'test/traces/phoenix.spec.ts'],
         },
       },
     ],

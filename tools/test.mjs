@@ -1,6 +1,6 @@
 // What `npm test` runs: the build, then lint, unused files and packages, format, types and 2 000 simulated universes,
-// two at a time and cached by Nx, then every spec, then those that need a real Kafka, MongoDB-compatible server and
-// Redis (test/services starts them). The last lines name the slowest specs, how long each part took and what failed;
+// two at a time and cached by Nx, then every spec, those of the console in a browser, then those that need a real Kafka,
+// MongoDB-compatible server and Redis (test/services starts them). The last lines name the slowest specs, how long each part took and what failed;
 // the very last is the verdict.
 //
 //   node tools/test.mjs                   everything
@@ -63,7 +63,9 @@ async function everything() {
   }
   const needsServers = /^test\/(cluster|chaos)/.test(filter[0] ?? '');
   const isLong = filter[0]?.startsWith('test/long') === true;
-  if (!needsServers && !isLong) await specs('specs', 'vitest.config.ts');
+  const needsBrowser = filter[0]?.startsWith('test/console') === true;
+  if (!needsServers && !isLong && !needsBrowser) await specs('specs', 'vitest.config.ts');
+  if (needsBrowser || filter.length === 0) await specs('specs in a browser', 'vitest.console.config.ts');
   if (needsServers || filter.length === 0) await specs('specs on real servers', 'vitest.cluster.config.ts');
   if (isLong || long !== null) await specs('specs that take minutes', 'vitest.long.config.ts');
   if (long !== null) {

@@ -14,9 +14,11 @@
 // U4  The command never outlives npm.
 // U5  The machine's own Node is taken when it is new enough, the bundled one otherwise. Each is asked for its version
 //     once: a bundled Node that cannot run here (another libc) is not taken.
+// U6  The console is built by its Nx target, whose results all clones share, beside the compiler. Nx is not even asked
+//     while the names, sizes and times of the console's sources are those of its last build.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -24,6 +26,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
 const lockStamp = join(modules, '.dormouse-lock');
 const pidFile = join(root, '.cache', 'up.pid');
+const consoleStamp = join(root, '.cache', 'console.stamp');
 const repeatMsMax = 500;
 const buildNoticeMs = 1_000;
 const nodeMajorMin = 24;
@@ -90,13 +93,41 @@ function unlinkOwnNode() {
 /** The compiler finds by itself what changed. */
 async function build() {
   const notice = setTimeout(() => say('building'), buildNoticeMs);
-  const compiler = spawn(nodeToUse(), [join(modules, 'typescript', 'bin', 'tsc'), '-b'], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-  });
-  const status = await new Promise((resolve) => compiler.once('exit', (code) => resolve(code ?? 1)));
+  const compiler = script('typescript/bin/tsc', '-b');
+  const [status, consoleStatus] = await Promise.all([compiler, buildConsole()]);
   clearTimeout(notice);
-  if (status !== 0) fail('the build failed (above). Nothing was started.', status);
+  const failed = status || consoleStatus;
+  if (failed !== 0) fail('the build failed (above). Nothing was started.', failed);
+}
+
+/** (U6) */
+async function buildConsole() {
+  const sources = [join(root, 'apps', 'console'), join(root, 'libs', 'client', 'src')];
+  if (!existsSync(sources[0])) return 0;
+  const state = hashOf((hash) => {
+    hash.update(lockHash);
+    for (const folder of sources) for (const line of stateOf(folder)) hash.update(line);
+  });
+  if (textOf(consoleStamp) === state && existsSync(join(sources[0], 'dist', 'index.html'))) return 0;
+  const status = await script('nx/dist/bin/nx.js', 'run', 'dormouse:console', '--outputStyle=static');
+  if (status === 0) writeFileSync(consoleStamp, state);
+  return status;
+}
+
+/** Name, size and time of every source below a folder. */
+function stateOf(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return ['dist', 'node_modules'].includes(entry.name) ? [] : stateOf(path);
+    const { size, mtimeMs } = statSync(path);
+    return [`${path} ${size} ${mtimeMs}\n`];
+  });
+}
+
+/** Runs a script of a dependency; resolves with its exit code. */
+function script(file, ...flags) {
+  const child = spawn(nodeToUse(), [join(modules, file), ...flags], { cwd: root, stdio: ['ignore', 2, 2] });
+  return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
 }
 
 /** Two first runs at once (a start and a test in two terminals) must not install into one another. */

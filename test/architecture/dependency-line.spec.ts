@@ -81,9 +81,10 @@ describe('declared dependencies', () => {
     expect(declaredDependencies([manifest, file])).toHaveLength(1);
   });
 
-  it('include devDependencies for specs only', () => {
+  it('include devDependencies for specs and configurations only', () => {
     const text = `import { ulid } from 'ulid';`;
     expect(declaredDependencies([manifest, { path: 'libs/thread/src/a.spec.ts', text }])).toEqual([]);
+    expect(declaredDependencies([manifest, { path: 'libs/thread/vite.config.ts', text }])).toEqual([]);
     expect(declaredDependencies([manifest, { path: 'libs/thread/src/a.ts', text }])).toHaveLength(1);
   });
 });

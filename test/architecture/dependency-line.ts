@@ -36,6 +36,7 @@ const allowedByLayer: Readonly<Record<string, readonly string[]>> = {
   testing: [...heart, 'ports/contracts', 'runtime', 'adapter', 'client'],
   app: ['host', 'peer'],
   cli: ['client'],
+  console: ['client'],
   peer: ['json', 'protocol', 'tool-server'],
 };
 
@@ -105,7 +106,7 @@ function mayUseNest(path: string): boolean {
   return path.startsWith('libs/host/') || /^apps\/[^/]+\/(src\/)?main\.ts$/.test(path);
 }
 
-/** (D6) A devDependency is enough for specs and contract suites. */
+/** (D6) A devDependency is enough for specs, contract suites and what configures a build. */
 export function declaredDependencies(files: readonly SourceFile[]): Violation[] {
   const manifests = new Map(
     files.filter((file) => file.path.endsWith('/package.json')).map((file) => [packageOf(file.path), file]),
@@ -121,8 +122,8 @@ export function declaredDependencies(files: readonly SourceFile[]): Violation[] 
 
 function declaredFor(path: string, manifest: SourceFile | undefined): Set<string> {
   const { dependencies = {}, devDependencies = {} } = JSON.parse(manifest?.text ?? '{}') as Manifest;
-  const forTests = isSpec(path) || path.includes('/contracts/');
-  if (!forTests) return new Set(Object.keys(dependencies));
+  const isNotBuilt = isSpec(path) || path.includes('/contracts/') || path.endsWith('.config.ts');
+  if (!isNotBuilt) return new Set(Object.keys(dependencies));
   const testing = ['@dormouse/testing', '@dormouse/ports'];
   return new Set([...Object.keys(dependencies), ...Object.keys(devDependencies), ...rootTools, ...testing]);
 }

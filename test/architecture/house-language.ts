@@ -84,7 +84,7 @@ export function sharedNumbers(files: readonly SourceFile[]): Violation[] {
 
 export function emptyFileNames(files: readonly SourceFile[]): Violation[] {
   return files.flatMap((file) => {
-    const names = file.path.split('/').map((part) => part.replace(/(\.spec)?\.ts$/, ''));
+    const names = file.path.split('/').map((part) => part.replace(/(\.spec)?\.tsx?$/, ''));
     return names
       .filter((part) => emptyNames.test(part))
       .map((part) => `${file.path}: "${part}" says nothing of its contents (L4)`);

@@ -28,12 +28,12 @@ function pathsBelow(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory()) return skippedFolders.has(entry.name) ? [] : pathsBelow(path);
-    return /\.ts$|^package\.json$/.test(entry.name) ? [path] : [];
+    return /\.tsx?$|^package\.json$/.test(entry.name) ? [path] : [];
   });
 }
 
 export function isTypeScript(file: SourceFile): boolean {
-  return file.path.endsWith('.ts');
+  return /\.tsx?$/.test(file.path);
 }
 
 /** A spec, or a file that several specs of a package share (src/spec/, which is not built). */

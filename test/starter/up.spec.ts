@@ -67,6 +67,32 @@ describe('the build', () => {
     expect(up('start', '--', 'node', '-e', '0').stderr).toBe('');
   });
 
+  it('has the console built by Nx, and not again while no source of it changed', () => {
+    for (const folder of ['apps/console/dist', 'libs/client/src', 'node_modules/nx/dist/bin'])
+      mkdirSync(join(project, folder), { recursive: true });
+    write('apps/console/main.ts', 'one');
+    write(
+      'node_modules/nx/dist/bin/nx.js',
+      `console.error(...process.argv.slice(2, 4)); require('fs').writeFileSync('apps/console/dist/index.html', '');`,
+    );
+    const built = (): boolean =>
+      up('start', '--build', '--', 'node', '-e', '0').stderr.includes('run dormouse:console');
+    expect([built(), built()]).toEqual([true, false]);
+    write('apps/console/main.ts', 'another');
+    expect([built(), built()]).toEqual([true, false]);
+    rmSync(join(project, 'apps/console/dist/index.html'));
+    expect(built()).toBe(true);
+  });
+
+  it('starts nothing when the console’s fails', () => {
+    for (const folder of ['apps/console', 'libs/client/src', 'node_modules/nx/dist/bin'])
+      mkdirSync(join(project, folder), { recursive: true });
+    write('apps/console/main.ts', '');
+    write('node_modules/nx/dist/bin/nx.js', 'process.exit(3)');
+    const ran = up('start', '--build', '--', 'node', '-e', 'console.log("started")');
+    expect(ran).toMatchObject({ status: 3, stdout: '' });
+  });
+
   it('starts nothing when it fails', () => {
     compilerThat('process.exit(2)');
     const ran = up('start', '--build', '--', 'node', '-e', 'console.log("started")');

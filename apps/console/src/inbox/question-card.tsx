@@ -1,0 +1,200 @@
+// One open question: what is asked, about which call, and the ways to answer it.
+import { useId, useState, type ReactElement } from 'react';
+import { ApiProblem } from '@dormouse/client';
+import { problemText, send, type Question } from '../api/client.ts';
+import { queries } from '../api/queries.ts';
+import { CurlButton } from '../elements/copy-button.tsx';
+import { JsonView } from '../elements/json-view.tsx';
+import { plainLine, plainText } from '../elements/plain-text.ts';
+import { When } from '../elements/when.tsx';
+import { say } from '../shell/notices.ts';
+
+export interface Answer {
+  readonly decision?: 'allow' | 'deny' | 'allow_for_thread';
+  readonly selected?: number;
+  readonly dismiss?: true;
+  readonly reason?: string;
+  readonly arguments?: unknown;
+  readonly arguments_hash?: string;
+}
+
+/** Sends an answer; says what became of it. Resolves with whether it was taken. */
+export async function answerQuestion(question: Question, answer: Answer): Promise<boolean> {
+  try {
+    await send('POST', pathOf(question), answer);
+    say(
+      'done',
+      `Answered: ${answer.decision?.replaceAll('_', ' ') ?? (answer.dismiss === true ? 'dismissed' : plainLine(question.choices[answer.selected ?? 0] ?? '', 60))}`,
+    );
+    return true;
+  } catch (error) {
+    const isLate = error instanceof ApiProblem && error.code === 'CHOICE_SETTLED';
+    say('error', isLate ? 'It was answered before, elsewhere.' : problemText(error));
+    return false;
+  } finally {
+    await queries.invalidateQueries({ queryKey: ['inbox'] });
+  }
+}
+
+const pathOf = ({ id, thread_id: thread }: Question): string =>
+  thread === undefined
+    ? `/v1/choices/${encodeURIComponent(id)}`
+    : `/v1/threads/${encodeURIComponent(thread)}/choices/${encodeURIComponent(id)}`;
+
+export function QuestionCard({ question }: { readonly question: Question }): ReactElement {
+  const { kind, prompt, expires_at: expiresAt, warnings = [] } = question;
+  return (
+    <article className="question card" aria-label={plainLine(prompt, 120)}>
+      <p className="question-prompt" dir="auto">
+        {plainText(prompt)}
+      </p>
+      {warnings.map((warning) => (
+        <p key={warning} className="problem">
+          {plainText(warning)}
+        </p>
+      ))}
+      {kind === 'approval' ? <Approval question={question} /> : <Choices question={question} />}
+      <p className="row quiet">
+        <span>
+          answered by itself <When at={expiresAt} />
+        </span>
+        <CurlButton
+          method="POST"
+          path={pathOf(question)}
+          body={kind === 'approval' ? { decision: 'allow' } : { selected: 0 }}
+        />
+      </p>
+    </article>
+  );
+}
+
+function Approval({ question }: { readonly question: Question }): ReactElement {
+  const [reason, setReason] = useState('');
+  const [edited, setEdited] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const reasonId = useId();
+  const { arguments: given, arguments_hash: hash } = question;
+  const parsed = edited === null ? null : parsedObject(edited);
+  const answer = async (decision: 'allow' | 'deny' | 'allow_for_thread'): Promise<void> => {
+    setBusy(true);
+    const isEdited = decision === 'allow' && parsed !== null && parsed.ok;
+    await answerQuestion(question, {
+      decision,
+      ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
+      ...(isEdited ? { arguments: parsed.value } : {}),
+      ...(hash === undefined ? {} : { arguments_hash: hash }),
+    });
+    setBusy(false);
+  };
+  return (
+    <>
+      {edited === null ? (
+        given === undefined ? null : (
+          <JsonView value={given} label="Arguments" />
+        )
+      ) : (
+        <label className="field">
+          <span>Arguments, edited before allowing</span>
+          <textarea
+            className="mono"
+            rows={Math.min(14, edited.split('\n').length + 1)}
+            value={edited}
+            onChange={(event) => setEdited(event.target.value)}
+            aria-invalid={parsed?.ok === false}
+            autoFocus
+          />
+          {parsed?.ok === false ? <span className="error-text">{parsed.detail}</span> : null}
+        </label>
+      )}
+      <label className="field inline" htmlFor={reasonId}>
+        <span>Reason</span>
+        <input
+          id={reasonId}
+          className="grow"
+          type="text"
+          value={reason}
+          placeholder="optional; the log keeps it"
+          onChange={(event) => setReason(event.target.value)}
+        />
+      </label>
+      <div className="row">
+        <button
+          type="button"
+          className="button main-button"
+          disabled={isBusy || parsed?.ok === false}
+          onClick={() => void answer('allow')}
+        >
+          {edited === null ? 'Allow' : 'Allow as edited'}
+        </button>
+        <button type="button" className="button danger-button" disabled={isBusy} onClick={() => void answer('deny')}>
+          Deny
+        </button>
+        {edited === null ? (
+          <>
+            <button type="button" className="button" disabled={isBusy} onClick={() => void answer('allow_for_thread')}>
+              Allow for this thread
+            </button>
+            <button
+              type="button"
+              className="button"
+              data-edit
+              onClick={() => setEdited(JSON.stringify(given ?? {}, null, 2))}
+            >
+              Edit arguments
+            </button>
+          </>
+        ) : (
+          <button type="button" className="button" onClick={() => setEdited(null)}>
+            As it was
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
+function parsedObject(
+  text: string,
+): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly detail: string } {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? { ok: true, value } : { ok: false, detail: 'The arguments are an object.' };
+  } catch (error) {
+    if (error instanceof SyntaxError) return { ok: false, detail: error.message };
+    throw error;
+  }
+}
+
+function Choices({ question }: { readonly question: Question }): ReactElement {
+  const [isBusy, setBusy] = useState(false);
+  const answer = async (given: Answer): Promise<void> => {
+    setBusy(true);
+    await answerQuestion(question, given);
+    setBusy(false);
+  };
+  return (
+    <div className="row choices">
+      {question.choices.map((choice, index) => (
+        <button
+          key={index}
+          type="button"
+          className="button"
+          disabled={isBusy}
+          onClick={() => void answer({ selected: index })}
+        >
+          {plainLine(choice, 120)}
+          {index === question.default ? <span className="quiet"> (default)</span> : null}
+        </button>
+      ))}
+      <button
+        type="button"
+        className="button quiet-button"
+        disabled={isBusy}
+        onClick={() => void answer({ dismiss: true })}
+      >
+        Dismiss
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,115 @@
+// Threads that an input has poisoned: why, what waits for each, replay them, leave an input out.
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactElement } from 'react';
+import { api, ask } from '../api/client.ts';
+import { parkedThread, parkedThreads } from '../api/queries.ts';
+import { CurlButton } from '../elements/copy-button.tsx';
+import { plainLine, plainText } from '../elements/plain-text.ts';
+import { Empty, Failed, Loading } from '../elements/states.tsx';
+import { When } from '../elements/when.tsx';
+import { attempt } from '../shell/attempt.ts';
+
+const route = getRouteApi('/parked');
+
+export function ParkedScreen(): ReactElement {
+  const { thread } = route.useSearch();
+  const { data, error, refetch } = useQuery(parkedThreads);
+  return (
+    <>
+      <header className="screen-head">
+        <h1>Parked</h1>
+        <CurlButton path="/v1/parked" />
+      </header>
+      <div className="screen-body">
+        {data === undefined ? (
+          error === null ? (
+            <Loading what="parked threads" />
+          ) : (
+            <Failed error={error} again={() => void refetch()} />
+          )
+        ) : null}
+        {data?.length === 0 ? (
+          <Empty title="No thread is parked">
+            <p>
+              A thread whose input cannot be processed is parked alone: it waits here, with its reason, until you replay
+              it or leave that input out.
+            </p>
+          </Empty>
+        ) : null}
+        {data === undefined || data.length === 0 ? null : (
+          <div className="split">
+            <ul className="plain-list" aria-label="Parked threads">
+              {data.map(({ thread_id: id, reason, parked_at: at, state }) => (
+                <li key={id}>
+                  <Link to="/parked" search={{ thread: id }} replace className="card tile" aria-current={id === thread}>
+                    <code>{id}</code>
+                    <span>{plainLine(reason, 160)}</span>
+                    <span className="quiet">
+                      {state}, <When at={at} />
+                    </span>
+                  </Link>
+                </li>
+              ))}
+            </ul>
+            {thread === undefined ? (
+              <p className="quiet pad">Choose a thread to see what waits for it.</p>
+            ) : (
+              <Details key={thread} thread={thread} />
+            )}
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Details({ thread }: { readonly thread: string }): ReactElement {
+  const { data, error } = useQuery(parkedThread(thread));
+  if (data === undefined) return error === null ? <Loading what="the thread" /> : <Failed error={error} />;
+  const path = { params: { path: { thread } } };
+  return (
+    <section className="card stack" aria-label="A parked thread">
+      <div className="row">
+        <Link to="/threads/$threadId" params={{ threadId: thread }}>
+          Open the thread
+        </Link>
+        <CurlButton path={`/v1/parked/${thread}`} />
+        <button
+          type="button"
+          className="button main-button end"
+          onClick={() => attempt('The thread goes on', () => ask(api.POST('/v1/parked/{thread}/replay', path)))}
+        >
+          Replay
+        </button>
+      </div>
+      <p className="problem">{plainText(data.reason)}</p>
+      <h2>What waits for it, in order</h2>
+      <ol className="plain-list">
+        {data.inputs.map(({ id, kind, dropped_at: dropped }) => (
+          <li key={id} className="row">
+            <span>{plainLine(kind, 60)}</span>
+            <code className="grow">{plainLine(id, 100)}</code>
+            {dropped === null ? (
+              <button
+                type="button"
+                className="button danger-button"
+                onClick={() =>
+                  attempt('The input is left out of every replay', () =>
+                    ask(api.POST('/v1/parked/{thread}/drop', { ...path, body: { input: id } })),
+                  )
+                }
+              >
+                Drop
+              </button>
+            ) : (
+              <span className="quiet">
+                dropped <When at={dropped} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

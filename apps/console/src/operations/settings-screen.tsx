@@ -1,0 +1,256 @@
+// This browser's session and appearance, and the tenant's secrets and keys. Values of secrets are written, never read.
+import { useQuery } from '@tanstack/react-query';
+import { useState, type FormEvent, type ReactElement } from 'react';
+import type { Schemas } from '@dormouse/client';
+import { api, ask, problemText } from '../api/client.ts';
+import { apiKeys, queries, secrets } from '../api/queries.ts';
+import { CopyButton, CurlButton } from '../elements/copy-button.tsx';
+import { plainLine, plainText } from '../elements/plain-text.ts';
+import { Failed } from '../elements/states.tsx';
+import { When } from '../elements/when.tsx';
+import { attempt } from '../shell/attempt.ts';
+import { setTheme, useTheme } from '../shell/theme.ts';
+
+export function SettingsScreen(): ReactElement {
+  return (
+    <>
+      <header className="screen-head">
+        <h1>Settings</h1>
+      </header>
+      <div className="screen-body">
+        <Appearance />
+        <Session />
+        <Secrets />
+        <Keys />
+      </div>
+    </>
+  );
+}
+
+function Appearance(): ReactElement {
+  const theme = useTheme();
+  return (
+    <section className="card stack" aria-label="Appearance">
+      <h2>Appearance</h2>
+      <div className="segments" role="group" aria-label="Theme">
+        {(['system', 'light', 'dark'] as const).map((each) => (
+          <button key={each} type="button" aria-pressed={theme === each} onClick={() => setTheme(each)}>
+            {each}
+          </button>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Session(): ReactElement {
+  const { data, error } = useQuery({ queryKey: ['session'], queryFn: () => ask(api.GET('/v1/session')) });
+  const signOut = (): void => attempt('Signed out', () => ask(api.DELETE('/v1/session')));
+  return (
+    <section className="card stack" aria-label="Session">
+      <h2>Session</h2>
+      {error === null ? null : <p className="quiet">{plainText(problemText(error))}</p>}
+      {data === undefined ? null : (
+        <dl className="facts">
+          <div>
+            <dt>Tenant</dt>
+            <dd>{plainLine(data.tenant, 80)}</dd>
+          </div>
+          <div>
+            <dt>Key</dt>
+            <dd>{plainLine(data.name, 80)}</dd>
+          </div>
+          <div>
+            <dt>It may</dt>
+            <dd>{data.scopes.join(', ')}</dd>
+          </div>
+          <div>
+            <dt>Ends</dt>
+            <dd>
+              <When at={data.expires_at} />
+            </dd>
+          </div>
+        </dl>
+      )}
+      <div className="row">
+        <button type="button" className="button" onClick={signOut}>
+          Sign out
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function Secrets(): ReactElement {
+  const { data, error } = useQuery(secrets);
+  return (
+    <section className="card stack" aria-label="Secrets">
+      <div className="row">
+        <h2>Secrets</h2>
+        <span className="end">
+          <CurlButton path="/v1/secrets" />
+        </span>
+      </div>
+      <p className="quiet">
+        A value is encrypted, is sent to the named origins only, and can be replaced but never read.
+      </p>
+      {error === null ? null : <Failed error={error} />}
+      {data?.length === 0 ? (
+        <p className="quiet">
+          None yet. An agent with a model of your own needs one: set it below, and name it as the agent’s
+          api_key_secret.
+        </p>
+      ) : null}
+      <ul className="plain-list">
+        {(data ?? []).map(({ name, origins, created_at: at }) => (
+          <li key={name} className="row">
+            <code>{name}</code>
+            <span className="quiet grow">
+              {plainLine(origins.join(', '), 160)}, set <When at={at} />
+            </span>
+            <button
+              type="button"
+              className="button danger-button"
+              onClick={() =>
+                attempt(`${name} is deleted`, () =>
+                  ask(api.DELETE('/v1/secrets/{secret}', { params: { path: { secret: name } } })),
+                )
+              }
+            >
+              Delete {name}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <SetSecret />
+    </section>
+  );
+}
+
+function SetSecret(): ReactElement {
+  const [name, setName] = useState('');
+  const [origin, setOrigin] = useState('');
+  const [value, setValue] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const body = { value, origins: origin.split(/[\s,]+/).filter((each) => each !== '') };
+    attempt(
+      `${name} is set`,
+      () => ask(api.PUT('/v1/secrets/{secret}', { params: { path: { secret: name } }, body })),
+      () => setValue(''),
+    );
+  };
+  return (
+    <form className="row" onSubmit={submit}>
+      <label className="field grow">
+        <span>Name</span>
+        <input type="text" required value={name} onChange={(event) => setName(event.target.value)} />
+      </label>
+      <label className="field grow">
+        <span>Origins</span>
+        <input
+          type="text"
+          required
+          placeholder="https://api.example.com"
+          value={origin}
+          onChange={(event) => setOrigin(event.target.value)}
+        />
+      </label>
+      <label className="field grow">
+        <span>Value</span>
+        <input
+          type="password"
+          required
+          autoComplete="off"
+          value={value}
+          onChange={(event) => setValue(event.target.value)}
+        />
+      </label>
+      <button type="submit" className="button main-button">
+        Set secret
+      </button>
+    </form>
+  );
+}
+
+const scopes = ['read', 'threads:write', 'approvals:write', 'tenant:admin'] as const;
+
+function Keys(): ReactElement {
+  const { data, error } = useQuery(apiKeys);
+  const [name, setName] = useState('');
+  const [chosen, setChosen] = useState<readonly (typeof scopes)[number][]>(['read']);
+  const [made, setMade] = useState<Schemas['ApiKey'] | null>(null);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    attempt(`The key ${name} is made`, async () => {
+      setMade(await ask(api.POST('/v1/api-keys', { body: { name, scopes: [...chosen] } })));
+      await queries.invalidateQueries({ queryKey: ['api-keys'] });
+    });
+  };
+  return (
+    <section className="card stack" aria-label="API keys">
+      <div className="row">
+        <h2>API keys</h2>
+        <span className="end">
+          <CurlButton path="/v1/api-keys" />
+        </span>
+      </div>
+      {error === null ? null : <Failed error={error} />}
+      {made === null ? null : (
+        <p className="row problem" role="status">
+          <span className="grow">
+            Its text is shown this once: <code>{made.key}</code>
+          </span>
+          <CopyButton text={made.key} label="Copy key" />
+        </p>
+      )}
+      <ul className="plain-list">
+        {(data ?? []).map(({ id, name: keyName, scopes: may, expires_at: ends }) => (
+          <li key={id} className="row">
+            <strong>{plainLine(keyName, 60)}</strong>
+            <span className="quiet grow">
+              {may.join(', ')}
+              {ends === null ? '' : ', ends '}
+              {ends === null ? null : <When at={ends} />}
+            </span>
+            <button
+              type="button"
+              className="button danger-button"
+              onClick={() =>
+                attempt(`${keyName} is revoked`, () =>
+                  ask(api.DELETE('/v1/api-keys/{key}', { params: { path: { key: id } } })),
+                )
+              }
+            >
+              Revoke {plainLine(keyName, 40)}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <form className="row" onSubmit={submit}>
+        <label className="field">
+          <span>Name</span>
+          <input type="text" required value={name} onChange={(event) => setName(event.target.value)} />
+        </label>
+        <fieldset className="row plain-fieldset">
+          <legend className="visually-hidden">Scopes</legend>
+          {scopes.map((scope) => (
+            <label key={scope} className="row">
+              <input
+                type="checkbox"
+                checked={chosen.includes(scope)}
+                onChange={(event) =>
+                  setChosen(event.target.checked ? [...chosen, scope] : chosen.filter((each) => each !== scope))
+                }
+              />
+              {scope}
+            </label>
+          ))}
+        </fieldset>
+        <button type="submit" className="button main-button" disabled={chosen.length === 0}>
+          Make key
+        </button>
+      </form>
+    </section>
+  );
+}

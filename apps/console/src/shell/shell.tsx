@@ -1,0 +1,122 @@
+// The frame of every screen: navigation, the state of the connection, notices, the command palette, the sign-in.
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useState, type ReactElement } from 'react';
+import { inbox } from '../api/queries.ts';
+import { useConnection } from '../api/connection.ts';
+import { Icon, type IconName } from '../elements/icon.tsx';
+import { Notices } from './notice-list.tsx';
+import { places } from './places.ts';
+import { setTheme, useTheme, type Theme } from './theme.ts';
+import { SignIn } from './sign-in.tsx';
+
+const Palette = lazy(() => import('./palette.tsx').then(({ CommandPalette }) => ({ default: CommandPalette })));
+
+export function Shell(): ReactElement {
+  const connection = useConnection();
+  const [isPaletteOpen, setPaletteOpen] = usePalette();
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <header className="rail">
+        <div className="brand">
+          <img src="/favicon.svg" alt="" width="22" height="22" />
+          <span>Dormouse</span>
+        </div>
+        <Navigation />
+        <div className="rail-end">
+          <button type="button" className="button palette-button" onClick={() => setPaletteOpen(true)}>
+            <Icon name="search" />
+            <span>Commands</span>
+            <kbd>{isMac ? '⌘' : 'Ctrl'} K</kbd>
+          </button>
+          <ThemeButton />
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {connection === 'away' ? (
+          <p className="away" role="status">
+            <span className="badge-dot" aria-hidden="true" /> The runtime does not answer. Reconnecting; what you typed
+            stays here.
+          </p>
+        ) : null}
+        {connection === 'signedOut' ? <SignIn /> : null}
+        <div className="screen" hidden={connection === 'signedOut'}>
+          <Outlet />
+        </div>
+      </main>
+      <Notices />
+      {isPaletteOpen ? (
+        <Suspense fallback={null}>
+          <Palette close={() => setPaletteOpen(false)} />
+        </Suspense>
+      ) : null}
+    </div>
+  );
+}
+
+function Navigation(): ReactElement {
+  const { data: open = [] } = useQuery(inbox);
+  return (
+    <nav aria-label="Screens">
+      <ul>
+        {places.map(({ to, label, icon }) => (
+          <li key={to}>
+            <Link to={to} className="nav-link" activeProps={{ className: 'nav-link nav-here' }}>
+              <Icon name={icon} />
+              <span>{label}</span>
+              {to === '/inbox' && open.length > 0 ? (
+                <span className="count">
+                  {open.length}
+                  <span className="visually-hidden"> open</span>
+                </span>
+              ) : null}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+const themes: readonly { readonly theme: Theme; readonly icon: IconName; readonly next: Theme }[] = [
+  { theme: 'system', icon: 'auto', next: 'light' },
+  { theme: 'light', icon: 'sun', next: 'dark' },
+  { theme: 'dark', icon: 'moon', next: 'system' },
+];
+
+function ThemeButton(): ReactElement {
+  const theme = useTheme();
+  const { icon, next } = themes.find((each) => each.theme === theme) ?? {
+    icon: 'auto' as const,
+    next: 'light' as const,
+  };
+  return (
+    <button type="button" className="button quiet-button" onClick={() => setTheme(next)}>
+      <Icon name={icon} />
+      <span>Theme: {theme}</span>
+    </button>
+  );
+}
+
+const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
+
+/** Opens with Ctrl or Cmd and K. */
+function usePalette(): readonly [boolean, (isOpen: boolean) => void] {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
+        return;
+      event.preventDefault();
+      setOpen((was) => !was);
+    };
+    addEventListener('keydown', onKey);
+    return () => {
+      removeEventListener('keydown', onKey);
+    };
+  }, []);
+  return [isOpen, setOpen];
+}

@@ -1,0 +1,37 @@
+// The threads that this thread has opened.
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactElement } from 'react';
+import { children } from '../../api/queries.ts';
+import { plainLine } from '../../elements/plain-text.ts';
+import { Empty, Failed, Loading } from '../../elements/states.tsx';
+import { StatusBadge } from '../../elements/status-badge.tsx';
+import { When } from '../../elements/when.tsx';
+import { useThreadView } from '../thread-context.ts';
+
+export function Children(): ReactElement {
+  const { thread } = useThreadView();
+  const { data, error } = useQuery(children(thread.id));
+  if (data === undefined) return error === null ? <Loading what="children" /> : <Failed error={error} />;
+  if (data.data.length === 0)
+    return (
+      <Empty title="No child thread">
+        <p>An agent spawns children for work of their own, and events of a subscription can open one each.</p>
+      </Empty>
+    );
+  return (
+    <ul className="plain-list pad">
+      {data.data.map(({ id, title, status, updated_at: updatedAt }) => (
+        <li key={id}>
+          <Link to="/threads/$threadId" params={{ threadId: id }} className="row card">
+            <StatusBadge status={status} />
+            <bdi className="grow">{plainLine(title ?? id, 120)}</bdi>
+            <span className="quiet">
+              <When at={updatedAt} />
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}

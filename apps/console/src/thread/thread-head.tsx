@@ -1,0 +1,133 @@
+// The head of a thread: what it is, how it stands, and what can be done with it.
+import { Link } from '@tanstack/react-router';
+import { useState, type ReactElement } from 'react';
+import { api, ask } from '../api/client.ts';
+import { queries } from '../api/queries.ts';
+import { ActionsMenu, type MenuAction } from '../elements/actions-menu.tsx';
+import { copyText, CurlButton } from '../elements/copy-button.tsx';
+import { Window } from '../elements/modal.tsx';
+import { plainLine, plainText } from '../elements/plain-text.ts';
+import { StatusBadge, WaitingFor } from '../elements/status-badge.tsx';
+import { useActions } from '../shell/actions.ts';
+import { attempt } from '../shell/attempt.ts';
+import { useThreadView } from './thread-context.ts';
+
+export function ThreadHead(): ReactElement {
+  const { thread, state, at } = useThreadView();
+  const status = at === undefined ? (state.status ?? thread.status) : thread.status;
+  const waitingOn = at === undefined && state.status !== null ? state.waitingOn : thread.waiting_on;
+  const [first] = waitingOn;
+  const problems = at === undefined ? thread.problems : [];
+  return (
+    <header className="thread-head">
+      <div className="thread-name">
+        <Link to="/threads" className="crumb">
+          Threads
+        </Link>
+        <span aria-hidden="true">/</span>
+        <h1>
+          <bdi>{plainLine(thread.title ?? thread.id, 120)}</bdi>
+        </h1>
+      </div>
+      <div className="thread-facts">
+        <StatusBadge status={status} />
+        {first === undefined ? null : <WaitingFor entry={first} more={waitingOn.length - 1} />}
+        <Link
+          to="/agents/$agentName"
+          params={{ agentName: thread.agent.name }}
+          search={{ version: thread.agent.version }}
+        >
+          <bdi>{plainLine(thread.agent.name, 40)}</bdi> v{thread.agent.version}
+        </Link>
+        {thread.parent === null ? null : (
+          <Link to="/threads/$threadId" params={{ threadId: thread.parent }}>
+            parent thread
+          </Link>
+        )}
+        {at === undefined && state.connection === 'reconnecting' ? (
+          <span className="error-text">reconnecting…</span>
+        ) : null}
+        <ThreadActions />
+      </div>
+      {problems.map(({ code, detail }) => (
+        <p key={code + detail} className="problem">
+          <a href={`/errors/${encodeURIComponent(code)}`} target="_blank" rel="noreferrer">
+            {plainLine(code, 60)}
+          </a>{' '}
+          {plainText(detail)}
+        </p>
+      ))}
+      {at === undefined && thread.last_error !== null && status === 'idle' ? (
+        <p className="problem">
+          <a href={`/errors/${encodeURIComponent(thread.last_error.code)}`} target="_blank" rel="noreferrer">
+            {plainLine(thread.last_error.code, 60)}
+          </a>{' '}
+          {plainText(thread.last_error.detail)}
+        </p>
+      ) : null}
+    </header>
+  );
+}
+
+function ThreadActions(): ReactElement {
+  const { thread, state, at } = useThreadView();
+  const [isClosing, setClosing] = useState(false);
+  const { id } = thread;
+  const status = state.status ?? thread.status;
+  const path = { params: { path: { thread: id } } };
+  const interrupt = (): void =>
+    attempt('The turn is being stopped', () => ask(api.POST('/v1/threads/{thread}/interrupt', { ...path, body: {} })));
+  const retry = (): void =>
+    attempt('The model is asked again', () => ask(api.POST('/v1/threads/{thread}/retry', path)));
+  const refresh = (): void =>
+    attempt('The tool servers are asked for their tools', () =>
+      ask(api.POST('/v1/threads/{thread}/toolsets/refresh', path)),
+    );
+  const close = (): void => attempt('The thread is closed', () => ask(api.POST('/v1/threads/{thread}/close', path)));
+  const isOpen = status !== 'closed' && at === undefined;
+  const actions: readonly MenuAction[] = [
+    { id: 'retry', label: 'Ask the model again (retry)', isDisabled: !isOpen, run: retry },
+    { id: 'refresh', label: 'Refresh tools', isDisabled: !isOpen, run: refresh },
+    { id: 'link', label: 'Copy link', run: () => void copyText(globalThis.location.href) },
+    { id: 'id', label: 'Copy id', run: () => void copyText(id) },
+    { id: 'close', label: 'Close thread…', isDisabled: !isOpen, isDangerous: true, run: () => setClosing(true) },
+  ];
+  useActions('thread', [{ id: 'interrupt', label: 'Interrupt this thread', run: interrupt }, ...actions]);
+  return (
+    <div className="row end grow">
+      {isOpen && (status === 'thinking' || status === 'waiting') ? (
+        <button type="button" className="button" onClick={interrupt}>
+          Interrupt
+        </button>
+      ) : null}
+      {isOpen && thread.last_error !== null && status === 'idle' ? (
+        <button type="button" className="button" onClick={retry}>
+          Retry
+        </button>
+      ) : null}
+      <CurlButton path={`/v1/threads/${id}${at === undefined ? '' : `?at=${at}`}`} />
+      <ActionsMenu label="More actions" actions={actions} />
+      {isClosing ? (
+        <Window title="Close this thread?" close={() => setClosing(false)}>
+          <p>A closed thread takes no message and no event any more. Its history stays.</p>
+          <div className="row end">
+            <button type="button" className="button" onClick={() => setClosing(false)}>
+              Keep it open
+            </button>
+            <button
+              type="button"
+              className="button danger-button"
+              onClick={() => {
+                setClosing(false);
+                close();
+                void queries.invalidateQueries({ queryKey: ['threads'] });
+              }}
+            >
+              Close thread
+            </button>
+          </div>
+        </Window>
+      ) : null}
+    </div>
+  );
+}

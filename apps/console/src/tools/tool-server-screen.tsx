@@ -1,0 +1,183 @@
+// One tool server: how it is, what it offers, and a form to try each tool with.
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactElement } from 'react';
+import { api, ask, type ToolServer } from '../api/client.ts';
+import { queries, toolServer, type Health } from '../api/queries.ts';
+import { CurlButton } from '../elements/copy-button.tsx';
+import { durationText } from '../elements/duration.ts';
+import { plainLine, plainText } from '../elements/plain-text.ts';
+import { Failed, Loading } from '../elements/states.tsx';
+import { attempt } from '../shell/attempt.ts';
+import { useActions } from '../shell/actions.ts';
+import { toolsOf, type ShownTool } from './toolset.ts';
+import { TryTool } from './try-tool.tsx';
+
+const route = getRouteApi('/tools/$serverName');
+
+export function ToolServerScreen(): ReactElement {
+  const { serverName } = route.useParams();
+  const { data, error, refetch } = useQuery(toolServer(serverName));
+  if (data === undefined)
+    return error === null ? <Loading what="the tool server" /> : <Failed error={error} again={() => void refetch()} />;
+  return <Server key={serverName} server={data} />;
+}
+
+function Server({ server }: { readonly server: ToolServer & { readonly health?: Health } }): ReactElement {
+  const { name, paused, base_url: url, health } = server;
+  const path = { params: { path: { server: name } } };
+  const probe = useQuery({
+    queryKey: ['probe', name],
+    queryFn: () => ask(api.POST('/v1/tool-servers/{server}/probe', path)),
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+  });
+  const again = (): void => void queries.invalidateQueries({ queryKey: ['probe', name] });
+  const toggle = (): void =>
+    attempt(paused ? `${name} is resumed` : `${name} is paused`, () =>
+      ask(
+        paused ? api.POST('/v1/tool-servers/{server}/resume', path) : api.POST('/v1/tool-servers/{server}/pause', path),
+      ),
+    );
+  useActions('tool-server', [
+    { id: 'probe', label: `Probe ${name}`, run: again },
+    { id: 'pause', label: `${paused ? 'Resume' : 'Pause'} ${name}`, run: toggle },
+  ]);
+  return (
+    <>
+      <header className="screen-head">
+        <div className="row">
+          <Link to="/tools" className="crumb">
+            Tool servers
+          </Link>
+          <span aria-hidden="true">/</span>
+          <h1>
+            <bdi>{plainLine(name, 80)}</bdi>
+          </h1>
+          {paused ? <span className="badge">paused</span> : null}
+        </div>
+        <div className="row">
+          <CurlButton path={`/v1/tool-servers/${name}`} />
+          <button type="button" className="button" onClick={toggle}>
+            {paused ? 'Resume' : 'Pause'}
+          </button>
+          <button type="button" className="button main-button" disabled={probe.isFetching} onClick={again}>
+            Probe
+          </button>
+        </div>
+      </header>
+      <div className="screen-body">
+        <dl className="facts card">
+          <div>
+            <dt>Base URL</dt>
+            <dd>{plainText(url)}</dd>
+          </div>
+          <div>
+            <dt>Credential</dt>
+            <dd>{server.auth === null ? 'none' : plainLine(server.auth.type, 60)}</dd>
+          </div>
+          <div>
+            <dt>Pinned manifest</dt>
+            <dd>{server.pinned_sha256 === null ? 'no' : <code>{server.pinned_sha256}</code>}</dd>
+          </div>
+        </dl>
+        {health === undefined ? null : <HealthCard health={health} />}
+        {probe.error === null ? null : <Failed error={probe.error} again={again} />}
+        {probe.data === undefined ? (
+          probe.error === null ? (
+            <Loading what="its manifest" />
+          ) : null
+        ) : (
+          <>
+            <p role="status" className={probe.data.ok ? 'quiet' : 'problem'}>
+              {probe.data.ok
+                ? `The manifest is good, read in ${durationText(probe.data.latency_ms)}.`
+                : 'The manifest cannot be used:'}{' '}
+              {plainText(probe.data.problems.join('; '))}
+              {probe.data.sha256 === null ? null : (
+                <>
+                  {' '}
+                  SHA-256 <code>{probe.data.sha256.slice(0, 16)}…</code>
+                </>
+              )}
+            </p>
+            <Tools server={name} tools={toolsOf(probe.data.toolset)} />
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+function HealthCard({ health }: { readonly health: Health }): ReactElement {
+  const { state, breaker, ack_ms: ack, callback_ms: callback, errors = {}, oldest_open_call: oldest } = health;
+  const ms = (value: number | null | undefined): string =>
+    value === null || value === undefined ? '–' : durationText(value);
+  return (
+    <section className="card numbers" aria-label="Health">
+      <p>
+        <span className="quiet">Health</span>
+        <strong>
+          <span className="badge" data-status={state}>
+            {state}
+          </span>
+        </strong>
+        <span className="quiet">breaker {breaker ?? 'unknown'}</span>
+      </p>
+      <p>
+        <span className="quiet">Acknowledged in</span>
+        <strong>{ms(ack?.p50)}</strong>
+        <span className="quiet">p99 {ms(ack?.p99)}</span>
+      </p>
+      <p>
+        <span className="quiet">Called back after</span>
+        <strong>{ms(callback?.p50)}</strong>
+        <span className="quiet">p99 {ms(callback?.p99)}</span>
+      </p>
+      <p>
+        <span className="quiet">Errors in the last hour</span>
+        <strong>{errors['1h'] ?? 0}</strong>
+        <span className="quiet">{errors['24h'] ?? 0} in a day</span>
+      </p>
+      {oldest === null || oldest === undefined ? null : (
+        <p>
+          <span className="quiet">Oldest open call</span>
+          <code>{oldest}</code>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Tools({ server, tools }: { readonly server: string; readonly tools: readonly ShownTool[] }): ReactElement {
+  const { tool: wished } = route.useSearch();
+  const shown = tools.find(({ name }) => name === wished) ?? tools[0];
+  if (shown === undefined) return <p className="quiet">It offers no tool.</p>;
+  return (
+    <div className="split">
+      <ul className="plain-list" aria-label="Tools">
+        {tools.map(({ name, description, annotations }) => (
+          <li key={name}>
+            <Link
+              to="/tools/$serverName"
+              params={{ serverName: server }}
+              search={{ tool: name }}
+              replace
+              className="card tile"
+              aria-current={name === shown.name}
+            >
+              <code>{plainLine(name, 80)}</code>
+              <span className="quiet">{plainLine(description, 160)}</span>
+              {annotations.length === 0 ? null : (
+                <span className={annotations.includes('destructive') ? 'error-text' : 'quiet'}>
+                  {annotations.map((each) => plainLine(each, 30)).join(', ')}
+                </span>
+              )}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <TryTool key={shown.name} server={server} tool={shown} />
+    </div>
+  );
+}
