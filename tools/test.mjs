@@ -8,7 +8,7 @@
 //                                         those of the long tier are test/long
 //   node tools/test.mjs --all [--seed N] [--minutes M] [--universes U]
 //                                         everything, uncached, then the specs of test/long, all orders of the race
-//                                         matrix, U (20 000) more universes and M (10) minutes of chaos on real
+//                                         matrix, a tool server in Python, U (20 000) more universes and M (10) minutes of chaos on real
 //                                         servers, both of seed N, which is printed and by default another one each
 //                                         time
 //   node tools/test.mjs --traces          only how a Phoenix shows our traces: it needs Python, and installs 900 MB once
@@ -75,6 +75,7 @@ async function everything() {
       '--conditions=dormouse-source',
       join(root, 'test/simulation/race-matrix.ts'),
     ]);
+    await check('a tool server in Python', ['--conditions=dormouse-source', join(root, 'test/python/main.ts')]);
     await check(
       `simulation, ${universes} universes from ${from}`,
       simulator,

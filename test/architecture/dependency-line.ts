@@ -121,7 +121,8 @@ export function declaredDependencies(files: readonly SourceFile[]): Violation[] 
 }
 
 function declaredFor(path: string, manifest: SourceFile | undefined): Set<string> {
-  const { dependencies = {}, devDependencies = {} } = JSON.parse(manifest?.text ?? '{}') as Manifest;
+  const { devDependencies = {}, ...installed } = JSON.parse(manifest?.text ?? '{}') as Manifest;
+  const dependencies = { ...installed.optionalDependencies, ...installed.dependencies };
   const isNotBuilt = isSpec(path) || path.includes('/contracts/') || path.endsWith('.config.ts');
   if (!isNotBuilt) return new Set(Object.keys(dependencies));
   const testing = ['@dormouse/testing', '@dormouse/ports'];
@@ -130,6 +131,7 @@ function declaredFor(path: string, manifest: SourceFile | undefined): Set<string
 
 interface Manifest {
   readonly dependencies?: Record<string, string>;
+  readonly optionalDependencies?: Record<string, string>;
   readonly devDependencies?: Record<string, string>;
 }
 

@@ -142,7 +142,7 @@ describe('a conversation by commands', () => {
     const asked = await cli('send', await open(), 'delete everything', '--wait');
     expect(asked).toMatchObject({ code: 6, stdout: '' });
     expect(asked.stderr).toMatch(
-      /^ {2}npx dormouse answer thr_\w+ chc_\w+ allow\n {2}npx dormouse answer thr_\w+ chc_\w+ deny$/m,
+      /^ {2}npx @dormouse\/cli answer thr_\w+ chc_\w+ allow\n {2}npx @dormouse\/cli answer thr_\w+ chc_\w+ deny$/m,
     );
     const failed = await cli('send', await open('failing'), 'hello', '--wait');
     expect(failed).toMatchObject({ code: 5, stdout: '' });
@@ -419,7 +419,7 @@ describe('a conversation at a terminal', () => {
       await chat.shows('> ');
       chat.type('\u0003');
       expect(await chat.done).toBe(0);
-      expect(chat.screen()).toContain('Go on with: npx dormouse chat thr_');
+      expect(chat.screen()).toContain('Go on with: npx @dormouse/cli chat thr_');
     },
   );
 });

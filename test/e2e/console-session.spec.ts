@@ -143,7 +143,7 @@ describe('a link to the console', () => {
     ]);
     const late = await open(url);
     expect([late.status, late.headers.get('set-cookie')]).toEqual([410, null]);
-    expect(await late.text()).toContain('npx dormouse console');
+    expect(await late.text()).toContain('npx @dormouse/cli console');
     expect((await open(`${new URL(url).origin}/?code=${'a'.repeat(64)}`)).status).toBe(410);
   });
 

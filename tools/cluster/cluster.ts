@@ -297,7 +297,7 @@ function banner(): string {
     ...observabilityLines(),
     '',
     '  Type next, in another terminal:',
-    `    npx dormouse chat --data ${directory}${firstPort === 7_420 ? '' : ` --url ${url}`}`,
+    `    npx @dormouse/cli chat --data ${directory}${firstPort === 7_420 ? '' : ` --url ${url}`}`,
     '',
     `ready ${url}`,
   ];

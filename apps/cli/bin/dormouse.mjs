@@ -1,22 +1,23 @@
 #!/usr/bin/env node
 // Starts the built CLI. Plain JavaScript that any Node can read, so that it can report what is missing.
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { existsSync, readFileSync } from 'node:fs';
 
-const nodeMajorMin = 24;
+const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const [, wanted] = /(\d+(?:\.\d+)*)/.exec(engines.node);
 const built = new URL('../dist/main.js', import.meta.url);
-const ownNode = fileURLToPath(new URL('../../../node_modules/.bin/node', import.meta.url));
 
-if (!existsSync(built)) {
+if (!isAtLeast(process.versions.node, wanted)) {
+  console.error(`dormouse: this needs Node ${wanted} or newer; this is ${process.version}.`);
+  process.exitCode = 1;
+} else if (existsSync(built)) {
+  await import(built.href);
+} else {
   console.error('dormouse: the command line tool is not built yet. Run: npm run build');
   process.exitCode = 1;
-} else if (Number(process.versions.node.split('.')[0]) >= nodeMajorMin) {
-  await import(built.href);
-} else if (existsSync(ownNode)) {
-  const run = spawnSync(ownNode, [fileURLToPath(built), ...process.argv.slice(2)], { stdio: 'inherit' });
-  process.exitCode = run.status ?? 1;
-} else {
-  console.error(`dormouse: this needs Node ${nodeMajorMin} or newer; this is ${process.version}.`);
-  process.exitCode = 1;
+}
+
+function isAtLeast(version, least) {
+  const [have, want] = [version, least].map((text) => text.split('.').map(Number));
+  for (const [place, number] of want.entries()) if (have[place] !== number) return have[place] > number;
+  return true;
 }

@@ -1,5 +1,6 @@
 // Errors in words, with the next step and the exit code of each.
 import { ApiProblem, ConnectionProblem } from '@dormouse/client';
+import { cli } from './command-name.ts';
 import { cleanJson, cleanText } from './clean-text.ts';
 import { CliFailure, type ExitCode, exitCodes } from './exit-code.ts';
 import type { Terminal } from './terminal.ts';
@@ -53,7 +54,7 @@ function explainProblem(error: ApiProblem): Explanation {
       return {
         ...explained,
         exitCode: exitCodes.failed,
-        next: 'What there is: npx dormouse threads, agents or tools; of a thread, npx dormouse choices THREAD.',
+        next: `What there is: ${cli} threads, agents or tools; of a thread, ${cli} choices THREAD.`,
       };
     case 503:
       return {

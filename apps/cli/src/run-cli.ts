@@ -3,7 +3,6 @@
 // Invariants:
 //   C1. A command ends with one exit code of exit-code.ts; errors go to stderr, with the next step.
 //   C2. URL and key come from flags, then the environment, then the data directory, in that order.
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import type { Client } from '@dormouse/client';
 import { addAgentCommands } from './commands/agents.ts';
@@ -24,6 +23,7 @@ import { addToolCommands } from './commands/tools.ts';
 import { addTraceCommand } from './commands/trace.ts';
 import { addWhyCommand } from './commands/why.ts';
 import type { AddCommands, RunCommand } from './command.ts';
+import { toolVersion } from './command-name.ts';
 import { connect, type ConnectionFlags } from './connection.ts';
 import type { CliContext } from './context.ts';
 import { CliFailure, exitCodes } from './exit-code.ts';
@@ -66,7 +66,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     )
     .option('--json', 'answer in JSON, one value per line', false)
     .addHelpText('after', exitCodeHelp)
-    .version(toolVersion(), '--version', 'the version of this tool')
+    .version(toolVersion, '--version', 'the version of this tool')
     .configureOutput({
       writeOut: (text) => terminal.write(text),
       writeErr: (text) => (wantsJson(argv) ? undefined : terminal.err(text.trimEnd())), // JSON comes at the end
@@ -95,10 +95,4 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end < 0 ? argv.length : end).includes('--json');
-}
-
-function toolVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  const isNamed = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
-  return isNamed ? String(manifest.version) : 'unknown';
 }

@@ -21,7 +21,7 @@ const { values } = parseArgs({
   },
 });
 
-const server = await startExampleTools({
+const starting = startExampleTools({
   port: Number(values.port),
   host: values.host,
   ...(values['public-url'] === undefined ? {} : { publicUrl: values['public-url'] }),
@@ -30,6 +30,10 @@ const server = await startExampleTools({
   ...(values.hmac === undefined ? {} : { hmac: values.hmac }),
   ...(values['webhook-secret'] === undefined ? {} : { webhookSecret: values['webhook-secret'] }),
   log: (line) => console.error(`${new Date().toISOString()} ${line}`),
+});
+const server = await starting.catch((error: unknown) => {
+  console.error(`example-tools: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
 });
 console.log(`ready ${server.url}`);
 if (values['webhook-secret'] === undefined)

@@ -20,6 +20,7 @@ export interface EventFields {
     readonly toolsets: readonly {
       readonly tool_server: string;
       readonly name: string;
+      readonly sha256: string;
       readonly tools: readonly string[];
       readonly stale: boolean;
     }[];

@@ -102,6 +102,9 @@ type Schemas = ReturnType<typeof schemasWith>;
 const inbound = schemasWith({ id: idField, callId: idField });
 const outbound = schemasWith({ id: foreignIdField, callId: z.string() });
 
+/** The wire form of each callback, as a runtime takes it. (1) */
+export const callbackSchemas = inbound;
+
 const fields = new Map(Object.entries(inbound).map(([type, { shape }]) => [type, Object.keys(shape)]));
 
 /** `type` of a callback, as on the wire. */

@@ -40,13 +40,16 @@ const imageSegment = z.object({
   type: z.literal('image'),
   content: z.object({ data: base64Field, mediaType: mediaTypeField }),
 });
-const displaySegment = z.discriminatedUnion('type', [textSegment, diffSegment, imageSegment]);
+export const displaySegment = z.discriminatedUnion('type', [textSegment, diffSegment, imageSegment]);
 
 /**
  * What people see of a result: `{type: "text", content: string}`, `{type: "diff", content: {path, patch}}` or
  * `{type: "image", content: {data, mediaType}}`. RAP tool-result, Display Segments.
  */
 export type DisplaySegment = z.infer<typeof displaySegment>;
+
+/** The known items of `content`. (1) */
+export const contentItem = z.discriminatedUnion('type', [textItem, imageItem]);
 
 const itemSchemas = new Map<unknown, typeof textItem | typeof imageItem>([
   ['text', textItem],

@@ -20,6 +20,7 @@ export type { ContentItem, DisplaySegment, ImageItem, TextItem } from './content
 export { encodeInvocation, parseInvocation, toolInvocationSchema } from './invocation.ts';
 export type { InvocationParse, ToolInvocation, WireToolInvocation } from './invocation.ts';
 export * from './limits.ts';
+export { messageSchemas } from './message-schemas.ts';
 export {
   cancelToolCallSchema,
   closeThreadSchema,

@@ -14,7 +14,7 @@ import type { JsonObject, Problem } from '@dormouse/json';
 import { z } from 'zod';
 import { annotationsMax, fitsBytes, idCharactersMax, nameCharactersMax } from './limits.ts';
 import { problemsMax, schemaBytesMax, schemaDepthMax, toolsMax } from './limits.ts';
-import { membersOf, urlField, withoutNulls } from './field.ts';
+import { membersOf, opaqueObjectField, urlField, withoutNulls } from './field.ts';
 import { schemaDefects } from './json-schema.ts';
 import { describeIssue, problemsOf } from './problem.ts';
 import { injectedEventToolName, toolNameField } from './tool-name.ts';
@@ -76,6 +76,14 @@ const toolsetSchema = z.object({
   needsMigration: z.boolean().default(false),
   toolset_version: versionField,
   version: versionField,
+});
+
+/** The manifest as a whole; the parser reads it tool by tool. */
+export const manifestSchema = toolsetSchema.extend({
+  tools: z
+    .array(toolSchema.extend({ inputSchema: opaqueObjectField, annotations: annotationsSchema.optional() }))
+    .min(1)
+    .max(toolsMax),
 });
 
 const toolFields = Object.keys(toolSchema.shape);

@@ -9,11 +9,12 @@ import { createCallbackDelivery } from './outbox/callback-delivery.ts';
 import { type Calls, createCalls } from './call/calls.ts';
 import { type Choices, createChoices } from './ask/choices.ts';
 import { type Database, openDatabase } from './call/database.ts';
+import { describeError } from './outbox/describe-error.ts';
 import { createHandover, type Handover } from './outbox/handover.ts';
 import type { OAuthProvider } from './ask/oauth-provider.ts';
 import { createOutbox, deliverySettings, type Outbox } from './outbox/outbox.ts';
 import type { Redactor } from './outbox/redactor.ts';
-import type { ServeOptions, ServerLimits } from './define/serve-options.ts';
+import type { ServerLimits, ToolServerOptions } from './define/serve-options.ts';
 import { createSubscriptions, type Subscription, type Subscriptions } from './call/subscription.ts';
 import { createThreadStore, type ThreadStore } from './call/thread-store.ts';
 import type { Tool } from './define/tool.ts';
@@ -41,7 +42,7 @@ export interface Assembly {
 }
 
 export function assemble(
-  options: ServeOptions,
+  options: ToolServerOptions,
   given: {
     readonly limits: ServerLimits;
     readonly redactor: Redactor;
@@ -110,7 +111,7 @@ export function assemble(
     async resume() {
       for (const subscription of subscriptions.live()) {
         const work = async (): Promise<void> => toolsByName.get(subscription.tool)?.resume?.(subscription);
-        await work().catch((error: unknown) => log(`resume of ${subscription.tool} failed: ${String(error)}`));
+        await work().catch((error: unknown) => log(`resume of ${subscription.tool} failed: ${describeError(error)}`));
       }
     },
     async release() {
@@ -125,7 +126,7 @@ export function assemble(
 /** Runs the code of a tool's author; its failure is logged and affects nothing else. T35 */
 function hookRunner(log: (line: string) => void): (what: string, work: () => unknown) => void {
   return (what, work) => {
-    void (async () => work())().catch((error: unknown) => log(`${what} failed: ${String(error)}`));
+    void (async () => work())().catch((error: unknown) => log(`${what} failed: ${describeError(error)}`));
   };
 }
 

@@ -11,8 +11,9 @@ export {
   type WebhookEvent,
   type WebhookOptions,
 } from './http/route.ts';
+export { createToolServer, type FetchHandler, type FetchHandlerOptions, toFetchHandler } from './fetch-handler.ts';
 export { serve } from './serve.ts';
-export { type ServeOptions, serverLimits, type ServerLimits } from './define/serve-options.ts';
+export { type ServeOptions, serverLimits, type ServerLimits, type ToolServerOptions } from './define/serve-options.ts';
 export type { ToolServer } from './define/tool-server.ts';
 export type { ThreadMemory } from './call/thread-store.ts';
 export type { EmitOptions, EmitOutcome, Subscription } from './call/subscription.ts';

@@ -1,192 +1,104 @@
 /**
- * Owns: the life of a tool server, from its options to a port that answers, and its shutdown.
+ * Owns: the port of a tool server, from listening to its last connection.
  *
- * Y1. Nothing is ready before the manifest is valid, the calls of an earlier process are recovered, and both the
- *     manifest and the endpoint answer. T3 T26 T46
- * Y2. Closing takes no more calls, ends those that run, and allows a bounded time for sending their messages.
+ * Y1. `serve` resolves when both the manifest and the endpoint answer over this port. T3
  * Y3. Head and body of a request must arrive within a time limit, and a peer has a bound of unfinished ones.
+ * Y5. A port that cannot be had, and one that every machine reaches without a credential, are refused in one sentence.
  */
 import { createServer, type Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type Assembly, assemble } from './assembly.ts';
-import { type Authentication, createAuthentication } from './http/authentication.ts';
-import { createDoor, type Door, type DoorState, invocationPath, send } from './http/door.ts';
-import { manifestText } from './define/manifest.ts';
-import type { MigrateHook } from './call/migration.ts';
-import { checkProvider } from './ask/oauth-provider.ts';
-import { createRateLimit } from './http/rate-limit.ts';
-import { createBodyReader } from './http/request-body.ts';
-import { createRedactor, type Redactor } from './outbox/redactor.ts';
+import { type AddressInfo, BlockList, isIP } from 'node:net';
+import { createAuthentication } from './http/authentication.ts';
+import { send } from './http/door.ts';
 import { probeItself } from './http/self-probe.ts';
-import { type ServeOptions, serverLimits, type ServerLimits } from './define/serve-options.ts';
-import type { ToolServer } from './define/tool-server.ts';
 import { boundUnfinishedRequests } from './http/unfinished-requests.ts';
+import { describeError } from './outbox/describe-error.ts';
+import { remember } from './fetch-handler.ts';
+import { type OpenServer, openServer } from './open-server.ts';
+import { serverLimits, type ServeOptions } from './define/serve-options.ts';
+import type { ToolServer } from './define/tool-server.ts';
 
-const sweepEveryMs = 60_000;
+const hostDefault = '127.0.0.1';
 const timeoutsCheckedEveryMs = 1_000;
-/** No bound where all requests come from one peer. */
-const behindProxy = { unfinishedPerPeerMax: Number.POSITIVE_INFINITY };
-
-interface Life {
-  readonly options: ServeOptions;
-  readonly limits: ServerLimits;
-  readonly log: (line: string) => void;
-  state: DoorState;
-  publicUrl: string;
-  manifest: string;
-}
 
 /** Starts a tool server; resolves when it is ready. @throws Error for a manifest or settings that cannot be served. */
 export async function serve(options: ServeOptions): Promise<ToolServer> {
-  manifestAt(options, 'http://localhost'); // (Y1) before anything is opened
-  const authentication = createAuthentication(options.auth);
-  if (!authentication.isRequired && options.tools.some((tool) => tool.requiresUser === true))
-    throw new Error('a tool that acts for a user needs a server with authentication'); // T33
-  const redactor = redactorOf(options, authentication);
-  const publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? '';
-  const limits = { ...serverLimits, ...(publicUrl === '' ? {} : behindProxy), ...options.limits };
-  const log = loggerOf(options, redactor);
-  const life: Life = { options, limits, log, state: 'starting', publicUrl, manifest: '' };
-  const trustsUserId = authentication.isRequired;
-  const assembly = assemble(options, { limits, redactor, trustsUserId, publicUrl: () => life.publicUrl, log });
+  refuseOpenHost(options);
+  const requestMsMax = options.limits?.requestMsMax ?? serverLimits.requestMsMax;
   const timeouts = {
-    headersTimeout: limits.requestMsMax, // (Y3)
-    requestTimeout: limits.requestMsMax,
-    connectionsCheckingInterval: Math.min(timeoutsCheckedEveryMs, limits.requestMsMax),
+    headersTimeout: requestMsMax, // (Y3)
+    requestTimeout: requestMsMax,
+    connectionsCheckingInterval: Math.min(timeoutsCheckedEveryMs, requestMsMax),
   };
-  const http = createServer(timeouts, (request, response) => {
-    door(request, response).catch((error: unknown) => {
-      log(`a request failed: ${error instanceof Error ? error.message : 'unknown'}`);
+  const http = createServer(timeouts);
+  const opened = openServer(options, {
+    stop: () => new Promise((resolve) => http.close(() => resolve())),
+    cut: () => http.closeAllConnections(),
+  });
+  http.on('request', (request, response) => {
+    opened.door(request, response).catch((error: unknown) => {
+      opened.log(`a request failed: ${describeError(error)}`);
       send(response, { status: 500 });
     });
   });
-  const unbound = boundUnfinishedRequests(http, limits.unfinishedPerPeerMax);
-  http.once('close', unbound);
-  const server = serverOf(life, assembly, http);
-  const door = doorOf(life, assembly, authentication, server);
+  http.once('close', boundUnfinishedRequests(http, opened.limits.unfinishedPerPeerMax));
   try {
-    await start(life, assembly, http);
-    return server;
+    await start(opened, options, http);
+    return remember(opened);
   } catch (error) {
-    await server.close();
+    await opened.server.close();
     throw error;
   }
 }
 
 /** (Y1) */
-async function start(life: Life, assembly: Assembly, http: HttpServer): Promise<void> {
-  const { port = 0, host = '127.0.0.1' } = life.options;
-  await new Promise<void>((resolve, reject) => http.once('error', reject).listen(port, host, resolve));
-  const address = http.address() as AddressInfo;
-  if (life.publicUrl === '') life.publicUrl = urlOf(address);
-  life.manifest = manifestAt(life.options, life.publicUrl);
-  for (const provider of assembly.providers.values()) checkProvider(provider, life.publicUrl);
-  assembly.calls.recover();
-  await assembly.resume();
-  assembly.outbox.start();
-  life.state = 'opening';
+async function start(opened: OpenServer, options: ServeOptions, http: HttpServer): Promise<void> {
+  const address = await listen(http, options);
+  await opened.open(urlOf(address));
   await probeItself(address);
-  life.state = 'ready';
+  opened.setReady();
 }
 
-function serverOf(life: Life, assembly: Assembly, http: HttpServer): ToolServer {
-  const sweeper = setInterval(assembly.sweep, sweepEveryMs).unref();
-  const { subscriptions, calls, outbox } = assembly;
-  let closing: Promise<void> | undefined;
-  const close = async (): Promise<void> => {
-    life.state = 'closing'; // (Y2)
-    clearInterval(sweeper);
-    const closed = new Promise<void>((resolve) => http.close(() => resolve()));
-    await calls.close();
-    if (life.options.dataDir === undefined)
-      subscriptions.endAll('The subscription has ended: the tool server was stopped.');
-    await outbox.flush(life.limits.closeMsMax);
-    http.closeAllConnections();
-    await closed;
-    await assembly.release();
-  };
-  return {
-    get url() {
-      return life.publicUrl;
-    },
-    get endpoint() {
-      return endpointAt(life.publicUrl);
-    },
-    subscriptions: subscriptions.live,
-    secret: assembly.secret,
-    waitingMessages: outbox.size,
-    sweep: assembly.sweep,
-    close: () => (closing ??= close()),
-  };
-}
-
-function doorOf(life: Life, assembly: Assembly, authentication: Authentication, server: ToolServer): Door {
-  const { options, limits, log } = life;
-  const { calls, choices, authorizations, closeThread, cancelToolCall } = assembly;
-  return createDoor({
-    state: () => life.state,
-    manifest: () => life.manifest,
-    name: options.name,
-    authentication,
-    version: options.refuseStale === true ? (options.version ?? null) : null,
-    invocations: createRateLimit(limits.invocationsPerSecond, limits.invocationsBurst),
-    notices: createRateLimit(limits.noticesPerSecond, limits.noticesBurst),
-    isFull: () => calls.count() >= limits.callsRunningMax,
-    admit: options.admit ?? (() => null),
-    mayCall: (url) => options.callbackOrigins?.includes(URL.parse(url)?.origin ?? '') ?? true,
-    take: assembly.take,
-    closeThread,
-    cancelToolCall,
-    isAsked: choices.isAsked,
-    answerChoice: choices.answer,
-    async login(query) {
-      const { status, text } = await authorizations.callback(query);
-      return { status, headers: pageHeaders, body: text };
-    },
-    migration: needsMigration(options) ? { hook: moveAll(options, assembly), migrateMsMax: limits.migrateMsMax } : null,
-    handOver: assembly.handover?.take ?? null,
-    routes: options.routes ?? [],
-    readBody: createBodyReader(limits.bodiesBytesMax),
-    server: () => server,
-    log,
+/** (Y5) */
+function listen(http: HttpServer, { port = 0, host = hostDefault }: ServeOptions): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    http.once('error', (error: NodeJS.ErrnoException) => reject(listenFailure(error, port, host)));
+    http.listen(port, host, () => resolve(http.address() as AddressInfo));
   });
 }
 
-const needsMigration = ({ migrate, handoverKey }: ServeOptions): boolean =>
-  migrate !== undefined || handoverKey !== undefined;
-
-/** The author's hook runs first: once the subscriptions are handed over there is no way back. */
-const moveAll =
-  ({ migrate }: ServeOptions, { handover }: Assembly): MigrateHook =>
-  async (notice, signal) => {
-    await migrate?.(notice, signal);
-    await handover?.send(notice, signal);
-  };
-
-const endpointAt = (url: string): string => `${url}${invocationPath}`;
-
-const manifestAt = (options: ServeOptions, url: string): string =>
-  manifestText({ ...options, needsMigration: needsMigration(options) }, endpointAt(url));
-
-function redactorOf({ redact }: ServeOptions, authentication: Authentication): Redactor {
-  const own = redact === undefined ? undefined : { protect: () => {}, clean: redact, line: redact };
-  const redactor = createRedactor(own);
-  for (const secret of authentication.secrets) redactor.protect(secret);
-  return redactor;
+function listenFailure(error: NodeJS.ErrnoException, port: number, host: string): Error {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new Error(
+        `port ${port} of ${host} is taken by another process; stop it, or pass another \`port\` (0 takes a free one).`,
+        { cause: error },
+      );
+    case 'EACCES':
+      return new Error(`port ${port} may not be used by this user; pass a \`port\` of 1024 or more.`, { cause: error });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new Error(`${host} is no address of this machine; pass a \`host\` that is one, such as 127.0.0.1.`, {
+        cause: error,
+      });
+    default:
+      return error;
+  }
 }
 
-function loggerOf({ name, log }: ServeOptions, redactor: Redactor): (line: string) => void {
-  const write = log ?? ((line: string): void => void process.stderr.write(`${name}: ${line}\n`));
-  return (line) => write(redactor.line(line));
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('::1', 'ipv6');
+
+/** (Y5) */
+function refuseOpenHost({ host = hostDefault, auth }: ServeOptions): void {
+  const family = isIP(host);
+  const isOwn = family === 0 ? host === 'localhost' : loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
+  if (isOwn || auth?.open === true || createAuthentication(auth).isRequired) return;
+  throw new Error(
+    `a server on ${host} is reached from other machines, and without \`auth\` each of them may call its tools; ` +
+      'set auth: { bearer: … }, or host: "127.0.0.1", or auth: { open: true } if a network in front of it decides.',
+  );
 }
 
 const urlOf = ({ address, family, port }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-
-/** The page a browser returns to after a login. */
-const pageHeaders = {
-  'content-type': 'text/plain; charset=utf-8',
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-};

@@ -14,18 +14,21 @@ import {
   ConnectionProblem,
   isEvent,
   type StreamFrame,
+  type Thread,
 } from '@dormouse/client';
+import { cli } from '../command-name.ts';
 import { cleanLine } from '../clean-text.ts';
 import { isAtRest } from '../commands/messages.ts';
 import { sayOnce } from '../context.ts';
 import { explain } from '../explain.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ChatScreen, createChatScreen } from './chat-screen.ts';
+import { watchToolsets } from './toolset-watch.ts';
 import { createTurnPrinter, type TurnPrinter } from './turn-printer.ts';
 
 const patienceMs = 800;
 const help =
-  'Commands: /retry ask the model again · /interrupt stop the turn · /close end the thread · /quit leave (Ctrl-D). Everything else is said to the agent.';
+  'Commands: /retry ask the model again · /refresh load the tools anew · /interrupt stop the turn · /close end the thread · /quit leave (Ctrl-D). Everything else is said to the agent.';
 const decisions = [
   { value: 'allow', label: 'Allow once' },
   { value: 'allow_for_thread', label: 'Allow in this thread' },
@@ -49,7 +52,8 @@ interface Session {
 }
 
 /** Resolves when the user leaves or the thread is closed. */
-export async function chatAtTerminal(client: Client, thread: string, after: number, terminal: Terminal): Promise<void> {
+export async function chatAtTerminal(client: Client, opened: Thread, terminal: Terminal): Promise<void> {
+  const { id: thread, position: after } = opened;
   const leave = new AbortController();
   const screen = createChatScreen(terminal, {
     onLine: (text) => void typed(session, text),
@@ -72,6 +76,9 @@ export async function chatAtTerminal(client: Client, thread: string, after: numb
     asking: Promise.resolve(),
   };
   screen.ask();
+  const watch = watchToolsets(client, opened.toolsets, (line) =>
+    screen.line(terminal.style('yellow', cleanLine(`! ${line}`))),
+  );
   try {
     const say = sayOnce((reason) =>
       screen.line(terminal.style('dim', `· connection lost (${cleanLine(reason)}), trying again`)),
@@ -82,6 +89,7 @@ export async function chatAtTerminal(client: Client, thread: string, after: numb
     };
     for await (const frame of client.follow(thread, { after, signal: leave.signal, onReconnect })) {
       session.away = false;
+      watch.see(frame);
       printer.print(frame);
       react(session, frame);
       if (frame.frame === 'end') break;
@@ -89,6 +97,7 @@ export async function chatAtTerminal(client: Client, thread: string, after: numb
   } catch (error) {
     if (!leave.signal.aborted) throw error;
   } finally {
+    watch.stop();
     clearTimeout(session.slowCallTimer);
     for (const open of session.choices.values()) open.abort();
     await session.asking;
@@ -144,7 +153,7 @@ async function askPerson(session: Session, choice: Choice, settled: AbortSignal)
     return session.screen.line(
       session.terminal.style(
         'dim',
-        `· left open; answer later with: npx dormouse answer ${session.thread} ${choice.id} ${choice.kind === 'approval' ? 'allow' : choice.default}`,
+        `· left open; answer later with: ${cli} answer ${session.thread} ${choice.id} ${choice.kind === 'approval' ? 'allow' : choice.default}`,
       ),
     );
   const failure = await attempt(session, () =>
@@ -199,6 +208,11 @@ async function command(session: Session, text: string): Promise<void> {
     case '/interrupt':
       await request(session, text === '/retry' ? 'retry' : text === '/close' ? 'close' : 'interrupt');
       return session.screen.ask();
+    case '/refresh': {
+      const params = { path: { id: session.thread } };
+      await attempt(session, () => ask(session.client.api.POST('/v1/threads/{id}/toolsets/refresh', { params })));
+      return session.screen.ask();
+    }
     default:
       session.screen.line(session.terminal.style('dim', help));
       return session.screen.ask();

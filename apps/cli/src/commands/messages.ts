@@ -2,6 +2,7 @@
 import { ask, type Client, everyItem, isEvent, type Message, type Schemas } from '@dormouse/client';
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import { cli } from '../command-name.ts';
 import { cleanLine, cleanText } from '../clean-text.ts';
 import { answer, type CliContext, progress } from '../context.ts';
 import { parseDuration } from '../duration.ts';
@@ -174,5 +175,5 @@ function describeWait(thread: string, { ended, waiting_on: waitingOn }: TurnOutc
     if (kind === 'approval') return ['allow', 'deny'].map((decision) => `answer ${thread} ${id} ${decision}`);
     return kind === 'choice' ? [`choices ${thread}`, `answer ${thread} ${id} 0`] : [];
   });
-  return [`It waits for a person: ${waits}`, ...answers.map((command) => `  npx dormouse ${command}`)].join('\n');
+  return [`It waits for a person: ${waits}`, ...answers.map((command) => `  ${cli} ${command}`)].join('\n');
 }

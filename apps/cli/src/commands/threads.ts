@@ -1,6 +1,7 @@
 // `dormouse threads`: list, show, open, close, interrupt, retry.
 import { ask, type Client, everyItem, type Schemas, type Thread } from '@dormouse/client';
 import { type Command, Option } from 'commander';
+import { cli } from '../command-name.ts';
 import { cleanLine } from '../clean-text.ts';
 import { answer, type CliContext, table } from '../context.ts';
 import { CliFailure, exitCodes } from '../exit-code.ts';
@@ -79,7 +80,7 @@ async function list(context: CliContext, flags: ListFlags): Promise<void> {
     if (found.push(thread) >= limit) break;
   }
   if (context.json) return found.forEach((thread) => answer(context, '', thread));
-  if (found.length === 0) return context.terminal.err('No threads yet. Open one with: npx dormouse chat');
+  if (found.length === 0) return context.terminal.err(`No threads yet. Open one with: ${cli} chat`);
   const rows = found.map((thread) => [
     thread.id,
     thread.status,
@@ -150,11 +151,7 @@ export async function onlyAgent(client: Client): Promise<string> {
 }
 
 export const noAgent = (): CliFailure =>
-  new CliFailure(
-    exitCodes.failed,
-    'There is no agent yet.',
-    'Make one with: npx dormouse agents create NAME --model demo',
-  );
+  new CliFailure(exitCodes.failed, 'There is no agent yet.', `Make one with: ${cli} agents create NAME --model demo`);
 
 export function wholeNumber(flag: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);

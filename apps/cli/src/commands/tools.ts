@@ -1,19 +1,31 @@
 // `dormouse tools`: the registered tool servers, how one is doing, and whether the runtime can use one.
+//
+// Invariants:
+//   T1. A tool server that the runtime may never call is not left registered; one that does not answer now is, with a
+//       warning.
 import { randomUUID } from 'node:crypto';
 import { ask, type Client, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../clean-text.ts';
 import { answer, type CliContext, table } from '../context.ts';
 import { showDuration } from '../duration.ts';
-import { exitCodes } from '../exit-code.ts';
+import { cli } from '../command-name.ts';
+import { CliFailure, exitCodes } from '../exit-code.ts';
+import { refreshTools } from '../refresh-tools.ts';
 import type { RunCommand } from '../command.ts';
+import { newToolServer, type NewToolServerFlags } from './new-tool-server.ts';
 
 type ToolServer = Schemas['ToolServer'];
 type ToolServerDetails = Schemas['ToolServerDetails'];
 type ProbeReport = Schemas['ProbeReport'];
 
 export function addToolCommands(program: Command, run: RunCommand): void {
-  const tools = program.command('tools').description('tool servers: list, show, add, probe');
+  const tools = program.command('tools').description('tool servers: new, list, show, add, probe, refresh');
+  tools
+    .command('new <name>')
+    .description('make a tool server to begin with, in a folder of this name')
+    .option('--sdk <spec>', 'where npm takes the SDK from: a version, or a tarball of `npm run pack`')
+    .action((name: string, flags: NewToolServerFlags) => run((context) => newToolServer(context, name, flags)));
   tools
     .command('list', { isDefault: true })
     .description('registered tool servers')
@@ -24,14 +36,14 @@ export function addToolCommands(program: Command, run: RunCommand): void {
     .action((name: string) => run((context) => show(context, name)));
   tools
     .command('add <name> <url>')
-    .description('register a tool server')
-    .action((name: string, url: string) =>
-      run(async (context) => {
-        const { api } = await context.connect();
-        const server = await ask(api.POST('/v1/tool-servers', { body: { name, base_url: url } }));
-        answer(context, `${server.name} ${server.base_url} (${server.id})`, server);
-      }),
-    );
+    .description('register a tool server, and see whether it can be called')
+    .option('--bearer <secret>', 'the name of the secret that it is sent as a bearer token')
+    .option('--hmac <secret>', 'the name of the secret that signs what it is sent (Standard Webhooks)')
+    .action((name: string, url: string, flags: AddFlags) => run((context) => add(context, name, url, flags)));
+  tools
+    .command('refresh [thread]')
+    .description('let a thread, or every open one, load the tools that its servers have now')
+    .action((thread: string | undefined) => run((context) => refresh(context, thread)));
   tools
     .command('probe <url-or-name>')
     .description(
@@ -43,12 +55,93 @@ export function addToolCommands(program: Command, run: RunCommand): void {
 const servers = (client: Client): AsyncGenerator<ToolServer, void, undefined> =>
   everyItem((cursor) => ask(client.api.GET('/v1/tool-servers', { params: { query: { cursor } } })));
 
+interface AddFlags {
+  readonly bearer?: string;
+  readonly hmac?: string;
+}
+
+/** (T1) */
+async function add(context: CliContext, name: string, url: string, { bearer, hmac }: AddFlags): Promise<void> {
+  if (bearer !== undefined && hmac !== undefined)
+    throw new CliFailure(exitCodes.usage, 'A tool server has one credential: --bearer or --hmac.');
+  const auth =
+    bearer !== undefined
+      ? { type: 'bearer' as const, secret: bearer }
+      : hmac !== undefined
+        ? { type: 'hmac' as const, secret: hmac }
+        : null;
+  const client = await context.connect();
+  const known = await names(client);
+  const server = await ask(client.api.POST('/v1/tool-servers', { body: { name, base_url: url, auth } }));
+  const report = await probeNamed(client, server.name);
+  const forbidden = report.problems.find((problem) => problem.startsWith('OUTBOUND_FORBIDDEN'));
+  if (forbidden !== undefined) {
+    if (!known.has(server.name)) await forget(client, server.name);
+    throw new CliFailure(
+      exitCodes.failed,
+      `The runtime may not call ${url} (${forbidden}); nothing was registered.`,
+      'The operator of the runtime allows addresses with DORMOUSE_OUTBOUND_ALLOW.',
+    );
+  }
+  answer(context, `${server.name} ${server.base_url} (${server.id})`, server);
+  for (const line of warningsOf(report, server.name)) context.terminal.err(cleanLine(line, 400));
+}
+
+function warningsOf({ ok, problems, credential, toolset }: ProbeReport, name: string): readonly string[] {
+  const said = problems.map((problem) => `! ${problem}`);
+  if (!ok) return [...said, `It is registered, and cannot be used yet. Look again with: ${cli} tools probe ${name}`];
+  const unchecked =
+    credential.state === 'unchecked' && credential.detail !== null
+      ? [`! the credential could not be checked: ${credential.detail}`]
+      : [];
+  return [
+    ...unchecked,
+    `It has ${probedTools(toolset).length} tools. Open threads take them with: ${cli} tools refresh`,
+  ];
+}
+
+async function names(client: Client): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for await (const { name } of servers(client)) found.add(name);
+  return found;
+}
+
+const forget = (client: Client, server: string): Promise<unknown> =>
+  ask(client.api.DELETE('/v1/tool-servers/{name}', { params: { path: { name: server } } }));
+
+async function refresh(context: CliContext, thread: string | undefined): Promise<void> {
+  const client = await context.connect();
+  const found = thread === undefined ? await openThreads(client) : [thread];
+  for (const one of found) {
+    const changes = await refreshTools(client, one);
+    answer(context, `${one}  ${changes.length === 0 ? 'the same tools' : changes.join('; ')}`, {
+      thread: one,
+      changes,
+    });
+  }
+  if (found.length === 0 && !context.json) context.terminal.err('No open thread has tool servers.');
+}
+
+async function openThreads(client: Client): Promise<readonly string[]> {
+  const withTools = new Set<string>();
+  for await (const agent of everyItem((cursor) =>
+    ask(client.api.GET('/v1/agents', { params: { query: { ...(cursor === undefined ? {} : { cursor }) } } })),
+  ))
+    if (agent.tool_servers.length > 0) withTools.add(agent.name);
+  const found: string[] = [];
+  for await (const { id, agent, status } of everyItem((cursor) =>
+    ask(client.api.GET('/v1/threads', { params: { query: { ...(cursor === undefined ? {} : { cursor }) } } })),
+  ))
+    if (status !== 'closed' && status !== 'parked' && withTools.has(agent.name)) found.push(id);
+  return found;
+}
+
 async function list(context: CliContext): Promise<void> {
   const found: ToolServer[] = [];
   for await (const server of servers(await context.connect())) found.push(server);
   if (context.json) return found.forEach((server) => answer(context, '', server));
   if (found.length === 0)
-    return context.terminal.err('No tool servers yet. Register one with: npx dormouse tools add NAME URL');
+    return context.terminal.err(`No tool servers yet. Register one with: ${cli} tools add NAME URL`);
   const rows = found.map((server) => [
     cleanLine(server.name),
     cleanLine(server.base_url),
@@ -111,7 +204,7 @@ async function probeUrl(client: Client, url: string): Promise<ProbeReport> {
   try {
     return await probeNamed(client, name);
   } finally {
-    await ask(client.api.DELETE('/v1/tool-servers/{name}', { params: { path: { name } } }));
+    await forget(client, name);
   }
 }
 
@@ -130,8 +223,14 @@ function describeReport(report: ProbeReport, target: string): string {
   ]);
   return [
     `${target} is fine (${report.latency_ms} ms, manifest ${report.sha256?.slice(0, 12) ?? '?'})`,
+    ...credentialWords(report.credential),
     table(rows),
   ].join('\n');
+}
+
+function credentialWords({ state, detail }: ProbeReport['credential']): readonly string[] {
+  if (state === 'accepted') return ['The credential is accepted.'];
+  return state === 'unchecked' && detail !== null ? [cleanLine(`The credential could not be checked: ${detail}.`)] : [];
 }
 
 function probedTools(toolset: unknown): readonly ProbedTool[] {

@@ -1,6 +1,7 @@
 // `dormouse why`: what a thread waits for, in one sentence; for an idle thread, what may wake it.
 import { ApiProblem, ask, type Client, type Schemas, type Thread } from '@dormouse/client';
 import type { Command } from 'commander';
+import { cli } from '../command-name.ts';
 import { cleanLine } from '../clean-text.ts';
 import type { RunCommand } from '../command.ts';
 import { answer, type CliContext } from '../context.ts';
@@ -50,11 +51,11 @@ function words(thread: Thread, children: readonly string[], parked: string | nul
   const lines = [cleanLine(thread.waiting ?? restWords(thread, children))];
   if (parked !== null) lines.push(`reason    ${cleanLine(parked, reasonCharactersMax)}`);
   if (thread.waiting_on.some(({ kind }) => kind === 'approval' || kind === 'choice'))
-    lines.push(`next      npx dormouse choices ${thread.id}`);
+    lines.push(`next      ${cli} choices ${thread.id}`);
   if (thread.status === 'idle' && thread.last_error !== null) {
     const { code, detail } = thread.last_error;
     lines.push(`error     ${code}: ${cleanLine(detail, reasonCharactersMax)}`);
-    lines.push(`next      npx dormouse threads retry ${thread.id}`);
+    lines.push(`next      ${cli} threads retry ${thread.id}`);
   }
   return lines.join('\n');
 }

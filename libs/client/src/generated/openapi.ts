@@ -770,7 +770,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Fetch and judge its manifest now; changes nothing */
+        /** Fetch and judge its manifest now, and try the credential; changes nothing */
         post: operations["probeToolServer"];
         delete?: never;
         options?: never;
@@ -1204,6 +1204,14 @@ export interface components {
             thread_id: string;
         };
         ProbeReport: {
+            credential: {
+                detail: string | null;
+                /**
+                 * @description Of the registration: `none` has none and none is asked for; `unchecked` when the answers of the server do not show it.
+                 * @enum {string}
+                 */
+                state: "none" | "accepted" | "refused" | "unchecked";
+            };
             latency_ms: number;
             ok: boolean;
             problems: string[];
@@ -1338,6 +1346,13 @@ export interface components {
             }[];
             /** @description The first 120 characters of the first message until it has one. */
             title: string | null;
+            /** @description The tools that it has, by tool server; `POST …/toolsets/refresh` loads them anew. */
+            toolsets: {
+                sha256: string;
+                stale: boolean;
+                tool_server: string;
+                tools: string[];
+            }[];
             /** Format: date-time */
             updated_at: string;
             usage: {
@@ -3702,7 +3717,9 @@ export interface operations {
     };
     probeToolServer: {
         parameters: {
-            query?: never;
+            query?: {
+                credential?: "check" | "skip";
+            };
             header?: {
                 "Idempotency-Key"?: string;
             };

@@ -80,6 +80,9 @@ export const thread = z
     problems: z.array(
       z.object({ code: z.string(), detail: z.string(), since: time, tool_call_id: z.string().optional() }),
     ),
+    toolsets: z
+      .array(z.object({ tool_server: z.string(), sha256: z.string(), tools: z.array(z.string()), stale: z.boolean() }))
+      .meta({ description: 'The tools that it has, by tool server; `POST …/toolsets/refresh` loads them anew.' }),
   })
   .meta({ id: 'Thread' });
 

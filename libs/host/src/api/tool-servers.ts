@@ -77,9 +77,18 @@ export const toolHealth = z
 
 export const toolServerDetails = toolServer.extend({ health: toolHealth }).meta({ id: 'ToolServerDetails' });
 
+export const probeQuery = z.strictObject({ credential: z.enum(['check', 'skip']).default('check') });
+
 export const probeReport = z
   .object({
     ok: z.boolean(),
+    credential: z.object({
+      state: z.enum(['none', 'accepted', 'refused', 'unchecked']).meta({
+        description:
+          'Of the registration: `none` has none and none is asked for; `unchecked` when the answers of the server do not show it.',
+      }),
+      detail: z.string().nullable(),
+    }),
     toolset: z.unknown(),
     sha256: z.string().nullable(),
     problems: z.array(z.string()),
@@ -164,8 +173,9 @@ export const toolServerOperations = {
     method: 'POST',
     path: '/v1/tool-servers/{name}/probe',
     tag,
-    summary: 'Fetch and judge its manifest now; changes nothing',
+    summary: 'Fetch and judge its manifest now, and try the credential; changes nothing',
     access: admin,
+    query: probeQuery,
     answers: { 200: probeReport },
   }),
   try: operation({

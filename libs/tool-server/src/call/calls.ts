@@ -14,6 +14,7 @@ import type { LeftCall } from './call-ledger.ts';
 import { createDeadline } from './deadline.ts';
 import { errorTextPrefix } from '@dormouse/protocol';
 import { beginRun } from '../trace/call-trace.ts';
+import { describeError } from '../outbox/describe-error.ts';
 import { createRedactor, type Redactor } from '../outbox/redactor.ts';
 import type { Subscription } from './subscription.ts';
 import type { Tool } from '../define/tool.ts';
@@ -42,6 +43,8 @@ interface Running {
 export interface Calls {
   /** How many handlers run now. */
   readonly count: () => number;
+  /** Resolves when those that run now have ended. */
+  readonly ended: () => Promise<void>;
   readonly run: (call: TakenCall) => void;
   readonly cancel: (threadId: string, callId: string) => void;
   readonly closeThread: (threadId: string) => void;
@@ -79,12 +82,12 @@ export function createCalls(
 
   /** A call whose end has failed, perhaps because nothing can be stored: it affects no other call. (K1) */
   function abandon(call: TakenCall, failure: unknown, redactor: Redactor): void {
-    log(redactor.line(`${nameOf(call)}: ${describe(failure)}`));
+    log(redactor.record(`${nameOf(call)}: ${describeError(failure)}`));
     try {
       ledger.settle(call, outputOfThrown(failure), redactor.clean);
       ledger.end(call);
     } catch (error) {
-      log(`${nameOf(call)} cannot be ended: ${describe(error)}`); // left for the next process
+      log(`${nameOf(call)} cannot be ended: ${describeError(error)}`); // left for the next process
     }
   }
 
@@ -146,7 +149,7 @@ export function createCalls(
     const settle = (output: ToolOutput): void => void ledger.settle(call, output, redactor.clean);
     if ('output' in ending) return settle(toOutput(ending.output));
     if ('thrown' in ending) {
-      log(redactor.line(`${nameOf(call)} threw: ${describe(ending.thrown)}`)); // T19: for the operator only
+      log(redactor.record(`${nameOf(call)} threw: ${describeError(ending.thrown)}`)); // T19: for the operator only
       return settle(outputOfThrown(ending.thrown));
     }
     switch (ending.stop) {
@@ -163,7 +166,7 @@ export function createCalls(
   function concludeSubscribed(call: TakenCall, subscription: Subscription, ending: Ending): void {
     if ('stop' in ending && ending.stop === 'shutdown' && isDurable) return; // left to `recover`
     if ('thrown' in ending) {
-      log(`${nameOf(call)} threw after it had subscribed: ${describe(ending.thrown)}`);
+      log(`${nameOf(call)} threw after it had subscribed: ${describeError(ending.thrown)}`);
       subscription.emit(outputOfThrown(ending.thrown).text ?? '', { associative: true, final: true });
     }
     ledger.end(call);
@@ -186,6 +189,9 @@ export function createCalls(
 
   return {
     count: () => running.size,
+    async ended() {
+      await Promise.all([...running.values()].map((entry) => entry.done));
+    },
     run,
     cancel(threadId, callId) {
       const entries = [...running.values()].filter(({ call }) => call.groupId === threadId && call.id === callId);
@@ -238,6 +244,3 @@ function errorOf(ending: Ending, isSubscribed: boolean): string | null {
   const { output } = ending;
   return output instanceof ToolOutput && output.text?.startsWith(errorTextPrefix) === true ? 'ToolError' : null;
 }
-
-const describe = (error: unknown): string =>
-  error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no error';

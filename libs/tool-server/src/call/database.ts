@@ -11,8 +11,8 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { flushDirectory, makeDirectory, writeDurably } from './durable-file.ts';
+import { type Row, type Sqlite, sqliteFor, type SqlValue, type Statement } from './sqlite.ts';
 import { createVault, type Vault, vaultKeyBytes } from '../ask/vault.ts';
 
 /** The changes of each version; a directory of an older one gets those that it lacks. */
@@ -71,23 +71,22 @@ const schemas = [
 ];
 const schemaVersion = schemas.length;
 
-export type Row = Record<string, unknown>;
-
 export interface Database {
   readonly vault: Vault;
-  readonly run: (sql: string, ...values: SQLInputValue[]) => number;
-  readonly all: (sql: string, ...values: SQLInputValue[]) => Row[];
-  readonly one: (sql: string, ...values: SQLInputValue[]) => Row | undefined;
+  readonly run: (sql: string, ...values: SqlValue[]) => number;
+  readonly all: (sql: string, ...values: SqlValue[]) => Row[];
+  readonly one: (sql: string, ...values: SqlValue[]) => Row | undefined;
   /** All or nothing; transactions may be nested, the outermost one decides. (D3) */
   readonly transaction: <Value>(work: () => Value) => Value;
   readonly close: () => void;
 }
 
-/** Without `dataDir` everything is kept in memory and ends with the process. */
-export function openDatabase(dataDir?: string, encryptionKey?: Uint8Array): Database {
-  if (dataDir !== undefined) makeDirectory(dataDir); // (D5)
+/** Without `dataDir` everything is kept in memory and ends with the process; `engine` says which SQLite is used. */
+export function openDatabase(dataDir?: string, encryptionKey?: Uint8Array, engine = sqliteFor): Database {
   const file = dataDir === undefined ? ':memory:' : join(dataDir, 'tool-server.db');
-  const sqlite = new DatabaseSync(file, { timeout: 1_000 });
+  const open = engine(file); // a Node that cannot leaves no directory behind
+  if (dataDir !== undefined) makeDirectory(dataDir); // (D5)
+  const sqlite = open();
   try {
     lock(sqlite, file);
     prepare(sqlite);
@@ -103,7 +102,7 @@ export function openDatabase(dataDir?: string, encryptionKey?: Uint8Array): Data
 }
 
 /** (D1) */
-function lock(sqlite: DatabaseSync, file: string): void {
+function lock(sqlite: Sqlite, file: string): void {
   sqlite.exec('PRAGMA locking_mode = EXCLUSIVE');
   try {
     sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE; COMMIT'); // (D2)
@@ -112,8 +111,8 @@ function lock(sqlite: DatabaseSync, file: string): void {
   }
 }
 
-function prepare(sqlite: DatabaseSync): void {
-  const version = Number(sqlite.prepare('PRAGMA user_version').get()?.['user_version']);
+function prepare(sqlite: Sqlite): void {
+  const version = Number(sqlite.prepare('PRAGMA user_version').one([])?.['user_version']);
   if (version > schemaVersion) throw new Error(`the data directory was written by a newer release (${version})`); // (D4)
   if (version === schemaVersion) return;
   sqlite.exec(`BEGIN; ${schemas.slice(version).join('\n')} PRAGMA user_version = ${schemaVersion}; COMMIT`);
@@ -141,27 +140,27 @@ function checkKey(database: Database): void {
   }
 }
 
-function wrap(sqlite: DatabaseSync, vault: Vault): Database {
-  const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
-  const prepared = (sql: string): ReturnType<DatabaseSync['prepare']> => {
+function wrap(sqlite: Sqlite, vault: Vault): Database {
+  const statements = new Map<string, Statement>();
+  const prepared = (sql: string): Statement => {
     const known = statements.get(sql) ?? sqlite.prepare(sql);
     statements.set(sql, known);
     return known;
   };
   return {
     vault,
-    run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
-    all: (sql, ...values) => prepared(sql).all(...values),
-    one: (sql, ...values) => prepared(sql).get(...values),
+    run: (sql, ...values) => prepared(sql).run(values),
+    all: (sql, ...values) => prepared(sql).all(values),
+    one: (sql, ...values) => prepared(sql).one(values),
     transaction(work) {
-      if (sqlite.isTransaction) return work();
+      if (sqlite.isInTransaction()) return work();
       sqlite.exec('BEGIN IMMEDIATE');
       try {
         const value = work();
         sqlite.exec('COMMIT');
         return value;
       } catch (error) {
-        if (sqlite.isTransaction) sqlite.exec('ROLLBACK');
+        if (sqlite.isInTransaction()) sqlite.exec('ROLLBACK');
         throw error;
       }
     },

@@ -59,6 +59,16 @@ describe('the manifest', () => {
     ['the reserved tool name', () => starting([tool({ name: 'receive_event__injected' })]), /reserved/],
     ['the name of a built-in tool', () => starting([tool({ name: 'cancel_subscription' })]), /tool of their own/],
     ['an annotation without a namespace', () => starting([tool({ annotations: { cost: 2 } })]), /needs a namespace/],
+    [
+      'an annotation of MCP',
+      () => starting([tool({ annotations: { destructiveHint: true } })]),
+      /did you mean `destructive`\?/,
+    ],
+    [
+      'a misspelled annotation',
+      () => starting([tool({ annotations: { read_only: true } })]),
+      /did you mean `readOnly`\?/,
+    ],
     ['no description', () => starting([tool({ description: ' ' })]), /needs a description/],
   ])('T46 with %s does not start', async (_what, start, complaint) => {
     await expect(start()).rejects.toThrow(complaint);
@@ -68,6 +78,24 @@ describe('the manifest', () => {
     expect(() => tool({ input: z.strictObject({ at: z.date() }) })).toThrow(
       'tool ping: its input has no JSON Schema form',
     );
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    [
+      'zod 3',
+      { _def: { typeName: 'ZodObject' }, parse: () => ({}) },
+      /^tool ping: its input is a schema of zod 3, and zod 4 is needed/,
+    ],
+    ['a zod schema of a text', z.string(), /something else than an object: put it into z\.strictObject/],
+    [
+      'another library',
+      { '~standard': { version: 1, vendor: 'other' } },
+      /a schema of another library, and zod 4 is needed/,
+    ],
+    ['a JSON Schema', { type: 'object' }, /is no schema: write input: z\.strictObject/],
+    ['nothing', undefined, /is no schema/],
+  ])('T46 of a tool whose input is %s cannot be made, and a sentence says why', (_what, input, complaint) => {
+    expect(() => tool({ input: input as z.ZodObject })).toThrow(complaint);
   });
 
   it('T46 of a tool without arguments says that there are none', () => {

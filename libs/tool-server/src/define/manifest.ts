@@ -8,6 +8,12 @@ import { isBuiltInToolName, manifestBytesMax, parseToolset, utf8Bytes } from '@d
 import type { Tool } from './tool.ts';
 
 const standardAnnotations = new Set(['requiresAuth', 'readOnly', 'destructive', 'idempotent', 'longRunning']);
+/** Names of MCP, and the names that RAP has for the same. */
+const otherNames = new Map([
+  ['destructiveHint', 'destructive'],
+  ['readOnlyHint', 'readOnly'],
+  ['idempotentHint', 'idempotent'],
+]);
 const namespaced = /^[A-Za-z][\w]*[-.:/][\w.:/-]+$/;
 
 export interface ManifestSource {
@@ -48,8 +54,19 @@ export function manifestText(source: ManifestSource, endpoint: string): string {
 function houseRules({ name, description, annotations }: Tool): string[] {
   const own = Object.keys(annotations).filter((key) => !standardAnnotations.has(key) && !namespaced.test(key));
   return [
-    ...own.map((key) => `tool ${name}: the annotation ${key} needs a namespace, such as x-acme-${key}`), // (M2)
+    ...own.map((key) => `tool ${name}: ${complaintAbout(key)}`), // (M2)
     ...(description.trim() === '' ? [`tool ${name}: it needs a description`] : []),
     ...(isBuiltInToolName(name) ? [`tool ${name}: runtimes have a tool of their own by this name`] : []),
   ];
 }
+
+function complaintAbout(annotation: string): string {
+  const meant = otherNames.get(annotation) ?? [...standardAnnotations].find((each) => isAlmost(annotation, each));
+  return meant === undefined
+    ? `the annotation ${annotation} needs a namespace, such as x-acme-${annotation}`
+    : `the annotation ${annotation} is unknown; did you mean \`${meant}\`?`;
+}
+
+/** The same letters: `read_only` is `readOnly`. */
+const isAlmost = (one: string, other: string): boolean => lettersOf(one) === lettersOf(other);
+const lettersOf = (name: string): string => name.replaceAll(/[^A-Za-z]/g, '').toLowerCase();

@@ -51,17 +51,20 @@ export const serverLimits: ServerLimits = {
   closeMsMax: 5_000,
 };
 
-export interface ServeOptions {
+export interface ServeOptions extends ToolServerOptions {
+  /** Default 0: any free port. */
+  readonly port?: number;
+  /** Default 127.0.0.1. An address that other machines reach needs an `auth`. */
+  readonly host?: string;
+}
+
+export interface ToolServerOptions {
   readonly name: string;
   readonly description?: string;
   readonly tools: readonly Tool[];
-  /** Default 0: any free port. */
-  readonly port?: number;
-  /** Default 127.0.0.1. */
-  readonly host?: string;
   /** The address that runtimes and browsers use, where it is not the one listened on. No slash at its end. */
   readonly publicUrl?: string;
-  /** Where everything durable is kept. Absent: in memory, lost at a restart. */
+  /** Where everything durable is kept; needs Node 22.16. Absent: in memory, lost at a restart. */
   readonly dataDir?: string;
   /** 32 bytes. Default: made in the data directory, in a file only its owner reads. T32 */
   readonly encryptionKey?: Uint8Array;
@@ -87,6 +90,6 @@ export interface ServeOptions {
   readonly redact?: (text: string) => string;
   readonly delivery?: Partial<DeliverySettings>;
   readonly limits?: Partial<ServerLimits>;
-  /** One line, without secrets. Default: standard error. */
+  /** One record, without secrets; an error's stack is on lines of its own. Default: standard error. */
   readonly log?: (line: string) => void;
 }

@@ -148,13 +148,31 @@ function describe({ description, expectedSeconds, oauth }: ToolDefinition): stri
 }
 
 function jsonSchemaOf(name: string, input: z.ZodObject): JsonObject {
+  refuseOtherZod(name, input);
   try {
     const schema = z.toJSONSchema(input, { io: 'input', target: 'draft-2020-12' });
     const isEmpty = Object.keys(input.shape).length === 0;
     return isEmpty ? { ...schema, additionalProperties: false } : { ...schema }; // T46
   } catch (error) {
-    throw new Error(`tool ${name}: its input has no JSON Schema form`, { cause: error });
+    const why = error instanceof Error ? error.message : 'for an unknown reason';
+    throw new Error(`tool ${name}: its input has no JSON Schema form: ${why}`, { cause: error });
   }
+}
+
+/** @throws TypeError for what is no object schema of zod 4: plain JavaScript has no compiler that says so. */
+function refuseOtherZod(name: string, input: unknown): void {
+  const isObject = typeof input === 'object' && input !== null;
+  if (isObject && '_zod' in input && input instanceof z.ZodObject) return;
+  if (isObject && '_zod' in input && 'shape' in input) return; // of another copy of zod 4
+  const what =
+    isObject && '_def' in input && !('_zod' in input)
+      ? 'a schema of zod 3, and zod 4 is needed: npm install zod@4'
+      : isObject && '_zod' in input
+        ? 'a zod schema of something else than an object: put it into z.strictObject({ … })'
+        : isObject && '~standard' in input
+          ? 'a schema of another library, and zod 4 is needed: npm install zod@4'
+          : 'no schema: write input: z.strictObject({ … }), with zod 4';
+  throw new TypeError(`tool ${name}: its input is ${what}.`);
 }
 
 function complaintOf(error: z.ZodError): string {

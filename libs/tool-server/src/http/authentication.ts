@@ -20,6 +20,8 @@ export interface AuthenticationOptions {
   readonly bearer?: string | readonly string[];
   /** Standard Webhooks: `whsec_` and base64, or the key itself. */
   readonly hmac?: string | readonly string[];
+  /** Says that a server without secrets is meant to be open, also on an address that other machines reach. */
+  readonly open?: boolean;
 }
 
 export interface Authentication {

@@ -9,12 +9,12 @@
  * F5. A request that its head already decides is answered before its body is read.
  */
 import { checkJson, inexactNumberOf } from '@dormouse/json';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseCancelToolCall, parseCloseThread, parseInvocation, type ToolInvocation } from '@dormouse/protocol';
 import type { Authentication } from './authentication.ts';
 import { addressWithin, postedCall, type PostedCall } from '../call/call-address.ts';
 import { splitCallbackUrl } from '../outbox/callback-delivery.ts';
 import { choicePath } from '../ask/choices.ts';
+import type { DoorRequest, DoorResponse } from './exchange.ts';
 import { handoverPath } from '../outbox/handover.ts';
 import { manifestPath } from '../define/manifest.ts';
 import { migrate, type MigrateHook } from '../call/migration.ts';
@@ -33,7 +33,9 @@ export type DoorState = 'starting' | 'opening' | 'ready' | 'closing';
 
 export interface DoorParts {
   readonly state: () => DoorState;
-  readonly manifest: () => string;
+  /** `base` is the address under which a mounted server was reached. */
+  readonly manifest: (base: string | undefined) => string;
+  readonly reachedAt: (base: string | undefined) => void;
   readonly name: string;
   readonly authentication: Authentication;
   /** Refuse invocations of another version with 409. T48 */
@@ -59,7 +61,7 @@ export interface DoorParts {
   readonly log: (line: string) => void;
 }
 
-export type Door = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+export type Door = (request: DoorRequest, response: DoorResponse) => Promise<void>;
 
 export function createDoor(parts: DoorParts): Door {
   return async (request, response) => {
@@ -68,7 +70,7 @@ export function createDoor(parts: DoorParts): Door {
     if (path === '/healthz') return send(response, { status: 200 });
     if (path === '/readyz') return send(response, { status: parts.state() === 'ready' ? 200 : 503 });
     if (parts.state() === 'starting') return send(response, busy(1_000)); // (F4)
-    if (method === 'GET' && path === manifestPath) return send(response, jsonAnswer(parts.manifest())); // T1
+    if (method === 'GET' && path === manifestPath) return send(response, jsonAnswer(parts.manifest(request.base))); // T1
     if (method === 'GET' && path === redirectPath) return send(response, await parts.login(new URLSearchParams(query)));
     const route = parts.routes.find((each) => each.method === method && each.path === path);
     if (route !== undefined) return takeRoute(parts, route, request, response, query);
@@ -80,8 +82,8 @@ export function createDoor(parts: DoorParts): Door {
 async function takeRoute(
   parts: DoorParts,
   route: Route,
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: DoorRequest,
+  response: DoorResponse,
   query: string,
 ): Promise<void> {
   const { headers } = request;
@@ -92,12 +94,7 @@ async function takeRoute(
   send(response, await route.handle({ headers, query: new URLSearchParams(query), body }, parts.server()));
 }
 
-async function takePost(
-  parts: DoorParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-  path: string,
-): Promise<void> {
+async function takePost(parts: DoorParts, request: DoorRequest, response: DoorResponse, path: string): Promise<void> {
   if (path.startsWith(choicePath)) {
     if (!parts.isAsked(path)) return send(response, { status: 404 }); // (F5)
     const reading = await parts.readBody(request);
@@ -120,7 +117,7 @@ async function takePost(
 }
 
 /** (F5) */
-function refusalOfHead(parts: DoorParts, request: IncomingMessage, path: string): RouteAnswer | null {
+function refusalOfHead(parts: DoorParts, request: DoorRequest, path: string): RouteAnswer | null {
   switch (path) {
     case '/close_thread':
     case '/cancel_tool_call':
@@ -139,7 +136,7 @@ function refusalOfHead(parts: DoorParts, request: IncomingMessage, path: string)
 function takeNotice(
   parts: DoorParts,
   body: Buffer | null,
-  response: ServerResponse,
+  response: DoorResponse,
   path: '/close_thread' | '/cancel_tool_call',
 ): void {
   send(response, { status: 200 }); // (F3), also for an unreadable notice
@@ -155,7 +152,7 @@ function takeNotice(
   if (parsed.ok) parts.cancelToolCall(parsed.notice.threadId, parsed.notice.toolCallId);
 }
 
-function takeInvocation(parts: DoorParts, request: IncomingMessage, body: Buffer, response: ServerResponse): void {
+function takeInvocation(parts: DoorParts, request: DoorRequest, body: Buffer, response: DoorResponse): void {
   if (parts.state() === 'closing') return send(response, busy(1_000)); // (F4), it may have begun to close meanwhile
   const text = textOf(body) ?? '';
   const json = checkJson(text);
@@ -164,6 +161,7 @@ function takeInvocation(parts: DoorParts, request: IncomingMessage, body: Buffer
   const address = addressWithin(json.value);
   if (address === null || splitCallbackUrl(address.callbackUrl) === null) return send(response, { status: 422 }); // (F2)
   if (!parts.mayCall(address.callbackUrl)) return send(response, { status: 403 });
+  parts.reachedAt(request.base);
   const { 'idempotency-key': deliveryKey } = request.headers;
   const trace = traceOfRequest(request.headers);
   const delivery = {
@@ -194,7 +192,7 @@ function numberProblem(text: string): { readonly problem?: string } {
 }
 
 /** (F1) Overload is answered 503: runtimes send that again, and never what was answered 429. T23 */
-function acknowledge(parts: DoorParts, call: PostedCall, response: ServerResponse): void {
+function acknowledge(parts: DoorParts, call: PostedCall, response: DoorResponse): void {
   const token = parts.invocations.take();
   if (!token.ok || parts.isFull()) return send(response, busy(token.ok ? 1_000 : token.afterMs));
   response.once('close', parts.take(call));
@@ -205,15 +203,15 @@ function acknowledge(parts: DoorParts, call: PostedCall, response: ServerRespons
 async function takeHandover(
   parts: DoorParts,
   handOver: (body: Uint8Array) => number,
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: DoorRequest,
+  response: DoorResponse,
 ): Promise<void> {
   if (parts.state() !== 'ready') return send(response, busy(1_000)); // (F4)
   const reading = await parts.readBody(request);
   send(response, reading.ok ? { status: handOver(reading.body) } : reading.answer);
 }
 
-async function takeMigration(parts: DoorParts, body: Buffer, response: ServerResponse): Promise<void> {
+async function takeMigration(parts: DoorParts, body: Buffer, response: DoorResponse): Promise<void> {
   if (parts.migration === null) return send(response, { status: 404 }); // T5
   const json = checkJson(textOf(body) ?? '');
   const server = { ...parts.migration, name: parts.name, log: parts.log };
@@ -235,7 +233,7 @@ const jsonAnswer = (body: string, status = 200): RouteAnswer => ({
 });
 
 /** Null for a sender that has disconnected. */
-export function send(response: ServerResponse, answer: RouteAnswer | null): void {
+export function send(response: DoorResponse, answer: RouteAnswer | null): void {
   if (response.headersSent || answer === null) return;
   const { status, headers = {}, body = '' } = answer;
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);

@@ -4,7 +4,7 @@
  *
  * I1. Bodies that are being read hold at most `bytesMax` together; one that finds no room is answered 503.
  */
-import type { IncomingMessage } from 'node:http';
+import type { DoorRequest } from './exchange.ts';
 import type { RouteAnswer } from './route.ts';
 
 /** Longest body of any request. */
@@ -14,7 +14,7 @@ export const bodyBytesMax = 2_000_000;
 export type BodyReading =
   { readonly ok: true; readonly body: Buffer } | { readonly ok: false; readonly answer: RouteAnswer | null };
 
-export type ReadBody = (request: IncomingMessage) => Promise<BodyReading>;
+export type ReadBody = (request: DoorRequest) => Promise<BodyReading>;
 
 const tooLarge: BodyReading = { ok: false, answer: { status: 413, headers: { connection: 'close' } } };
 const noRoom: BodyReading = {
@@ -23,8 +23,7 @@ const noRoom: BodyReading = {
 };
 
 /** The decision from its declared length alone. */
-export const isTooLarge = ({ headers }: IncomingMessage): boolean =>
-  Number(headers['content-length'] ?? 0) > bodyBytesMax;
+export const isTooLarge = ({ headers }: DoorRequest): boolean => Number(headers['content-length'] ?? 0) > bodyBytesMax;
 
 export function createBodyReader(bytesMax: number): ReadBody {
   let held = 0;

@@ -42,7 +42,7 @@ export function boundUnfinishedRequests(http: Server, perPeerMax: number): () =>
   });
   const sweep = (): void => {
     const unfinished = [...connections.values()].filter((each) => isUnfinished(each));
-    for (const ofPeer of Map.groupBy(unfinished, ({ peer }) => peer).values())
+    for (const ofPeer of byPeer(unfinished))
       for (const { socket, response } of ofPeer.toSorted((a, b) => a.since - b.since).slice(perPeerMax)) {
         if (response?.headersSent !== true) socket.end(refusal); // (M2)
         socket.destroySoon();
@@ -59,6 +59,16 @@ function rest(connection: Connection): void {
     request: null,
     response: null,
   });
+}
+
+function byPeer(connections: readonly Connection[]): Iterable<readonly Connection[]> {
+  const peers = new Map<string, Connection[]>();
+  for (const each of connections) {
+    const known = peers.get(each.peer);
+    if (known === undefined) peers.set(each.peer, [each]);
+    else known.push(each);
+  }
+  return peers.values();
 }
 
 /** (M1) */

@@ -105,7 +105,7 @@ interface Target {
 /** Null for a URL that cannot be POSTed to: not http(s), or with characters that no request line may have. */
 export function splitCallbackUrl(url: string): Target | null {
   const [, scheme, authority, rest = ''] = /^(https?):\/\/([^/?#]+)([^#]*)/i.exec(url) ?? [];
-  const parsed = URL.parse(url);
+  const parsed = URL.canParse(url) ? new URL(url) : null;
   if (scheme === undefined || authority === undefined || parsed === null || /[^\x21-\x7e]/.test(rest)) return null;
   const secure = scheme.toLowerCase() === 'https';
   return {

@@ -2,6 +2,7 @@
  * Owns: what is redacted: URLs beyond their host in logs, and known secrets in anything that leaves. T22 T32 T42
  *
  * X1. A log line shows no path and no query of a URL, no control character, and nothing that was declared a secret.
+ *     The lines of a record are log lines; those after the first are indented, so that none looks like a record.
  * X2. A text for the runtime shows nothing that was declared a secret; URLs in it are content and stay.
  */
 const secretsMax = 64;
@@ -15,6 +16,8 @@ export interface Redactor {
   readonly clean: (text: string) => string;
   /** (X1) */
   readonly line: (text: string) => string;
+  /** A log line, and an error's stack below it. (X1) */
+  readonly record: (text: string) => string;
 }
 
 /** `outer` is applied as well: a call has its own secrets, those of the server apply to every call. */
@@ -33,10 +36,19 @@ export function createRedactor(outer?: Redactor): Redactor {
       secrets.add(secret);
     },
     clean,
-    line: (text) =>
+    line: (text) => masked(clean(text)),
+    record: (text) =>
       clean(text)
-        .replaceAll(/(https?:\/\/)(?:[^\s/?#"'@]*@)?([^\s/?#"']+)[^\s"']*/gi, '$1$2/…')
-        .replaceAll(/\b(bearer|basic)\s+[\w.~+/=-]+/gi, `$1 ${placeholder}`)
-        .replaceAll(/[\p{Cc}\p{Cf}]/gu, '?'),
+        .split('\n')
+        .map((line, index) => (index === 0 ? masked(line) : `    ${masked(line.trimStart())}`))
+        .join('\n'),
   };
+}
+
+/** (X1) */
+function masked(text: string): string {
+  return text
+    .replaceAll(/(https?:\/\/)(?:[^\s/?#"'@]*@)?([^\s/?#"']+)[^\s"']*/gi, '$1$2/…')
+    .replaceAll(/\b(bearer|basic)\s+[\w.~+/=-]+/gi, `$1 ${placeholder}`)
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, '?');
 }

@@ -96,7 +96,7 @@ const notBuilt = plainPage(
 
 const linkOver = plainPage(
   'This link is used up',
-  'A link to the console works once and for ten minutes. <code>npx dormouse console</code> makes another one.',
+  'A link to the console works once and for ten minutes. <code>npx @dormouse/cli console</code> makes another one.',
   'If this browser is signed in already: <a href="/">open the console</a>. A key signs in there too.',
 );
 

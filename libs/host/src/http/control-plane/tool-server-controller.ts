@@ -56,10 +56,9 @@ export class ToolServerController {
   }
 
   @Operate(toolServerOperations.probe)
-  async probe(@OperationCall() { tenant, params }: Call<Operations['probe']>): Promise<Reply> {
-    const { latencyMs, ...report } = await this.ingress.probe(
-      unwrap(await this.ingress.toolServers.get(tenant, params.name)),
-    );
+  async probe(@OperationCall() { tenant, params, query }: Call<Operations['probe']>): Promise<Reply> {
+    const server = unwrap(await this.ingress.toolServers.get(tenant, params.name));
+    const { latencyMs, ...report } = await this.ingress.probe(server, { credential: query.credential === 'check' });
     return replyAsIs(200, { ...report, latency_ms: latencyMs }); // the manifest is shown as its server wrote it
   }
 

@@ -37,6 +37,16 @@ export interface ThreadView extends ThreadSummary {
   readonly usage: UsageTotals;
   readonly lastError: Thread['lastError'];
   readonly problems: Thread['problems'];
+  /** The tools that it has, by tool server. */
+  readonly toolsets: readonly ToolsetView[];
+}
+
+export interface ToolsetView {
+  readonly toolServer: string;
+  readonly sha256: string;
+  readonly tools: readonly string[];
+  /** The server could not be reached; these are the tools that it had last. */
+  readonly stale: boolean;
 }
 
 export interface SubscriptionView {
@@ -91,6 +101,7 @@ export function threadView(
     usage: thread.usage,
     lastError: retrying === null ? thread.lastError : failureOf(retrying),
     problems: retrying === null ? thread.problems : [...thread.problems, problemOf(retrying)],
+    toolsets: thread.toolsets.map(({ toolServer, sha256, tools, stale }) => ({ toolServer, sha256, tools, stale })),
   };
 }
 

@@ -1,14 +1,27 @@
-// Looks at a tool server now: is it there, is its manifest valid, is it the pinned one. Changes nothing.
+// Looks at a tool server now: is it there, is its manifest valid, is it the pinned one, does it take our credential.
+// Changes nothing.
+//
+// Invariants:
+//   P1. The credential is tried on the notice that a call was cancelled, for a call that cannot exist: a server answers
+//       200 to it and does nothing. RAP tool-cancellation.
+//   P2. A check says what it has seen: a server that takes the same notice without the credential has checked nothing.
 import { type Steps, canonicalizing, checkingJson, shortJsonCharacters } from '@dormouse/json';
 import { hash } from 'node:crypto';
-import { manifestBytesMax, parsingToolset, toolServerUrl } from '@dormouse/protocol';
+import { encodeCancelToolCall, manifestBytesMax, parsingToolset, toolServerUrl } from '@dormouse/protocol';
 import type { Clock, ToolServer, ToolTransport } from '@dormouse/ports';
 import { inTurnsIf } from '../../in-turns.ts';
 
 const probeTimeoutMs = 5_000;
 
+/** `unchecked`: the server's answers do not show whether the credential is right; `detail` says why. */
+export interface CredentialReport {
+  readonly state: 'none' | 'accepted' | 'refused' | 'unchecked';
+  readonly detail: string | null;
+}
+
 export interface ProbeReport {
   readonly ok: boolean;
+  readonly credential: CredentialReport;
   /** The manifest as it was read; null when there was none to read. */
   readonly toolset: unknown;
   readonly sha256: string | null;
@@ -16,16 +29,23 @@ export interface ProbeReport {
   readonly latencyMs: number;
 }
 
-export type Probe = (server: ToolServer) => Promise<ProbeReport>;
+/** Without `credential` only the manifest is looked at. */
+export type Probe = (server: ToolServer, checks?: { readonly credential: boolean }) => Promise<ProbeReport>;
 
-export function createProbe(ports: { readonly transport: ToolTransport; readonly clock: Clock }): Probe {
-  return async (server) => {
+interface Ports {
+  readonly transport: ToolTransport;
+  readonly clock: Clock;
+}
+
+export function createProbe(ports: Ports): Probe {
+  return async (server, { credential: checksCredential } = { credential: true }) => {
     const began = ports.clock.now();
     const url = toolServerUrl(server.baseUrl, 'discovery');
     const fetched = await ports.transport.get({ server, url, timeoutMs: probeTimeoutMs, bytesMax: manifestBytesMax });
     const latencyMs = ports.clock.now() - began;
     const failed = (problem: string): ProbeReport => ({
       ok: false,
+      credential: notLookedAt,
       toolset: null,
       sha256: null,
       problems: [problem],
@@ -34,11 +54,57 @@ export function createProbe(ports: { readonly transport: ToolTransport; readonly
     if (!fetched.ok) return failed(`${fetched.code}: ${fetched.detail}`);
     if (fetched.status !== 200) return failed(`TOOLSET_UNREACHABLE: the server answered ${fetched.status}`);
     const isLong = fetched.body.length > shortJsonCharacters;
-    return { ...(await inTurnsIf(isLong, judging(server, fetched.body))), latencyMs };
+    const judged = await inTurnsIf(isLong, judging(server, fetched.body));
+    const credential = checksCredential ? await tryCredential(ports, server) : notLookedAt;
+    const problems = credential.state === 'refused' ? [`credential: ${credential.detail}`] : [];
+    return {
+      ...judged,
+      ok: judged.ok && problems.length === 0,
+      credential,
+      problems: [...judged.problems, ...problems],
+      latencyMs,
+    };
   };
 }
 
-function* judging(server: ToolServer, body: string): Steps<Omit<ProbeReport, 'latencyMs'>> {
+const notLookedAt: CredentialReport = { state: 'unchecked', detail: null };
+const unauthorised = new Set([401, 403]);
+
+/** (P1) (P2) */
+async function tryCredential({ transport, clock }: Ports, server: ToolServer): Promise<CredentialReport> {
+  const url = toolServerUrl(server.baseUrl, 'cancelToolCall');
+  const body = JSON.stringify(encodeCancelToolCall({ threadId: 'probe', toolCallId: 'probe' }));
+  const answerTo = async (sender: ToolServer): Promise<number | string> => {
+    const headers = { 'idempotency-key': `probe_${clock.now()}` };
+    const outcome = await transport.post({ server: sender, url, body, headers, timeoutMs: probeTimeoutMs });
+    return outcome.sent ? outcome.status : outcome.code;
+  };
+  const answer = await answerTo(server);
+  if (server.auth === null) {
+    return unauthorised.has(Number(answer))
+      ? {
+          state: 'refused',
+          detail: `the server answers ${answer}: it asks for a credential, and the registration has none`,
+        }
+      : { state: 'none', detail: null };
+  }
+  if (unauthorised.has(Number(answer)))
+    return { state: 'refused', detail: `the server answers ${answer} to the credential of the registration` };
+  if (!isGood(answer))
+    return {
+      state: 'unchecked',
+      detail: `the server answered ${answer} to /cancel_tool_call, where the credential was tried`,
+    };
+  const without = await answerTo({ ...server, auth: null });
+  if (unauthorised.has(Number(without))) return { state: 'accepted', detail: null };
+  return isGood(without)
+    ? { state: 'unchecked', detail: 'the server takes a notice without the credential as well' }
+    : { state: 'unchecked', detail: `without the credential the server answered ${without}` };
+}
+
+const isGood = (answer: number | string): boolean => Number(answer) >= 200 && Number(answer) < 300;
+
+function* judging(server: ToolServer, body: string): Steps<Omit<ProbeReport, 'latencyMs' | 'credential'>> {
   const json = yield* checkingJson(body);
   if (!json.ok)
     return { ok: false, toolset: null, sha256: null, problems: [`${json.problem.pointer}: ${json.problem.detail}`] };
