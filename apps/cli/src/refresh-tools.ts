@@ -23,7 +23,11 @@ export async function refreshTools({ api }: Client, thread: string): Promise<rea
     if (at >= 0) return data.slice(at).filter(isAboutTools).map(describeEvent);
     after = data.at(-1)?.position ?? after;
     if (Date.now() > until)
-      throw new CliFailure(exitCodes.waiting, `${thread} has not loaded its tools yet.`, 'It will when it comes to it.');
+      throw new CliFailure(
+        exitCodes.waiting,
+        `${thread} has not loaded its tools yet.`,
+        'It will when it comes to it.',
+      );
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
   }
 }
