@@ -6,8 +6,10 @@ import {
   blobsContract,
   dispatchLedgerContract,
   idempotencyKeysContract,
+  inboxContract,
   loginsContract,
   parkedThreadsContract,
+  revokedTokensContract,
   secretsContract,
   snapshotsContract,
   threadDirectoryContract,
@@ -49,6 +51,14 @@ withServices(['mongo'], ({ mongo }) => {
   viewsContract(
     'mongo',
     fresh((stores) => ({ port: stores.views })),
+  );
+  revokedTokensContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.revokedTokens })),
+  );
+  inboxContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.inbox })),
   );
   loginsContract(
     'mongo',

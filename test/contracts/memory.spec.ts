@@ -15,10 +15,12 @@ import {
   dedupContract,
   dispatchLedgerContract,
   idempotencyKeysContract,
+  inboxContract,
   inputBusContract,
   liveFeedContract,
   loginsContract,
   parkedThreadsContract,
+  revokedTokensContract,
   secretsContract,
   snapshotsContract,
   threadDirectoryContract,
@@ -94,6 +96,14 @@ for (const topology of ['standalone', 'durable'] as const) {
 viewsContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.views })),
+);
+revokedTokensContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.revokedTokens })),
+);
+inboxContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.inbox })),
 );
 loginsContract(
   'memory',

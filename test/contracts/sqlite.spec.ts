@@ -7,11 +7,13 @@ import {
   dedupContract,
   dispatchLedgerContract,
   idempotencyKeysContract,
+  inboxContract,
   inputBusContract,
   liveFeedContract,
   loginsContract,
   parkedThreadsContract,
   rateLimitsContract,
+  revokedTokensContract,
   secretsContract,
   snapshotsContract,
   threadDirectoryContract,
@@ -62,6 +64,14 @@ dispatchLedgerContract(
 viewsContract(
   'sqlite',
   fresh((stores) => ({ port: stores.views })),
+);
+revokedTokensContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.revokedTokens })),
+);
+inboxContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.inbox })),
 );
 loginsContract(
   'sqlite',

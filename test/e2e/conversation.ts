@@ -98,3 +98,19 @@ export function untilStatus(at: System, thread: string, status: string): Promise
     return json.status === status ? json : undefined;
   });
 }
+
+/** A thread and a thread below it, whose demo model waits for an approval. */
+export async function askingChild(
+  at: System,
+): Promise<{ readonly parent: string; readonly child: string; readonly choice: string }> {
+  const parent = await openThread(at);
+  await say(at, parent, 'Spawn a thread: "Report to the parent"');
+  const child = await eventually(async () => {
+    const { data } = (await at.request('GET', `/v1/threads/${parent}/children`)).json;
+    return data[0]?.id as string | undefined;
+  });
+  await untilStatus(at, child, 'idle');
+  await untilStatus(at, parent, 'idle');
+  const { waiting_on: waitingOn } = await say(at, child, 'Delete everything.');
+  return { parent, child, choice: waitingOn[0].id };
+}

@@ -9,11 +9,12 @@ const clockOperation = 'advanceClock';
 
 let at: System;
 let hasClock: boolean;
+let agent: string;
 let thread: string;
 beforeAll(async () => {
   at = await startSystem();
   hasClock = (await at.request('POST', '/v1/dev/clock', { advance_ms: 1 })).status !== 404;
-  const agent = await scriptedAgent(at, [
+  agent = await scriptedAgent(at, [
     [{ tool_call: { name: 'weather', arguments: { city: 'Oslo' } } }],
     [{ text: 'cold' }],
     [{ tool_call: { name: 'delete_everything', arguments: {} } }],
@@ -54,6 +55,8 @@ describe('what is documented', () => {
     await get('listCommits', `${at1}/commits`);
     await get('listToolCalls', `${at1}/tool-calls`);
     await get('listChoices', `${at1}/choices`);
+    await get('listInbox', '/v1/choices?limit=1');
+    await get('aiSdkMessages', `/v1/ui/ai-sdk/${agent}/one`);
   });
 
   it('is what is answered to who writes', async () => {

@@ -11,6 +11,7 @@ import { mongoUrlProblem } from '@dormouse/adapter-mongo';
 import type { MetricsPush, OtlpProtocol } from '@dormouse/adapter-telemetry';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { parseAllowedOrigins } from './http/door/allowed-origins.ts';
 import { authoritiesFile, certificateFile, privateKeyFile, type TlsFiles, tlsFilesProblems } from './tls-files.ts';
 
 const rate = z
@@ -89,6 +90,10 @@ const settingsSchema = z.object({
   BOOTSTRAP_KEY: key.meta({ description: 'an API key with every scope, made at start, for containers' }),
   PLATFORM_KEY: key.meta({ description: 'the key that manages tenants; not used by this version' }),
   PUBLIC_URL: url.meta({ description: 'address that clients use; its host is accepted in Host and Origin' }),
+  ALLOWED_ORIGINS: z.string().default('').superRefine(originProblems).meta({
+    description:
+      'pages of other origins that may use the API: comma-separated, https://app.example.com or https://*.example.com',
+  }),
   CALLBACK_BASE_URL: url.meta({
     description:
       'address that tool servers use; keep it stable, callback URLs live long. Default: PUBLIC_URL, else where it listens',
@@ -385,6 +390,10 @@ function helpText(): string {
 
 function allowProblems(text: string, context: z.core.$RefinementCtx<string>): void {
   for (const problem of parseOutboundAllow(text).problems) context.addIssue({ code: 'custom', message: problem });
+}
+
+function originProblems(text: string, context: z.core.$RefinementCtx<string>): void {
+  for (const message of parseAllowedOrigins(text).problems) context.addIssue({ code: 'custom', message });
 }
 
 /** Variables that are not Dormouse's: OpenTelemetry's SDK documents and reads its own. */

@@ -5,11 +5,13 @@ import type { Blobs } from './stores/blobs.ts';
 import type { Dedup } from './stores/dedup.ts';
 import type { DispatchLedger } from './stores/dispatch-ledger.ts';
 import type { IdempotencyKeys } from './stores/idempotency.ts';
+import type { Inbox } from './stores/inbox.ts';
 import type { InputBus } from './bus/input-bus.ts';
 import type { LiveFeed } from './bus/live-feed.ts';
 import type { Logins } from './stores/logins.ts';
 import type { ParkedThreads } from './stores/parked-threads.ts';
 import type { RateLimits } from './world/rate-limits.ts';
+import type { RevokedTokens } from './stores/revoked-tokens.ts';
 import type { Agents, Secrets, ToolServers, Toolsets } from './registry/registry.ts';
 import type { Snapshots } from './log/snapshots.ts';
 import type { ThreadDirectory } from './log/thread-directory.ts';
@@ -34,11 +36,13 @@ export interface Stores {
   readonly secrets: Secrets;
   readonly idempotency: IdempotencyKeys;
   readonly apiKeys: ApiKeys;
+  readonly revokedTokens: RevokedTokens;
   readonly dedup: Dedup;
   readonly feed: LiveFeed;
   readonly parked: ParkedThreads;
   readonly rates: RateLimits;
   readonly views: Views;
+  readonly inbox: Inbox;
   readonly logins: Logins;
   readonly toolActivity: ToolActivity;
 }

@@ -16,16 +16,26 @@ export type { OpenedSession, Session, SessionApi } from './ingress-gateway/acces
 export { apiCodec, apiJson } from './ingress-gateway/read/api-json.ts';
 export { inputIdOf, publicId, type RequestOrigin, requestNames } from './ingress-gateway/access/client-id.ts';
 export type { Frame } from './ingress-gateway/watch/follow.ts';
+export type { GivenAnswer } from './ingress-gateway/write/choices.ts';
+export type { InboxRow } from './ingress-gateway/write/inbox.ts';
 export { createIngress, type Ingress, type IngressPorts } from './ingress-gateway/ingress.ts';
 export type { MessageItem } from './ingress-gateway/write/message-content.ts';
 export type { PostedMessage } from './ingress-gateway/write/messages.ts';
 export { createInputSweeper } from './ingress-gateway/write/input-sweeper.ts';
 export type { Answered, Precondition, Refusal, RefusalCode } from './ingress-gateway/refusal.ts';
 export { inTurnsIf } from './in-turns.ts';
+export { answerIdOf, type Chunk } from './ui/ai-sdk/chunk.ts';
+export { AiSdkEncoder, type MessageBeginning } from './ui/ai-sdk/encoder.ts';
+export { UiHistory } from './ui/ai-sdk/message.ts';
+export { AgUiEncoder, failedRun, type RunEvent, startedRun } from './ui/ag-ui/encoder.ts';
+export type { ChoiceReply, OpenQuestion } from './ui/chats.ts';
+export type { Watched } from './ui/watched.ts';
+export type { TokenEnd } from './ingress-gateway/access/revocations.ts';
 export {
   type ThreadAbility,
   type ThreadGrant,
   threadTokenPrefix,
+  type ThreadTokens,
   threadTokenTtlSMax,
 } from './ingress-gateway/access/thread-token.ts';
 export type { ToolServerContent, ToolServerPatch } from './ingress-gateway/registry/tool-servers.ts';

@@ -5,12 +5,14 @@ import type { ThreadEffect } from './effect.ts';
 import type { Cause, RecordedEvent, ThreadEvent } from './event.ts';
 import { evolve } from './evolve.ts';
 import type { IdPrefix, Moment } from './moment.ts';
+import { QuestionChanges } from './rules/questions.ts';
 import type { Thread } from './thread.ts';
 
 export class Draft {
   readonly moment: Moment;
   readonly #events: RecordedEvent[] = [];
   readonly #effects: ThreadEffect[] = [];
+  readonly #questions = new QuestionChanges();
   #thread: Thread;
   #cause: Cause;
 
@@ -29,7 +31,9 @@ export class Draft {
   emit(event: ThreadEvent, turnId: string = this.#thread.turnId ?? this.#cause.id): void {
     const recorded: RecordedEvent = { ...event, turnId, cause: this.#cause };
     this.#events.push(recorded);
-    this.#thread = evolve(this.#thread, recorded, this.moment.now);
+    const before = this.#thread;
+    this.#thread = evolve(before, recorded, this.moment.now);
+    this.#questions.see(event.type, before, this.#thread);
   }
 
   /** Records a debt. */
@@ -52,7 +56,8 @@ export class Draft {
   }
 
   decided(): Decision {
-    return { committed: true, events: this.#events, effects: this.#effects, thread: this.#thread };
+    const effects = [...this.#effects, ...this.#questions.effects(this.#thread)];
+    return { committed: true, events: this.#events, effects, thread: this.#thread };
   }
 }
 

@@ -122,6 +122,34 @@ export interface ForgetLogin {
   readonly toolCallId: string;
 }
 
+/** One question to a person, as of its last change. */
+export interface AskedQuestion {
+  /** The choice's; a login has the id of its call. */
+  readonly id: string;
+  readonly kind: 'approval' | 'tool' | 'oauth';
+  readonly toolCallId: string;
+  readonly operation: string;
+  readonly toolServer: string | null;
+  /** Position of the event that asks, and its time in milliseconds since the epoch. */
+  readonly asked: number;
+  readonly since: number;
+  readonly expiresAt: number;
+  /** Of the event that ended it; null while it is open. */
+  readonly settled: { readonly position: number; readonly at: number } | null;
+}
+
+/** Questions that began or ended: the rows of the inbox over all threads. The later position of a question wins. */
+export interface ListQuestions {
+  readonly do: 'ListQuestions';
+  readonly id: string;
+  /** The root of the family. */
+  readonly family: string;
+  /** Root → parent; empty for a root thread. */
+  readonly ancestors: readonly string[];
+  readonly agent: string;
+  readonly questions: readonly AskedQuestion[];
+}
+
 /** Asks tool servers to move their state of a family; the outcome comes back as an input. R101 */
 export interface MigrateToolServers extends Addressed {
   readonly do: 'MigrateToolServers';
@@ -145,4 +173,5 @@ export type ThreadEffect =
   | SendToChild
   | AnswerChoice
   | ForgetLogin
+  | ListQuestions
   | MigrateToolServers;

@@ -177,6 +177,9 @@ export type ThreadEvent =
       readonly selected?: number;
       readonly by: string;
       readonly reason?: string;
+      /** For an approval: the call was allowed with other arguments than the model's. */
+      readonly edited?: true;
+      readonly argumentsAllowed?: Readonly<Record<string, unknown>>;
     }
   | {
       readonly type: 'TimerSet';

@@ -182,7 +182,11 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
     case 'OauthRequested':
       return changeCall(thread, event.toolCallId, (call) => ({
         ...call,
-        waiting: { for: 'login', question: event.question ?? null },
+        waiting: {
+          for: 'login',
+          question: event.question ?? null,
+          asked: { position: thread.position, at, expiresAt: event.expiresAt },
+        },
         askedToLogIn: true,
       }));
     case 'ToolCallDetached':

@@ -170,6 +170,14 @@ export interface ChoiceAnswer {
   readonly answer: Answer;
   readonly reason: string | null;
   readonly decidedBy: string | null;
+  /** Only with the decision `allow`: other arguments than the model's. Absent in inputs of earlier releases. */
+  readonly edit?: ArgumentsEdit;
+}
+
+export interface ArgumentsEdit {
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** SHA-256 of the JSON of the arguments that were shown. */
+  readonly of: string;
 }
 
 /** The dispatcher's result of fetching the manifests of the thread's tool servers. */

@@ -21,6 +21,7 @@ export function isOwed(thread: Thread, effect: ThreadEffect): boolean {
     case 'SendToChild':
     case 'AnswerChoice':
     case 'ForgetLogin':
+    case 'ListQuestions':
     case 'WithdrawCall':
     case 'SendCancelNotices':
     case 'SendCloseNotices':

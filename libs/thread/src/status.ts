@@ -4,6 +4,8 @@ import { type Call, own, type Thread, waitsForPerson } from './thread.ts';
 export interface WaitingOn {
   readonly kind: 'tool_call' | 'approval' | 'choice' | 'oauth' | 'timer' | 'slot';
   readonly id: string;
+  /** Set for a thread below, whose question this is. */
+  readonly threadId?: string;
   readonly toolServer?: string;
   readonly operation?: string;
   readonly since: number;

@@ -25,7 +25,12 @@ export type WaitingFor =
   | { readonly for: 'result' }
   | { readonly for: 'approval'; readonly choiceId: string }
   | { readonly for: 'choice'; readonly choiceId: string; readonly question: string | null }
-  | { readonly for: 'login'; readonly question: string | null };
+  | {
+      readonly for: 'login';
+      readonly question: string | null;
+      /** Where and when it was asked, and its deadline; absent in states of earlier releases. */
+      readonly asked?: { readonly position: number; readonly at: number; readonly expiresAt: number };
+    };
 
 /** An open call. `waiting` says for what; a detached call no longer blocks the model but still owes one outcome. */
 export interface Call {

@@ -41,7 +41,7 @@ function remember({ said, retrying }: Omit<FeedStore, 'listeners'>, name: string
     return;
   }
   if (hint.hint === 'retrying') return void retrying.set(name, hint.retrying);
-  if (hint.hint === 'view') return;
+  if (hint.hint === 'view' || hint.hint === 'questions') return;
   const before = said.get(name) ?? [];
   const first = before[0];
   const continues = first?.completionId === hint.delta.completionId && first.attempt === hint.delta.attempt;

@@ -9,6 +9,7 @@ import { createDispatchLedger, type LedgerStore } from './dispatch-ledger.ts';
 import { createDurableInputBus, createDurableWorkBus } from './durable-bus.ts';
 import { type Gate, openGate, passage as passageThrough } from './gate.ts';
 import { createIdempotencyKeys, type IdempotencyStore } from './idempotency-keys.ts';
+import { createInbox, type InboxStore } from './inbox.ts';
 import { createLiveFeed, type FeedStore } from './live-feed.ts';
 import {
   createAgents,
@@ -19,6 +20,7 @@ import {
   createToolsets,
   type RegistryStore,
 } from './registry.ts';
+import { createRevokedTokens, type RevokedTokenStore } from './revoked-tokens.ts';
 import { createSnapshots, type SnapshotStore } from './snapshots.ts';
 import type { WorldObserver } from './world-observer.ts';
 import { createStandaloneInputBus, createStandaloneWorkBus } from './standalone-bus.ts';
@@ -58,6 +60,8 @@ export interface DurablePart {
   readonly views: ViewStore;
   readonly logins: LoginStore;
   readonly toolActivity: ActivityStore;
+  readonly inbox: InboxStore;
+  readonly revokedTokens: RevokedTokenStore;
   readonly ledger: LedgerStore;
   readonly directory: DirectoryStore;
   readonly snapshots: SnapshotStore;
@@ -101,6 +105,8 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         views: createViews(durable.views, passage),
         logins: createLogins(durable.logins, passage),
         toolActivity: createToolActivity(durable.toolActivity, passage),
+        revokedTokens: createRevokedTokens(durable.revokedTokens, passage),
+        inbox: createInbox(durable.inbox, passage),
         rates: localRateLimits(() => clock.now()),
         ledger: createDispatchLedger(durable.ledger, passage),
         directory: createThreadDirectory(durable.directory, passage),
@@ -131,6 +137,8 @@ const createDurablePart = (partitions: number): DurablePart => ({
   views: new Map(),
   logins: new Map(),
   toolActivity: { rows: new Map(), discoveries: new Map() },
+  inbox: new Map(),
+  revokedTokens: new Map(),
   ledger: { entries: new Map(), attempts: new Map() },
   directory: new Map(),
   snapshots: new Map(),

@@ -4,10 +4,12 @@ import { createBlobs } from './stores/blobs.ts';
 import { createDispatchLedger } from './stores/dispatch-ledger.ts';
 import { createIdempotencyKeys } from './stores/idempotency-keys.ts';
 import { ensureIndexes, indexProblem } from './indexes.ts';
+import { createInbox } from './stores/inbox.ts';
 import { createInstallationRecord, type InstallationRecord } from './stores/installation.ts';
 import { connectServer, type MongoCounters, type MongoServer, type ServerOptions } from './mongo-server.ts';
 import { createParkedThreads } from './stores/parked-threads.ts';
 import { createAgents, createApiKeys, createSecrets, createToolServers, createToolsets } from './stores/registry.ts';
+import { createRevokedTokens } from './stores/revoked-tokens.ts';
 import { createSnapshots } from './stores/snapshots.ts';
 import { createThreadDirectory } from './stores/thread-directory.ts';
 import { createThreadLog } from './stores/thread-log.ts';
@@ -68,9 +70,11 @@ const storesOver = (server: MongoServer, partitions: Partitions | undefined) => 
   secrets: createSecrets(server),
   idempotency: createIdempotencyKeys(server),
   apiKeys: createApiKeys(server),
+  revokedTokens: createRevokedTokens(server),
   parked: createParkedThreads(server),
   views: createViews(server),
   logins: createLogins(server),
   toolActivity: createToolActivity(server),
+  inbox: createInbox(server),
   installation: createInstallationRecord(server),
 });

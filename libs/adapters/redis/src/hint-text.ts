@@ -23,11 +23,20 @@ export function hintsIn(text: string): readonly Hint[] {
 function listIn(line: string): Hint[] {
   try {
     const list = readJson(line) as readonly (Hint | null)[];
-    return list.filter((each) => each !== null);
+    return list.filter((each): each is Hint => each !== null && known.has(each.hint));
   } catch {
     return [];
   }
 }
+
+/** A newer release may send others. */
+const known: ReadonlySet<unknown> = new Set([
+  'committed',
+  'delta',
+  'retrying',
+  'questions',
+  'view',
+] satisfies Hint['hint'][]);
 
 const withBody = (
   { v, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash }: Commit,

@@ -20,9 +20,11 @@ import { createIdempotencyKeys } from './stores/idempotency-keys.ts';
 import { createLocalInputBus } from './buses/local-input-bus.ts';
 import { createLocalLiveFeed } from './buses/local-live-feed.ts';
 import { createLocalWorkBus } from './buses/local-work-bus.ts';
+import { createInbox } from './stores/inbox.ts';
 import { createOwedCommits } from './buses/owed-commits.ts';
 import { createParkedThreads } from './stores/parked-threads.ts';
 import { createRecentIds } from './stores/recent-ids.ts';
+import { createRevokedTokens } from './stores/revoked-tokens.ts';
 import { createSecrets } from './stores/secrets.ts';
 import { createSnapshots } from './stores/snapshots.ts';
 import { startSweeper } from './stores/sweeper.ts';
@@ -125,11 +127,13 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     secrets: createSecrets(writer, reader),
     idempotency: createIdempotencyKeys(writer, reader),
     apiKeys: createApiKeys(writer, reader),
+    revokedTokens: createRevokedTokens(writer, reader),
     parked: createParkedThreads(writer, reader),
     rates: localRateLimits(() => performance.now()),
     views: createViews(writer, reader),
     logins: createLogins(writer, reader),
     toolActivity: createToolActivity(writer, reader),
+    inbox: createInbox(writer, reader),
     dedup: createRecentIds(10_000),
     feed: createLocalLiveFeed({ soFarCharactersMax: 262_144, threadsMax: 10_000 }),
     counters: () => writer.counters(),

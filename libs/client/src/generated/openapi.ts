@@ -88,6 +88,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/choices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What waits for people in all threads, oldest first; with `status=settled` what did, latest first */
+        get: operations["listInbox"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/choices:batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Decide several approvals; `status` of each outcome is the one that its own request would have had */
+        post: operations["decideBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/choices/{chc}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Decide; the first answer stays */
+        post: operations["answerInboxChoice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/dev/clock": {
         parameters: {
             query?: never;
@@ -631,9 +682,26 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A short-lived token for this thread alone, for browsers and end users */
+        /** A short-lived token for this thread or its family, for browsers and end users */
         post: operations["issueThreadToken"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{id}/tokens/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** It works no more, and its streams end, within a second everywhere */
+        delete: operations["revokeThreadToken"];
         options?: never;
         head?: never;
         patch?: never;
@@ -812,6 +880,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/ui/ag-ui/{agent}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A run of AG-UI 1.0: the last message of the user, or the answers to the interrupts of the run before */
+        post: operations["agUiRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ui/ai-sdk/{agent}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The last message of a chat, or answers to approvals; answers the UI message stream of the AI SDK, version 1 */
+        post: operations["aiSdkSend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ui/ai-sdk/{agent}/{chatId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The messages of a chat, for `useChat({messages})` */
+        get: operations["aiSdkMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ui/ai-sdk/{agent}/{chatId}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop the answer; to close the stream stops nothing */
+        post: operations["aiSdkStop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ui/ai-sdk/{agent}/{chatId}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The running message from its start, or what comes `after` a position; 204 when nothing is running */
+        get: operations["aiSdkResume"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/usage": {
         parameters: {
             query?: never;
@@ -877,6 +1030,70 @@ export interface components {
             tool_servers: string[];
             version: number;
         };
+        /** @description As clients of AG-UI send it: `threadId` is the thread’s `external_id`. Of `messages` only the last one of the user is used; tools, state and context of the page are ignored. `resume` answers all interrupts of the run before. */
+        AgUiRunInput: {
+            messages: ({
+                content?: string | ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                })[];
+                id: string;
+                role: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            resume?: ({
+                interruptId: string;
+                payload?: unknown;
+                /** @enum {string} */
+                status: "resolved" | "cancelled";
+            } & {
+                [key: string]: unknown;
+            })[];
+            runId: string;
+            threadId: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description The newest messages of the chat, and the position up to which they go. */
+        AiSdkMessages: {
+            messages: ({
+                id: string;
+                parts: ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                })[];
+                role: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            position: number;
+        };
+        /** @description As `useChat` sends it: `id` is the chat, the thread’s `external_id`. Of `messages` only the last one is used: a user’s message, or the answers to approvals; everything else is in the thread already. Other fields are ignored. */
+        AiSdkRequest: {
+            id: string;
+            messages: ({
+                id: string;
+                parts: ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                })[];
+                /** @enum {string} */
+                role: "system" | "user" | "assistant";
+            } & {
+                [key: string]: unknown;
+            })[];
+            /**
+             * @default submit-message
+             * @enum {string}
+             */
+            trigger?: "submit-message" | "regenerate-message";
+        } & {
+            [key: string]: unknown;
+        };
         ApiKey: {
             id: string;
             key: string;
@@ -893,6 +1110,7 @@ export interface components {
             arguments?: {
                 [key: string]: unknown;
             };
+            arguments_hash?: string;
             choices: string[];
             default: number;
             /** Format: date-time */
@@ -901,11 +1119,16 @@ export interface components {
             /** @enum {string} */
             kind: "tool" | "approval";
             prompt: string;
+            thread_id?: string;
             tool_call_id: string;
             warnings?: string[];
         };
-        /** @description An approval takes `decision`, a choice of a tool `selected`; `dismiss` takes the default of either. */
+        /** @description An approval takes `decision`, a choice of a tool `selected`; `dismiss` takes the default of either. With `allow` an approval takes other `arguments` than the model’s. `arguments_hash` names what was shown: the choice’s. */
         ChoiceAnswer: {
+            arguments?: {
+                [key: string]: unknown;
+            };
+            arguments_hash?: string;
             /** @default null */
             decided_by?: string | null;
             /** @enum {string} */
@@ -940,6 +1163,23 @@ export interface components {
             v: 1;
             version: number;
         };
+        /** @description Approvals, each decided on its own; a malformed entry decides none of them. */
+        DecisionBatch: {
+            decisions: {
+                /** @enum {string} */
+                decision: "allow" | "deny" | "allow_for_thread";
+                id: string;
+                /** @default null */
+                reason?: string | null;
+            }[];
+        };
+        DecisionOutcomes: {
+            data: {
+                code?: string;
+                id: string;
+                status: number;
+            }[];
+        };
         /** @description `ask_again` asks the model at once; `wait` waits for a message. */
         ForkRequest: {
             position: number;
@@ -962,6 +1202,36 @@ export interface components {
             of: string;
             /** @default null */
             origin?: string | null;
+        };
+        /** @description A choice, an approval or a login, with its thread. A login has no choices, and no URL: its thread’s stream does. */
+        InboxRow: {
+            agent: string;
+            arguments?: {
+                [key: string]: unknown;
+            };
+            arguments_hash?: string;
+            by?: string;
+            choices: string[];
+            decision?: string;
+            default: number;
+            edited?: boolean;
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            /** @enum {string} */
+            kind: "tool" | "approval" | "oauth";
+            operation: string;
+            prompt: string;
+            reason?: string;
+            selected?: number;
+            /** Format: date-time */
+            settled_at?: string;
+            /** Format: date-time */
+            since: string;
+            thread_id: string;
+            tool_call_id: string;
+            tool_server: string | null;
+            warnings?: string[];
         };
         Interruption: {
             /** @default false */
@@ -1416,16 +1686,27 @@ export interface components {
         ThreadToken: {
             /** Format: date-time */
             expires_at: string;
+            id: string;
             token: string;
         };
+        /** @description `family` opens the thread, the root above it, and all threads below that root. */
         TokenRequest: {
             can: ("read" | "message" | "answer")[];
-            ttl_s: number;
+            /**
+             * @default thread
+             * @enum {string}
+             */
+            scope?: "thread" | "family";
+            /** @default 3600 */
+            ttl_s?: number;
             /** @default null */
             user_id?: string | null;
         };
         ToolCall: {
             arguments: {
+                [key: string]: unknown;
+            };
+            arguments_allowed?: {
                 [key: string]: unknown;
             };
             attempts: {
@@ -1664,6 +1945,7 @@ export interface components {
             operation?: string;
             /** Format: date-time */
             since: string;
+            thread_id?: string;
             tool_server?: string;
         };
     };
@@ -1938,6 +2220,119 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listInbox: {
+        parameters: {
+            query?: {
+                agent?: string;
+                cursor?: string;
+                kind?: "tool" | "approval" | "oauth";
+                limit?: string;
+                status?: "open" | "settled";
+                thread?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["InboxRow"][];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    decideBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecisionBatch"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionOutcomes"];
+                };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    answerInboxChoice: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                chc: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChoiceAnswer"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                    };
+                };
             };
             /** @description A problem document. */
             default: {
@@ -3355,6 +3750,36 @@ export interface operations {
             };
         };
     };
+    revokeThreadToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listToolCalls: {
         parameters: {
             query?: {
@@ -3810,6 +4235,189 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["TrialReport"];
                 };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    agUiRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgUiRunInput"];
+            };
+        };
+        responses: {
+            /** @description Bytes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    aiSdkSend: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AiSdkRequest"];
+            };
+        };
+        responses: {
+            /** @description Bytes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    aiSdkMessages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent: string;
+                chatId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AiSdkMessages"];
+                };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    aiSdkStop: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+                chatId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                    };
+                };
+            };
+            /** @description A problem document. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    aiSdkResume: {
+        parameters: {
+            query?: {
+                after?: string;
+            };
+            header?: never;
+            path: {
+                agent: string;
+                chatId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Bytes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description A problem document. */
             default: {

@@ -33,6 +33,7 @@ const waitingOn = z
   .object({
     kind: z.enum(['tool_call', 'approval', 'choice', 'oauth', 'timer', 'slot']),
     id: z.string(),
+    thread_id: z.string().optional(),
     tool_server: z.string().optional(),
     operation: z.string().optional(),
     since: time,

@@ -8,6 +8,8 @@ import type { z } from 'zod';
 export interface Access {
   readonly scope: Scope;
   readonly ability: ThreadAbility | null;
+  /** Set where the path names no thread: the handler finds it, and asks whether a token opens it. */
+  readonly thread?: 'found_later';
 }
 
 export interface Operation {

@@ -1,6 +1,9 @@
 // Installation-wide operations, and the list of all operations.
 import { z } from 'zod';
 import { agentOperations } from './agents.ts';
+import { agUiOperations } from './ag-ui.ts';
+import { aiSdkOperations } from './ai-sdk.ts';
+import { choiceOperations } from './choices.ts';
 import { listOf, listQuery, name, nullableTime, time } from './field.ts';
 import { messageOperations } from './messages.ts';
 import { modelOperations } from './models.ts';
@@ -10,6 +13,7 @@ import { secretOperations } from './secrets.ts';
 import { sessionOperations } from './sessions.ts';
 import { threadDetailOperations } from './thread-details.ts';
 import { threadOperations } from './threads.ts';
+import { threadTokenOperations } from './thread-tokens.ts';
 import { toolServerOperations } from './tool-servers.ts';
 import { usageOperations } from './usage.ts';
 
@@ -94,6 +98,10 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(threadOperations),
   ...Object.values(messageOperations),
   ...Object.values(threadDetailOperations),
+  ...Object.values(choiceOperations),
+  ...Object.values(aiSdkOperations),
+  ...Object.values(agUiOperations),
+  ...Object.values(threadTokenOperations),
   ...Object.values(parkedOperations),
   ...Object.values(usageOperations),
   ...Object.values(sessionOperations),

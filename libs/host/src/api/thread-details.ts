@@ -1,6 +1,5 @@
-// The parts of one thread: events, commits, tool calls, choices, blobs, tokens.
+// The parts of one thread: events, commits, tool calls, choices, blobs.
 import { mediaTypeCharactersMax } from '@dormouse/protocol';
-import { threadTokenTtlSMax } from '@dormouse/runtime';
 import { z } from 'zod';
 import {
   accepted,
@@ -60,6 +59,7 @@ export const toolCall = z
     operation: z.string(),
     tool_server: z.string().nullable(),
     arguments: z.record(z.string(), z.unknown()),
+    arguments_allowed: z.record(z.string(), z.unknown()).optional(),
     state: z.enum(['approval', 'dispatching', 'acknowledged', 'choice', 'oauth', 'detached', 'settled']),
     outcome: z.string().optional(),
     since: time,
@@ -118,8 +118,10 @@ export const choice = z
     choices: z.array(z.string()),
     default: z.int(),
     arguments: z.record(z.string(), z.unknown()).optional(),
+    arguments_hash: z.string().optional(),
     warnings: z.array(z.string()).optional(),
     expires_at: time,
+    thread_id: z.string().optional(),
   })
   .meta({ id: 'Choice' });
 
@@ -130,6 +132,15 @@ export const choiceAnswer = z
     dismiss: z.literal(true).optional(),
     reason: z.string().max(2_000).nullable().default(null),
     decided_by: id.nullable().default(null),
+    arguments: z.record(z.string(), z.unknown()).optional(),
+    arguments_hash: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits')
+      .optional(),
+  })
+  .refine(({ decision, arguments: edited }) => edited === undefined || decision === 'allow', {
+    message: 'comes only with the decision allow',
+    path: ['arguments'],
   })
   .refine(
     ({ decision, selected, dismiss }) => [decision, selected, dismiss].filter((one) => one !== undefined).length === 1,
@@ -137,7 +148,9 @@ export const choiceAnswer = z
   )
   .meta({
     id: 'ChoiceAnswer',
-    description: 'An approval takes `decision`, a choice of a tool `selected`; `dismiss` takes the default of either.',
+    description:
+      'An approval takes `decision`, a choice of a tool `selected`; `dismiss` takes the default of either. With `allow` an ' +
+      'approval takes other `arguments` than the model’s. `arguments_hash` names what was shown: the choice’s.',
   });
 
 export const subscription = z
@@ -205,17 +218,6 @@ export const newSchedule = z
 export const schedule = z
   .object({ id: z.string(), ...scheduleFields, since: time, next_at: nullableTime })
   .meta({ id: 'Schedule' });
-
-export const tokenRequest = z
-  .strictObject({
-    can: z
-      .array(z.enum(['read', 'message', 'answer']))
-      .min(1)
-      .max(3),
-    user_id: id.nullable().default(null),
-    ttl_s: z.int().min(1).max(threadTokenTtlSMax),
-  })
-  .meta({ id: 'TokenRequest' });
 
 export const eventsQuery = z.strictObject({
   after: queryPosition.optional(),
@@ -413,7 +415,7 @@ export const threadDetailOperations = {
     access: answerer,
     body: choiceAnswer,
     answers: { 202: accepted },
-    problems: ['CHOICE_SETTLED'],
+    problems: ['CHOICE_SETTLED', 'CHOICE_CHANGED'],
   }),
   blob: operation({
     id: 'getBlob',
@@ -423,16 +425,5 @@ export const threadDetailOperations = {
     summary: 'A payload that is too large for the log',
     access: threadReader,
     answers: { 200: 'application/octet-stream' },
-  }),
-  token: operation({
-    id: 'issueThreadToken',
-    method: 'POST',
-    path: '/v1/threads/{id}/tokens',
-    tag,
-    summary: 'A short-lived token for this thread alone, for browsers and end users',
-    access: threadWriter,
-    body: tokenRequest,
-    answers: { 201: z.object({ token: z.string(), expires_at: time }).meta({ id: 'ThreadToken' }) },
-    answersSecret: true,
   }),
 };

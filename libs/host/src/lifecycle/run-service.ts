@@ -13,6 +13,7 @@ import type { Service } from '@dormouse/runtime';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { type ClusterConfig, clusterHealthPort, isCluster, readConfig } from '../config.ts';
+import { parseAllowedOrigins } from '../http/door/allowed-origins.ts';
 import { createCallbackServer } from '../http/server/callback-server.ts';
 import { createHttpServer, type HttpServer } from '../http/server/http-server.ts';
 import { PassOnFilter } from '../microservice/pass-on-filter.ts';
@@ -187,6 +188,7 @@ async function startIngress(
     consoleDir,
     publicUrl: config.PUBLIC_URL ?? null,
     hosts: hostsOf(config),
+    origins: parseAllowedOrigins(config.ALLOWED_ORIGINS).origins,
     logger: platform.logger,
     metrics: platform.metrics,
     tracing: platform.tracing,

@@ -14,6 +14,7 @@ import { NestFactory } from '@nestjs/core';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Config, isCluster, readConfig } from '../config.ts';
+import { parseAllowedOrigins } from '../http/door/allowed-origins.ts';
 import { isLoopbackName } from '../http/door/caller.ts';
 import { createHttpServer, type HttpServer } from '../http/server/http-server.ts';
 import {
@@ -121,6 +122,7 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
     consoleDir,
     publicUrl: config.PUBLIC_URL ?? null,
     hosts: hostsOf(config),
+    origins: parseAllowedOrigins(config.ALLOWED_ORIGINS).origins,
     logger,
     metrics: platform.metrics,
     metricsText: operations === null ? measured.text : null,

@@ -44,6 +44,8 @@ export type Hint =
   | { readonly hint: 'committed'; readonly commit: Commit; readonly after?: FoldedCommit }
   | { readonly hint: 'delta'; readonly delta: Delta }
   | { readonly hint: 'retrying'; readonly retrying: Retrying }
+  /** A question to a person began or ended in a thread below this one. */
+  | { readonly hint: 'questions' }
   | { readonly hint: 'view'; readonly view: View };
 
 export interface LiveFeed {

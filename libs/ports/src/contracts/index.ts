@@ -2,6 +2,7 @@ export { blobsContract } from './blobs.contract.ts';
 export { dedupContract } from './dedup.contract.ts';
 export { dispatchLedgerContract, type DispatchLedgerUnderTest } from './dispatch-ledger.contract.ts';
 export { idempotencyKeysContract } from './idempotency.contract.ts';
+export { inboxContract } from './inbox.contract.ts';
 export { inputBusContract, type InputBusUnderTest } from './input-bus.contract.ts';
 export { createInputRecorder, type InputRecorder } from './input-recorder.ts';
 export { liveFeedContract } from './live-feed.contract.ts';
@@ -15,6 +16,7 @@ export {
   toolServersContract,
   toolsetsContract,
 } from './registry.contract.ts';
+export { revokedTokensContract } from './revoked-tokens.contract.ts';
 export { commitOf, freshKey, messageOf } from './samples.ts';
 export { snapshotsContract } from './snapshots.contract.ts';
 export { threadDirectoryContract } from './thread-directory.contract.ts';

@@ -1,11 +1,11 @@
 // The client API as plain functions over ports: one object per noun, composed here. Knows no HTTP.
 import type { Clock, Entropy, IdempotencyKeys, InputBus, Sealer, Stores, ToolTransport } from '@dormouse/ports';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
-import type { ValidateArguments } from '../thread-processor/completion/call-arguments.ts';
 import { type AgentApi, createAgentApi } from './registry/agents.ts';
 import { createKeyApi, type KeyApi } from './access/api-keys.ts';
 import { blobReader, type ReadBlob } from './read/blob-reader.ts';
 import { type ChoiceApi, createChoiceApi } from './write/choices.ts';
+import { createInboxApi, type InboxApi } from './write/inbox.ts';
 import { requestNames } from './access/client-id.ts';
 import { createEventApi, type EventApi } from './read/events.ts';
 import { createFollowApi, type FollowApi } from './watch/follow.ts';
@@ -28,13 +28,15 @@ import { createTurnApi, type TurnApi } from './read/turns/turn-list.ts';
 import { createToolServerApi, type ToolServerApi } from './registry/tool-servers.ts';
 import { createUsageApi, type UsageApi } from './read/usage.ts';
 import { createTurnWait, type WatchTurn } from './watch/turn-wait.ts';
+import { type Chats, createChats } from '../ui/chats.ts';
+import type { ValidateArguments } from '../thread-processor/completion/call-arguments.ts';
 
 type IngressStores = Pick<
   Stores,
   | ('log' | 'snapshots' | 'directory' | 'parked' | 'ledger')
   | 'feed'
-  | ('agents' | 'toolServers' | 'toolActivity' | 'secrets' | 'apiKeys')
-  | ('blobs' | 'views' | 'logins')
+  | ('agents' | 'toolServers' | 'toolsets' | 'toolActivity' | 'secrets' | 'apiKeys')
+  | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox')
 >;
 
 export interface IngressPorts extends IngressStores {
@@ -69,6 +71,8 @@ export interface Ingress {
   readonly readable: ReadableApi;
   readonly requests: RequestApi;
   readonly choices: ChoiceApi;
+  readonly inbox: InboxApi;
+  readonly chats: Chats;
   readonly toolCalls: ToolCallApi;
   readonly turns: TurnApi;
   readonly events: EventApi;
@@ -85,6 +89,11 @@ export function createIngress(given: IngressPorts): Ingress {
   const watchTurn = createTurnWait(ports);
   const keys = createKeyApi(ports);
   const probe = createProbe(ports);
+  const choices = createChoiceApi(ports);
+  const threads = createThreadApi(ports);
+  const messages = createMessageApi(ports);
+  const requests = createRequestApi(ports);
+  const follow = createFollowApi(ports);
   return {
     keys,
     sessions: createSessionApi(ports, keys),
@@ -95,16 +104,18 @@ export function createIngress(given: IngressPorts): Ingress {
     toolServers: createToolServerApi(ports),
     probe,
     tryTool: createTrials(ports, probe),
-    threads: createThreadApi(ports),
-    messages: createMessageApi(ports),
+    threads,
+    messages,
     watchTurn: (key, withinMs, signal) => watchTurn(ports.threads.keyOf(key), withinMs, signal),
     readable: createReadableApi(ports),
-    requests: createRequestApi(ports),
-    choices: createChoiceApi(ports),
+    requests,
+    choices,
+    inbox: createInboxApi(ports, choices),
     toolCalls: createToolCallApi(ports),
     turns: createTurnApi(ports),
     events: createEventApi(ports),
-    follow: createFollowApi(ports),
+    follow,
+    chats: createChats(ports, { threads, messages, choices, requests, follow }),
     parked: createParkedApi(ports),
     parts: createThreadPartsApi(ports),
     imports: createImportApi(ports),

@@ -24,6 +24,7 @@ import { type CompletionRunner, createCompletionRunner } from './completion/comp
 import { createDiscarded } from './slice/discarded.ts';
 import { createDueTimers, type DueTimersLoop } from './pay/due-timers.ts';
 import { createFamilyMail, type FamilyMail } from './pay/family-mail.ts';
+import { createQuestionList } from './pay/question-list.ts';
 import { createGroupCommit } from './slice/group-commit.ts';
 import { createKnownAgain, type KnownAgain } from './lane/known-again.ts';
 import type { Lane } from './lane/lane.ts';
@@ -41,7 +42,7 @@ type ProcessorStores = Pick<
   | ('log' | 'snapshots' | 'directory' | 'timers' | 'parked')
   | ('inputs' | 'work' | 'feed')
   | ('agents' | 'toolsets')
-  | ('blobs' | 'views' | 'logins')
+  | ('blobs' | 'views' | 'logins' | 'inbox')
 >;
 
 export interface ThreadProcessorDeps extends ProcessorStores {
@@ -217,6 +218,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     timers: deps.timers,
     logins: deps.logins,
     mail,
+    listQuestions: createQuestionList(deps),
     completions,
     readState: async ({ key, cacheKey }: Pick<Lane, 'key' | 'cacheKey'>) =>
       cache.get(cacheKey) ?? (await protocol.readThread(sources, key, null)).state,

@@ -15,7 +15,12 @@ export function settleChoice(thread: Thread, event: Event<'ChoiceSettled'>): Thr
   const allowed = event.decision === 'allow_for_thread' ? [...thread.allowed, allowanceKey(call)] : thread.allowed;
   const resumedAt = thread.updatedAt;
   return {
-    ...changeCall(freed, call.toolCallId, (freedCall) => ({ ...freedCall, waiting: { for: 'result' }, resumedAt })),
+    ...changeCall(freed, call.toolCallId, (freedCall) => ({
+      ...freedCall,
+      arguments: event.argumentsAllowed ?? freedCall.arguments,
+      waiting: { for: 'result' },
+      resumedAt,
+    })),
     allowed,
   };
 }

@@ -1,6 +1,8 @@
-// A person decides before anything is sent: the exact arguments are shown, and the answer is bound to them. R27, R104
+// A person decides before anything is sent: the exact arguments are shown, and the answer is bound to them. A person
+// may allow the call with other arguments, which are in the log beside those of the model. R27, R104
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
+import type { Event } from '../event.ts';
 import { invisibleCharacters } from '../invisible-characters.ts';
 import type { Answer, ChoiceAnswer } from '../input.ts';
 import { threadLimits } from '../policy.ts';
@@ -46,13 +48,27 @@ export function answerChoice(draft: Draft, input: ChoiceAnswer): Decision {
     restartTimeout(draft, call);
     return draft.decided();
   }
+  const shown = draft.moment.sha256(JSON.stringify(call.arguments));
+  if (input.edit !== undefined && input.edit.of !== shown)
+    return refuseRequest(draft, input, 'CHOICE_CHANGED', 'other arguments were shown than the call has');
   const decision = input.answer.answer === 'decision' ? input.answer.decision : 'deny';
   const reason = input.reason === null ? {} : { reason: input.reason };
-  draft.emit({ type: 'ChoiceSettled', choiceId: input.choiceId, decision, by, ...reason });
+  const edit = decision === 'allow' ? editOf(draft, input, shown) : {};
+  draft.emit({ type: 'ChoiceSettled', choiceId: input.choiceId, decision, by, ...reason, ...edit });
   if (decision === 'deny') settle(draft, call, 'denied', 'DENIED', denial(by, input.reason));
-  else dispatch(draft, call);
+  else dispatch(draft, callOf(draft.thread, call.toolCallId) ?? call);
   wake(draft);
   return draft.decided();
+}
+
+/** Nothing for arguments that are those of the model after all. */
+function editOf(
+  draft: Draft,
+  { edit }: ChoiceAnswer,
+  shown: string,
+): Pick<Event<'ChoiceSettled'>, 'edited' | 'argumentsAllowed'> {
+  if (edit === undefined || draft.moment.sha256(JSON.stringify(edit.arguments)) === shown) return {};
+  return { edited: true, argumentsAllowed: edit.arguments };
 }
 
 /** Why this answer does not fit this choice, or null. */

@@ -101,7 +101,8 @@ export function given(...happenings: readonly Happening[]) {
       const scene = after(before, happening);
       const decision = scene.steps[scene.steps.length - 1]?.decision;
       const events = scene.events.slice(before.events.length);
-      const effects = scene.effects.slice(before.effects.length);
+      const all = scene.effects.slice(before.effects.length);
+      const effects = all.filter((effect) => effect.do !== 'ListQuestions');
       return {
         scene,
         thread: scene.thread,
@@ -109,6 +110,8 @@ export function given(...happenings: readonly Happening[]) {
         effects,
         types: events.map((event) => event.type),
         owes: effects.map((effect) => effect.do),
+        /** Questions to people that began or ended; they are in no other list of effects. */
+        listed: all.flatMap((effect) => (effect.do === 'ListQuestions' ? effect.questions : [])),
         refusal: decision?.committed === false ? decision.refusal : null,
         prompt: transcript(scene.events),
       };

@@ -427,6 +427,46 @@ const listsAndUsage = `
   END;
 `;
 
+const revokedTokens = `
+  CREATE TABLE revoked_tokens (
+    id TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (id, tenant, thread)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX revoked_tokens_by_expiry ON revoked_tokens (expires_at);
+`;
+
+/** `changed` is the position of the last change; each index ends in the order of its lists. */
+const questions = `
+  CREATE TABLE questions (
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    family TEXT NOT NULL,
+    ancestors TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    tool_call TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    tool_server TEXT,
+    asked INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    settled INTEGER,
+    settled_at INTEGER,
+    changed INTEGER NOT NULL,
+    is_open INTEGER NOT NULL,
+    PRIMARY KEY (tenant, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX questions_oldest ON questions (tenant, is_open, since, id);
+  CREATE INDEX questions_by_kind ON questions (tenant, is_open, kind, since, id);
+  CREATE INDEX questions_by_agent ON questions (tenant, is_open, agent, since, id);
+  CREATE INDEX questions_by_thread ON questions (tenant, is_open, thread, since, id);
+  CREATE INDEX questions_by_family ON questions (tenant, is_open, family, since, id);
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -438,6 +478,8 @@ export const schemaSteps: readonly string[] = [
   census,
   toolServerHealth,
   listsAndUsage,
+  revokedTokens,
+  questions,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

@@ -1,9 +1,10 @@
-// Deletes old answers by idempotency key, expired logins and old activity of tool servers, at start and then every
-// hour. Attempts stay: they are kept as long as the thread's log.
+// Deletes old answers by idempotency key, expired logins and revocations, and old activity of tool servers, at start
+// and then every hour. Attempts stay: they are kept as long as the log of their thread.
 import { activityKeptMs, type Clock } from '@dormouse/ports';
 import type { GroupWriter } from '../writer/group-writer.ts';
 import { sweepLogins } from './views.ts';
 import { answersKeptMs, sweepKeys } from './idempotency-keys.ts';
+import { sweepRevokedTokens } from './revoked-tokens.ts';
 import { sweepActivity } from './tool-activity.ts';
 
 const sweepEveryMs = 3_600_000;
@@ -15,6 +16,7 @@ export function startSweeper(writer: GroupWriter, clock: Clock): { stop(): void 
       writer.rows('lazy', sweepKeys, [[now - answersKeptMs]]),
       writer.rows('lazy', sweepLogins, [[now]]),
       writer.rows('lazy', sweepActivity, [[now - activityKeptMs]]),
+      writer.rows('lazy', sweepRevokedTokens, [[now]]),
     ];
     // What could not be deleted now is deleted an hour later.
     void Promise.allSettled(swept);

@@ -5,11 +5,13 @@ import type { Ingress } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AgentController } from './agent-controller.ts';
 import { ModelController } from './model-controller.ts';
+import { ChoiceController } from './choice-controller.ts';
 import { ParkedController } from './parked-controller.ts';
 import { SecretController } from './secret-controller.ts';
 import { SystemController } from './system-controller.ts';
 import { ThreadController } from './thread-controller.ts';
 import { ThreadDetailController } from './thread-detail-controller.ts';
+import { ThreadTokenController } from './thread-token-controller.ts';
 import { ToolServerController } from './tool-server-controller.ts';
 import type { ProcessClock } from '../../platform/process-clock.ts';
 import { UsageController } from './usage-controller.ts';
@@ -35,6 +37,8 @@ export class ApiModule {
         ToolServerController,
         ThreadController,
         ThreadDetailController,
+        ThreadTokenController,
+        ChoiceController,
         ParkedController,
         SystemController,
         UsageController,

@@ -1,6 +1,5 @@
 import type { Clock } from '@dormouse/ports';
 import { type Ingress, nextTime } from '@dormouse/runtime';
-import type { Answer } from '@dormouse/thread';
 import { Controller, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
 import { threadDetailOperations } from '../../api/thread-details.ts';
@@ -8,6 +7,7 @@ import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { viewText } from '../stream/event-stream.ts';
 import { HttpProblem, unwrap } from '../problems/problem.ts';
 import { noContent, type Reply, reply, replyAsIs, replyBytes, replyText } from '../data-plane/reply.ts';
+import { givenAnswer } from './given-answer.ts';
 import { CLOCK, INGRESS } from './tokens.ts';
 
 type Operations = typeof threadDetailOperations;
@@ -52,9 +52,9 @@ export class ThreadDetailController {
 
   @Operate(threadDetailOperations.answerChoice)
   async answerChoice(
-    @OperationCall() { tenant, params, body, origin, caller }: Call<Operations['answerChoice']>,
+    @OperationCall() { tenant, params, body, origin, caller, bytes }: Call<Operations['answerChoice']>,
   ): Promise<Reply> {
-    const answer = { answer: answerOf(body), reason: body.reason, decidedBy: body.decided_by ?? caller.name };
+    const answer = givenAnswer(body, caller, bytes);
     return reply(
       202,
       unwrap(await this.ingress.choices.answer({ tenant, thread: params.id }, params.chc, answer, origin)),
@@ -151,13 +151,6 @@ export class ThreadDetailController {
     const { bytes, mediaType } = unwrap(await this.ingress.blob({ tenant, thread: params.id }, params.sha256));
     return replyBytes(bytes, mediaType);
   }
-
-  @Operate(threadDetailOperations.token)
-  async token(@OperationCall() { tenant, params, body }: Call<Operations['token']>): Promise<Reply> {
-    const key = { tenant, thread: params.id };
-    unwrap(await this.ingress.threads.get(key));
-    return reply(201, await this.ingress.tokens.issue(key, body.can, body.user_id, body.ttl_s));
-  }
 }
 
 function isTimeZone(name: string): boolean {
@@ -168,10 +161,4 @@ function isTimeZone(name: string): boolean {
     if (error instanceof RangeError) return false;
     throw error;
   }
-}
-
-/** Exactly one of the three is set. */
-function answerOf({ decision, selected }: Call<Operations['answerChoice']>['body']): Answer {
-  if (decision !== undefined) return { answer: 'decision', decision };
-  return selected === undefined ? { answer: 'dismiss' } : { answer: 'selected', selected };
 }

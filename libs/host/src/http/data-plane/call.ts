@@ -33,6 +33,8 @@ export interface Call<Described extends Operation = Operation> {
   readonly query: Parsed<Described['query']>;
   readonly body: Parsed<Described['body']>;
   readonly origin: RequestOrigin;
+  /** The body as it came, where there is one. */
+  readonly bytes: unknown;
 }
 
 /** Set before the body of a request is read. */
@@ -73,6 +75,7 @@ function callOf(operation: Operation, request: ApiRequest): Call {
     body:
       operation.body === undefined ? noBody(request) : readBody(request.body, operation.body, operation.bodyOptional),
     origin: originOf(caller.tenant, request),
+    bytes: request.body,
   } as Call;
 }
 

@@ -1,8 +1,10 @@
 import type { ApiKey } from '@dormouse/ports';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ThreadGrant } from '@dormouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { admin, answerer, talker, threadReader } from '../../api/operation.ts';
-import { authorize, type Caller, createDoorkeeper } from './caller.ts';
+import { type Caller, createDoorkeeper, mayOpen } from './caller.ts';
+import { parseAllowedOrigins } from './allowed-origins.ts';
 import { HttpProblem } from '../problems/problem.ts';
 
 const record: ApiKey = {
@@ -15,7 +17,10 @@ const record: ApiKey = {
   expiresAt: null,
 };
 const open = 'ab'.repeat(32);
-const grant = { tenant: 'acme', thread: 'thr_1', can: ['read'] as const, userId: 'ann' };
+const grant: ThreadGrant = {
+  ...{ tenant: 'acme', thread: 'thr_1', family: null, can: ['read'], userId: 'ann' },
+  ...{ id: 'tok_1', expiresAt: 9e12 },
+};
 const ingress = {
   keys: {
     authenticate: (key: string) => Promise.resolve(key === 'right' ? record : null),
@@ -27,6 +32,12 @@ const ingress = {
   },
   tokens: {
     issue: () => Promise.reject(new Error()),
+    revoke: () => Promise.reject(new Error()),
+    watch: () => {
+      throw new Error();
+    },
+    opens: (opened: ThreadGrant, thread: string) =>
+      Promise.resolve(opened.thread === thread || (opened.family !== null && thread === 'thr_child')),
     verify: (token: string) => Promise.resolve(token === 'dtt_right' ? grant : null),
   },
   sessions: {
@@ -143,6 +154,15 @@ describe('a session’s cookie', () => {
   });
 });
 
+describe('an origin elsewhere', () => {
+  it('is admitted when it is listed, and else the refusal names the setting', () => {
+    const { origins } = parseAllowedOrigins('https://app.example.com');
+    const open = createDoorkeeper(ingress, new Set(), { pass: () => Promise.resolve({}) }, origins);
+    expect(codeOf(() => open.admit({ host: 'localhost', origin: 'https://app.example.com' }))).toBeNull();
+    expect(() => open.admit({ host: 'localhost', origin: 'https://evil.example' })).toThrow('DORMOUSE_ALLOWED_ORIGINS');
+  });
+});
+
 describe('what a caller may', () => {
   const key: Caller = { tenant: 'acme', name: 'ci', scopes: ['read', 'threads:write'], rate: {}, only: null };
   const token: Caller = {
@@ -150,20 +170,39 @@ describe('what a caller may', () => {
     name: 'ann',
     scopes: [],
     rate: {},
-    only: { thread: 'thr_1', can: ['read', 'message'] },
+    only: { ...grant, can: ['read', 'message'] },
   };
+  const family: Caller = { ...token, only: { ...grant, family: 'thr_1' } };
+  const refusal = async (...asked: Parameters<typeof door.authorize>): Promise<string | null> =>
+    door.authorize(...asked).then(
+      () => null,
+      (problem: unknown) => (problem instanceof HttpProblem ? problem.code : 'another error'),
+    );
+  const refusals = (caller: Caller, thread: string): Promise<readonly (string | null)[]> =>
+    Promise.all([threadReader, talker, answerer, admin].map((access) => refusal(caller, access, thread)));
 
-  it('is what its scopes say, for a key', () => {
-    expect(
-      [threadReader, talker, answerer, admin].map((access) => codeOf(() => authorize(key, access, 'thr_9'))),
-    ).toEqual([null, null, 'FORBIDDEN', 'FORBIDDEN']);
+  it('is what its scopes say, for a key', async () => {
+    expect(await refusals(key, 'thr_9')).toEqual([null, null, 'FORBIDDEN', 'FORBIDDEN']);
   });
 
-  it('is what it can, in its own thread, for a token', () => {
-    expect(
-      [threadReader, talker, answerer, admin].map((access) => codeOf(() => authorize(token, access, 'thr_1'))),
-    ).toEqual([null, null, 'FORBIDDEN', 'FORBIDDEN']);
-    expect(codeOf(() => authorize(token, threadReader, 'thr_2'))).toBe('FORBIDDEN');
-    expect(codeOf(() => authorize(token, threadReader, undefined))).toBe('FORBIDDEN');
+  it('is what it can, in its own thread, for a token', async () => {
+    expect(await refusals(token, 'thr_1')).toEqual([null, null, 'FORBIDDEN', 'FORBIDDEN']);
+    expect(await refusal(token, threadReader, 'thr_2')).toBe('FORBIDDEN');
+    expect(await refusal(token, threadReader, 'thr_child')).toBe('FORBIDDEN');
+    expect(await refusal(token, threadReader, undefined)).toBe('FORBIDDEN');
+  });
+
+  it('is what it can, in its whole family, for a token of a family (K6)', async () => {
+    expect(await refusals(family, 'thr_child')).toEqual([null, 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN']);
+    expect(await refusal(family, threadReader, 'thr_2')).toBe('FORBIDDEN');
+  });
+
+  it('is decided by the handler where the path names no thread (K6)', async () => {
+    const later = { ...threadReader, thread: 'found_later' } as const;
+    expect(await refusal(token, later, undefined)).toBeNull();
+    expect(await refusal(token, { ...answerer, thread: 'found_later' }, undefined)).toBe('FORBIDDEN');
+    await expect(mayOpen(ingress, token, 'thr_2')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(mayOpen(ingress, token, 'thr_1')).resolves.toBeUndefined();
+    await expect(mayOpen(ingress, key, 'thr_2')).resolves.toBeUndefined();
   });
 });

@@ -3,16 +3,18 @@
 // Invariants:
 //   K1. The tenant comes from the credential and from nothing else.
 //   K2. Authentication fails closed: a store that cannot be reached is a 503, never a pass.
-//   K3. `Host` must be loopback or configured, `Origin` absent or ours: a page in a browser cannot reach a local
-//       runtime through a name of its own (DNS rebinding).
+//   K3. `Host` must be loopback or configured, `Origin` absent, ours or listed: a page in a browser cannot reach a
+//       local runtime through a name of its own (DNS rebinding).
 //   K4. A token in the query is accepted where the caller says so (the event stream) and refused everywhere else.
 //   K5. A session's cookie counts for paths below /v1, where no other credential is sent. (session-cookie K2)
+//   K6. A thread token opens its thread, or its family. Where the path names no thread, the handler that finds it asks.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ApiKey, Scope } from '@dormouse/ports';
-import { type Ingress, type ThreadAbility, threadTokenPrefix } from '@dormouse/runtime';
+import { type Ingress, type ThreadGrant, threadTokenPrefix } from '@dormouse/runtime';
 import type { Access } from '../../api/operation.ts';
 import { HttpProblem } from '../problems/problem.ts';
 import { sessionSecretOf } from '../console/session-cookie.ts';
+import { type AllowedOrigins, allowedOriginsSetting, noOrigins } from './allowed-origins.ts';
 import type { RateGate, RateHeaders } from './rate-gate.ts';
 
 export interface Caller {
@@ -22,8 +24,8 @@ export interface Caller {
   readonly scopes: readonly Scope[];
   /** The rate-limit headers for the tenant. */
   readonly rate: RateHeaders;
-  /** Set for a thread token: the only thread it opens, and its capabilities. */
-  readonly only: { readonly thread: string; readonly can: readonly ThreadAbility[] } | null;
+  /** Set for a thread token: what it opens, and its capabilities. */
+  readonly only: ThreadGrant | null;
 }
 
 type KnownCaller = Omit<Caller, 'rate'>;
@@ -33,6 +35,8 @@ export interface Doorkeeper {
   admit(headers: IncomingHttpHeaders): void;
   /** @throws HttpProblem UNAUTHENTICATED, RATE_LIMITED */
   identify(request: CredentialRequest, queryToken?: string): Promise<Caller>;
+  /** @throws HttpProblem FORBIDDEN when the caller may not do this, or not in this thread. (K6) */
+  authorize(caller: Caller, access: Access, thread: string | undefined): Promise<void>;
 }
 
 /** The part of a request that may hold a credential. */
@@ -45,13 +49,13 @@ export function createDoorkeeper(
   ingress: Pick<Ingress, 'keys' | 'tokens' | 'sessions'>,
   hosts: ReadonlySet<string>,
   gate: RateGate,
+  origins: AllowedOrigins = noOrigins,
 ): Doorkeeper {
   const names = new Set([...loopback, ...hosts]);
   return {
     admit({ host, origin }) {
       if (!names.has(hostName(host))) throw new HttpProblem('FORBIDDEN', 'This server does not answer to that Host.');
-      if (origin !== undefined && !names.has(originName(origin)))
-        throw new HttpProblem('FORBIDDEN', 'This Origin is not allowed.');
+      if (origin !== undefined && !names.has(originName(origin)) && !origins.allows(origin)) throw unlistedOrigin();
     },
     async identify({ url, headers }, queryToken) {
       const bearer = bearerOf(headers);
@@ -63,12 +67,19 @@ export function createDoorkeeper(
       if (bearer === undefined) throw unknownCredential(); // a key never travels in a URL
       return pass(keyCaller(await ingress.keys.authenticate(credential))); // (K2)
     },
+    async authorize(caller, access, thread) {
+      mayDo(caller, access);
+      if (access.thread !== 'found_later') await mayOpen(ingress, caller, thread);
+    },
   };
 
   async function pass(known: KnownCaller): Promise<Caller> {
     return { ...known, rate: await gate.pass(known.tenant) };
   }
 }
+
+export const unlistedOrigin = (): HttpProblem =>
+  new HttpProblem('FORBIDDEN', `This Origin is not allowed; ${allowedOriginsSetting} lists those that are.`);
 
 /** Everything that is asked of a request before its body. @throws HttpProblem */
 export async function enter(
@@ -80,7 +91,7 @@ export async function enter(
   doorkeeper.admit(request.headers);
   refuseQueryToken(request);
   const caller = await doorkeeper.identify(request);
-  authorize(caller, access, thread);
+  await doorkeeper.authorize(caller, access, thread);
   return caller;
 }
 
@@ -90,16 +101,25 @@ export function refuseQueryToken({ query }: { readonly query: unknown }): void {
     throw new HttpProblem('UNAUTHENTICATED', 'A token in the query is accepted on the event stream only.');
 }
 
-/** @throws HttpProblem FORBIDDEN when the caller may not do this, or not in this thread. */
-export function authorize(caller: Caller, access: Access, thread: string | undefined): void {
-  if (caller.only === null) {
-    if (!caller.scopes.includes(access.scope))
-      throw new HttpProblem('FORBIDDEN', `This key lacks the scope ${access.scope}.`);
+/** @throws HttpProblem FORBIDDEN when the key lacks the scope, or the token the capability. */
+function mayDo({ only, scopes }: Caller, { ability, scope }: Access): void {
+  if (only === null) {
+    if (!scopes.includes(scope)) throw new HttpProblem('FORBIDDEN', `This key lacks the scope ${scope}.`);
     return;
   }
-  const allowed = access.ability !== null && caller.only.can.includes(access.ability) && caller.only.thread === thread;
-  if (!allowed) throw new HttpProblem('FORBIDDEN', 'This token does not allow that, or not here.');
+  if (ability === null || !only.can.includes(ability)) throw notForToken();
 }
+
+/** Asked by a handler that has found the thread itself, too. (K6) @throws HttpProblem FORBIDDEN, Fault */
+export async function mayOpen(
+  { tokens }: { readonly tokens: Pick<Ingress['tokens'], 'opens'> },
+  { only }: Caller,
+  thread: string | undefined,
+): Promise<void> {
+  if (only !== null && (thread === undefined || !(await tokens.opens(only, thread)))) throw notForToken();
+}
+
+const notForToken = (): HttpProblem => new HttpProblem('FORBIDDEN', 'This token does not allow that, or not here.');
 
 /** The only paths that a session opens. */
 const apiPath = '/v1/';
@@ -137,12 +157,7 @@ function keyCaller(key: ApiKey | null): KnownCaller {
 async function tokenCaller(ingress: Pick<Ingress, 'tokens'>, token: string): Promise<KnownCaller> {
   const grant = await ingress.tokens.verify(token);
   if (grant === null) throw unknownCredential();
-  return {
-    tenant: grant.tenant,
-    name: grant.userId ?? 'user',
-    scopes: [],
-    only: { thread: grant.thread, can: grant.can },
-  };
+  return { tenant: grant.tenant, name: grant.userId ?? 'user', scopes: [], only: grant };
 }
 
 /** @throws HttpProblem UNAUTHENTICATED */

@@ -5,7 +5,8 @@
 //   J1. An operation is found by its method and its route. A route that is none has no caller, and who needs one
 //       refuses.
 //   J2. A body that says that it is too large is refused here; one that does not say so, while it is read.
-//   J3. What a thread token may do is done at routes of `/v1/threads/{id}` only: there `id` is the thread.
+//   J3. What a thread token may do is done at routes of `/v1/threads/{id}`: there `id` is the thread. Elsewhere the
+//       handler finds the thread, and asks. (caller K6)
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allOperations } from '../../api/operations.ts';
 import type { Access, Operation } from '../../api/operation.ts';

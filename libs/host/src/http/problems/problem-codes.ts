@@ -31,7 +31,7 @@ const requestCodes = {
     403,
     'Not allowed',
     'The key or token lacks the scope, or `Host` or `Origin` is not one that this server answers to.',
-    'Use a key with the scope that the detail names. For another host name set `DORMOUSE_PUBLIC_URL`.',
+    'Use a key with the scope that the detail names. For another host name set `DORMOUSE_PUBLIC_URL`, for pages of another origin `DORMOUSE_ALLOWED_ORIGINS`.',
   ),
   NOT_FOUND: entry(
     404,
@@ -185,6 +185,12 @@ const refusalCodes = {
     'Nothing: the thread is as it was.',
   ),
   NOTHING_TO_RETRY: entry(null, 'Nothing to retry', 'The last turn did not fail.', 'Nothing: the thread is as it was.'),
+  CHOICE_CHANGED: entry(
+    409,
+    'Other arguments',
+    'The answer is about other arguments than the call has.',
+    'Read the choice again, and answer what it shows; `arguments_hash` of the choice names it.',
+  ),
   CHOICE_SETTLED: entry(
     409,
     'Already answered',

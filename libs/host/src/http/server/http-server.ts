@@ -31,9 +31,14 @@ import { AnswerInterceptor } from '../control-plane/answer-interceptor.ts';
 import { ApiModule, type ApiParts } from '../control-plane/api-module.ts';
 import { callbackFailure, registerCallbackRoute } from '../data-plane/callback-route.ts';
 import { createDoorkeeper, type Doorkeeper } from '../door/caller.ts';
+import { type AllowedOrigins, noOrigins } from '../door/allowed-origins.ts';
+import { answerOrigin } from '../door/cross-origin.ts';
 import type { RateGate } from '../door/rate-gate.ts';
 import { bodyBytesMaxOf, judgeHead } from '../door/head-judge.ts';
 import { registerEventRoute } from '../stream/event-route.ts';
+import { createStreamSeats, type StreamSeats } from '../stream/stream-seats.ts';
+import { registerAgUiRoute } from '../ui/ag-ui-route.ts';
+import { registerAiSdkRoutes } from '../ui/ai-sdk-route.ts';
 import { registerMessageRoute } from '../data-plane/message-route.ts';
 import { registerMetricsRoute } from './metrics-route.ts';
 import { type OpenRouteDeps, registerOpenRoutes } from './open-routes.ts';
@@ -52,6 +57,8 @@ export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   readonly callbacks: CallbackGateway | null;
   /** Host names of this server, besides loopback. */
   readonly hosts: ReadonlySet<string>;
+  /** Origins of pages elsewhere. Default: none. */
+  readonly origins?: AllowedOrigins;
   /** The request rate allowed to a tenant. */
   readonly gate: RateGate;
   readonly logger: Logger;
@@ -83,11 +90,21 @@ const requestsFinishWithinMs = 10_000;
 
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const stopping = new AbortController();
-  const doorkeeper = createDoorkeeper(options.ingress, options.hosts, options.gate);
+  const doorkeeper = createDoorkeeper(options.ingress, options.hosts, options.gate, options.origins);
   const limits = options.arrivals ?? standardArrivalLimits;
   const room = createBodyRoom(limits.unfinishedBytesMax);
   const metricsText = options.metricsText ?? null;
-  const parts = { ...options, metricsText, doorkeeper, limits, room, stopping: stopping.signal, newId: requestIds() };
+  const seats = createStreamSeats(options.metrics);
+  const parts = {
+    ...options,
+    metricsText,
+    seats,
+    doorkeeper,
+    limits,
+    room,
+    stopping: stopping.signal,
+    newId: requestIds(),
+  };
   const server = createFastify(parts);
   await registerPlainRoutes(server, parts);
   const app = await createNest(server, options);
@@ -108,6 +125,7 @@ interface RouteParts extends HttpServerOptions {
   readonly doorkeeper: Doorkeeper;
   readonly limits: ArrivalLimits;
   readonly room: BodyRoom;
+  readonly seats: StreamSeats;
   /** Of a request. */
   readonly newId: () => string;
   /** Aborts when the server begins to close. */
@@ -115,7 +133,7 @@ interface RouteParts extends HttpServerOptions {
 }
 
 function createFastify(parts: RouteParts): FastifyInstance {
-  const { doorkeeper, limits, logger, metrics = noMetrics, newId, room } = parts;
+  const { doorkeeper, limits, logger, metrics = noMetrics, newId, origins = noOrigins, room } = parts;
   const server = fastify({
     http: arrivalOptions(limits),
     requestTimeout: limits.requestTimeoutMs,
@@ -139,7 +157,8 @@ function createFastify(parts: RouteParts): FastifyInstance {
   server.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) => noOtherBody(payload, room));
   server.addHook('onRequest', async (request, reply) => {
     for (const [name, value] of Object.entries(standardHeaders(request.id))) reply.raw.setHeader(name, value); // (H2)
-    await judgeHead(doorkeeper, request, reply); // (H4)
+    if (answerOrigin(origins, doorkeeper, request, reply)) return reply;
+    return judgeHead(doorkeeper, request, reply); // (H4)
   });
   if (areKept(metrics)) countRequests(server, metrics);
   boundPeers(server.server, limits.unfinishedPerPeerMax, (socket) => endUnfinished(socket, newId()));
@@ -170,6 +189,8 @@ async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): 
     plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
     registerMessageRoute(plain, parts);
     registerEventRoute(plain, parts);
+    registerAiSdkRoutes(plain, parts);
+    registerAgUiRoute(plain, parts);
     registerOpenRoutes(plain, parts);
     registerMetricsRoute(plain, parts);
     registerSessionRoutes(plain, pages);

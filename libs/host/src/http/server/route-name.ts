@@ -8,10 +8,12 @@ const names = new Map<string, string>();
 /** Null for a request that no route takes. */
 export function routeOf({ routeOptions: { url } }: Pick<FastifyRequest, 'routeOptions'>): string | null {
   if (url === undefined) return null;
-  const name = names.get(url) ?? url.replaceAll(/:(\w+)/g, '{$1}');
+  const name =
+    names.get(url) ??
+    url.replaceAll(/:(\w+)|::/g, (_all, parameter?: string) => (parameter === undefined ? ':' : `{${parameter}}`));
   names.set(url, name);
   return name;
 }
 
-/** A route's name as Nest and Fastify write it: `/v1/threads/:id/messages`. */
-export const patternOf = (route: string): string => route.replaceAll(/\{(\w+)\}/g, ':$1');
+/** A route's name as Nest and Fastify write it: `/v1/threads/:id/messages`, and `::` for a colon. */
+export const patternOf = (route: string): string => route.replaceAll(':', '::').replaceAll(/\{(\w+)\}/g, ':$1');

@@ -5,6 +5,7 @@
 //   U1. Nothing is written into an answer that has begun: a client that pipelines garbage gets a closed connection.
 import type { Socket } from 'node:net';
 import { HttpProblem, problemJson, retryAfterS } from '../problems/problem.ts';
+import { standardHeaders } from './standard-headers.ts';
 
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
@@ -35,7 +36,7 @@ function endWith(socket: Socket, problem: HttpProblem, requestId: string): void 
     `HTTP/1.1 ${problem.status} ${problem.code}`,
     'content-type: application/problem+json',
     `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
+    ...Object.entries(standardHeaders(requestId)).map(([name, value]) => `${name}: ${value}`),
     ...(retry === null ? [] : [`retry-after: ${retry}`]),
     'connection: close',
   ];

@@ -37,7 +37,7 @@ describe('streams of events', () => {
     const server = fastify();
     server.setErrorHandler((error, _request, reply) => void reply.status((error as HttpProblem).status).send());
     registerEventRoute(server, {
-      doorkeeper: { admit: () => {}, identify: () => identifying.read() as never },
+      doorkeeper: { admit: () => {}, identify: () => identifying.read() as never, authorize: async () => {} },
       ingress: {
         follow: {
           async follow(_key: unknown, _after: number, signal: AbortSignal) {

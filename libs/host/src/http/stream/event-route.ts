@@ -2,20 +2,21 @@
 //
 // Invariants:
 //   E1. A token in the query is accepted here and nowhere else, and only for a stream.
-//   E2. A tenant has at most `streamsPerTenantMax` streams open in one process, including those that are being opened:
-//       a seat is taken in the step that counts the seats, and released however the stream ends.
+//   E2. A stream takes a seat of its tenant before anything is opened for it. (stream-seats.ts)
 //   E3. The connection is watched before the first await: a reader that leaves while its stream is being opened ends
 //       it.
+//   E4. A stream that a thread token opened ends within a second of the token, which may expire or be revoked.
 import { type Clock, type Metrics, noMetrics, type ThreadKey } from '@dormouse/ports';
-import type { Ingress } from '@dormouse/runtime';
+import type { Ingress, ThreadGrant } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { eventsQuery, eventStreamQuery, threadDetailOperations } from '../../api/thread-details.ts';
 import { readQuery } from '../data-plane/call.ts';
-import { authorize, type Caller, type Doorkeeper, refuseQueryToken } from '../door/caller.ts';
+import { type Caller, type Doorkeeper, refuseQueryToken } from '../door/caller.ts';
 import { writeStream } from './event-stream.ts';
 import { createMeasureLag, type MeasureLag } from './stream-lag.ts';
 import { HttpProblem, unwrap } from '../problems/problem.ts';
 import { patternOf } from '../server/route-name.ts';
+import { createStreamSeats, type StreamSeats } from './stream-seats.ts';
 
 export interface EventRouteDeps {
   readonly ingress: Ingress;
@@ -24,25 +25,26 @@ export interface EventRouteDeps {
   readonly clock: Clock;
   /** Default: none. */
   readonly metrics?: Metrics;
+  /** Shared with all other streams. Default: seats of its own. */
+  readonly seats?: StreamSeats;
 }
 
 const { access, path } = threadDetailOperations.events;
-const streamsPerTenantMax = 1_000;
 
 export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps): void {
-  const seats = new Map<string, number>();
-  const { clock, metrics = noMetrics } = deps;
+  const { clock, metrics = noMetrics, seats = createStreamSeats() } = deps;
   const measureLag = createMeasureLag(metrics, clock);
-  metrics.gauge('dormouse_event_streams', (report) => {
-    report([...seats.values()].reduce((sum, taken) => sum + taken, 0));
-  });
   server.get<{ Params: { id: string } }>(patternOf(path), async (request, reply) => {
     const reader = isStream(request) ? new AbortController() : null;
     if (reader !== null) reply.raw.once('close', () => reader.abort('gone')); // (E3)
-    const { tenant, rate } = await admitted(deps, request, request.params.id);
+    const { tenant, rate, only } = await admitted(deps, request, request.params.id);
     const key = { tenant, thread: request.params.id };
     reply.headers(rate);
-    if (reader !== null) return seated(seats, tenant, () => stream(deps, key, reader, request, reply, measureLag));
+    if (reader !== null) {
+      const open = (signal: AbortSignal): Promise<FastifyReply> =>
+        stream(deps, key, { reader, signal }, request, reply, measureLag);
+      return seats.seated(tenant, () => whileGranted(deps, only, reader, open));
+    }
     const { after, cursor, limit } = readQuery(request, eventsQuery);
     const page = unwrap(await deps.ingress.events.page(key, after ?? cursor ?? 0, limit));
     return reply
@@ -56,7 +58,7 @@ async function admitted({ doorkeeper }: EventRouteDeps, request: FastifyRequest,
   const token = (request.query as { readonly access_token?: unknown }).access_token;
   if (!isStream(request)) refuseQueryToken(request); // (E1)
   const caller = await doorkeeper.identify(request, typeof token === 'string' ? token : undefined);
-  authorize(caller, access, thread);
+  await doorkeeper.authorize(caller, access, thread);
   return caller;
 }
 
@@ -64,30 +66,37 @@ async function admitted({ doorkeeper }: EventRouteDeps, request: FastifyRequest,
 const isStream = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /\btext\/event-stream\b/.test(headers.accept ?? '');
 
-/** (E2) @throws HttpProblem RATE_LIMITED */
-async function seated<Result>(seats: Map<string, number>, tenant: string, use: () => Promise<Result>): Promise<Result> {
-  const taken = seats.get(tenant) ?? 0;
-  if (taken >= streamsPerTenantMax)
-    throw new HttpProblem('RATE_LIMITED', `At most ${streamsPerTenantMax} streams may be open at once.`);
-  seats.set(tenant, taken + 1);
+/** Runs with a signal that aborts when the reader leaves, the process stops, or the token ends. (E4) */
+export async function whileGranted<Result>(
+  { ingress, stopping }: Pick<EventRouteDeps, 'ingress' | 'stopping'>,
+  grant: ThreadGrant | null,
+  reader: AbortController,
+  run: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const signals = [reader.signal, stopping];
+  if (grant === null) return run(AbortSignal.any(signals));
+  const token = ingress.tokens.watch(grant);
   try {
-    return await use();
+    return await run(AbortSignal.any([...signals, token.signal]));
   } finally {
-    const left = (seats.get(tenant) ?? 1) - 1;
-    if (left > 0) seats.set(tenant, left);
-    else seats.delete(tenant);
+    token.stop();
   }
 }
 
+interface Reading {
+  readonly reader: AbortController;
+  /** Aborts when the stream is to end. */
+  readonly signal: AbortSignal;
+}
+
 async function stream(
-  { ingress, stopping }: EventRouteDeps,
+  { ingress }: EventRouteDeps,
   key: ThreadKey,
-  reader: AbortController,
+  { reader, signal }: Reading,
   request: FastifyRequest,
   reply: FastifyReply,
   measureLag: MeasureLag,
 ): Promise<FastifyReply> {
-  const signal = AbortSignal.any([reader.signal, stopping]);
   const frames = unwrap(await ingress.follow.follow(key, resumeAfter(request), signal));
   if (frames === 'nothing_newer') return reply.status(204).send();
   reply.hijack();

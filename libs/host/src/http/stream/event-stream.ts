@@ -16,14 +16,41 @@ const commentEveryMs = 15_000;
 const retryMs = 2_000;
 
 /** Resolves when the frames or the reader end; `over` is aborted when the reader leaves, and at the end. */
-export async function writeStream(
+export const writeStream = (
   raw: ServerResponse,
   requestId: string,
   frames: AsyncIterable<Frame>,
   over: AbortController,
   lag: StreamLag,
+): Promise<void> => writeTexts(raw, requestId, textsOf(frames, lag), over, { lagged: () => tooSlow(lag) });
+
+/** What a slow reader gets at its end. */
+function tooSlow(lag: StreamLag): string {
+  lag.lagged();
+  return frameText({ frame: 'lagged' });
+}
+
+async function* textsOf(frames: AsyncIterable<Frame>, lag: StreamLag): AsyncGenerator<string> {
+  for await (const frame of frames) {
+    yield frameText(frame);
+    lag.written(frame);
+    if (frame.frame === 'lagged') lag.lagged();
+  }
+}
+
+/** The same for frames that are texts already. */
+export async function writeTexts(
+  raw: ServerResponse,
+  requestId: string,
+  frames: AsyncIterable<string>,
+  over: AbortController,
+  {
+    headers = {},
+    lagged = () => '',
+  }: { readonly headers?: Readonly<Record<string, string>>; readonly lagged?: () => string },
 ): Promise<void> {
   raw.writeHead(200, {
+    ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
@@ -35,12 +62,9 @@ export async function writeStream(
   try {
     for await (const frame of frames) {
       if (over.signal.aborted) break;
-      raw.write(frameText(frame));
-      lag.written(frame);
-      if (frame.frame === 'lagged') lag.lagged();
+      raw.write(frame);
       if (raw.writableLength > unsentBytesMax && !(await isDrained(raw, over.signal))) {
-        raw.write(frameText({ frame: 'lagged' })); // (E2)
-        lag.lagged();
+        raw.write(lagged()); // (E2)
         break;
       }
     }

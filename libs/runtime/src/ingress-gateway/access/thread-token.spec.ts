@@ -1,16 +1,36 @@
 import { createHmac } from 'node:crypto';
-import { createManualClock } from '@dormouse/adapter-memory';
+import { createManualClock, createMemoryWorld, createSeededEntropy } from '@dormouse/adapter-memory';
+import type { ThreadRow } from '@dormouse/ports';
 import fc from 'fast-check';
 import { SignJWT } from 'jose/jwt/sign';
 import { UnsecuredJWT } from 'jose/jwt/unsecured';
 import { describe, expect, it } from 'vitest';
-import { createThreadTokens } from './thread-token.ts';
+import { answered } from '../refusal.ts';
+import { createThreadTokens, type ThreadTokens, type WantedToken } from './thread-token.ts';
 
 const clock = createManualClock();
 const signingKey = new Uint8Array(32).fill(3);
-const tokens = createThreadTokens({ clock, signingKey });
+const world = createMemoryWorld({ clock });
+const entropy = createSeededEntropy(1);
+const threads = { find: async (given: object) => answered(given) } as never;
+/** Tokens as one process sees them. */
+const process = (node: string, secret = signingKey): ThreadTokens =>
+  createThreadTokens({ ...world.ports(node), clock, entropy, threads, signingKey: secret });
+const tokens = process('one');
 const key = { tenant: 'acme', thread: 'thr_1' };
-const issued = async (ttlS = 60): Promise<string> => (await tokens.issue(key, ['read'], 'ann', ttlS)).token;
+const wanted: WantedToken = { can: ['read'], userId: 'ann', ttlS: 60, scope: 'thread' };
+
+async function issue(
+  changes: Partial<WantedToken> = {},
+  of = key,
+  by = tokens,
+): Promise<{ token: string; id: string; expiresAt: number }> {
+  const answer = await by.issue(of, { ...wanted, ...changes });
+  if (!answer.ok) throw new Error(answer.refusal.detail);
+  return answer.value;
+}
+
+const issued = async (ttlS = 60): Promise<string> => (await issue({ ttlS })).token;
 const claims = { tenant: 'acme', can: ['read'], user_id: null, iss: 'dormouse', sub: 'thr_1', exp: 4e9 };
 const made = async (header: { alg?: string; typ?: string }, changes: object = {}): Promise<string> => {
   const jwt = new SignJWT({ ...claims, ...changes }).setProtectedHeader({ alg: 'HS256', typ: 'thread+jwt', ...header });
@@ -19,8 +39,10 @@ const made = async (header: { alg?: string; typ?: string }, changes: object = {}
 
 describe('thread tokens', () => {
   it('say what was granted', async () => {
-    expect(await tokens.verify(await issued())).toEqual({ ...key, can: ['read'], userId: 'ann' });
-    expect(await tokens.verify(await made({}))).toEqual({ ...key, can: ['read'], userId: null });
+    const { token, id, expiresAt } = await issue();
+    expect(await tokens.verify(token)).toEqual({ ...key, family: null, can: ['read'], userId: 'ann', id, expiresAt });
+    const earlier = { ...key, family: null, can: ['read'], userId: null, id: null, expiresAt: 4e12 };
+    expect(await tokens.verify(await made({}))).toEqual(earlier); // (O5)
   });
 
   it('are refused when any character of them is another', async () => {
@@ -65,8 +87,8 @@ describe('thread tokens', () => {
   });
 
   it('are refused when signed by another key, by another algorithm, or not at all', async () => {
-    const other = createThreadTokens({ clock, signingKey: new Uint8Array(32).fill(4) });
-    expect(await tokens.verify((await other.issue(key, ['read'], null, 60)).token)).toBeNull();
+    const other = process('one', new Uint8Array(32).fill(4));
+    expect(await tokens.verify((await issue({}, key, other)).token)).toBeNull();
     expect(await tokens.verify(await made({ alg: 'HS512' }))).toBeNull();
     expect(await tokens.verify(`dtt_${new UnsecuredJWT(claims).encode()}`)).toBeNull();
   });
@@ -79,7 +101,7 @@ describe('thread tokens', () => {
   });
 
   it('never open another thread', async () => {
-    const [one, two] = [await issued(), (await tokens.issue({ ...key, thread: 'thr_2' }, ['read'], 'ann', 60)).token];
+    const [one, two] = [await issued(), (await issue({}, { ...key, thread: 'thr_2' })).token];
     const mixed = fc.tuple(
       ...[0, 1, 2].map((part) => fc.constantFrom(...[one, two].map((token) => token.split('.')[part]))),
     );
@@ -94,12 +116,71 @@ describe('thread tokens', () => {
 
   it('end at the second that is answered', async () => {
     await clock.advance(1);
-    const { token, expiresAt } = await tokens.issue(key, ['read'], null, 60);
+    const { token, expiresAt } = await issue();
     expect(expiresAt - clock.now()).toBeGreaterThanOrEqual(60_000);
     expect(expiresAt - clock.now()).toBeLessThan(61_000);
     await clock.advance(expiresAt - 1 - clock.now());
     expect(await tokens.verify(token)).not.toBeNull();
     await clock.advance(1);
     expect(await tokens.verify(token)).toBeNull();
+  });
+
+  it('open their thread alone, or the family of the thread (O3)', async () => {
+    const row = (thread: string, family: string, parent: string | null): ThreadRow => ({
+      ...{ tenant: 'acme', thread, family, parent, status: 'idle', agent: 'a', agentVersion: 1, userId: null },
+      ...{ externalId: null, title: null, metadata: {}, createdAt: 1, updatedAt: 1, position: 1, opening: null },
+    });
+    const { directory } = world.ports('rows');
+    await directory.insert(row('thr_root', 'thr_root', null));
+    await directory.insert(row('thr_child', 'thr_root', 'thr_root'));
+    await directory.insert(row('thr_other', 'thr_other', null));
+    const child = { tenant: 'acme', thread: 'thr_child' };
+    for (const [scope, opened] of [
+      ['thread', ['thr_child']],
+      ['family', ['thr_root', 'thr_child']],
+    ] as const) {
+      const grant = await tokens.verify((await issue({ scope }, child)).token);
+      if (grant === null) throw new Error('refused');
+      const all = ['thr_root', 'thr_child', 'thr_other', 'thr_none'];
+      const reached = await Promise.all(all.map((thread) => tokens.opens(grant, thread)));
+      expect(all.filter((_, place) => reached[place])).toEqual(opened);
+    }
+  });
+
+  it('are refused everywhere within a second of their revocation (O4)', async () => {
+    const [here, elsewhere] = [process('one'), process('two')];
+    const { token, id } = await issue({}, key, here);
+    expect(await elsewhere.verify(token)).not.toBeNull(); // and remembers for a moment
+    expect((await here.revoke(key, id)).ok).toBe(true);
+    expect(await here.verify(token)).toBeNull();
+    await clock.advance(999);
+    expect(await elsewhere.verify(token)).toBeNull();
+    expect(await process('three').verify(token)).toBeNull();
+    expect(await here.verify((await issue()).token)).not.toBeNull();
+  });
+
+  it('of another thread are not touched by a revocation of the same id', async () => {
+    const { token, id } = await issue();
+    expect((await tokens.revoke({ ...key, thread: 'thr_2' }, id)).ok).toBe(true);
+    expect(await tokens.verify(token)).not.toBeNull();
+    expect((await tokens.revoke(key, 'tok_unknown')).ok).toBe(false);
+  });
+
+  it.each(['revoked', 'expired'] as const)('end what they opened within a second: %s', async (how) => {
+    const [here, elsewhere] = [process('one'), process('two')];
+    const { token, id } = await issue({ ttlS: 600 }, key, here);
+    const other = await elsewhere.verify((await issue({ ttlS: 3_600 })).token);
+    const grant = await elsewhere.verify(token);
+    if (grant === null || other === null) throw new Error('refused');
+    const [watched, spared] = [elsewhere.watch(grant), elsewhere.watch(other)];
+    await clock.advance(10_000);
+    expect(watched.signal.aborted).toBe(false);
+    if (how === 'revoked') await here.revoke(key, id);
+    if (how === 'expired') await clock.advance(grant.expiresAt - clock.now() - 1_000);
+    await clock.advance(999);
+    expect(watched.signal.aborted).toBe(how === 'revoked');
+    await clock.advance(1);
+    expect([watched.signal.aborted, spared.signal.aborted]).toEqual([true, false]);
+    for (const each of [watched, spared]) each.stop();
   });
 });

@@ -1,32 +1,62 @@
-// Short-lived tokens for one thread, for browsers and end users: these never hold a tenant's key.
+// Short-lived tokens for one thread or its family, for browsers and end users: these never hold a tenant's key.
 //
 // Invariants:
-//   O1. A token is `dtt_` and a JWT (HS256) of the type and the issuer below; nothing is stored. Another JWT that the
+//   O1. A token is `dtt_` and a JWT (HS256) of the type and the issuer below; no store has it. Another JWT that the
 //       same key has signed is no token.
 //   O2. One spelling per token: the package also reads signatures with padding, spaces or other spare bits.
-//   O3. It names one tenant, one thread, what may be done there, and when it ends; it can never be widened.
-import type { Clock, ThreadKey } from '@dormouse/ports';
+//   O3. It names one tenant, one thread or one family, what may be done there, and when it ends; it can never be
+//       widened. A family is the one of the thread for which the token was made.
+//   O4. A token that was revoked is refused by every process within a second. (revocations.ts)
+//   O5. Tokens of earlier releases have no id; they cannot be revoked, and end within a day.
+import type { Clock, Entropy, RevokedTokens, ThreadDirectory, ThreadKey } from '@dormouse/ports';
 import { JOSEError } from 'jose/errors';
 import { SignJWT } from 'jose/jwt/sign';
 import { jwtVerify } from 'jose/jwt/verify';
+import { answered, type Answered, notFound } from '../refusal.ts';
+import type { ThreadLookup } from '../write/thread-lookup.ts';
+import { publicId, timeSortedName } from './client-id.ts';
+import { createRevocations, type TokenEnd } from './revocations.ts';
+import { createThreadFamilies } from './thread-families.ts';
 
 export type ThreadAbility = 'read' | 'message' | 'answer';
+export type TokenScope = 'thread' | 'family';
 
 export interface ThreadGrant extends ThreadKey {
+  /** The root of the family that it opens; null when it opens its thread alone. */
+  readonly family: string | null;
   readonly can: readonly ThreadAbility[];
   readonly userId: string | null;
+  /** Null for a token that cannot be revoked. (O5) */
+  readonly id: string | null;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+export interface WantedToken {
+  readonly can: readonly ThreadAbility[];
+  readonly userId: string | null;
+  readonly ttlS: number;
+  readonly scope: TokenScope;
 }
 
 export interface IssuedToken {
   readonly token: string;
+  readonly id: string;
   /** Milliseconds since the epoch, a whole second. */
   readonly expiresAt: number;
 }
 
 export interface ThreadTokens {
-  issue(key: ThreadKey, can: readonly ThreadAbility[], userId: string | null, ttlS: number): Promise<IssuedToken>;
-  /** The grant, or null for anything that is not a token of ours in force. */
+  /** 404 for a thread that does not exist. */
+  issue(key: ThreadKey, wanted: WantedToken): Promise<Answered<IssuedToken>>;
+  /** The grant, or null for anything that is not a token of ours in force. @throws Fault */
   verify(token: string): Promise<ThreadGrant | null>;
+  /** Whether the grant reaches this thread of its tenant. @throws Fault */
+  opens(grant: ThreadGrant, thread: string): Promise<boolean>;
+  /** The token ends everywhere within a second. 404 for a thread that does not exist, or what is no token's id. (O4) */
+  revoke(key: ThreadKey, id: string): Promise<Answered<null>>;
+  /** Tells when the grant ends: it expires, or is revoked. The holder must stop it. */
+  watch(grant: ThreadGrant): TokenEnd;
 }
 
 export const threadTokenPrefix = 'dtt_';
@@ -34,37 +64,76 @@ export const threadTokenTtlSMax = 86_400;
 
 const [alg, typ, issuer] = ['HS256', 'thread+jwt', 'dormouse'];
 
-/** Beside the registered ones: `sub` is the thread. */
+/** Beside the registered ones: `sub` is the thread, `jti` the token's id. */
 interface Claims {
   readonly tenant: string;
   readonly can: readonly ThreadAbility[];
   readonly user_id: string | null;
+  /** Absent for a thread alone. */
+  readonly family?: string;
 }
 
-export function createThreadTokens(deps: { readonly clock: Clock; readonly signingKey: Uint8Array }): ThreadTokens {
-  const { clock, signingKey } = deps;
+export interface ThreadTokenPorts {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly signingKey: Uint8Array;
+  readonly directory: ThreadDirectory;
+  readonly revokedTokens: RevokedTokens;
+  readonly threads: ThreadLookup;
+}
+
+export function createThreadTokens(ports: ThreadTokenPorts): ThreadTokens {
+  const { clock, entropy, signingKey, threads } = ports;
+  const revocations = createRevocations(ports);
+  const families = createThreadFamilies(ports);
+
+  async function sign(key: ThreadKey, family: string | null, wanted: WantedToken): Promise<IssuedToken> {
+    const expiresAtS = Math.ceil(clock.now() / 1_000) + wanted.ttlS;
+    const id = publicId('tok', timeSortedName(clock.now(), entropy.nonce()));
+    const whole = family === null ? {} : { family };
+    const claims = { tenant: key.tenant, can: wanted.can, user_id: wanted.userId, ...whole } satisfies Claims;
+    const jwt = new SignJWT(claims).setIssuer(issuer).setSubject(key.thread).setJti(id).setExpirationTime(expiresAtS);
+    const signed = await jwt.setProtectedHeader({ alg, typ }).sign(signingKey);
+    return { token: `${threadTokenPrefix}${signed}`, id, expiresAt: expiresAtS * 1_000 };
+  }
+
+  async function read(token: string): Promise<ThreadGrant | null> {
+    const signature = token.slice(token.lastIndexOf('.') + 1);
+    if (!token.startsWith(threadTokenPrefix) || !isCanonical(signature)) return null; // (O2)
+    const currentDate = new Date(clock.now());
+    const pinned = { algorithms: [alg], typ, issuer, requiredClaims: ['exp'], currentDate }; // (O1)
+    try {
+      const { payload } = await jwtVerify<Claims>(token.slice(threadTokenPrefix.length), signingKey, pinned);
+      const { tenant, sub: thread, can, user_id: userId, family = null, jti: id = null, exp = 0 } = payload;
+      return thread === undefined ? null : { tenant, thread, family, can, userId, id, expiresAt: exp * 1_000 };
+    } catch (error) {
+      if (error instanceof JOSEError) return null;
+      throw error;
+    }
+  }
+
   return {
-    async issue({ tenant, thread }, can, userId, ttlS) {
-      const expiresAtS = Math.ceil(clock.now() / 1_000) + ttlS;
-      const claims = { tenant, can, user_id: userId } satisfies Claims;
-      const jwt = new SignJWT(claims).setIssuer(issuer).setSubject(thread).setExpirationTime(expiresAtS);
-      const signed = await jwt.setProtectedHeader({ alg, typ }).sign(signingKey);
-      return { token: `${threadTokenPrefix}${signed}`, expiresAt: expiresAtS * 1_000 };
+    async issue(key, wanted) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      return answered(await sign(key, wanted.scope === 'family' ? await families.rootOf(key) : null, wanted)); // (O3)
     },
     async verify(token) {
-      const signature = token.slice(token.lastIndexOf('.') + 1);
-      if (!token.startsWith(threadTokenPrefix) || !isCanonical(signature)) return null; // (O2)
-      const currentDate = new Date(clock.now());
-      const pinned = { algorithms: [alg], typ, issuer, requiredClaims: ['exp'], currentDate }; // (O1)
-      try {
-        const { payload } = await jwtVerify<Claims>(token.slice(threadTokenPrefix.length), signingKey, pinned);
-        const { tenant, sub: thread, can, user_id: userId } = payload;
-        return thread === undefined ? null : { tenant, thread, can, userId };
-      } catch (error) {
-        if (error instanceof JOSEError) return null;
-        throw error;
-      }
+      const grant = await read(token);
+      return grant === null || (await revocations.isRevoked(grant)) ? null : grant; // (O4)
     },
+    async opens({ tenant, thread: own, family }, thread) {
+      if (thread === own) return true;
+      return family !== null && (await families.rootOf({ tenant, thread })) === family;
+    },
+    async revoke(key, id) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      if (!/^tok_[0-9A-Z]{26}$/.test(id)) return notFound('token');
+      await revocations.revoke({ ...key, id }, clock.now() + threadTokenTtlSMax * 1_000);
+      return answered(null);
+    },
+    watch: (grant) => revocations.watch(grant),
   };
 }
 

@@ -1,5 +1,5 @@
 // A thread as the API shows it: names and labels from its row, everything else from its log.
-import type { Retrying, ThreadRow, ThreadStatus } from '@dormouse/ports';
+import type { Question, Retrying, ThreadRow, ThreadStatus } from '@dormouse/ports';
 import {
   type AgentReference,
   type SlotWait,
@@ -10,6 +10,7 @@ import {
   waitingOn,
 } from '@dormouse/thread';
 import { rfc3339 } from './api-json.ts';
+import { statusWith, waitingWith } from './questions-below.ts';
 
 /** What lists show: the row, which may be a moment behind the log. */
 export interface ThreadSummary {
@@ -82,21 +83,24 @@ export interface LiveCompletion {
 
 export const unknownLive: LiveCompletion = { slot: null, retrying: null };
 
+/** `questions`: those of the threads below. */
 export function threadView(
   row: ThreadRow,
   thread: Thread,
   { slot, retrying }: LiveCompletion,
   waiting: string | null,
+  questions: readonly Question[] = [],
 ): ThreadView {
+  const status = shownStatus(row, thread);
   return {
     ...threadSummary(row),
-    status: shownStatus(row, thread),
+    status: statusWith(status, questions),
     waiting,
     // the row may not have it yet
     title: (row.position < thread.titledAt ? thread.title : row.title) ?? row.firstWords ?? thread.firstWords,
     updatedAt: Math.max(thread.updatedAt, row.createdAt),
     position: thread.position,
-    waitingOn: waitingOn(thread, slot),
+    waitingOn: waitingWith(status, waitingOn(thread, slot), questions),
     subscriptions: subscriptionsOf(thread),
     usage: thread.usage,
     lastError: retrying === null ? thread.lastError : failureOf(retrying),

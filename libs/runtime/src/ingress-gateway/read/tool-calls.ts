@@ -15,6 +15,8 @@ export interface ToolCallView {
   readonly operation: string;
   readonly toolServer: string | null;
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** What a person allowed instead of `arguments`. */
+  readonly argumentsAllowed?: Readonly<Record<string, unknown>>;
   readonly state: ToolCallState;
   readonly outcome?: Outcome;
   readonly since: number;
@@ -68,36 +70,56 @@ async function viewsOf(
 ): Promise<readonly ToolCallView[]> {
   const { key } = generation;
   const thread = await threadAt(ports, generation);
-  const outcomes = await outcomesOf(ports.log, generation, thread, calls);
+  const { outcomes, edits } = await settledOf(ports.log, generation, thread, calls);
   const ids = calls.map((call) => call.toolCallId);
   const attempts = Map.groupBy(await ports.ledger.attempts(key, ids), (attempt) => attempt.toolCallId);
   return calls.map((call) => {
     const tried = attempts.get(call.toolCallId) ?? [];
     const outcome = outcomes.get(call.toolCallId);
+    const allowed = edits.get(call.toolCallId) ?? editOf(thread, call);
+    const edit = allowed === undefined ? {} : { argumentsAllowed: allowed };
     return generation.inherited
-      ? { ...viewOf(call, 'settled', outcome ?? 'interrupted', tried), threadId: key.thread } // (lineage N3)
-      : viewOf(call, stateOf(thread, call.toolCallId, tried), outcome, tried);
+      ? { ...viewOf(call, 'settled', outcome ?? 'interrupted', tried), ...edit, threadId: key.thread } // (lineage N3)
+      : { ...viewOf(call, stateOf(thread, call.toolCallId, tried), outcome, tried), ...edit };
   });
 }
 
+/** Of an open call: its arguments, if they are not those of the model. */
+function editOf(thread: Thread, call: Requested): ToolCallView['argumentsAllowed'] {
+  const open = callOf(thread, call.toolCallId)?.arguments;
+  return open === undefined || JSON.stringify(open) === JSON.stringify(call.arguments) ? undefined : open;
+}
+
+/** Of calls that are no longer open, by call. */
+interface Settled {
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+  /** Arguments that a person allowed instead of the model's. */
+  readonly edits: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+}
+
 /** How the calls that are no longer open ended: reads on from the first of them until all are found. */
-async function outcomesOf(
+async function settledOf(
   log: ThreadLog,
   { key, upTo }: Generation,
   thread: Thread,
   calls: readonly Requested[],
-): Promise<ReadonlyMap<string, Outcome>> {
+): Promise<Settled> {
   const outcomes = new Map<string, Outcome>();
+  const edits = new Map<string, Readonly<Record<string, unknown>>>();
+  const callOfChoice = new Map<string, string>();
   const missing = new Set(calls.map((call) => call.toolCallId).filter((id) => callOf(thread, id) === undefined));
   const first = calls[0];
-  if (first === undefined || missing.size === 0) return outcomes;
+  if (first === undefined || missing.size === 0) return { outcomes, edits };
   for await (const { event, position } of eventsAfter(log, key, first.position)) {
     if (position > upTo) break;
+    if (event.type === 'ChoiceRequested') callOfChoice.set(event.choiceId, event.toolCallId);
+    if (event.type === 'ChoiceSettled' && event.argumentsAllowed !== undefined)
+      edits.set(callOfChoice.get(event.choiceId) ?? '', event.argumentsAllowed);
     if (event.type !== 'ToolCallSettled' || !missing.delete(event.toolCallId)) continue;
     outcomes.set(event.toolCallId, event.outcome);
     if (missing.size === 0) break;
   }
-  return outcomes;
+  return { outcomes, edits };
 }
 
 function viewOf(

@@ -169,6 +169,7 @@ const shapes: { readonly [Type in ThreadEvent['type']]: FieldsOf<Extract<ThreadE
   },
   ChoiceSettled: {
     ...{ choiceId: id, decision: optional(text), selected: optional(count), by: text, reason: optional(text) },
+    ...{ edited: optional(flag), argumentsAllowed: optional(isJsonObject) },
   },
   TimerSet: { timerId: id, due: isTime, reason: text, toolCallId: optional(id), scheduleId: optional(id) },
   TimerFired: { timerId: id, scheduledFor: isTime },

@@ -23,6 +23,8 @@ export type Followed =
   | { readonly what: 'delta'; readonly delta: Delta }
   | { readonly what: 'view'; readonly view: View }
   | { readonly what: 'retrying'; readonly retrying: Retrying }
+  /** Questions below may have changed, or it is time to look. */
+  | { readonly what: 'questions' }
   /** Everything that was stored when the stream began has been given. */
   | { readonly what: 'caught_up'; readonly soFar: readonly Delta[]; readonly retrying: Retrying | null }
   | { readonly what: 'lagged' };
@@ -93,6 +95,7 @@ export async function* followCommits(
     if (hint !== 'nothing' && hint.hint === 'delta') yield { what: 'delta', delta: hint.delta };
     else if (hint !== 'nothing' && hint.hint === 'view') yield { what: 'view', view: hint.view };
     else if (hint !== 'nothing' && hint.hint === 'retrying') yield { what: 'retrying', retrying: hint.retrying };
+    else if (hint !== 'nothing' && hint.hint === 'questions') yield { what: 'questions' };
     else if (hint !== 'nothing' && joins(hint.commit, position)) {
       yield { what: 'commit', commit: hint.commit };
       position = endOf(hint.commit);
@@ -101,6 +104,7 @@ export async function* followCommits(
         yield { what: 'commit', commit }; // (F2)
         position = endOf(commit);
       }
+      if (hint === 'nothing') yield { what: 'questions' };
     }
   }
 }

@@ -7,16 +7,31 @@
 //   S3. On connect: status, open choices, open logins and current views, then what is newer, then the text so far.
 //   S6. While the running completion waits for its next attempt, the stream shows it, also on connect.
 //   S5. The URL of a login is opened for the stream alone; it is in no event. R84, R88
+//   S7. Open questions of the threads below are shown too, with the thread that asks, as soon as the inbox has them.
 //   S4. A closed thread gives what is newer, then `end`.
-import type { Commit, Delta, Logins, Retrying, Sealer, Snapshots, ThreadKey, View, Views } from '@dormouse/ports';
+import type {
+  Commit,
+  Delta,
+  Inbox,
+  Login,
+  Logins,
+  Question,
+  Retrying,
+  Sealer,
+  Snapshots,
+  ThreadKey,
+  View,
+  Views,
+} from '@dormouse/ports';
 import { loginOwner } from '@dormouse/ports';
-import { evolve, type SlotWait, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
+import { evolve, isAtRest, type SlotWait, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
 import { loadThread } from '../../log/thread-reader.ts';
-import { type ChoiceView, choiceView, openChoices } from '../read/choice-view.ts';
+import { type ChoiceView, choiceView, choiceViews, openChoices } from '../read/choice-view.ts';
 import { DeltaCutter } from './delta-cutter.ts';
 import { type ApiEvent, apiEvent } from '../read/events.ts';
 import { followCommits, type FollowPorts, holdHints } from './follow-commits.ts';
 import { placedEvents } from '../read/log-scan.ts';
+import { familyOf, questionsBelow, statusWith, waitingWith } from '../read/questions-below.ts';
 import { answered, type Answered, invalid } from '../refusal.ts';
 import { slotWait } from '../read/slot-wait.ts';
 import type { ThreadLookup } from '../write/thread-lookup.ts';
@@ -29,8 +44,24 @@ export type Frame =
   | { readonly frame: 'oauth'; readonly data: OpenLogin }
   | { readonly frame: 'view'; readonly data: View }
   | { readonly frame: 'status'; readonly data: { readonly status: string; readonly waitingOn: readonly WaitingOn[] } }
+  /** Only with `marks`. */
+  | { readonly frame: 'mark'; readonly data: Mark }
   | { readonly frame: 'lagged' }
   | { readonly frame: 'end' };
+
+/** The thread after a commit, or when all that was stored has been given; comes after the commit's events. */
+export interface Mark {
+  readonly status: string;
+  readonly waitingOn: readonly WaitingOn[];
+  /** Nothing more happens by itself: the turn is over, or waits for a person or a time. */
+  readonly atRest: boolean;
+  readonly position: number;
+}
+
+export interface FollowOptions {
+  /** Also marks the thread after each commit, from the newest one of the beginning on. */
+  readonly marks?: boolean;
+}
 
 export type RetryingView = Omit<Retrying, 'failedAt' | 'since'>;
 
@@ -39,11 +70,18 @@ export interface OpenLogin {
   readonly toolCallId: string;
   readonly authUrl: string;
   readonly expiresAt: number;
+  /** Set for a login of a thread below the one that is followed. */
+  readonly threadId?: string;
 }
 
 export interface FollowApi {
   /** 404, or `nothing_newer` on a closed thread that has been read to its end, or the stream. */
-  follow(key: ThreadKey, after: number, signal: AbortSignal): Promise<Answered<AsyncIterable<Frame> | 'nothing_newer'>>;
+  follow(
+    key: ThreadKey,
+    after: number,
+    signal: AbortSignal,
+    options?: FollowOptions,
+  ): Promise<Answered<AsyncIterable<Frame> | 'nothing_newer'>>;
 }
 
 export interface FollowDeskPorts extends FollowPorts {
@@ -52,17 +90,18 @@ export interface FollowDeskPorts extends FollowPorts {
   readonly logins: Logins;
   readonly sealer: Sealer;
   readonly views: Views;
+  readonly inbox: Inbox;
 }
 
 export function createFollowApi(ports: FollowDeskPorts): FollowApi {
   return {
-    async follow(key, after, signal) {
+    async follow(key, after, signal, { marks = false } = {}) {
       const found = await ports.threads.find(key);
       if (!found.ok) return found;
       const { thread } = await loadThread(ports, key);
       if (after > thread.position) return invalid([{ pointer: '/after', detail: 'is beyond the last event' }]);
       if (thread.status === 'closed' && after >= thread.position) return answered('nothing_newer');
-      return answered(frames(ports, key, after, thread, signal));
+      return answered(frames(ports, key, { after, marks }, thread, signal));
     },
   };
 }
@@ -70,19 +109,21 @@ export function createFollowApi(ports: FollowDeskPorts): FollowApi {
 async function* frames(
   ports: FollowDeskPorts,
   key: ThreadKey,
-  after: number,
+  { after, marks }: { readonly after: number; readonly marks: boolean },
   head: Thread,
   signal: AbortSignal,
 ): AsyncGenerator<Frame> {
   const deltas = new DeltaCutter();
   let thread = head;
   let slot = slotWait([]);
-  let shown = statusFrame(thread, slot);
   let given = after;
   const hints = await holdHints(ports, key, signal); // before anything else is read: nothing falls between
+  let questions = await questionsBelow(ports.inbox, key, familyOf(thread));
+  let shown = statusFrame(thread, slot, questions);
   yield shown; // (S3)
   for (const choice of await openChoices(ports.log, key, thread)) yield { frame: 'choice', data: choice };
   for (const login of await openLogins(ports, key, thread)) yield { frame: 'oauth', data: login };
+  yield* framesBelow(ports, key.tenant, questions); // (S7)
   for (const view of await ports.views.list(key)) yield { frame: 'view', data: view }; // R97
   for await (const item of followCommits(ports, key, after, hints)) {
     if (item.what === 'lagged') return yield { frame: 'lagged' };
@@ -101,11 +142,23 @@ async function* frames(
           if (asksForLogin.includes(login.toolCallId)) yield { frame: 'oauth', data: login };
       given = item.commit.version + item.commit.count;
     }
+    if (item.what === 'questions') {
+      const before = new Set(questions.map(nameOfQuestion));
+      questions = await questionsBelow(ports.inbox, key, familyOf(thread));
+      yield* framesBelow(
+        ports,
+        key.tenant,
+        questions.filter((question) => !before.has(nameOfQuestion(question))),
+      );
+    }
     const waited = slot;
     slot = slotWait(said, slot);
-    if (item.what === 'commit' || slot?.completionId !== waited?.completionId) {
-      const status = statusFrame(thread, slot);
+    if (item.what === 'commit' || item.what === 'questions' || slot?.completionId !== waited?.completionId) {
+      const status = statusFrame(thread, slot, questions);
       if (JSON.stringify(status) !== JSON.stringify(shown)) yield (shown = status);
+    }
+    if (marks && (item.what === 'commit' || item.what === 'caught_up' || item.what === 'questions')) {
+      if (given >= thread.position) yield markOf(thread, shown);
     }
     if (thread.status === 'closed' && given >= thread.position) return yield { frame: 'end' }; // (S4)
   }
@@ -131,10 +184,15 @@ async function openLogins(ports: FollowDeskPorts, key: ThreadKey, thread: Thread
   const logins = await ports.logins.list(key, ports.clock.now());
   return logins
     .filter(({ toolCallId }) => waiting.some((call) => call.toolCallId === toolCallId))
-    .map(({ toolCallId, sealed, expiresAt }) => {
-      const authUrl = ports.sealer.open(loginOwner(key.tenant, key.thread, toolCallId), sealed);
-      return { toolCallId, authUrl, expiresAt };
-    });
+    .map((login) => loginView(ports, key, login));
+}
+
+function loginView(
+  { sealer }: FollowDeskPorts,
+  { tenant, thread }: ThreadKey,
+  { toolCallId, sealed, expiresAt }: Login,
+): OpenLogin {
+  return { toolCallId, authUrl: sealer.open(loginOwner(tenant, thread, toolCallId), sealed), expiresAt };
 }
 
 /** No frame for a completion that is over. */
@@ -156,7 +214,49 @@ function fold(thread: Thread, commit: Commit): Thread {
   return placedEvents(commit, thread.position).reduce((state, { event, at }) => evolve(state, event, at), thread);
 }
 
-const statusFrame = (thread: Thread, slot: SlotWait | null): Extract<Frame, { readonly frame: 'status' }> => ({
-  frame: 'status',
-  data: { status: statusOf(thread), waitingOn: waitingOn(thread, slot) },
+const statusFrame = (
+  thread: Thread,
+  slot: SlotWait | null,
+  questions: readonly Question[],
+): Extract<Frame, { readonly frame: 'status' }> => {
+  const status = statusOf(thread);
+  return {
+    frame: 'status',
+    data: {
+      status: statusWith(status, questions),
+      waitingOn: waitingWith(status, waitingOn(thread, slot), questions),
+    },
+  };
+};
+
+const markOf = (
+  thread: Thread,
+  { data }: ReturnType<typeof statusFrame>,
+): Extract<Frame, { readonly frame: 'mark' }> => ({
+  frame: 'mark',
+  data: { ...data, atRest: isAtRest(thread), position: thread.position },
 });
+
+/** A call may ask for a login again, under the same id. */
+const nameOfQuestion = ({ id, asked }: Question): string => `${id} ${asked}`;
+
+/** (S7) */
+async function* framesBelow(
+  ports: FollowDeskPorts,
+  tenant: string,
+  questions: readonly Question[],
+): AsyncGenerator<Frame> {
+  for (const question of questions) {
+    const { id, thread, kind, asked } = question;
+    const key = { tenant, thread };
+    if (kind === 'oauth') {
+      for (const login of await ports.logins.list(key, ports.clock.now()))
+        if (login.toolCallId === question.toolCallId)
+          yield { frame: 'oauth', data: { ...loginView(ports, key, login), threadId: thread } };
+    } else {
+      const asking = [{ choiceId: id, position: asked }];
+      for (const choice of await choiceViews(ports.log, key, asking))
+        yield { frame: 'choice', data: { ...choice, threadId: thread } };
+    }
+  }
+}

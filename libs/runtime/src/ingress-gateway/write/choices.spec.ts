@@ -41,6 +41,7 @@ it('H1 a second answer is refused with the first, also when one commit decided b
       announce: async () => {},
     },
     mintName: () => name,
+    validateArguments: null,
     bus: { ...ports.inputs, publish: decideBoth },
   });
   const answer = { answer: { answer: 'decision', decision: 'allow' }, reason: null, decidedBy: 'ben' } as const;

@@ -3,15 +3,27 @@
 // Invariants:
 //   H1. The first answer stays. A second one is refused with the first, whether the first is seen before the second is
 //       sent or was decided before it; in the latter case the thread has recorded the second as refused.
-import type { InputBus, PageRequest, Snapshots, ThreadKey } from '@dormouse/ports';
-import { type Answer, answerMismatch, type RecordedEvent } from '@dormouse/thread';
+//   H2. Other arguments come only with `allow`, are held to the tool's schema before they are sent, and replace exactly
+//       those that were shown; else the choice stays open.
+import type { Commit, InputBus, PageRequest, Snapshots, ThreadKey } from '@dormouse/ports';
+import {
+  type Answer,
+  answerMismatch,
+  type ArgumentsEdit,
+  callOf,
+  type Choice,
+  type RecordedEvent,
+  type Thread,
+} from '@dormouse/thread';
+import { hash } from 'node:crypto';
 import { loadThread } from '../../log/thread-reader.ts';
-import { type ChoiceView, choiceViews } from '../read/choice-view.ts';
+import { type ChoiceView, choiceViews, shownHash } from '../read/choice-view.ts';
 import { decidedCommit } from '../watch/decided-commit.ts';
 import type { FollowPorts } from '../watch/follow-commits.ts';
 import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { lastEventBefore, placedEvents } from '../read/log-scan.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
+import { type EditPorts, editProblem } from './edited-arguments.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
 import type { ListPage } from '../read/thread-page.ts';
 import { cutPage } from '../read/whole-list.ts';
@@ -20,6 +32,10 @@ export interface GivenAnswer {
   readonly answer: Answer;
   readonly reason: string | null;
   readonly decidedBy: string | null;
+  /** Instead of the model's. (H2) */
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  /** Names what was shown: the hash in the choice's view. */
+  readonly argumentsHash?: string | undefined;
 }
 
 export interface ChoiceApi {
@@ -32,7 +48,7 @@ export interface ChoiceApi {
   ): Promise<Answered<{ readonly id: string }>>;
 }
 
-export interface ChoicePorts extends FollowPorts {
+export interface ChoicePorts extends FollowPorts, EditPorts {
   readonly snapshots: Snapshots;
   readonly bus: InputBus;
   readonly threads: ThreadLookup;
@@ -64,37 +80,55 @@ export function createChoiceApi(ports: ChoicePorts): ChoiceApi {
       if (problem !== null) return invalid([{ pointer: pointerOf(answer.answer), detail: problem }]);
       if (choice === undefined) {
         const [own] = await log.findByInputs(key, [id]);
-        if (
-          own !== null &&
-          own !== undefined &&
-          !isRefused(
-            placedEvents(own).map(({ event }) => event),
-            requestId,
-          )
-        )
-          return answered({ id: requestId });
+        if (own && refusalIn(own, requestId) === undefined) return answered({ id: requestId });
         return settledRefusal(ports, key, choiceId, thread.position + 1);
       }
-      await bus.publish(key, { kind: 'ChoiceAnswer', id, requestId, choiceId, ...answer });
+      const bound = await boundAnswer(ports, key, { thread, choice, given: answer });
+      if (!bound.ok) return bound;
+      const { reason, decidedBy } = answer;
+      const said = { answer: answer.answer, reason, decidedBy, ...bound.value };
+      await bus.publish(key, { kind: 'ChoiceAnswer', id, requestId, choiceId, ...said });
       const decided = await decidedCommit(ports, key, id, decidedWithinMs); // (H1) null when the thread is behind
-      const lost =
-        decided &&
-        isRefused(
-          placedEvents(decided).map(({ event }) => event),
-          requestId,
-        );
+      const refusal = decided === null ? undefined : refusalIn(decided, requestId);
+      if (decided === null || refusal === undefined) return answered({ id: requestId });
+      if (refusal.code === 'CHOICE_CHANGED') return changed();
       // One commit may have decided both answers.
-      return lost
-        ? settledRefusal(ports, key, choiceId, decided.version + decided.count + 1)
-        : answered({ id: requestId });
+      return settledRefusal(ports, key, choiceId, decided.version + decided.count + 1);
     },
   };
 }
 
+/** What the answer brings besides itself, or why it must not be sent. (H2) */
+async function boundAnswer(
+  ports: ChoicePorts,
+  key: ThreadKey,
+  { thread, choice, given }: { readonly thread: Thread; readonly choice: Choice; readonly given: GivenAnswer },
+): Promise<Answered<{ readonly edit?: ArgumentsEdit }>> {
+  const { arguments: edited, argumentsHash } = given;
+  if (edited === undefined && argumentsHash === undefined) return answered({});
+  const call = callOf(thread, choice.toolCallId);
+  if (call === undefined || choice.kind !== 'approval')
+    return invalid([
+      { pointer: edited === undefined ? '/arguments_hash' : '/arguments', detail: 'is only for approvals' },
+    ]);
+  if (argumentsHash !== undefined && argumentsHash !== shownHash(call.arguments)) return changed();
+  if (edited === undefined) return answered({});
+  if (given.answer.answer !== 'decision' || given.answer.decision !== 'allow')
+    return invalid([{ pointer: '/arguments', detail: 'comes only with the decision allow' }]);
+  const problem = await editProblem(ports, key.tenant, call, edited);
+  if (problem !== null) return invalid([{ pointer: '/arguments', detail: problem }]);
+  return answered({ edit: { arguments: edited, of: hash('sha256', JSON.stringify(call.arguments)) } });
+}
+
+const changed = (): Answered<never> =>
+  refused('CHOICE_CHANGED', 'The call has other arguments than this answer is about.');
+
 const pointerOf = ({ answer }: Answer): string => (answer === 'selected' ? '/selected' : '/decision');
 
-const isRefused = (events: readonly RecordedEvent[], requestId: string): boolean =>
-  events.some((event) => event.type === 'RequestRefused' && event.requestId === requestId);
+function refusalIn(commit: Commit, requestId: string): Extract<RecordedEvent, { type: 'RequestRefused' }> | undefined {
+  const refusals = placedEvents(commit).flatMap(({ event }) => (event.type === 'RequestRefused' ? [event] : []));
+  return refusals.find((refusal) => refusal.requestId === requestId);
+}
 
 async function settledRefusal(
   ports: ChoicePorts,

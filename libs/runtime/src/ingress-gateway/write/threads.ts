@@ -13,6 +13,7 @@ import type {
   Blobs,
   Clock,
   DispatchLedger,
+  Inbox,
   InputBus,
   LiveFeed,
   PageRequest,
@@ -41,6 +42,7 @@ import {
   threadView,
   unknownLive,
 } from '../read/thread-view.ts';
+import { questionsBelow } from '../read/questions-below.ts';
 import { readWaiting } from '../read/waiting.ts';
 
 export interface NewThread {
@@ -90,6 +92,7 @@ export interface ThreadPorts {
   readonly feed: LiveFeed;
   readonly ledger: DispatchLedger;
   readonly parked: ParkedThreads;
+  readonly inbox: Inbox;
   readonly clock: Clock;
   readonly threads: ThreadLookup;
   readonly mintName: MintRequestName;
@@ -261,7 +264,8 @@ async function viewOf(ports: ThreadPorts, row: ThreadRow, at?: number): Promise<
   const times = createCallTimes();
   const loaded = await loadThread(ports, key, undefined, times.see);
   const live = await liveCompletion(ports, key, loaded.thread);
-  return threadView(row, loaded.thread, live, await readWaiting(ports, row, { ...loaded, live, times }));
+  const waiting = await readWaiting(ports, row, { ...loaded, live, times });
+  return threadView(row, loaded.thread, live, waiting, await questionsBelow(ports.inbox, key, row.family));
 }
 
 async function liveCompletion({ feed }: ThreadPorts, key: ThreadKey, { completion }: Thread): Promise<LiveCompletion> {

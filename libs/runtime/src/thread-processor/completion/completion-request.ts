@@ -12,6 +12,7 @@ import {
 } from '@dormouse/ports';
 import { inheritsFrom, type LoadedToolset, offeredBuiltIns, type Thread } from '@dormouse/thread';
 import type { TranscriptWindow } from '../state/transcript-window.ts';
+import { readDefinitions } from '../../toolset-definitions.ts';
 import { Histories } from './histories.ts';
 import { joinedPrompts, type PromptSources, promptOf } from './prompt.ts';
 
@@ -90,7 +91,7 @@ export function createRequestBuilder(sources: RequestSources): RequestBuilder {
     for (const toolset of thread.toolsets)
       listed.push(
         await remembered(manifests, manifestKey(thread, toolset), () =>
-          readManifest(sources.toolsets, thread.tenant, toolset),
+          readDefinitions(sources.toolsets, thread.tenant, toolset),
         ),
       );
     return offer(thread, listed);
@@ -140,28 +141,4 @@ function requestOf(
 /** Only positive answers are remembered. */
 async function remembered<T>(known: BoundedMap<T>, key: string, read: () => Promise<T>): Promise<T> {
   return known.get(key) ?? known.set(key, await read());
-}
-
-interface Manifest {
-  readonly tools: readonly {
-    readonly name: string;
-    readonly description?: string;
-    readonly inputSchema: Readonly<Record<string, unknown>>;
-  }[];
-}
-
-async function readManifest(
-  toolsets: Toolsets,
-  tenant: string,
-  toolset: LoadedToolset,
-): Promise<readonly ToolDefinition[]> {
-  const stored = await toolsets.get(tenant, toolset.sha256);
-  if (stored === null)
-    throw new Fault('STATE_UNAVAILABLE', `manifest ${toolset.sha256} of ${toolset.toolServer} is missing`);
-  const manifest = JSON.parse(stored.manifest) as Manifest; // found valid when it was stored
-  return manifest.tools.map(({ name, description, inputSchema }) => ({
-    name,
-    description: description ?? '',
-    inputSchema,
-  }));
 }

@@ -26,6 +26,7 @@ import { type CompletionAnswer, CompletionRun } from '../completion/completion-r
 import type { CompletionOrder } from '../completion/completion-request.ts';
 import type { CompletionRunner, OrderSource } from '../completion/completion-runner.ts';
 import type { FamilyMail } from './family-mail.ts';
+import type { ListsQuestions } from './question-list.ts';
 import type { Hold } from './held-deliveries.ts';
 import type { Debt, ThreadState } from '../state/thread-state.ts';
 
@@ -37,6 +38,7 @@ export interface PaymentDeps {
   readonly timers: Timers;
   readonly logins: Logins;
   readonly mail: FamilyMail;
+  readonly listQuestions: ListsQuestions;
   readonly completions: CompletionRunner;
   /** The thread as it is now: cached, or read. @throws Fault */
   readonly readState: (debtor: Pick<Debtor, 'key' | 'cacheKey'>) => Promise<BilledState>;
@@ -126,6 +128,9 @@ async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<
           break;
         case 'ForgetLogin':
           orders.push(deps.logins.forget(debtor.key, effect.toolCallId));
+          break;
+        case 'ListQuestions':
+          orders.push(deps.listQuestions(debtor.key, effect));
           break;
         case 'RequestCompletion':
           break;

@@ -1,0 +1,136 @@
+// Questions to people over all threads, in `questions`. Contract: ports/inbox.ts.
+//
+// Invariant:
+//   X1. Every list begins at an index that ends in (since, id), its order: of the tenant, a kind, an agent, a thread or
+//       a family, each by whether the question is open.
+import {
+  decodeCursor,
+  encodeCursor,
+  familyQuestionsMax,
+  type Inbox,
+  invalidCursor,
+  lastChangeOf,
+  type PageRequest,
+  type Question,
+  type QuestionFilter,
+  type QuestionKind,
+} from '@dormouse/ports';
+import { type QueryFilter, Schema } from 'mongoose';
+import { everySchema, number, numberOrNull, text, textOrNull } from '../document-shape.ts';
+import { idOf } from '../id-of.ts';
+import { isDuplicate, type MongoServer } from '../mongo-server.ts';
+
+interface QuestionDocument extends Omit<Question, 'id' | 'settled'> {
+  readonly _id: string;
+  readonly question: string;
+  readonly kind: QuestionKind;
+  readonly settled: number | null;
+  readonly settledAt: number | null;
+  /** Position of the last change. (I1) */
+  readonly changed: number;
+  readonly isOpen: boolean;
+}
+
+const questionSchema = new Schema<QuestionDocument>(
+  {
+    ...{ _id: text, tenant: text, question: text, thread: text, kind: text, family: text, agent: text },
+    ancestors: { type: [String], required: true },
+    ...{ toolCallId: text, operation: text, toolServer: textOrNull, asked: number, since: number, expiresAt: number },
+    ...{ settled: numberOrNull, settledAt: numberOrNull, changed: number },
+    isOpen: { type: Boolean, required: true },
+  },
+  { ...everySchema, collection: 'questions' },
+);
+const order = { since: 1, question: 1 } as const;
+questionSchema.index({ tenant: 1, isOpen: 1, ...order }, { name: 'oldest' });
+questionSchema.index({ tenant: 1, isOpen: 1, kind: 1, ...order }, { name: 'by_kind' });
+questionSchema.index({ tenant: 1, isOpen: 1, agent: 1, ...order }, { name: 'by_agent' });
+questionSchema.index({ tenant: 1, isOpen: 1, thread: 1, ...order }, { name: 'by_thread' });
+questionSchema.index({ tenant: 1, isOpen: 1, family: 1, ...order }, { name: 'by_family' });
+
+export function createInbox(server: MongoServer): Inbox {
+  const questions = server.connection.model<QuestionDocument>('Question', questionSchema);
+
+  /** (I1) A later change is there when the replacement finds nothing to replace and its `_id` taken. */
+  async function putOne(question: Question): Promise<void> {
+    const document = documentOf(question);
+    const { _id, changed, isOpen } = document;
+    const same = isOpen ? [] : [{ changed }];
+    const earlier = { _id, $or: [{ changed: { $lt: changed } }, ...same] };
+    try {
+      await server.write(() => questions.replaceOne(earlier, document, { upsert: true }));
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+      await server.write(() => questions.replaceOne(earlier, document)); // inserted meanwhile, earlier or later
+    }
+  }
+
+  return {
+    put: async (all) => {
+      for (const question of all) await putOne(question);
+    },
+    get: async (tenant, id) => {
+      const found = await server.read(() => questions.findOne({ _id: idOf(tenant, id) }).lean());
+      return found && questionOf(found);
+    },
+    list: async (tenant, filter, page) => {
+      const direction = filter.status === 'open' ? 1 : -1;
+      const found = await server.read(() =>
+        questions
+          .find({ $and: [{ tenant, ...conditionsOf(filter) }, afterCursor(filter, page)] })
+          .sort({ since: direction, question: direction })
+          .limit(page.limit + 1)
+          .lean(),
+      );
+      const data = found.slice(0, page.limit).map(questionOf);
+      const last = data.at(-1);
+      return { data, nextCursor: found.length > page.limit && last ? encodeCursor([last.since, last.id]) : null };
+    },
+    openOf: async (tenant, families) => {
+      if (families.length === 0) return [];
+      const found = await server.read(() =>
+        questions
+          .find({ tenant, isOpen: true, family: { $in: [...families] } })
+          .sort(order)
+          .limit(familyQuestionsMax)
+          .lean(),
+      );
+      return found.map(questionOf);
+    },
+  };
+}
+
+function documentOf({ id, settled, ...same }: Question): QuestionDocument {
+  return {
+    _id: idOf(same.tenant, id),
+    question: id,
+    ...same,
+    settled: settled?.position ?? null,
+    settledAt: settled?.at ?? null,
+    changed: lastChangeOf({ id, settled, ...same }),
+    isOpen: settled === null,
+  };
+}
+
+function questionOf(document: QuestionDocument): Question {
+  const { _id, question, settled, settledAt, changed: _changed, isOpen: _isOpen, ...same } = document;
+  return {
+    ...same,
+    id: question,
+    settled: settled === null || settledAt === null ? null : { position: settled, at: settledAt },
+  };
+}
+
+function conditionsOf({ status, kind, agent, thread }: QuestionFilter): QueryFilter<QuestionDocument> {
+  const given = Object.entries({ kind, agent, thread }).filter(([, value]) => value !== undefined);
+  return { isOpen: status === 'open', ...Object.fromEntries(given) };
+}
+
+function afterCursor({ status }: QuestionFilter, { cursor }: PageRequest): QueryFilter<QuestionDocument> {
+  if (cursor === null) return {};
+  const [since, question] = decodeCursor(cursor);
+  if (typeof since !== 'number' || typeof question !== 'string') throw invalidCursor();
+  return status === 'open'
+    ? { $or: [{ since: { $gt: since } }, { since, question: { $gt: question } }] }
+    : { $or: [{ since: { $lt: since } }, { since, question: { $lt: question } }] };
+}

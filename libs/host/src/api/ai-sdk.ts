@@ -1,0 +1,84 @@
+// The door of the AI SDK: what `useChat` sends, and what it reads.
+import { contentItemsMax } from '@dormouse/protocol';
+import { z } from 'zod';
+import { accepted, id, queryPosition } from './field.ts';
+import { operation, talker, threadReader } from './operation.ts';
+
+/** Of a message only what is used here is checked: pages keep fields of their own in it. */
+const uiMessage = z.looseObject({
+  id,
+  role: z.enum(['system', 'user', 'assistant']),
+  parts: z.array(z.looseObject({ type: z.string() })).max(10 * contentItemsMax),
+});
+
+const messagesMax = 10_000;
+
+export const chatRequest = z
+  .looseObject({
+    id,
+    messages: z.array(uiMessage).min(1).max(messagesMax),
+    trigger: z.enum(['submit-message', 'regenerate-message']).default('submit-message'),
+  })
+  .meta({
+    id: 'AiSdkRequest',
+    description:
+      'As `useChat` sends it: `id` is the chat, the thread’s `external_id`. Of `messages` only the last one is used: a ' +
+      'user’s message, or the answers to approvals; everything else is in the thread already. Other fields are ignored.',
+  });
+
+export const chatStreamQuery = z.strictObject({ after: queryPosition.optional() });
+
+export const chatHistory = z
+  .object({
+    messages: z.array(
+      z.looseObject({ id: z.string(), role: z.string(), parts: z.array(z.looseObject({ type: z.string() })) }),
+    ),
+    position: z.int(),
+  })
+  .meta({ id: 'AiSdkMessages', description: 'The newest messages of the chat, and the position up to which they go.' });
+
+const tag = 'ui';
+const stream = 'text/event-stream';
+const later = { thread: 'found_later' } as const;
+
+export const aiSdkOperations = {
+  send: operation({
+    id: 'aiSdkSend',
+    method: 'POST',
+    path: '/v1/ui/ai-sdk/{agent}',
+    tag,
+    summary:
+      'The last message of a chat, or answers to approvals; answers the UI message stream of the AI SDK, version 1',
+    access: { ...talker, ...later },
+    body: chatRequest,
+    answers: { 200: stream },
+  }),
+  resume: operation({
+    id: 'aiSdkResume',
+    method: 'GET',
+    path: '/v1/ui/ai-sdk/{agent}/{chatId}/stream',
+    tag,
+    summary: 'The running message from its start, or what comes `after` a position; 204 when nothing is running',
+    access: { ...threadReader, ...later },
+    query: chatStreamQuery,
+    answers: { 200: stream, 204: null },
+  }),
+  messages: operation({
+    id: 'aiSdkMessages',
+    method: 'GET',
+    path: '/v1/ui/ai-sdk/{agent}/{chatId}',
+    tag,
+    summary: 'The messages of a chat, for `useChat({messages})`',
+    access: { ...threadReader, ...later },
+    answers: { 200: chatHistory },
+  }),
+  stop: operation({
+    id: 'aiSdkStop',
+    method: 'POST',
+    path: '/v1/ui/ai-sdk/{agent}/{chatId}/stop',
+    tag,
+    summary: 'Stop the answer; to close the stream stops nothing',
+    access: { ...talker, ...later },
+    answers: { 202: accepted },
+  }),
+};

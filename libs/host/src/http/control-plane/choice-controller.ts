@@ -1,0 +1,77 @@
+import type { Ingress, RequestOrigin } from '@dormouse/runtime';
+import { Controller, Inject } from '@nestjs/common';
+import { choiceOperations } from '../../api/choices.ts';
+import { pageOf } from '../../api/field.ts';
+import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
+import { type Reply, reply } from '../data-plane/reply.ts';
+import { mayOpen } from '../door/caller.ts';
+import { problemOfRefusal, unwrap } from '../problems/problem.ts';
+import { givenAnswer } from './given-answer.ts';
+import { INGRESS } from './tokens.ts';
+
+type Operations = typeof choiceOperations;
+type Decision = Call<Operations['batch']>['body']['decisions'][number];
+
+interface Outcome {
+  readonly id: string;
+  readonly status: number;
+  readonly code?: string;
+}
+
+@Controller()
+export class ChoiceController {
+  private readonly ingress: Ingress;
+
+  constructor(@Inject(INGRESS) ingress: Ingress) {
+    this.ingress = ingress;
+  }
+
+  @Operate(choiceOperations.list)
+  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+    const { status, kind, agent, thread } = query;
+    const filter = { status, ...(kind && { kind }), ...(agent && { agent }), ...(thread && { thread }) };
+    return reply(200, await this.ingress.inbox.list(tenant, filter, pageOf(query)));
+  }
+
+  @Operate(choiceOperations.answer)
+  async answer(
+    @OperationCall() { tenant, params, body, origin, caller, bytes }: Call<Operations['answer']>,
+  ): Promise<Reply> {
+    const answer = givenAnswer(body, caller, bytes);
+    await mayOpen(this.ingress, caller, unwrap(await this.ingress.inbox.threadOf(tenant, params.chc)));
+    return reply(202, unwrap(await this.ingress.inbox.answer(tenant, params.chc, answer, origin)));
+  }
+
+  @Operate(choiceOperations.batch)
+  async batch(@OperationCall() { body, origin, caller }: Call<Operations['batch']>): Promise<Reply> {
+    const entries = body.decisions.map((decision, place) => ({ ...decision, place }));
+    const outcomes: Outcome[] = [];
+    // Decisions about one choice are made in their order, those about others beside them.
+    const ofEach = [...Map.groupBy(entries, ({ id }) => id).values()].map(async (same) => {
+      for (const entry of same) outcomes[entry.place] = await this.decided(entry, originOf(origin, entry), caller.name);
+    });
+    await Promise.all(ofEach);
+    return reply(200, { data: outcomes });
+  }
+
+  private async decided(
+    { id, decision, reason }: Decision,
+    origin: RequestOrigin,
+    decidedBy: string,
+  ): Promise<Outcome> {
+    const answer = { answer: { answer: 'decision', decision }, reason, decidedBy } as const;
+    const outcome = await this.ingress.inbox.answer(origin.tenant, id, answer, origin);
+    if (outcome.ok) return { id, status: 202 };
+    const { status, code } = problemOfRefusal(outcome.refusal);
+    return { id, status, code };
+  }
+}
+
+/** Each decision is a request of its own: with the key of the batch, always the same one. */
+const originOf = (
+  origin: RequestOrigin,
+  { id, place }: { readonly id: string; readonly place: number },
+): RequestOrigin => ({
+  ...origin,
+  path: `${origin.path}/${place}/${id}`,
+});

@@ -1,0 +1,31 @@
+// The answer to a choice, from the body of a request.
+import { inexactNumberOf } from '@dormouse/json';
+import type { GivenAnswer } from '@dormouse/runtime';
+import type { Answer } from '@dormouse/thread';
+import type { z } from 'zod';
+import type { choiceAnswer } from '../../api/thread-details.ts';
+import type { Caller } from '../door/caller.ts';
+import { HttpProblem } from '../problems/problem.ts';
+
+type Body = z.output<typeof choiceAnswer>;
+
+/** `bytes`: the body as it came. @throws HttpProblem INVALID_BODY for a number that would reach the tool as another. */
+export function givenAnswer(body: Body, { name }: Caller, bytes: unknown): GivenAnswer {
+  const { reason, decided_by: decidedBy, arguments: edited, arguments_hash: argumentsHash } = body;
+  if (edited !== undefined && bytes instanceof Uint8Array) refuseInexact(bytes);
+  return { answer: answerOf(body), reason, decidedBy: decidedBy ?? name, arguments: edited, argumentsHash };
+}
+
+function refuseInexact(bytes: Uint8Array): void {
+  if (inexactNumberOf(new TextDecoder().decode(bytes), 'arguments') === null) return;
+  const detail = 'has a number that cannot be passed on exactly; send it as a string if the tool takes one';
+  throw new HttpProblem('INVALID_BODY', 'The arguments cannot be sent.', {
+    errors: [{ pointer: '/arguments', detail }],
+  });
+}
+
+/** Exactly one of the three is set. */
+function answerOf({ decision, selected }: Body): Answer {
+  if (decision !== undefined) return { answer: 'decision', decision };
+  return selected === undefined ? { answer: 'dismiss' } : { answer: 'selected', selected };
+}

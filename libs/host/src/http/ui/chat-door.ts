@@ -1,0 +1,67 @@
+// What the doors of all page protocols share: whose chat it is, and how an answer is streamed.
+//
+// Invariants:
+//   U1. A disconnect stops nothing: the answer goes on in the thread.
+//   U2. A key opens the thread of a chat; a token finds only one that is there, and that it opens.
+import type { ThreadKey } from '@dormouse/ports';
+import type { Ingress, Watched } from '@dormouse/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Caller, type Doorkeeper, mayOpen } from '../door/caller.ts';
+import { unwrap } from '../problems/problem.ts';
+import { whileGranted } from '../stream/event-route.ts';
+import { writeTexts } from '../stream/event-stream.ts';
+import type { StreamSeats } from '../stream/stream-seats.ts';
+
+export interface UiRouteDeps {
+  readonly ingress: Ingress;
+  readonly doorkeeper: Doorkeeper;
+  readonly seats: StreamSeats;
+  readonly stopping: AbortSignal;
+}
+
+/** (U2) @throws HttpProblem */
+export async function chatThread(
+  { ingress }: UiRouteDeps,
+  caller: Caller,
+  { agent, chatId }: { readonly agent: string; readonly chatId: string },
+  opens: boolean,
+): Promise<ThreadKey> {
+  const { chats } = ingress;
+  const name = { tenant: caller.tenant, agent, chatId };
+  const key = unwrap(await (opens && caller.only === null ? chats.open(name) : chats.find(name)));
+  await mayOpen(ingress, caller, key.thread);
+  return key;
+}
+
+/** Aborts when the reader leaves; to be called before the first await. (event-route E3) */
+export function readerOf(reply: FastifyReply): AbortController {
+  const reader = new AbortController();
+  reply.raw.once('close', () => reader.abort('gone'));
+  return reader;
+}
+
+export interface Streaming {
+  readonly caller: Caller;
+  readonly key: ThreadKey;
+  readonly after: number;
+  readonly reader: AbortController;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** (U1) `encode` gives the text of what the thread does, to the end of the answer. */
+export function streamAnswer(
+  deps: UiRouteDeps,
+  { caller, key, after, reader, headers = {} }: Streaming,
+  encode: (frames: AsyncIterable<Watched>) => AsyncIterable<string>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return deps.seats.seated(key.tenant, () =>
+    whileGranted(deps, caller.only, reader, async (signal) => {
+      const frames = unwrap(await deps.ingress.chats.watch(key, after, signal));
+      reply.hijack();
+      if (!reader.signal.aborted) await writeTexts(reply.raw, request.id, encode(frames), reader, { headers });
+      return reply;
+    }),
+  );
+}
