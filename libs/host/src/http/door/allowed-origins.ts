@@ -8,12 +8,14 @@
 export interface AllowedOrigins {
   /** Whether a header `Origin` of this value is listed. */
   allows(origin: string): boolean;
+  /** The entries as they were set: the console shows them. */
+  readonly listed: readonly string[];
 }
 
 export const allowedOriginsSetting = 'DORMOUSE_ALLOWED_ORIGINS';
 
 /** CORS is off until origins are listed. */
-export const noOrigins: AllowedOrigins = { allows: () => false };
+export const noOrigins: AllowedOrigins = { allows: () => false, listed: [] };
 
 export interface OriginsReading {
   readonly origins: AllowedOrigins;
@@ -40,7 +42,7 @@ export function parseAllowedOrigins(text: string): OriginsReading {
     const parts = partsOf(origin);
     return parts !== null && below.some((each) => each.frame === parts.frame && parts.host.endsWith(each.suffix));
   };
-  return { origins: { allows: (origin) => whole.has(origin) || isBelow(origin) }, problems };
+  return { origins: { allows: (origin) => whole.has(origin) || isBelow(origin), listed: entries }, problems };
 }
 
 const notAnOrigin = 'is no origin, such as https://app.example.com or https://*.example.com';

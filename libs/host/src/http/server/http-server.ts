@@ -71,8 +71,6 @@ export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   readonly consoleDir?: string | null;
   /** The address that browsers use, without a slash at the end. Null: the one that a request went to. Default: null. */
   readonly publicUrl?: string | null;
-  /** Origins whose pages may use the API, as they are set: the console shows them. Default: none. */
-  readonly shownOrigins?: readonly string[];
   /** Answers /metrics here; null where the operations port does, or metrics are off. Default: null. */
   readonly metricsText?: (() => Promise<string>) | null;
 }
@@ -182,9 +180,9 @@ async function noOtherBody(payload: IncomingMessage, room: BodyRoom): Promise<un
 }
 
 async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): Promise<void> {
-  const { callbacks, logger, room, ingress, consoleDir = null, publicUrl = null, shownOrigins = [] } = parts;
+  const { callbacks, logger, room, ingress, consoleDir = null, publicUrl = null, origins = noOrigins } = parts;
   const site = { isSecure: publicUrl?.startsWith('https:') === true };
-  const pages = { ...parts, sessions: ingress.sessions, site, consoleDir, consoleUrl: publicUrl, shownOrigins };
+  const pages = { ...parts, sessions: ingress.sessions, site, consoleDir, consoleUrl: publicUrl, shownOrigins: origins.listed };
   await server.register((plain, _, done) => {
     plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
     registerMessageRoute(plain, parts);
