@@ -12,7 +12,6 @@ export { ask };
 
 export type WaitingOn = Schemas['WaitingOn'];
 export type ToolCall = Schemas['ToolCall'];
-export type ToolServer = Schemas['ToolServer'];
 export type Turn = Schemas['Turn'];
 export type Step = Schemas['Step'];
 

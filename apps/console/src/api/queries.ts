@@ -58,21 +58,21 @@ export const threadAt = (thread: string, at?: number) =>
     queryKey: ['thread', thread, at ?? 'now'],
     queryFn: () =>
       ask(
-        api.GET('/v1/threads/{thread}', {
-          params: { path: { thread }, query: at === undefined ? {} : { at: String(at) } },
+        api.GET('/v1/threads/{id}', {
+          params: { path: { id: thread }, query: at === undefined ? {} : { at: String(at) } },
         }),
       ) as Promise<Schemas['Thread']>,
     placeholderData: keepPreviousData,
     ...(at === undefined ? { refetchInterval: slowMs } : { staleTime: Number.POSITIVE_INFINITY }),
   });
 
-const path = (thread: string) => ({ params: { path: { thread } } });
+const path = (id: string) => ({ params: { path: { id } } });
 
 export const toolCalls = (thread: string) =>
   queryOptions({
     queryKey: ['calls', thread],
     queryFn: () =>
-      ask(api.GET('/v1/threads/{thread}/tool-calls', { params: { path: { thread }, query: { limit: '200' } } })),
+      ask(api.GET('/v1/threads/{id}/tool-calls', { params: { path: { id: thread }, query: { limit: '200' } } })),
     refetchInterval: slowMs,
   });
 
@@ -82,8 +82,8 @@ export const turns = (thread: string) =>
     queryFn: () =>
       whole((query) =>
         ask(
-          api.GET('/v1/threads/{thread}/lineage', {
-            params: { path: { thread }, query: { limit: '200', ...after(query) } },
+          api.GET('/v1/threads/{id}/lineage', {
+            params: { path: { id: thread }, query: { limit: '200', ...after(query) } },
           }),
         ),
       ),
@@ -96,21 +96,21 @@ export const messages = (thread: string) =>
   queryOptions({
     queryKey: ['messages', thread],
     queryFn: () =>
-      ask(api.GET('/v1/threads/{thread}/messages', { params: { path: { thread }, query: { limit: '100' } } })),
+      ask(api.GET('/v1/threads/{id}/messages', { params: { path: { id: thread }, query: { limit: '100' } } })),
     refetchInterval: liveMs * 2,
   });
 
 export const children = (thread: string) =>
   queryOptions({
     queryKey: ['children', thread],
-    queryFn: () => ask(api.GET('/v1/threads/{thread}/children', path(thread))),
+    queryFn: () => ask(api.GET('/v1/threads/{id}/children', path(thread))),
     refetchInterval: slowMs,
   });
 
 export const schedules = (thread: string) =>
   queryOptions({
     queryKey: ['schedules', thread],
-    queryFn: () => ask(api.GET('/v1/threads/{thread}/schedules', path(thread))),
+    queryFn: () => ask(api.GET('/v1/threads/{id}/schedules', path(thread))),
     refetchInterval: slowMs,
   });
 
@@ -134,7 +134,7 @@ export const agentVersion = (agent: string, version: number) =>
   queryOptions({
     queryKey: ['agent', agent, version],
     queryFn: () =>
-      ask(api.GET('/v1/agents/{agent}/versions/{version}', { params: { path: { agent, version: String(version) } } })),
+      ask(api.GET('/v1/agents/{name}/versions/{n}', { params: { path: { name: agent, n: String(version) } } })),
     staleTime: Number.POSITIVE_INFINITY,
   });
 
@@ -144,21 +144,12 @@ export const toolServers = queryOptions({
   refetchInterval: slowMs,
 });
 
-export interface Health {
-  readonly state: string;
-  readonly discovery_age_s?: number | null;
-  readonly ack_ms?: { readonly p50: number | null; readonly p99: number | null };
-  readonly callback_ms?: { readonly p50: number | null; readonly p99: number | null };
-  readonly errors?: Readonly<Record<string, number>>;
-  readonly breaker?: string;
-  readonly oldest_open_call?: string | null;
-}
+export type ToolServerDetails = Schemas['ToolServerDetails'];
 
 export const toolServer = (name: string) =>
   queryOptions({
     queryKey: ['tool-server', name],
-    queryFn: () =>
-      send<Schemas['ToolServer'] & { readonly health?: Health }>('GET', `/v1/tool-servers/${encodeURIComponent(name)}`),
+    queryFn: () => ask(api.GET('/v1/tool-servers/{name}', { params: { path: { name } } })),
     refetchInterval: slowMs,
   });
 
@@ -171,7 +162,7 @@ export const parkedThreads = queryOptions({
 export const parkedThread = (thread: string) =>
   queryOptions({
     queryKey: ['parked', thread],
-    queryFn: () => ask(api.GET('/v1/parked/{thread}', path(thread))),
+    queryFn: () => ask(api.GET('/v1/parked/{thread}', { params: { path: { thread } } })),
     refetchInterval: slowMs,
   });
 

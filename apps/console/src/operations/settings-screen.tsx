@@ -113,7 +113,7 @@ function Secrets(): ReactElement {
               className="button danger-button"
               onClick={() =>
                 attempt(`${name} is deleted`, () =>
-                  ask(api.DELETE('/v1/secrets/{secret}', { params: { path: { secret: name } } })),
+                  ask(api.DELETE('/v1/secrets/{name}', { params: { path: { name } } })),
                 )
               }
             >
@@ -136,7 +136,7 @@ function SetSecret(): ReactElement {
     const body = { value, origins: origin.split(/[\s,]+/).filter((each) => each !== '') };
     attempt(
       `${name} is set`,
-      () => ask(api.PUT('/v1/secrets/{secret}', { params: { path: { secret: name } }, body })),
+      () => ask(api.PUT('/v1/secrets/{name}', { params: { path: { name } }, body })),
       () => setValue(''),
     );
   };
@@ -218,7 +218,7 @@ function Keys(): ReactElement {
               className="button danger-button"
               onClick={() =>
                 attempt(`${keyName} is revoked`, () =>
-                  ask(api.DELETE('/v1/api-keys/{key}', { params: { path: { key: id } } })),
+                  ask(api.DELETE('/v1/api-keys/{id}', { params: { path: { id } } })),
                 )
               }
             >

@@ -83,8 +83,8 @@ export function WaitingScreen(): ReactElement {
                   onClick={() =>
                     attempt('The subscription is cancelled', () =>
                       ask(
-                        api.POST('/v1/threads/{thread}/subscriptions/{call}/cancel', {
-                          params: { path: { thread: thread.id, call } },
+                        api.POST('/v1/threads/{id}/subscriptions/{call}/cancel', {
+                          params: { path: { id: thread.id, call } },
                         }),
                       ),
                     )
@@ -115,8 +115,8 @@ export function WaitingScreen(): ReactElement {
                   onClick={() =>
                     attempt('The schedule is removed', () =>
                       ask(
-                        api.DELETE('/v1/threads/{thread}/schedules/{schedule}', {
-                          params: { path: { thread: row.id, schedule: id } },
+                        api.DELETE('/v1/threads/{id}/schedules/{schedule}', {
+                          params: { path: { id: row.id, schedule: id } },
                         }),
                       ),
                     )

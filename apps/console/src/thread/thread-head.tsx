@@ -74,16 +74,15 @@ function ThreadActions(): ReactElement {
   const [isClosing, setClosing] = useState(false);
   const { id } = thread;
   const status = state.status ?? thread.status;
-  const path = { params: { path: { thread: id } } };
+  const path = { params: { path: { id } } };
   const interrupt = (): void =>
-    attempt('The turn is being stopped', () => ask(api.POST('/v1/threads/{thread}/interrupt', { ...path, body: {} })));
-  const retry = (): void =>
-    attempt('The model is asked again', () => ask(api.POST('/v1/threads/{thread}/retry', path)));
+    attempt('The turn is being stopped', () => ask(api.POST('/v1/threads/{id}/interrupt', { ...path, body: {} })));
+  const retry = (): void => attempt('The model is asked again', () => ask(api.POST('/v1/threads/{id}/retry', path)));
   const refresh = (): void =>
     attempt('The tool servers are asked for their tools', () =>
-      ask(api.POST('/v1/threads/{thread}/toolsets/refresh', path)),
+      ask(api.POST('/v1/threads/{id}/toolsets/refresh', path)),
     );
-  const close = (): void => attempt('The thread is closed', () => ask(api.POST('/v1/threads/{thread}/close', path)));
+  const close = (): void => attempt('The thread is closed', () => ask(api.POST('/v1/threads/{id}/close', path)));
   const isOpen = status !== 'closed' && at === undefined;
   const actions: readonly MenuAction[] = [
     { id: 'retry', label: 'Ask the model again (retry)', isDisabled: !isOpen, run: retry },

@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
-import { api, ask, type ToolServer } from '../api/client.ts';
-import { queries, toolServer, type Health } from '../api/queries.ts';
+import { api, ask } from '../api/client.ts';
+import { queries, toolServer, type ToolServerDetails } from '../api/queries.ts';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { durationText } from '../elements/duration.ts';
 import { plainLine, plainText } from '../elements/plain-text.ts';
@@ -23,21 +23,19 @@ export function ToolServerScreen(): ReactElement {
   return <Server key={serverName} server={data} />;
 }
 
-function Server({ server }: { readonly server: ToolServer & { readonly health?: Health } }): ReactElement {
+function Server({ server }: { readonly server: ToolServerDetails }): ReactElement {
   const { name, paused, base_url: url, health } = server;
-  const path = { params: { path: { server: name } } };
+  const path = { params: { path: { name } } };
   const probe = useQuery({
     queryKey: ['probe', name],
-    queryFn: () => ask(api.POST('/v1/tool-servers/{server}/probe', path)),
+    queryFn: () => ask(api.POST('/v1/tool-servers/{name}/probe', path)),
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
   });
   const again = (): void => void queries.invalidateQueries({ queryKey: ['probe', name] });
   const toggle = (): void =>
     attempt(paused ? `${name} is resumed` : `${name} is paused`, () =>
-      ask(
-        paused ? api.POST('/v1/tool-servers/{server}/resume', path) : api.POST('/v1/tool-servers/{server}/pause', path),
-      ),
+      ask(paused ? api.POST('/v1/tool-servers/{name}/resume', path) : api.POST('/v1/tool-servers/{name}/pause', path)),
     );
   useActions('tool-server', [
     { id: 'probe', label: `Probe ${name}`, run: again },
@@ -81,7 +79,7 @@ function Server({ server }: { readonly server: ToolServer & { readonly health?: 
             <dd>{server.pinned_sha256 === null ? 'no' : <code>{server.pinned_sha256}</code>}</dd>
           </div>
         </dl>
-        {health === undefined ? null : <HealthCard health={health} />}
+        <HealthCard health={health} />
         {probe.error === null ? null : <Failed error={probe.error} again={again} />}
         {probe.data === undefined ? (
           probe.error === null ? (
@@ -109,10 +107,9 @@ function Server({ server }: { readonly server: ToolServer & { readonly health?: 
   );
 }
 
-function HealthCard({ health }: { readonly health: Health }): ReactElement {
-  const { state, breaker, ack_ms: ack, callback_ms: callback, errors = {}, oldest_open_call: oldest } = health;
-  const ms = (value: number | null | undefined): string =>
-    value === null || value === undefined ? '–' : durationText(value);
+function HealthCard({ health }: { readonly health: ToolServerDetails['health'] }): ReactElement {
+  const { state, breaker, ack_ms: ack, callback_ms: callback, errors, oldest_open_call: oldest } = health;
+  const ms = (value: number | null): string => (value === null ? '–' : durationText(value));
   return (
     <section className="card numbers" aria-label="Health">
       <p>
@@ -122,24 +119,24 @@ function HealthCard({ health }: { readonly health: Health }): ReactElement {
             {state}
           </span>
         </strong>
-        <span className="quiet">breaker {breaker ?? 'unknown'}</span>
+        <span className="quiet">breaker {breaker.replaceAll('_', ' ')}</span>
       </p>
       <p>
         <span className="quiet">Acknowledged in</span>
-        <strong>{ms(ack?.p50)}</strong>
-        <span className="quiet">p99 {ms(ack?.p99)}</span>
+        <strong>{ms(ack.p50)}</strong>
+        <span className="quiet">p99 {ms(ack.p99)}</span>
       </p>
       <p>
         <span className="quiet">Called back after</span>
-        <strong>{ms(callback?.p50)}</strong>
-        <span className="quiet">p99 {ms(callback?.p99)}</span>
+        <strong>{ms(callback.p50)}</strong>
+        <span className="quiet">p99 {ms(callback.p99)}</span>
       </p>
       <p>
         <span className="quiet">Errors in the last hour</span>
-        <strong>{errors['1h'] ?? 0}</strong>
-        <span className="quiet">{errors['24h'] ?? 0} in a day</span>
+        <strong>{errors['1h']}</strong>
+        <span className="quiet">{errors['24h']} in a day</span>
       </p>
-      {oldest === null || oldest === undefined ? null : (
+      {oldest === null ? null : (
         <p>
           <span className="quiet">Oldest open call</span>
           <code>{oldest}</code>

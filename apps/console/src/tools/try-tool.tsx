@@ -29,7 +29,7 @@ export function TryTool({ server, tool }: { readonly server: string; readonly to
     setFailure(null);
     setResult(null);
     try {
-      setResult(await ask(api.POST('/v1/tool-servers/{server}/try', { params: { path: { server } }, body })));
+      setResult(await ask(api.POST('/v1/tool-servers/{name}/try', { params: { path: { name: server } }, body })));
     } catch (error) {
       setFailure(error);
     } finally {

@@ -142,9 +142,9 @@ function CallDetails({
   const { thread, at } = useThreadView();
   const { data } = useQuery(toolCalls(thread.id));
   const call = data?.data.find((each) => each.tool_call_id === id);
-  const path = { params: { path: { thread: thread.id, call: id } } };
+  const path = { params: { path: { id: thread.id, call: id } } };
   const cancel = (): void =>
-    attempt('The call is cancelled', () => ask(api.POST('/v1/threads/{thread}/tool-calls/{call}/cancel', path)));
+    attempt('The call is cancelled', () => ask(api.POST('/v1/threads/{id}/tool-calls/{call}/cancel', path)));
   return (
     <div className="call-details stack">
       <JsonView value={given} label="Arguments" />

@@ -22,7 +22,7 @@ export function Composer(): ReactElement | null {
     setSending(true);
     setFailure(null);
     try {
-      await ask(api.POST('/v1/threads/{thread}/messages', { params: { path: { thread: thread.id } }, body: { text } }));
+      await ask(api.POST('/v1/threads/{id}/messages', { params: { path: { id: thread.id } }, body: { text } }));
       forget();
     } catch (error) {
       setFailure(problemText(error));

@@ -4,19 +4,11 @@
 //   L1. The last chunk is loaded first; the stream goes on behind it, so no event is missed or shown twice.
 //   L2. Frames are shown at most once per animation frame, however many come.
 //   L3. After a lost connection open questions, logins and views are forgotten: the stream sends them again.
-//   L4. A new attempt replaces the draft of the one before, and a recorded completion removes it.
-import { ApiProblem, isEvent, type Delta, type Retrying, type StreamFrame, type ThreadEvent } from '@dormouse/client';
+//   L4. A recorded completion removes its draft.
+import { ApiProblem, isEvent, type Retrying, type StreamFrame, type ThreadEvent } from '@dormouse/client';
 import { api, ask, client, type Question, type WaitingOn } from '../../api/client.ts';
+import { type Draft, withDelta } from './draft.ts';
 import { chunkOf, createEventLog, type EventLog } from './event-log.ts';
-
-export interface Draft {
-  readonly completionId: string;
-  readonly attempt: number;
-  readonly text: string;
-  readonly reasoning: string;
-  /** By index of the call. */
-  readonly toolInputs: readonly string[];
-}
 
 export interface Login {
   readonly toolCallId: string;
@@ -59,7 +51,7 @@ const nothing: LiveState = {
 export function createLiveThread(thread: string, position: number): LiveThread {
   const load = async (after: number, limit: number): Promise<readonly ThreadEvent[]> => {
     const query = { after: String(after), limit: String(limit) };
-    const answer = await ask(api.GET('/v1/threads/{thread}/events', { params: { path: { thread }, query } }));
+    const answer = await ask(api.GET('/v1/threads/{id}/events', { params: { path: { id: thread }, query } }));
     return answer.data;
   };
   const log = createEventLog(load, position);
@@ -154,23 +146,3 @@ function afterEvent(state: LiveState, event: ThreadEvent): Partial<LiveState> {
     };
   return {};
 }
-
-/** (L4) */
-export function withDelta(drafts: readonly Draft[], delta: Delta): readonly Draft[] {
-  const { completion_id: completionId, attempt, kind, index, offset, text } = delta;
-  const known = drafts.find((draft) => draft.completionId === completionId);
-  if (known !== undefined && known.attempt > attempt) return drafts;
-  const empty: Draft = { completionId, attempt, text: '', reasoning: '', toolInputs: [] };
-  const before = known?.attempt === attempt ? known : empty;
-  const spliced = (so: string): string => so.slice(0, offset) + text;
-  const next: Draft =
-    kind === 'tool_input'
-      ? { ...before, toolInputs: withInput(before.toolInputs, index, spliced(before.toolInputs[index] ?? '')) }
-      : { ...before, [kind]: spliced(before[kind]) };
-  return known === undefined ? [...drafts, next] : drafts.map((draft) => (draft === known ? next : draft));
-}
-
-const withInput = (inputs: readonly string[], index: number, text: string): readonly string[] =>
-  Array.from({ length: Math.max(inputs.length, index + 1) }, (_, place) =>
-    place === index ? text : (inputs[place] ?? ''),
-  );

@@ -73,8 +73,8 @@ function Subscriptions(): ReactElement | null {
               onClick={() =>
                 attempt('The subscription is cancelled', () =>
                   ask(
-                    api.POST('/v1/threads/{thread}/subscriptions/{call}/cancel', {
-                      params: { path: { thread: thread.id, call } },
+                    api.POST('/v1/threads/{id}/subscriptions/{call}/cancel', {
+                      params: { path: { id: thread.id, call } },
                     }),
                   ),
                 )

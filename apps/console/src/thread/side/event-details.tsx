@@ -53,9 +53,7 @@ function ForkButton({ position }: { readonly position: number }): ReactElement {
     try {
       // oxlint-disable-next-line unicorn/no-thenable -- the API’s own name
       const body = { position, then };
-      const { id } = await ask(
-        api.POST('/v1/threads/{thread}/fork', { params: { path: { thread: thread.id } }, body }),
-      );
+      const { id } = await ask(api.POST('/v1/threads/{id}/fork', { params: { path: { id: thread.id } }, body }));
       await navigate({ to: '/threads/$threadId', params: { threadId: id }, search: { beside: thread.id } });
     } catch (error) {
       say('error', problemText(error));
