@@ -1,7 +1,7 @@
 // What `npm test` runs: the build, then lint, unused files and packages, format, types and 2 000 simulated universes,
 // two at a time and cached by Nx, then every spec, those of the console in a browser, then those that need a real Kafka,
-// MongoDB-compatible server and Redis (test/services starts them). The last lines name the slowest specs, how long each part took and what failed;
-// the very last is the verdict.
+// MongoDB-compatible server and Redis (test/services starts them). The last lines name the slowest specs, how long each
+// part took and what failed; the very last is the verdict.
 //
 //   node tools/test.mjs                   everything
 //   node tools/test.mjs <vitest filter>   only these, e.g. libs/thread, test/cluster or test/architecture -t cycle;
