@@ -1,0 +1,116 @@
+// The inbox over all threads: by keyboard, several at once, with a reason, with edited arguments.
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { cleanUp } from '../e2e/standalone-process.ts';
+import { type ConsoleSystem, findBrowser, startConsole } from './browser.ts';
+import { scripted, talked } from './conversations.ts';
+
+const found = await findBrowser();
+let system: ConsoleSystem;
+beforeAll(async () => {
+  if (found.available) system = await startConsole();
+});
+afterAll(async () => {
+  if (found.available) await system.stop();
+  await cleanUp();
+});
+beforeEach((context) => {
+  if (!found.available) context.skip(found.reason);
+});
+
+/** The answers in a thread's log, in order. */
+async function answersOf(thread: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const { json } = await system.standalone.request('GET', `/v1/threads/${thread}/events?limit=200`);
+  return json.data.filter(({ type }: { readonly type: string }) => type === 'choice_settled');
+}
+
+/** The row of a thread's question, with the focus. */
+async function focused(page: Page, thread: string): Promise<void> {
+  const row = page.locator('.inbox-row').filter({ has: page.locator(`a[href="/threads/${thread}"]`) });
+  await row.first().focus();
+}
+
+describe('the inbox', () => {
+  it('allows with A and denies with D, and counts what is left', async () => {
+    const [one, other] = [
+      await talked(system.standalone, 'Delete everything.'),
+      await talked(system.standalone, 'Delete everything.'),
+    ];
+    const { page, context, expectClean } = await system.open('/inbox');
+    await focused(page, one);
+    await page.keyboard.press('a');
+    await expect.poll(() => answersOf(one)).toMatchObject([{ decision: 'allow' }]);
+    await focused(page, other);
+    await page.keyboard.press('d');
+    await expect.poll(() => answersOf(other)).toMatchObject([{ decision: 'deny' }]);
+    await page.getByText('Nothing waits for you').waitFor();
+    expectClean();
+    await context.close();
+  });
+
+  it('answers those that are marked together, with one reason', async () => {
+    const threads = [
+      await talked(system.standalone, 'Delete everything.'),
+      await talked(system.standalone, 'Delete everything.'),
+    ];
+    const { page, context, expectClean } = await system.open('/inbox');
+    for (const thread of threads) {
+      await focused(page, thread);
+      await page.keyboard.press('x');
+    }
+    const marked = page.getByRole('region', { name: 'Marked approvals' });
+    await marked.getByText('2 marked').waitFor();
+    await marked.getByLabel('Reason').fill('not on a Friday');
+    await marked.getByRole('button', { name: 'Deny all' }).click();
+    for (const thread of threads)
+      await expect.poll(() => answersOf(thread)).toMatchObject([{ decision: 'deny', reason: 'not on a Friday' }]);
+    expectClean();
+    await context.close();
+  });
+
+  it('allows with other arguments, which the log notes', async () => {
+    const script = [[{ tool_call: { name: 'weather', arguments: { city: 'Oslo' } } }]];
+    await system.standalone.request('POST', '/v1/agents', {
+      name: 'careful',
+      model: { provider: 'scripted', parameters: { script } },
+      tool_servers: ['example-tools'],
+      policies: { approve: { mode: 'all' } },
+    });
+    const { json } = await system.standalone.request('POST', '/v1/threads', {
+      agent: 'careful',
+      message: { text: 'go on' },
+    });
+    const { page, context, expectClean } = await system.open('/inbox');
+    await focused(page, json.id);
+    await page.keyboard.press('e');
+    const text = page.getByLabel('Arguments, edited before allowing');
+    await text.fill('{ "city": ');
+    expect(await page.getByRole('button', { name: 'Allow as edited' }).isDisabled()).toBe(true);
+    await text.fill('{ "city": "Rome" }');
+    await page.getByRole('button', { name: 'Allow as edited' }).click();
+    await expect.poll(() => answersOf(json.id)).toMatchObject([{ decision: 'allow', edited: true }]);
+    await page.goto(`${system.standalone.url}/threads/${json.id}`);
+    await page.getByText('Rome, Italy').first().waitFor();
+    expectClean();
+    await context.close();
+  });
+
+  it('takes the choice of a tool, and leads a login to its thread', async () => {
+    const chosen = await scripted(system.standalone, 'deployer', [
+      [{ tool_call: { name: 'deploy', arguments: { service: 'api', environment: 'production' } } }],
+    ]);
+    const login = await scripted(system.standalone, 'planner', [
+      [{ tool_call: { name: 'connect_calendar', arguments: {} } }],
+    ]);
+    const { page, context, expectClean } = await system.open('/inbox?kind=tool');
+    await page.getByRole('button', { name: 'Deploy api to production now', exact: true }).click();
+    await expect.poll(() => answersOf(chosen)).toMatchObject([{ selected: 0 }]);
+    await page.getByRole('button', { name: 'logins' }).click();
+    await page.getByRole('link', { name: 'Log in at its thread' }).click();
+    await expect.poll(() => page.url()).toContain(login);
+    const link = page.getByRole('link', { name: /^Log in at 127\.0\.0\.1/ });
+    expect(await link.getAttribute('href')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\//);
+    expectClean();
+    await context.close();
+  });
+});
