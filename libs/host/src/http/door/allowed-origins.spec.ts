@@ -26,6 +26,12 @@ describe('allowed origins', () => {
   ])('judges %s', (origin, allowed) => {
     const { origins, problems } = parseAllowedOrigins(list);
     expect(problems).toEqual([]);
+    expect(origins.listed).toEqual(
+      list
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ''),
+    );
     expect(origins.allows(origin)).toBe(allowed);
   });
 
