@@ -182,7 +182,14 @@ async function noOtherBody(payload: IncomingMessage, room: BodyRoom): Promise<un
 async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): Promise<void> {
   const { callbacks, logger, room, ingress, consoleDir = null, publicUrl = null, origins = noOrigins } = parts;
   const site = { isSecure: publicUrl?.startsWith('https:') === true };
-  const pages = { ...parts, sessions: ingress.sessions, site, consoleDir, consoleUrl: publicUrl, shownOrigins: origins.listed };
+  const pages = {
+    ...parts,
+    sessions: ingress.sessions,
+    site,
+    consoleDir,
+    consoleUrl: publicUrl,
+    shownOrigins: origins.listed,
+  };
   await server.register((plain, _, done) => {
     plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
     registerMessageRoute(plain, parts);
