@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { eventsOf, openThread, say, scriptedAgent, untilStatus } from './conversation.ts';
@@ -136,15 +136,24 @@ describe('a standalone process', () => {
     await again.stop('SIGKILL');
   });
 
-  it('refuses a port that is taken', async () => {
+  it('refuses a port that is taken, and leaves no data directory', async () => {
     const port = await freePort();
     const other = createServer().listen(port, '127.0.0.1');
-    const { code, output } = await failedStart(['--data', await scratchDirectory(), '--port', String(port)]);
-    other.close();
+    const directory = join(await scratchDirectory(), 'not', 'yet');
+    const { code, output } = await failedStart(['--data', directory, '--port', String(port)]);
     expect(code).toBe(1);
     expect(output).toContain(`port ${port} is in use`);
     expect(output).toContain('--port');
     clear(output);
+    const unhealthy = await failedStart(['--data', directory, '--port', '0', '--health-port', String(port)]);
+    other.close();
+    expect(unhealthy).toMatchObject({ code: 1, output: expect.stringContaining('--health-port') });
+    for (const args of [
+      ['--host', '192.0.2.1', '--port', '0'],
+      ['--log-level', 'loud'],
+    ])
+      expect((await failedStart(['--data', directory, ...args])).code).toBe(1);
+    expect(existsSync(dirname(directory))).toBe(false);
   });
 
   it('refuses a data directory that another process uses', async () => {

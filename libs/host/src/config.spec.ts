@@ -87,6 +87,12 @@ describe('settings', () => {
     const text = help.ok === 'help' ? help.text : '';
     expect(text).toMatch(/DORMOUSE_PORT, --port \[7420\]\n\s+port of the client API/);
     expect(text).not.toMatch(/undefined/);
+    const [own = '', ofCluster = ''] = text.split(/^Of a cluster only.*$/m);
+    expect(own).toMatch(/DORMOUSE_DATA_DIR[^]*DORMOUSE_EXAMPLE_TOOLS/);
+    expect(own).not.toMatch(/DORMOUSE_(KAFKA|MONGO|REDIS|MASTER_KEY)/);
+    for (const name of ['KAFKA_BROKERS', 'MONGO_URL', 'REDIS_TLS_KEY_FILE', 'MASTER_KEY'])
+      expect(ofCluster).toContain(`DORMOUSE_${name}, --`);
+    expect(ofCluster).not.toMatch(/DORMOUSE_(PORT|HOST)\b/);
   });
 
   it.each([

@@ -339,7 +339,7 @@ export function metricsPushOf(environment: NodeJS.ProcessEnv = process.env): Met
 }
 
 /** Variables of the CLI and of tests that share the prefix. */
-const foreignVariables = new Set(['DORMOUSE_URL', 'DORMOUSE_KEY']);
+const foreignVariables = new Set(['DORMOUSE_URL', 'DORMOUSE_KEY', 'DORMOUSE_PROFILE']);
 
 function unknownVariables(environment: NodeJS.ProcessEnv): readonly string[] {
   const unknown = Object.keys(environment).filter(
@@ -379,13 +379,30 @@ function nameOf(setting: PropertyKey | undefined, flags: Readonly<Record<string,
 
 const flagOf = (name: string): string => `--${name.toLowerCase().replaceAll('_', '-')}`;
 
+/** How the description of a setting begins that one process alone does not use. */
+const ofCluster = 'cluster: ';
+
 function helpText(): string {
-  const lines = Object.entries(settingsSchema.shape).map(([name, schema]) => {
+  const settings = Object.entries(settingsSchema.shape).map(([name, schema]) => {
     const standard = schema.safeParse(undefined);
     const shown = standard.success && standard.data !== undefined && standard.data !== '' ? ` [${standard.data}]` : '';
-    return `  ${prefix}${name}, ${flagOf(name)}${shown}\n      ${schema.meta()?.description ?? ''}`;
+    const about = schema.meta()?.description ?? '';
+    const isOfCluster = about.startsWith(ofCluster);
+    const words = isOfCluster ? about.slice(ofCluster.length) : about;
+    return { isOfCluster, text: `  ${prefix}${name}, ${flagOf(name)}${shown}\n      ${words}` };
   });
-  return `Settings: an environment variable, or a flag, which wins.\n\n${lines.join('\n')}\n`;
+  const textOf = (isOfCluster: boolean): string =>
+    settings.flatMap((setting) => (setting.isOfCluster === isOfCluster ? [setting.text] : [])).join('\n');
+  return `Settings: an environment variable, or a flag, which wins.
+
+${textOf(false)}
+
+Of a cluster only (one service per process; see README.md):
+
+${textOf(true)}
+
+Standard variables are read too: OTEL_…; in one process OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL.
+`;
 }
 
 function allowProblems(text: string, context: z.core.$RefinementCtx<string>): void {

@@ -187,6 +187,12 @@ describe('the demo model answers', () => {
     for (const tool of tools) expect(said).toContain(tool.name);
   });
 
+  it('with what the runtime offers, with or without a tool server', async () => {
+    const sleep = { name: 'sleep', description: 'Ends the turn. It goes on later.', inputSchema: schema({}) };
+    for (const offered of [[sleep], [...tools, sleep]])
+      expect(textOf(await answer([user('Hello, how are you?')], offered))).toContain('- sleep: Ends the turn.');
+  });
+
   it('in a few chunks, and the same again when it is asked again', async () => {
     const once = await answer([user('Hello')]);
     expect(once.filter((part) => part.part === 'text').length).toBeGreaterThan(2);

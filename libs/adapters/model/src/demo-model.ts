@@ -97,13 +97,20 @@ function eventBefore(seen: readonly ModelMessage[]): readonly ModelToolResult[] 
 const tokensOf = (results: readonly ModelToolResult[]): number =>
   results.reduce((sum, { content }) => sum + approximateTokens(plainText(content).length), 0);
 
+/** Everything that it is offered: what is not listed here would never be found. */
 function whatItCanDo(offered: readonly ToolDefinition[]): string {
   const tools = offered.filter(({ name }) => !isBuiltInToolName(name));
-  if (tools.length === 0)
-    return 'I am the demo model: I only match words to tools, and this agent has no tools. Give it a tool server, or choose another model provider.';
-  const list = tools.map((tool) => `- ${tool.name}: ${firstSentence(tool.description)}`).join('\n');
-  return `I am the demo model: I only match words to tools. I can use:\n${list}\nTry naming one of them, with a place, a number or a "quoted text" where it needs one.`;
+  const own = offered.filter(({ name }) => isBuiltInToolName(name));
+  const ofServers =
+    tools.length === 0
+      ? 'This agent has no tools of a tool server: give it one, or choose another model provider.'
+      : `I can use:\n${linesOf(tools)}`;
+  const ofRuntime = own.length === 0 ? '' : `\nWhat every agent can do:\n${linesOf(own)}`;
+  return `I am the demo model: I only match words to tools. ${ofServers}${ofRuntime}\nTry naming one of them, with a place, a number or a "quoted text" where it needs one.`;
 }
+
+const linesOf = (tools: readonly ToolDefinition[]): string =>
+  tools.map((tool) => `- ${tool.name}: ${firstSentence(tool.description)}`).join('\n');
 
 const firstSentence = (description: string): string =>
   /^.*?[.!?](?=\s|$)/s.exec(description.trim())?.[0] ?? description.trim();

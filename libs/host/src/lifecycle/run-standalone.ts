@@ -4,8 +4,8 @@
 //   R1. Start: stores, services, examples, then the door; nothing is accepted before everything that works on it runs.
 //   R2. Stop: the door first (no new connection, streams end, requests finish), then the services in order, then the
 //       stores; exit code 0. A later signal ends the process at once.
-//   R3. A start that fails lets go of what it holds, says what to do next, and exits with 1. A signal during the start
-//       ends it at once.
+//   R3. A start that fails lets go of what it holds, says what to do next, and exits with 1; when it could not listen,
+//       or the settings are wrong, no data directory is made. A signal during the start ends it at once.
 import 'reflect-metadata';
 import { metricServices } from '@dormouse/ports';
 import type { Service } from '@dormouse/runtime';
@@ -95,7 +95,8 @@ interface AppParts {
 async function start(config: Config, { startExampleTools, consoleDir }: AppParts, undo: Undo): Promise<string> {
   const logger = createJsonLogger(config.LOG_LEVEL, 'standalone');
   const dataDir = resolve(config.DATA_DIR);
-  const port = await resolvePort(config.HOST, config.PORT);
+  const port = await resolvePort(config.HOST, config.PORT); // (R3)
+  if (config.HEALTH_PORT !== undefined) await resolvePort(config.HOST, config.HEALTH_PORT);
   const url = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${port}`;
   const measured = await openProcessMetrics(config, metricServices, 'dormouse', logger);
   const platform = await openPlatform('standalone', config, logger, measured.metrics);
