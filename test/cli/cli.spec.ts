@@ -128,6 +128,19 @@ describe('a conversation by commands', () => {
     ]);
   });
 
+  it('begins with a demo model that lists everything the README uses', async () => {
+    const said = await ok('send', await open(), 'hello', '--wait');
+    const names = [...said.matchAll(/^- (\w+): /gm)].map(([, name = '']) => name);
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const messages = [...readme.matchAll(/"text": "((?:[^"\\]|\\.)*)"\}'/g)].map(([, text = '']) => text.toLowerCase());
+    expect(messages.length).toBeGreaterThan(6);
+    for (const message of messages)
+      expect(
+        names.filter((name) => name.split('_').every((word) => message.includes(word))),
+        message,
+      ).not.toEqual([]);
+  });
+
   it('reads the text from stdin, and only says that it was accepted without --wait', async () => {
     const thread = await open();
     const run = await runCli([...connectionFlags(at), 'send', thread, '-'], { input: 'roll a die' });
@@ -138,11 +151,15 @@ describe('a conversation by commands', () => {
 
   it('ends with 6 when the time is up, with 6 when it waits for a person, with 5 when the turn failed', async () => {
     const slow = await open();
-    expect(await cli('send', slow, 'slow job of 60 s', '--wait', '500ms')).toMatchObject({ code: 6, stdout: '' });
+    const late = await cli('send', slow, 'slow job of 60 s', '--wait', '500ms');
+    expect(late).toMatchObject({ code: 6, stdout: '' });
+    expect(late.stderr).toMatch(
+      /The turn goes on; look with:\n {2}npx @dormouse\/cli why thr_\w+ --url [^\n]+\n {2}npx @dormouse\/cli messages /,
+    );
     const asked = await cli('send', await open(), 'delete everything', '--wait');
     expect(asked).toMatchObject({ code: 6, stdout: '' });
     expect(asked.stderr).toMatch(
-      /^ {2}npx @dormouse\/cli answer thr_\w+ chc_\w+ allow\n {2}npx @dormouse\/cli answer thr_\w+ chc_\w+ deny$/m,
+      /^ {2}npx @dormouse\/cli answer thr_\w+ chc_\w+ allow --url \S+ --data \S+\n {2}npx @dormouse\/cli answer thr_\w+ chc_\w+ deny --url /m,
     );
     const failed = await cli('send', await open('failing'), 'hello', '--wait');
     expect(failed).toMatchObject({ code: 5, stdout: '' });

@@ -1,28 +1,56 @@
-// The URL of the runtime and its key: from flags, the environment, or the file that the standalone runtime wrote.
+// The URL of the runtime and its key: from flags, the environment, a profile, or the file that the standalone runtime
+// wrote.
+//
+// Invariants:
+//   K1. The key of a profile goes to the URL of that profile only.
+//   K2. What a flag or the environment says wins over a profile.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Client, createClient } from '@dormouse/client';
 import { CliFailure, exitCodes } from './exit-code.ts';
+import { profileOf, profilePath, readProfiles } from './profile-file.ts';
 
+/** What flags and the environment say; undefined where both are silent. */
 export interface ConnectionFlags {
-  readonly url: string;
+  readonly url?: string;
   readonly key?: string;
-  readonly data: string;
+  readonly data?: string;
+  readonly profile?: string;
+  /** Where the configuration of this user is. */
+  readonly configHome?: string;
 }
+
+export const urlStandard = 'http://127.0.0.1:7420';
+export const dataStandard = './.dormouse';
 
 /** Long enough to survive a restart, short enough for a user who forgot to start it. */
 const retry = { firstPauseMs: 100, pauseMsMax: 1_000, totalMsMax: 2_000 };
 
 export async function connect(flags: ConnectionFlags): Promise<Client> {
-  if (!URL.canParse(flags.url) || !/^https?:/.test(flags.url)) {
+  const profile = await usedProfile(flags);
+  const url = flags.url ?? profile?.url ?? urlStandard;
+  if (!isUrl(url)) {
     throw new CliFailure(
       exitCodes.usage,
-      `"${flags.url}" is no http or https URL.`,
+      `"${url}" is no http or https URL.`,
       'Pass --url http://127.0.0.1:7420 or set DORMOUSE_URL.',
     );
   }
-  return createClient({ baseUrl: flags.url, key: flags.key ?? (await keyFromFile(flags.data)), retry });
+  const isOfProfile = profile !== null && sameUrl(url, profile.url) && flags.data === undefined; // (K1, K2)
+  const given = flags.key ?? (isOfProfile ? profile.key : undefined);
+  const directory = flags.data ?? (isOfProfile ? profile.data : undefined) ?? dataStandard;
+  return createClient({ baseUrl: url, key: given ?? (await keyFromFile(directory)), retry });
 }
+
+/** None is read where flags say all that it could. */
+async function usedProfile({ url, key, data, profile, configHome }: ConnectionFlags) {
+  if (url !== undefined && (key !== undefined || data !== undefined) && profile === undefined) return null;
+  return profileOf(await readProfiles(profilePath(configHome)), profile);
+}
+
+export const isUrl = (text: string): boolean => URL.canParse(text) && /^https?:/.test(text);
+
+const sameUrl = (one: string, other: string): boolean => one.replace(/\/+$/, '') === other.replace(/\/+$/, '');
 
 async function keyFromFile(directory: string): Promise<string> {
   const path = join(directory, 'key');

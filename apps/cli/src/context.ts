@@ -1,11 +1,19 @@
 // What every command gets: the terminal, the connection, and the two forms of output.
 import type { Client } from '@dormouse/client';
 import { cleanJson, cleanText } from './clean-text.ts';
+import type { ConnectionFlags } from './connection.ts';
+import type { Hint } from './hint.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface CliContext {
   readonly terminal: Terminal;
   readonly json: boolean;
+  /** As given by flags and the environment. */
+  readonly flags: ConnectionFlags;
+  /** As given by flags alone. */
+  readonly typed: ConnectionFlags;
+  /** The command line of a next step. */
+  readonly hint: Hint;
   /** Reads URL and key, once. @throws CliFailure when there is no key. */
   connect(): Promise<Client>;
 }

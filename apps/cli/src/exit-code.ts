@@ -23,10 +23,13 @@ export class CliFailure extends Error {
   readonly exitCode: ExitCode;
   /** The next step for the user. */
   readonly next: string | null;
+  /** The API's code of the refusal, where there is one. */
+  readonly code: string | null;
 
-  constructor(exitCode: ExitCode, message: string, next: string | null = null) {
+  constructor(exitCode: ExitCode, message: string, next: string | null = null, code: string | null = null) {
     super(message);
     this.exitCode = exitCode;
     this.next = next;
+    this.code = code;
   }
 }

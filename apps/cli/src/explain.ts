@@ -1,8 +1,8 @@
 // Errors in words, with the next step and the exit code of each.
 import { ApiProblem, ConnectionProblem } from '@dormouse/client';
-import { cli } from './command-name.ts';
 import { cleanJson, cleanText } from './clean-text.ts';
 import { CliFailure, type ExitCode, exitCodes } from './exit-code.ts';
+import type { Hint } from './hint.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Explanation {
@@ -12,9 +12,14 @@ interface Explanation {
   readonly next: string | null;
 }
 
-export function explain(error: unknown): Explanation {
+export function explain(error: unknown, hint: Hint): Explanation {
   if (error instanceof CliFailure)
-    return { exitCode: error.exitCode, code: codeOf(error.exitCode), message: error.message, next: error.next };
+    return {
+      exitCode: error.exitCode,
+      code: error.code ?? codeOf(error.exitCode),
+      message: error.message,
+      next: error.next,
+    };
   if (error instanceof ConnectionProblem) {
     return {
       exitCode: exitCodes.unreachable,
@@ -23,7 +28,7 @@ export function explain(error: unknown): Explanation {
       next: 'Is it running? Start it with: npm start. Is it elsewhere? Pass --url.',
     };
   }
-  if (error instanceof ApiProblem) return explainProblem(error);
+  if (error instanceof ApiProblem) return explainProblem(error, hint);
   return {
     exitCode: exitCodes.failed,
     code: 'UNEXPECTED',
@@ -38,7 +43,7 @@ function codeOf(exitCode: ExitCode): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
-function explainProblem(error: ApiProblem): Explanation {
+function explainProblem(error: ApiProblem, hint: Hint): Explanation {
   const fields = (error.problem.errors ?? []).map((each) => `\n  ${each.pointer || '/'} ${each.detail}`).join('');
   const explained = { code: error.code, message: `${error.message}${fields}` };
   switch (error.status) {
@@ -54,7 +59,7 @@ function explainProblem(error: ApiProblem): Explanation {
       return {
         ...explained,
         exitCode: exitCodes.failed,
-        next: `What there is: ${cli} threads, agents or tools; of a thread, ${cli} choices THREAD.`,
+        next: `What there is: ${hint('threads')}; in place of threads: agents, tools, or choices THREAD.`,
       };
     case 503:
       return {
@@ -71,8 +76,8 @@ function explainProblem(error: ApiProblem): Explanation {
   }
 }
 
-export function report(terminal: Terminal, json: boolean, error: unknown): ExitCode {
-  const { exitCode, code, message, next } = explain(error);
+export function report(terminal: Terminal, json: boolean, error: unknown, hint: Hint): ExitCode {
+  const { exitCode, code, message, next } = explain(error, hint);
   if (json) terminal.err(cleanJson({ error: { code, message, next, exit_code: exitCode } }));
   else terminal.err(cleanText(next === null ? `dormouse: ${message}` : `dormouse: ${message}\n${next}`));
   return exitCode;

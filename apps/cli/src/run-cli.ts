@@ -2,13 +2,15 @@
 //
 // Invariants:
 //   C1. A command ends with one exit code of exit-code.ts; errors go to stderr, with the next step.
-//   C2. URL and key come from flags, then the environment, then the data directory, in that order.
+//   C2. URL and key come from flags, then the environment, then a profile, then the data directory, in that order. A
+//       profile that a flag names comes before the environment.
 import { Command, CommanderError, Option } from 'commander';
 import type { Client } from '@dormouse/client';
 import { addAgentCommands } from './commands/agents.ts';
 import { addChatCommand } from './commands/chat.ts';
 import { addChoiceCommands } from './commands/choices.ts';
 import { addClockCommand } from './commands/clock.ts';
+import { addCompletionCommand } from './commands/completion.ts';
 import { addConsoleCommand } from './commands/console.ts';
 import { addEventCommand } from './commands/events.ts';
 import { addListeningCommands } from './commands/listening.ts';
@@ -17,6 +19,7 @@ import { addMessageCommands } from './commands/messages.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addModelCommand } from './commands/models.ts';
 import { addParkedCommands } from './commands/parked.ts';
+import { addProfileCommands } from './commands/profile.ts';
 import { addSecretCommands } from './commands/secrets.ts';
 import { addThreadCommands } from './commands/threads.ts';
 import { addToolCommands } from './commands/tools.ts';
@@ -24,31 +27,22 @@ import { addTraceCommand } from './commands/trace.ts';
 import { addWhyCommand } from './commands/why.ts';
 import type { AddCommands, RunCommand } from './command.ts';
 import { toolVersion } from './command-name.ts';
-import { connect, type ConnectionFlags } from './connection.ts';
+import { connect, type ConnectionFlags, dataStandard, urlStandard } from './connection.ts';
 import type { CliContext } from './context.ts';
 import { CliFailure, exitCodes } from './exit-code.ts';
 import { report } from './explain.ts';
+import { createHint, type Hint } from './hint.ts';
 import type { Terminal } from './terminal.ts';
 
-const groups: readonly AddCommands[] = [
-  addChatCommand,
-  addConsoleCommand,
-  addMessageCommands,
-  addThreadCommands,
-  addWhyCommand,
-  addParkedCommands,
-  addEventCommand,
-  addTraceCommand,
-  addChoiceCommands,
-  addListeningCommands,
-  addAgentCommands,
-  addModelCommand,
-  addSecretCommands,
-  addToolCommands,
-  addLogCommands,
-  addMigrateCommand,
-  addClockCommand,
-];
+/** By heading of the help, in its order. */
+const groups: Readonly<Record<string, readonly AddCommands[]>> = {
+  'Conversations:': [addChatCommand, addMessageCommands, addThreadCommands, addChoiceCommands],
+  'What happens in a thread:': [addWhyCommand, addEventCommand, addTraceCommand, addListeningCommands],
+  'Agents, models and tools:': [addAgentCommands, addModelCommand, addSecretCommands, addToolCommands],
+  'Logs and moves:': [addLogCommands, addMigrateCommand],
+  'Operation:': [addConsoleCommand, addParkedCommands, addClockCommand],
+  'This tool:': [addProfileCommands, addCompletionCommand],
+};
 
 const exitCodeHelp = `
 Exit codes: 0 done · 1 failed · 2 usage · 3 nobody answers · 4 key · 5 not in order · 6 still waiting · 130 interrupted`;
@@ -56,14 +50,8 @@ Exit codes: 0 done · 1 failed · 2 usage · 3 nobody answers · 4 key · 5 not 
 export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode: number = exitCodes.done;
   const program = new Command('dormouse').description('Talk to the Dormouse agent runtime.');
+  for (const option of connectionOptions()) program.addOption(option);
   program
-    .addOption(new Option('--url <url>', 'where the runtime is').env('DORMOUSE_URL').default('http://127.0.0.1:7420'))
-    .addOption(new Option('--key <key>', 'the key').env('DORMOUSE_KEY'))
-    .addOption(
-      new Option('--data <dir>', 'data directory of a standalone runtime; the key is read from it')
-        .env('DORMOUSE_DATA_DIR')
-        .default('./.dormouse'),
-    )
     .option('--json', 'answer in JSON, one value per line', false)
     .addHelpText('after', exitCodeHelp)
     .version(toolVersion, '--version', 'the version of this tool')
@@ -73,22 +61,64 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     })
     .exitOverride();
   const run: RunCommand = async (body) => {
-    const flags = program.opts<ConnectionFlags & { readonly json: boolean }>();
+    const flags = flagsOf(program);
     let client: Promise<Client> | null = null;
-    const context: CliContext = { terminal, json: flags.json, connect: () => (client ??= connect(flags)) };
+    const context: CliContext = {
+      ...{
+        terminal,
+        flags,
+        typed: typedFlags(program),
+        json: program.opts<{ readonly json: boolean }>().json,
+        hint: hintOf(program),
+      },
+      connect: () => (client ??= connect(flags)),
+    };
     exitCode = (await body(context)) ?? exitCodes.done;
   };
-  for (const add of groups) add(program, run);
+  for (const [heading, members] of Object.entries(groups)) {
+    program.commandsGroup(heading);
+    for (const add of members) add(program, run);
+  }
+  program.helpCommand('help [command]', 'what a command does, and its options');
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (!(error instanceof CommanderError)) return report(terminal, wantsJson(argv), error);
+    const hint = hintOf(program);
+    if (!(error instanceof CommanderError)) return report(terminal, wantsJson(argv), error, hint);
     if (error.exitCode === 0) return exitCodes.done;
     if (!wantsJson(argv)) return exitCodes.usage; // the message is printed already
     const why = error.code === 'commander.help' ? 'no command was given' : error.message.replace(/^error: /, '');
-    return report(terminal, true, new CliFailure(exitCodes.usage, why, 'See: dormouse --help'));
+    return report(terminal, true, new CliFailure(exitCodes.usage, why, 'See: dormouse --help'), hint);
   }
+}
+
+const connectionOptions = (): readonly Option[] => [
+  new Option('--url <url>', `where the runtime is (standard: ${urlStandard})`).env('DORMOUSE_URL'),
+  new Option('--key <key>', 'the key').env('DORMOUSE_KEY'),
+  new Option(
+    '--data <dir>',
+    `data directory of a standalone runtime; the key is read from it (standard: ${dataStandard})`,
+  ).env('DORMOUSE_DATA_DIR'),
+  new Option('--profile <name>', 'a runtime that "dormouse profile set" named').env('DORMOUSE_PROFILE'),
+  new Option('--config-home <dir>').env('XDG_CONFIG_HOME').hideHelp(),
+];
+
+/** (C2) */
+function flagsOf(program: Command): ConnectionFlags {
+  const isNamed = program.getOptionValueSource('profile') === 'cli';
+  return isNamed ? { ...typedFlags(program), configHome: program.opts<ConnectionFlags>().configHome } : program.opts();
+}
+
+function typedFlags(program: Command): ConnectionFlags {
+  const isTyped = ([name]: readonly [string, unknown]): boolean => program.getOptionValueSource(name) === 'cli';
+  return Object.fromEntries(Object.entries(program.opts<ConnectionFlags>()).filter(isTyped));
+}
+
+/** Only flags are repeated: what the environment says, the next call reads there. */
+function hintOf(program: Command): Hint {
+  const { url, data, profile } = typedFlags(program);
+  return createHint({ url, data, profile });
 }
 
 /** Also when the arguments before it are wrong: an error is JSON where answers are. */

@@ -2,20 +2,29 @@
 import { type ContentItem, isEvent, textOf, type ThreadEvent } from '@dormouse/client';
 import { cleanLine } from './clean-text.ts';
 
-/** The event in words, without position and time. */
-export function describeEvent(event: ThreadEvent): string {
-  return describeSpeech(event) ?? describeCall(event) ?? describeArrival(event) ?? describeRest(event) ?? '';
+/** The tool of a call, or the call's id where it is not known. */
+export interface ToolNames {
+  of(toolCallId: string): string;
 }
 
-export function eventLine(event: ThreadEvent, columns: number): string {
+const byId: ToolNames = { of: (toolCallId) => toolCallId };
+
+/** The event in words, without position and time. */
+export function describeEvent(event: ThreadEvent, names: ToolNames = byId): string {
+  return (
+    describeSpeech(event) ?? describeCall(event, names) ?? describeArrival(event, names) ?? describeRest(event) ?? ''
+  );
+}
+
+export function eventLine(event: ThreadEvent, names: ToolNames, columns: number): string {
   const head = `${String(event.position).padStart(4)}  ${event.at}  ${cleanLine(event.type).padEnd(22)} `;
-  return `${head} ${cleanLine(describeEvent(event), Math.max(40, columns - head.length))}`;
+  return `${head} ${cleanLine(describeEvent(event, names), Math.max(40, columns - head.length))}`;
 }
 
 function describeSpeech(event: ThreadEvent): string | null {
   if (isEvent(event, 'message_accepted')) return textOf(event.content);
   if (isEvent(event, 'message_refused')) return `${event.code}: ${event.detail}`;
-  if (isEvent(event, 'request_refused')) return `${event.request} ${event.code}`;
+  if (isEvent(event, 'request_refused')) return `${event.request} ${event.code}: ${event.detail}`;
   if (isEvent(event, 'completion_requested')) return event.model;
   if (isEvent(event, 'completion_recorded'))
     return `${event.interrupted ? '[interrupted] ' : ''}${event.message.text || `(${event.finish_reason})`}`;
@@ -23,25 +32,29 @@ function describeSpeech(event: ThreadEvent): string | null {
   return null;
 }
 
-function describeCall(event: ThreadEvent): string | null {
+function describeCall(event: ThreadEvent, names: ToolNames): string | null {
   if (isEvent(event, 'tool_call_requested')) return `${event.operation} ${JSON.stringify(event.arguments)}`;
-  if (isEvent(event, 'tool_call_settled')) return `${event.outcome}: ${resultText(event)}`;
+  if (isEvent(event, 'tool_call_settled'))
+    return `${names.of(event.tool_call_id)} ${event.outcome}: ${resultText(event)}`;
+  if (isEvent(event, 'tool_call_detached')) return names.of(event.tool_call_id);
+  if (isEvent(event, 'tool_call_late_result'))
+    return `${names.of(event.tool_call_id)}${event.used ? '' : ' (not used)'}`;
   if (isEvent(event, 'choice_requested')) return event.prompt;
   if (isEvent(event, 'choice_settled')) return `${event.decision ?? `choice ${String(event.selected)}`} by ${event.by}`;
-  if (isEvent(event, 'callback_rejected')) return `${event.tool_call_id} ${event.reason}`;
+  if (isEvent(event, 'callback_rejected')) return `${names.of(event.tool_call_id)} ${event.reason}`;
   return null;
 }
 
-function describeArrival(event: ThreadEvent): string | null {
-  if (isEvent(event, 'subscription_opened')) return event.tool_call_id;
+function describeArrival(event: ThreadEvent, names: ToolNames): string | null {
+  if (isEvent(event, 'subscription_opened')) return names.of(event.tool_call_id);
   if (isEvent(event, 'subscription_event_received'))
-    return `${event.final ? '[last] ' : ''}${event.text}${event.child_id === undefined ? '' : ` → ${event.child_id}`}`;
-  if (isEvent(event, 'subscription_closed')) return `${event.tool_call_id} ${event.reason}`;
+    return `${names.of(event.tool_call_id)}: ${event.final ? '[last] ' : ''}${event.text}${event.child_id === undefined ? '' : ` → ${event.child_id}`}`;
+  if (isEvent(event, 'subscription_closed')) return `${names.of(event.tool_call_id)} ${event.reason}`;
   if (isEvent(event, 'child_spawned')) return `${event.child_id} ${event.instructions ?? ''}`.trim();
   if (isEvent(event, 'child_reported')) return `${event.child_id}: ${event.report}`;
   if (isEvent(event, 'parent_message_received')) return event.text;
   if (isEvent(event, 'schedule_came')) return `${event.skipped ? '[skipped] ' : ''}${textOf(event.content)}`;
-  if (isEvent(event, 'oauth_requested')) return `${event.tool_call_id} until ${event.expires_at}`;
+  if (isEvent(event, 'oauth_requested')) return `${names.of(event.tool_call_id)} until ${event.expires_at}`;
   if (isEvent(event, 'title_set')) return event.title;
   if (isEvent(event, 'toolset_changed'))
     return `${event.tool_server}: added ${event.added.join(', ') || 'none'}, removed ${event.removed.join(', ') || 'none'}, changed ${event.changed.join(', ') || 'none'}`;

@@ -30,7 +30,12 @@ export interface EventFields {
   readonly message_accepted: { readonly message_id: string; readonly content: readonly ContentItem[] };
   readonly message_queued: { readonly message_id: string };
   readonly message_refused: { readonly message_id: string; readonly code: string; readonly detail: string };
-  readonly request_refused: { readonly request_id: string; readonly request: string; readonly code: string };
+  readonly request_refused: {
+    readonly request_id: string;
+    readonly request: string;
+    readonly code: string;
+    readonly detail: string;
+  };
   readonly completion_requested: { readonly completion_id: string; readonly model: string };
   readonly completion_recorded: {
     readonly completion_id: string;

@@ -6,6 +6,7 @@
 //   S3. Leaving changes nothing in the thread: it continues without the CLI.
 //   S4. A question is shown as answered when the runtime accepted the answer. Otherwise the question is asked again: at
 //       once, or when the connection is back, if that is lost.
+//   S5. A line that begins with a slash is a command, known or not; it is never said to the agent.
 import {
   ApiProblem,
   ask,
@@ -16,19 +17,29 @@ import {
   type StreamFrame,
   type Thread,
 } from '@dormouse/client';
-import { cli } from '../command-name.ts';
+import { type CallNames, createCallNames } from '../call-names.ts';
 import { cleanLine } from '../clean-text.ts';
+import { answerOf } from '../commands/choices.ts';
 import { isAtRest } from '../commands/messages.ts';
-import { sayOnce } from '../context.ts';
+import { type CliContext, sayOnce } from '../context.ts';
 import { explain } from '../explain.ts';
+import type { Hint } from '../hint.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ChatScreen, createChatScreen } from './chat-screen.ts';
 import { watchToolsets } from './toolset-watch.ts';
 import { createTurnPrinter, type TurnPrinter } from './turn-printer.ts';
 
 const patienceMs = 800;
-const help =
-  'Commands: /retry ask the model again · /refresh load the tools anew · /interrupt stop the turn · /close end the thread · /quit leave (Ctrl-D). Everything else is said to the agent.';
+const help = [
+  '/answer [ANSWER]  answer what was left open: allow, deny, allow_for_thread, dismiss, the index of a choice; or be asked again',
+  '/tools            the tools that the agent has in this thread',
+  '/refresh          fetch the tools of the tool servers anew',
+  '/retry            ask the model again after a failure',
+  '/interrupt        stop the turn (Ctrl-C)',
+  '/close            end the thread for good',
+  '/quit             leave; the thread stays (Ctrl-D)',
+  'Everything else is said to the agent; a space in front also says what begins with a slash.',
+].join('\n');
 const decisions = [
   { value: 'allow', label: 'Allow once' },
   { value: 'allow_for_thread', label: 'Allow in this thread' },
@@ -40,9 +51,11 @@ interface Session {
   readonly thread: string;
   readonly screen: ChatScreen;
   readonly printer: TurnPrinter;
+  readonly names: CallNames;
   readonly terminal: Terminal;
+  readonly hint: Hint;
   readonly leave: AbortController;
-  readonly choices: Map<string, AbortController>;
+  readonly choices: Map<string, OpenChoice>;
   slowCallTimer: NodeJS.Timeout | undefined;
   running: boolean;
   interrupting: boolean;
@@ -51,8 +64,20 @@ interface Session {
   asking: Promise<void>;
 }
 
+/** A question that is not settled, asked or left open. */
+interface OpenChoice {
+  readonly choice: Choice;
+  /** Aborted when it is settled, or when the conversation ends. */
+  readonly settled: AbortController;
+  isLeft: boolean;
+}
+
 /** Resolves when the user leaves or the thread is closed. */
-export async function chatAtTerminal(client: Client, opened: Thread, terminal: Terminal): Promise<void> {
+export async function chatAtTerminal(
+  client: Client,
+  opened: Thread,
+  { terminal, hint }: Pick<CliContext, 'terminal' | 'hint'>,
+): Promise<void> {
   const { id: thread, position: after } = opened;
   const leave = new AbortController();
   const screen = createChatScreen(terminal, {
@@ -60,13 +85,16 @@ export async function chatAtTerminal(client: Client, opened: Thread, terminal: T
     onInterrupt: () => void interrupted(session),
     onEnd: () => leave.abort(),
   });
-  const printer = createTurnPrinter(screen, terminal.style, terminal.columns);
+  const names = createCallNames(client, thread);
+  const printer = createTurnPrinter(screen, names, terminal.style, terminal.columns);
   const session: Session = {
     client,
     thread,
     screen,
     printer,
+    names,
     terminal,
+    hint,
     leave,
     choices: new Map(),
     slowCallTimer: undefined,
@@ -90,6 +118,7 @@ export async function chatAtTerminal(client: Client, opened: Thread, terminal: T
     for await (const frame of client.follow(thread, { after, signal: leave.signal, onReconnect })) {
       session.away = false;
       watch.see(frame);
+      if (frame.frame === 'event') await names.learn(frame.event);
       printer.print(frame);
       react(session, frame);
       if (frame.frame === 'end') break;
@@ -99,7 +128,7 @@ export async function chatAtTerminal(client: Client, opened: Thread, terminal: T
   } finally {
     watch.stop();
     clearTimeout(session.slowCallTimer);
-    for (const open of session.choices.values()) open.abort();
+    for (const { settled } of session.choices.values()) settled.abort();
     await session.asking;
     screen.close();
   }
@@ -108,15 +137,19 @@ export async function chatAtTerminal(client: Client, opened: Thread, terminal: T
 function react(session: Session, frame: StreamFrame): void {
   if (frame.frame === 'status') showStatus(session, frame.status, frame.waitingOn);
   if (frame.frame === 'choice' && !session.choices.has(frame.choice.id)) offer(session, frame.choice);
-  if (frame.frame === 'event' && isEvent(frame.event, 'choice_settled'))
-    session.choices.get(frame.event.choice_id)?.abort();
+  if (frame.frame === 'event' && isEvent(frame.event, 'choice_settled')) forget(session, frame.event.choice_id);
+}
+
+function forget(session: Session, choiceId: string): void {
+  session.choices.get(choiceId)?.settled.abort();
+  session.choices.delete(choiceId);
 }
 
 /** (S2) */
 function offer(session: Session, choice: Choice): void {
-  const open = new AbortController();
+  const open: OpenChoice = { choice, settled: new AbortController(), isLeft: false };
   session.choices.set(choice.id, open);
-  session.asking = session.asking.then(() => askPerson(session, choice, open.signal));
+  session.asking = session.asking.then(() => askPerson(session, open));
 }
 
 /** The input line appears when it is the user's turn, or when a call takes longer than a user likes to wait. */
@@ -141,7 +174,9 @@ function showStatus(
 }
 
 /** A decision for an approval, an index for a question of a tool. */
-async function askPerson(session: Session, choice: Choice, settled: AbortSignal): Promise<void> {
+async function askPerson(session: Session, open: OpenChoice): Promise<void> {
+  const { choice } = open;
+  const settled = open.settled.signal;
   if (settled.aborted) return;
   const options =
     choice.kind === 'approval'
@@ -149,13 +184,14 @@ async function askPerson(session: Session, choice: Choice, settled: AbortSignal)
       : choice.choices.map((label, index) => ({ value: String(index), label: cleanLine(label) }));
   const chosen = await session.screen.choose<string>(questionOf(choice), options, settled);
   if (settled.aborted) return;
-  if (chosen === null)
-    return session.screen.line(
-      session.terminal.style(
-        'dim',
-        `· left open; answer later with: ${cli} answer ${session.thread} ${choice.id} ${choice.kind === 'approval' ? 'allow' : choice.default}`,
-      ),
-    );
+  if (chosen === null) {
+    open.isLeft = true;
+    const given = choice.kind === 'approval' ? 'allow' : choice.default;
+    const elsewhere = session.hint(`answer ${session.thread} ${choice.id} ${given}`);
+    const words = `· left open; /answer asks again. Elsewhere: ${elsewhere}`;
+    session.screen.line(session.terminal.style('dim', words));
+    return session.screen.ask();
+  }
   const failure = await attempt(session, () =>
     ask(
       session.client.api.POST('/v1/threads/{id}/choices/{chc}', {
@@ -191,7 +227,7 @@ const bodyOf = (choice: Choice, chosen: string) =>
 async function typed(session: Session, line: string): Promise<void> {
   const text = line.trim();
   if (text === '') return session.screen.ask();
-  if (text.startsWith('/')) return command(session, text);
+  if (line.startsWith('/') && !text.includes('\n')) return command(session, text); // (S5)
   session.printer.said(text);
   session.running = true;
   const params = { path: { id: session.thread } };
@@ -199,24 +235,68 @@ async function typed(session: Session, line: string): Promise<void> {
 }
 
 async function command(session: Session, text: string): Promise<void> {
-  switch (text) {
+  const [name = '', ...words] = text.split(/\s+/);
+  const dim = (line: string): void => session.screen.line(session.terminal.style('dim', line));
+  switch (name) {
     case '/quit':
     case '/exit':
       return session.leave.abort();
     case '/retry':
     case '/close':
     case '/interrupt':
-      await request(session, text === '/retry' ? 'retry' : text === '/close' ? 'close' : 'interrupt');
+      await request(session, name === '/retry' ? 'retry' : name === '/close' ? 'close' : 'interrupt');
       return session.screen.ask();
-    case '/refresh': {
-      const params = { path: { id: session.thread } };
-      await attempt(session, () => ask(session.client.api.POST('/v1/threads/{id}/toolsets/refresh', { params })));
+    case '/answer':
+      return answerOpen(session, words[0]);
+    case '/tools':
+      await attempt(session, async () => dim(await toolsOf(session)));
       return session.screen.ask();
-    }
-    default:
-      session.screen.line(session.terminal.style('dim', help));
+    case '/refresh':
+      return refresh(session);
+    case '/help':
+      dim(help);
+      return session.screen.ask();
+    default: // (S5)
+      session.screen.line(session.terminal.style('yellow', `! there is no command ${cleanLine(name, 40)}`));
+      dim(help);
       return session.screen.ask();
   }
+}
+
+/** The first question that was left open is answered; without an answer all of them are asked again. */
+async function answerOpen(session: Session, given: string | undefined): Promise<void> {
+  const left = [...session.choices.values()].filter(({ isLeft }) => isLeft);
+  const [first] = left;
+  if (first === undefined) {
+    session.screen.line(session.terminal.style('dim', '· nothing waits for an answer'));
+    return session.screen.ask();
+  }
+  if (given === undefined) return left.forEach(({ choice }) => offer(session, choice));
+  const failure = await attempt(session, () => {
+    const params = { path: { id: session.thread, chc: first.choice.id } };
+    return ask(session.client.api.POST('/v1/threads/{id}/choices/{chc}', { params, body: answerOf(given) }));
+  });
+  if (failure === null)
+    session.screen.line(session.terminal.style('dim', `· ${cleanLine(first.choice.prompt)} → ${cleanLine(given)}`)); // (S4)
+  session.screen.ask();
+}
+
+async function toolsOf({ client, thread }: Session): Promise<string> {
+  const { toolsets } = await ask(client.api.GET('/v1/threads/{id}', { params: { path: { id: thread } } }));
+  const lines = toolsets.map(({ tool_server: server, tools }) => cleanLine(`${server}: ${tools.join(', ') || 'none'}`));
+  return lines.join('\n') || 'No tools were loaded yet: that happens before the first answer.';
+}
+
+async function refresh(session: Session): Promise<void> {
+  const params = { path: { id: session.thread } };
+  const failure = await attempt(session, () =>
+    ask(session.client.api.POST('/v1/threads/{id}/toolsets/refresh', { params })),
+  );
+  if (failure === null) {
+    session.printer.showTools();
+    session.screen.line(session.terminal.style('dim', '· asking the tool servers for their tools'));
+  }
+  session.screen.ask();
 }
 
 /** (S1) */
@@ -238,7 +318,7 @@ async function attempt(session: Session, send: () => Promise<unknown>): Promise<
     await send();
     return null;
   } catch (error) {
-    const { message, next } = explain(error);
+    const { message, next } = explain(error, session.hint);
     const hint = error instanceof ConnectionProblem || next === null ? '' : ` ${next}`;
     session.screen.line(session.terminal.style('red', `! ${cleanLine(`${message}${hint}`)}`));
     session.screen.ask();

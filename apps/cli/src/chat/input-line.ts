@@ -1,6 +1,8 @@
-// The line a user types on: can be hidden while something is printed above it, and be replaced by a question.
+// The line a user types on: can be hidden while something is printed above it, and be replaced by a question. A paste
+// of several lines is one line of it.
 import { clearLine, createInterface, cursorTo, type Interface } from 'node:readline';
 import type { Terminal } from '../terminal.ts';
+import { openPastedInput, type PastedInput, pastedText, pasteModeOff, pasteModeOn } from './pasted-input.ts';
 
 export interface InputEvents {
   onLine(text: string): void;
@@ -23,17 +25,20 @@ export interface InputLine {
 
 export function createInputLine(terminal: Terminal, events: InputEvents): InputLine {
   let reader: Interface | null = null;
+  let pasted: PastedInput | null = null;
   let shown = false;
   return {
     open() {
+      pasted = openPastedInput(terminal.stdin);
+      terminal.write(pasteModeOn);
       const opened = createInterface({
-        input: terminal.stdin,
+        input: pasted.input,
         output: terminal.stdout,
         prompt: terminal.style('bold', '> '),
       });
       opened.on('line', (text) => {
         shown = false;
-        events.onLine(text);
+        events.onLine(pastedText(text));
       });
       opened.on('SIGINT', () => events.onInterrupt());
       opened.on('close', () => {
@@ -45,6 +50,9 @@ export function createInputLine(terminal: Terminal, events: InputEvents): InputL
       const opened = reader;
       reader = null;
       opened?.close();
+      pasted?.close();
+      if (pasted !== null) terminal.write(pasteModeOff);
+      pasted = null;
     },
     show() {
       shown = true;

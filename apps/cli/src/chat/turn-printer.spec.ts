@@ -10,7 +10,7 @@ it('says in one line that the model does not answer, where it is and why, and ag
     ...{ stream: none, endStream: none, ask: none, close: none, choose: async () => null },
     line: (text) => void lines.push(text),
   };
-  const printer = createTurnPrinter(screen, (_style, text) => text, 80);
+  const printer = createTurnPrinter(screen, { of: (id) => id }, (_style, text) => text, 80);
   const retrying: Retrying = {
     ...{ completion_id: 'cmp_1', attempt: 1, code: 'MODEL_FAILED', host: '127.0.0.1:9' },
     ...{ detail: 'connect ECONNREFUSED\n\u001b[2J', next_at: '2026-01-01T00:00:00.000Z' },

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { type Agent, ask, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cli } from '../command-name.ts';
 import { cleanLine } from '../clean-text.ts';
 import { answer, type CliContext, table } from '../context.ts';
 import { CliFailure, exitCodes } from '../exit-code.ts';
@@ -43,7 +42,7 @@ async function list(context: CliContext): Promise<void> {
     found.push(agent);
   if (context.json) return found.forEach((agent) => answer(context, '', agent));
   if (found.length === 0)
-    return context.terminal.err(`No agents yet. Make one with: ${cli} agents create NAME --model demo`);
+    return context.terminal.err(`No agents yet. Make one with: ${context.hint('agents create NAME --model demo')}`);
   const rows = found.map((agent) => [
     cleanLine(agent.name),
     `v${agent.version}`,

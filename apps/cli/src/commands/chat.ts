@@ -4,7 +4,6 @@ import { createInterface } from 'node:readline';
 import { isCancel, select } from '@clack/prompts';
 import { ask, type Client, everyItem, type Message, type Thread } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cli } from '../command-name.ts';
 import { chatAtTerminal } from '../chat/chat-session.ts';
 import { cleanLine, cleanText } from '../clean-text.ts';
 import type { RunCommand } from '../command.ts';
@@ -37,7 +36,7 @@ async function chat(context: CliContext, id: string | undefined, flags: ChatFlag
     ? await openThread(client, flags.agent ?? (await chooseAgent(context, client)), flags.title)
     : await ask(client.api.GET('/v1/threads/{id}', { params: { path: { id } } }));
   if (thread.status === 'closed')
-    throw new CliFailure(exitCodes.failed, `${thread.id} is closed.`, `Open a new one with: ${cli} chat`);
+    throw new CliFailure(exitCodes.failed, `${thread.id} is closed.`, `Open a new one with: ${context.hint('chat')}`);
   if (!context.terminal.interactive || context.json) return chatInPipe(context, client, thread.id);
   context.terminal.out(
     context.terminal.style(
@@ -46,14 +45,14 @@ async function chat(context: CliContext, id: string | undefined, flags: ChatFlag
     ),
   );
   if (!isNew) await showEarlier(context, client, thread);
-  await chatAtTerminal(client, thread, context.terminal);
-  progress(context, `It stays where it is. Go on with: ${cli} chat ${thread.id}`);
+  await chatAtTerminal(client, thread, context);
+  progress(context, `It stays where it is. Go on with: ${context.hint(`chat ${thread.id}`)}`);
 }
 
 async function chooseAgent(context: CliContext, client: Client): Promise<string> {
   const names = await agentNames(client);
   const [first] = names;
-  if (first === undefined) throw noAgent();
+  if (first === undefined) throw noAgent(context);
   if (names.length === 1) return first;
   if (!context.terminal.interactive || context.json)
     throw new CliFailure(

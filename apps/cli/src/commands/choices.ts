@@ -42,7 +42,7 @@ export function addChoiceCommands(program: Command, run: RunCommand): void {
     );
 }
 
-function answerOf(given: string): { decision: Decision } | { selected: number } | { dismiss: true } {
+export function answerOf(given: string): { decision: Decision } | { selected: number } | { dismiss: true } {
   if (given === 'dismiss') return { dismiss: true };
   if (/^\d{1,3}$/.test(given)) return { selected: Number(given) };
   const decision = decisions.find((one) => one === given);

@@ -1,6 +1,7 @@
 // `dormouse events`: the events of a thread, past and live.
-import { ask, everyItem, type ThreadEvent } from '@dormouse/client';
+import { ask, type Client, everyItem, type ThreadEvent } from '@dormouse/client';
 import type { Command } from 'commander';
+import { createCallNames } from '../call-names.ts';
 import { answer, type CliContext, progress, sayOnce } from '../context.ts';
 import type { RunCommand } from '../command.ts';
 import { eventLine } from '../show-event.ts';
@@ -24,23 +25,27 @@ export function addEventCommand(program: Command, run: RunCommand): void {
 
 async function showEvents(context: CliContext, thread: string, flags: EventFlags): Promise<void> {
   const after = wholeNumber('--after', flags.after);
-  const show = (event: ThreadEvent): void => answer(context, eventLine(event, context.terminal.columns), event);
-  if (!flags.follow) return page(context, thread, after, show);
   const client = await context.connect();
+  const names = createCallNames(client, thread);
+  const show = async (event: ThreadEvent): Promise<void> => {
+    if (context.json) return answer(context, '', event);
+    await names.learn(event);
+    answer(context, eventLine(event, names, context.terminal.columns), event);
+  };
+  if (!flags.follow) return page(client, thread, after, show);
   const onReconnect = sayOnce((reason) => progress(context, `connection lost (${reason}), trying again`));
   for await (const frame of client.follow(thread, { after, onReconnect })) {
-    if (frame.frame === 'event') show(frame.event);
+    if (frame.frame === 'event') await show(frame.event);
     if (frame.frame === 'end') progress(context, 'the thread is closed');
   }
 }
 
 async function page(
-  context: CliContext,
+  { api }: Client,
   thread: string,
   after: number,
-  show: (event: ThreadEvent) => void,
+  show: (event: ThreadEvent) => Promise<void>,
 ): Promise<void> {
-  const { api } = await context.connect();
   let position = after;
   const next = async (): Promise<{ readonly data: readonly ThreadEvent[]; readonly next_cursor: string | null }> => {
     const { data } = (await ask(
@@ -51,5 +56,5 @@ async function page(
     position = data.at(-1)?.position ?? position;
     return { data, next_cursor: data.length < pageSize ? null : 'more' }; // this list's own cursor never ends, for polling
   };
-  for await (const event of everyItem(next)) show(event);
+  for await (const event of everyItem(next)) await show(event);
 }

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import { cleanLine } from '../clean-text.ts';
 import { answer, table } from '../context.ts';
 import type { RunCommand } from '../command.ts';
+import { requested } from '../requested.ts';
 
 export function addListeningCommands(program: Command, run: RunCommand): void {
   addSubscriptionCommands(program, run);
@@ -68,9 +69,11 @@ function addSubscriptionCommands(program: Command, run: RunCommand): void {
     .description('listen no more; every tool server of the agent is told')
     .action((thread: string, call: string) =>
       run(async (context) => {
-        const { api } = await context.connect();
+        const client = await context.connect();
         const params = { path: { id: thread, call } };
-        const accepted = await ask(api.POST('/v1/threads/{id}/subscriptions/{call}/cancel', { params }));
+        const accepted = await requested(client, thread, () =>
+          ask(client.api.POST('/v1/threads/{id}/subscriptions/{call}/cancel', { params })),
+        );
         answer(context, `cancel ${call} (${accepted.id})`, accepted);
       }),
     );
@@ -124,9 +127,11 @@ function addScheduleCommands(program: Command, run: RunCommand): void {
     .description('send it no more')
     .action((thread: string, schedule: string) =>
       run(async (context) => {
-        const { api } = await context.connect();
+        const client = await context.connect();
         const params = { path: { id: thread, schedule } };
-        const accepted = await ask(api.DELETE('/v1/threads/{id}/schedules/{schedule}', { params }));
+        const accepted = await requested(client, thread, () =>
+          ask(client.api.DELETE('/v1/threads/{id}/schedules/{schedule}', { params })),
+        );
         answer(context, `removed ${schedule} (${accepted.id})`, accepted);
       }),
     );

@@ -5,7 +5,6 @@ import { existsSync, statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { commitsOf, type EndLine, type ExportLine, exportThread, verifyChain, verifyExport } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cli } from '../command-name.ts';
 import { cleanJson } from '../clean-text.ts';
 import { answer, type CliContext, progress } from '../context.ts';
 import { CliFailure, exitCodes } from '../exit-code.ts';
@@ -98,7 +97,7 @@ async function importLog(context: CliContext, file: string): Promise<void> {
   const { thread, position } = imported;
   answer(
     context,
-    `imported as ${thread}, closed; to go on with it: ${cli} threads fork ${thread} ${position}`,
+    `imported as ${thread}, closed; to go on with it: ${context.hint(`threads fork ${thread} ${position}`)}`,
     imported,
   );
 }

@@ -2,7 +2,6 @@
 import { ask, type Client, everyItem, isEvent, type Message, type Schemas } from '@dormouse/client';
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { cli } from '../command-name.ts';
 import { cleanLine, cleanText } from '../clean-text.ts';
 import { answer, type CliContext, progress } from '../context.ts';
 import { parseDuration } from '../duration.ts';
@@ -162,18 +161,21 @@ export function showOutcome(context: CliContext, thread: string, turn: TurnOutco
     return exitCodes.notInOrder;
   }
   if (turn.ended && turn.waiting_on.length === 0) return exitCodes.done;
-  progress(context, describeWait(thread, turn));
+  progress(context, describeWait(context, thread, turn));
   return exitCodes.waiting;
 }
 
-function describeWait(thread: string, { ended, waiting_on: waitingOn }: TurnOutcome): string {
+function describeWait({ hint }: CliContext, thread: string, { ended, waiting_on: waitingOn }: TurnOutcome): string {
   const waits = waitingOn.map((wait) => `${wait.kind} ${wait.operation ?? ''} (${wait.id})`).join(', ');
-  if (!ended) return `No answer yet${waits === '' ? '' : `; it waits for ${waits}`}.`;
+  if (!ended) {
+    const why = waits === '' ? '' : `; it waits for ${waits}`;
+    return `No answer yet${why}. The turn goes on; look with:\n  ${hint(`why ${thread}`)}\n  ${hint(`messages ${thread}`)}`;
+  }
   const [only] = waitingOn;
   if (waitingOn.length === 1 && only?.kind === 'timer') return `It sleeps until ${only.deadline ?? 'its timer fires'}.`;
   const answers = waitingOn.flatMap(({ kind, id }) => {
     if (kind === 'approval') return ['allow', 'deny'].map((decision) => `answer ${thread} ${id} ${decision}`);
     return kind === 'choice' ? [`choices ${thread}`, `answer ${thread} ${id} 0`] : [];
   });
-  return [`It waits for a person: ${waits}`, ...answers.map((command) => `  ${cli} ${command}`)].join('\n');
+  return [`It waits for a person: ${waits}`, ...answers.map((command) => `  ${hint(command)}`)].join('\n');
 }

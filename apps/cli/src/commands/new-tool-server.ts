@@ -6,7 +6,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { cli, packageFolder, sdkPackage, toolVersion } from '../command-name.ts';
+import { packageFolder, sdkPackage, toolVersion } from '../command-name.ts';
 import { answer, type CliContext } from '../context.ts';
 import { CliFailure, exitCodes } from '../exit-code.ts';
 
@@ -24,7 +24,7 @@ export async function newToolServer(context: CliContext, name: string, { sdk }: 
     throw new CliFailure(
       exitCodes.usage,
       `"${name}" is no name for a package: it takes small letters, digits and "-".`,
-      `For example: ${cli} tools new ${templateName}`,
+      `For example: ${context.hint(`tools new ${templateName}`)}`,
     );
   const folder = resolve(name);
   const isTaken = existsSync(folder) && (await readdir(folder)).length > 0;
@@ -35,7 +35,7 @@ export async function newToolServer(context: CliContext, name: string, { sdk }: 
     await writeFile(join(folder, path), named(path, text, name));
   }
   const paths = files.map(({ path }) => path).toSorted();
-  answer(context, words(name, paths), { folder, files: paths });
+  answer(context, words(context, name, paths), { folder, files: paths });
 }
 
 async function templateFiles(): Promise<readonly { readonly path: string; readonly text: string }[]> {
@@ -75,7 +75,7 @@ function packageJson(name: string, sdk = `^${toolVersion}`): string {
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
-function words(name: string, paths: readonly string[]): string {
+function words({ hint }: CliContext, name: string, paths: readonly string[]): string {
   return [
     `Made ${name}/ with ${paths.join(', ')}.`,
     '',
@@ -83,6 +83,6 @@ function words(name: string, paths: readonly string[]): string {
     '  npm install',
     '  npm test           # drives the tools without a runtime',
     '  npm start          # serves them at http://127.0.0.1:7431',
-    `  ${cli} tools add ${name} http://127.0.0.1:7431`,
+    `  ${hint(`tools add ${name} http://127.0.0.1:7431`)}`,
   ].join('\n');
 }

@@ -1,7 +1,6 @@
 // `dormouse parked`: threads that are parked because of a poisoned input; list, show, replay, drop.
 import { ask, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cli } from '../command-name.ts';
 import { cleanLine } from '../clean-text.ts';
 import type { RunCommand } from '../command.ts';
 import { answer, type CliContext, table } from '../context.ts';
@@ -48,12 +47,12 @@ async function show(context: CliContext, thread: string): Promise<void> {
 async function replay(context: CliContext, thread: string): Promise<void> {
   const { api } = await context.connect();
   const found = await ask(api.POST('/v1/parked/{thread}/replay', { params: { path: { thread } } }));
-  answer(context, `It goes on. If it is poisoned still: ${cli} parked show ${thread}`, found);
+  answer(context, `It goes on. If it is poisoned still: ${context.hint(`parked show ${thread}`)}`, found);
 }
 
 async function drop(context: CliContext, thread: string, input: string): Promise<void> {
   const { api } = await context.connect();
   const path = { params: { path: { thread } }, body: { input } };
   const found = await ask(api.POST('/v1/parked/{thread}/drop', path));
-  answer(context, `Dropped. The others go on with: ${cli} parked replay ${thread}`, found);
+  answer(context, `Dropped. The others go on with: ${context.hint(`parked replay ${thread}`)}`, found);
 }

@@ -5,7 +5,6 @@ import { text as readAll } from 'node:stream/consumers';
 import { ask, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../clean-text.ts';
-import { cli } from '../command-name.ts';
 import { answer, type CliContext, table } from '../context.ts';
 import { CliFailure, exitCodes } from '../exit-code.ts';
 import type { RunCommand } from '../command.ts';
@@ -44,7 +43,8 @@ async function list(context: CliContext): Promise<void> {
   for await (const secret of everyItem((cursor) => ask(api.GET('/v1/secrets', { params: { query: { cursor } } }))))
     found.push(secret);
   if (context.json) return found.forEach((secret) => answer(context, '', secret));
-  if (found.length === 0) return context.terminal.err(`No secrets yet. Set one with: ${cli} secrets set openai`);
+  if (found.length === 0)
+    return context.terminal.err(`No secrets yet. Set one with: ${context.hint('secrets set openai')}`);
   const rows = found.map(({ name, origins }) => [cleanLine(name), cleanLine(origins.join(', '))]);
   context.terminal.out(table([['SECRET', 'MAY BE SENT TO'], ...rows]));
 }
@@ -57,10 +57,10 @@ async function set(context: CliContext, secret: string, origins: readonly string
   answer(context, `${secret} is set`, { name: secret });
 }
 
-async function valueOf({ terminal }: CliContext, name: string): Promise<string> {
+async function valueOf({ terminal, hint }: CliContext, name: string): Promise<string> {
   const value = terminal.interactive ? await prompted(name) : (await readAll(terminal.stdin)).replace(/\r?\n$/, '');
   if (value !== '') return value;
-  const next = `Type it at the prompt, or: printf %s "$KEY" | ${cli} secrets set ${name}`;
+  const next = `Type it at the prompt, or: printf %s "$KEY" | ${hint(`secrets set ${name}`)}`;
   throw new CliFailure(exitCodes.usage, 'the value is empty', next);
 }
 

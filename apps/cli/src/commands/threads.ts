@@ -1,10 +1,10 @@
 // `dormouse threads`: list, show, open, close, interrupt, retry.
 import { ask, type Client, everyItem, type Schemas, type Thread } from '@dormouse/client';
 import { type Command, Option } from 'commander';
-import { cli } from '../command-name.ts';
 import { cleanLine } from '../clean-text.ts';
 import { answer, type CliContext, table } from '../context.ts';
 import { CliFailure, exitCodes } from '../exit-code.ts';
+import { requested } from '../requested.ts';
 import type { RunCommand } from '../command.ts';
 
 const statuses = ['opening', 'parked', 'closed', 'thinking', 'waiting', 'idle'] as const;
@@ -37,7 +37,7 @@ export function addThreadCommands(program: Command, run: RunCommand): void {
     .action((flags: { readonly agent?: string; readonly title?: string }) =>
       run(async (context) => {
         const client = await context.connect();
-        const thread = await openThread(client, flags.agent ?? (await onlyAgent(client)), flags.title);
+        const thread = await openThread(client, flags.agent ?? (await onlyAgent(context, client)), flags.title);
         answer(context, thread.id, thread);
       }),
     );
@@ -80,7 +80,7 @@ async function list(context: CliContext, flags: ListFlags): Promise<void> {
     if (found.push(thread) >= limit) break;
   }
   if (context.json) return found.forEach((thread) => answer(context, '', thread));
-  if (found.length === 0) return context.terminal.err(`No threads yet. Open one with: ${cli} chat`);
+  if (found.length === 0) return context.terminal.err(`No threads yet. Open one with: ${context.hint('chat')}`);
   const rows = found.map((thread) => [
     thread.id,
     thread.status,
@@ -120,8 +120,10 @@ function describeThread(thread: Thread): string {
 }
 
 async function request(context: CliContext, thread: string, verb: 'interrupt' | 'retry' | 'close'): Promise<void> {
-  const { api } = await context.connect();
-  const { id } = await ask(api.POST(`/v1/threads/{id}/${verb}`, { params: { path: { id: thread } } }));
+  const client = await context.connect();
+  const { id } = await requested(client, thread, () =>
+    ask(client.api.POST(`/v1/threads/{id}/${verb}`, { params: { path: { id: thread } } })),
+  );
   answer(context, `${verb} requested (${id})`, { id });
 }
 
@@ -137,12 +139,12 @@ export async function agentNames(client: Client): Promise<readonly string[]> {
 }
 
 /** The only agent, if there is exactly one. */
-export async function onlyAgent(client: Client): Promise<string> {
+export async function onlyAgent(context: CliContext, client: Client): Promise<string> {
   const names = await agentNames(client);
   const [name] = names;
   if (name !== undefined && names.length === 1) return name;
   throw name === undefined
-    ? noAgent()
+    ? noAgent(context)
     : new CliFailure(
         exitCodes.usage,
         `There are several agents: ${names.join(', ')}.`,
@@ -150,8 +152,12 @@ export async function onlyAgent(client: Client): Promise<string> {
       );
 }
 
-export const noAgent = (): CliFailure =>
-  new CliFailure(exitCodes.failed, 'There is no agent yet.', `Make one with: ${cli} agents create NAME --model demo`);
+export const noAgent = ({ hint }: CliContext): CliFailure =>
+  new CliFailure(
+    exitCodes.failed,
+    'There is no agent yet.',
+    `Make one with: ${hint('agents create NAME --model demo')}`,
+  );
 
 export function wholeNumber(flag: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);

@@ -9,7 +9,6 @@ import type { Command } from 'commander';
 import { cleanLine } from '../clean-text.ts';
 import { answer, type CliContext, table } from '../context.ts';
 import { showDuration } from '../duration.ts';
-import { cli } from '../command-name.ts';
 import { CliFailure, exitCodes } from '../exit-code.ts';
 import { refreshTools } from '../refresh-tools.ts';
 import type { RunCommand } from '../command.ts';
@@ -84,19 +83,24 @@ async function add(context: CliContext, name: string, url: string, { bearer, hma
     );
   }
   answer(context, `${server.name} ${server.base_url} (${server.id})`, server);
-  for (const line of warningsOf(report, server.name)) context.terminal.err(cleanLine(line, 400));
+  for (const line of warningsOf(context, report, server.name)) context.terminal.err(cleanLine(line, 400));
 }
 
-function warningsOf({ ok, problems, credential, toolset }: ProbeReport, name: string): readonly string[] {
+function warningsOf(
+  { hint }: CliContext,
+  { ok, problems, credential, toolset }: ProbeReport,
+  name: string,
+): readonly string[] {
   const said = problems.map((problem) => `! ${problem}`);
-  if (!ok) return [...said, `It is registered, and cannot be used yet. Look again with: ${cli} tools probe ${name}`];
+  if (!ok)
+    return [...said, `It is registered, and cannot be used yet. Look again with: ${hint(`tools probe ${name}`)}`];
   const unchecked =
     credential.state === 'unchecked' && credential.detail !== null
       ? [`! the credential could not be checked: ${credential.detail}`]
       : [];
   return [
     ...unchecked,
-    `It has ${probedTools(toolset).length} tools. Open threads take them with: ${cli} tools refresh`,
+    `It has ${probedTools(toolset).length} tools. Open threads take them with: ${hint('tools refresh')}`,
   ];
 }
 
@@ -141,7 +145,7 @@ async function list(context: CliContext): Promise<void> {
   for await (const server of servers(await context.connect())) found.push(server);
   if (context.json) return found.forEach((server) => answer(context, '', server));
   if (found.length === 0)
-    return context.terminal.err(`No tool servers yet. Register one with: ${cli} tools add NAME URL`);
+    return context.terminal.err(`No tool servers yet. Register one with: ${context.hint('tools add NAME URL')}`);
   const rows = found.map((server) => [
     cleanLine(server.name),
     cleanLine(server.base_url),

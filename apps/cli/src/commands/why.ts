@@ -1,7 +1,6 @@
 // `dormouse why`: what a thread waits for, in one sentence; for an idle thread, what may wake it.
 import { ApiProblem, ask, type Client, type Schemas, type Thread } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cli } from '../command-name.ts';
 import { cleanLine } from '../clean-text.ts';
 import type { RunCommand } from '../command.ts';
 import { answer, type CliContext } from '../context.ts';
@@ -23,7 +22,7 @@ async function why(context: CliContext, id: string): Promise<void> {
   const children = thread.status === 'idle' ? await openChildren(client, id) : [];
   const parked = thread.status === 'parked' ? await parkedReason(client, id) : null;
   const { status, waiting, waiting_on, subscriptions, problems, last_error } = thread;
-  answer(context, words(thread, children, parked), {
+  answer(context, words(context, thread, children, parked), {
     ...{ id: thread.id, status, waiting, waiting_on },
     ...{ open_children: children, subscriptions, parked_reason: parked, problems, last_error },
   });
@@ -47,15 +46,15 @@ async function parkedReason({ api }: Client, thread: string): Promise<string | n
   }
 }
 
-function words(thread: Thread, children: readonly string[], parked: string | null): string {
+function words({ hint }: CliContext, thread: Thread, children: readonly string[], parked: string | null): string {
   const lines = [cleanLine(thread.waiting ?? restWords(thread, children))];
   if (parked !== null) lines.push(`reason    ${cleanLine(parked, reasonCharactersMax)}`);
   if (thread.waiting_on.some(({ kind }) => kind === 'approval' || kind === 'choice'))
-    lines.push(`next      ${cli} choices ${thread.id}`);
+    lines.push(`next      ${hint(`choices ${thread.id}`)}`);
   if (thread.status === 'idle' && thread.last_error !== null) {
     const { code, detail } = thread.last_error;
     lines.push(`error     ${code}: ${cleanLine(detail, reasonCharactersMax)}`);
-    lines.push(`next      ${cli} threads retry ${thread.id}`);
+    lines.push(`next      ${hint(`threads retry ${thread.id}`)}`);
   }
   return lines.join('\n');
 }

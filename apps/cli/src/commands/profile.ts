@@ -1,0 +1,94 @@
+// `dormouse profile`: names for runtimes, with their URL and key, in this user's configuration.
+import { isCancel, password } from '@clack/prompts';
+import { text as readAll } from 'node:stream/consumers';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { cleanLine } from '../clean-text.ts';
+import { answer, type CliContext, table } from '../context.ts';
+import { isUrl, urlStandard } from '../connection.ts';
+import { CliFailure, exitCodes } from '../exit-code.ts';
+import { type Profile, profileOf, profilePath, type Profiles, readProfiles, writeProfiles } from '../profile-file.ts';
+import type { RunCommand } from '../command.ts';
+
+export function addProfileCommands(program: Command, run: RunCommand): void {
+  const profile = program.command('profile').description('names for runtimes: set, use, list, delete');
+  profile
+    .command('list', { isDefault: true })
+    .description('profiles, and which is used; never a key')
+    .action(() => run(list));
+  profile
+    .command('set <name>')
+    .description('keep --url, and the key or --data, under a name; what the environment says is not kept')
+    .option('--with-key', 'read a key from stdin, or from a prompt that does not echo', false)
+    .action((name: string, flags: { readonly withKey: boolean }) =>
+      run((context) => set(context, name, flags.withKey)),
+    );
+  profile
+    .command('use <name>')
+    .description('use it where no --profile is given')
+    .action((name: string) => run((context) => use(context, name)));
+  profile
+    .command('delete <name>')
+    .description('forget a profile and its key')
+    .action((name: string) => run((context) => remove(context, name)));
+}
+
+const pathOf = ({ flags }: CliContext): string => profilePath(flags.configHome);
+
+async function list(context: CliContext): Promise<void> {
+  const { current, profiles } = await readProfiles(pathOf(context));
+  const rows = Object.entries(profiles).map(([name, { url, key, data = null }]) => ({
+    ...{ name, url, data },
+    has_key: key !== undefined,
+    current: name === current,
+  }));
+  if (context.json) return rows.forEach((row) => answer(context, '', row));
+  if (rows.length === 0)
+    return context.terminal.err(`No profiles yet. Make one with: ${context.hint('profile set NAME --url URL')}`);
+  const lines = rows.map((row) => [
+    row.current ? '*' : '',
+    cleanLine(row.name),
+    cleanLine(row.url),
+    row.has_key ? 'its own key' : `the key of ${cleanLine(row.data ?? 'the data directory')}`,
+  ]);
+  context.terminal.out(table([['', 'PROFILE', 'URL', 'KEY'], ...lines]));
+}
+
+async function set(context: CliContext, name: string, withKey: boolean): Promise<void> {
+  if (!/^[\w.-]{1,64}$/.test(name))
+    throw new CliFailure(exitCodes.usage, `"${cleanLine(name, 80)}" is no name: letters, digits, ".", "_" and "-".`);
+  const before = await readProfiles(pathOf(context));
+  const known = Object.hasOwn(before.profiles, name) ? before.profiles[name] : undefined;
+  const url = context.typed.url ?? known?.url ?? urlStandard;
+  if (!isUrl(url)) throw new CliFailure(exitCodes.usage, `"${cleanLine(url, 200)}" is no http or https URL.`);
+  const kept = known?.url === url ? known : undefined; // a key never moves to another address
+  const key = withKey ? await typedKey(context, name) : (context.typed.key ?? kept?.key);
+  const data = context.typed.data === undefined ? kept?.data : resolve(context.typed.data);
+  const made: Profile = { url, ...(key === undefined ? {} : { key }), ...(data === undefined ? {} : { data }) };
+  await writeProfiles(pathOf(context), { ...before, profiles: { ...before.profiles, [name]: made } });
+  answer(context, `${name} is ${url}`, { name, url, data: data ?? null, has_key: key !== undefined });
+}
+
+async function typedKey({ terminal }: CliContext, name: string): Promise<string> {
+  const typed = terminal.interactive
+    ? await password({ message: `Key of ${name}` })
+    : (await readAll(terminal.stdin)).trim();
+  if (isCancel(typed) || typed === '') throw new CliFailure(exitCodes.usage, 'There is no key.');
+  return typed;
+}
+
+async function use(context: CliContext, name: string): Promise<void> {
+  const before = await readProfiles(pathOf(context));
+  const profile = profileOf(before, name);
+  await writeProfiles(pathOf(context), { ...before, current: name });
+  answer(context, `${name} is used: ${profile?.url ?? ''}`, { name, url: profile?.url });
+}
+
+async function remove(context: CliContext, name: string): Promise<void> {
+  const before = await readProfiles(pathOf(context));
+  profileOf(before, name); // says that there is none
+  const profiles = Object.fromEntries(Object.entries(before.profiles).filter(([each]) => each !== name));
+  const after: Profiles = { current: before.current === name ? null : before.current, profiles };
+  await writeProfiles(pathOf(context), after);
+  answer(context, `${name} is deleted`, { name, deleted: true });
+}
