@@ -16,6 +16,7 @@ export interface Running {
 }
 
 export function bannerText({ url, dataDir, key, code, toolsUrl, metricsUrl, isMetricsKeyWanted }: Running): string {
+  const where = whereFlags(url, dataDir);
   const lines = [
     '',
     `  Dormouse is up at ${url}`,
@@ -24,10 +25,11 @@ export function bannerText({ url, dataDir, key, code, toolsUrl, metricsUrl, isMe
     ...(toolsUrl === null ? [] : [`  tools  ${toolsUrl}   (examples, used by the agent "assistant")`]),
     ...(metricsUrl === null ? [] : [`  metrics  ${metricsUrl}${isMetricsKeyWanted ? '   (with the key)' : ''}`]),
     '',
-    '  Open the console, signed in (the link works once, for ten minutes; npx @dormouse/cli console makes another):',
+    '  Open the console, signed in (the link works once, for ten minutes):',
     `    ${url}/${code === null ? '' : `?code=${code}`}`,
     '  Or type, in another terminal:',
-    `    npx @dormouse/cli chat${whereFlags(url, dataDir)}`,
+    `    npx @dormouse/cli chat${where}`,
+    `    npx @dormouse/cli console${where}   (another such link)`,
     '  or see the API:',
     `    curl ${url}/openapi.json`,
     '',
