@@ -183,6 +183,9 @@ describe('a conversation by commands', () => {
     });
     expect(run).toMatchObject({ code: 0 });
     expect(run.stdout).toMatch(/^roll_dice says: [^\n]*\nclock says: [^\n]*Rome[^\n]*\n$/);
+    const named = await runProcess([...connectionFlags(at), 'chat', 'assistant'], { input: 'roll 2 dice\n' });
+    expect(named).toMatchObject({ code: 0, stdout: expect.stringMatching(/^roll_dice says: /) });
+    expect(await cli('chat', 'missing-agent')).toMatchObject({ code: 1, stdout: '' });
     expect(await cli('chat')).toMatchObject({ code: 2, stderr: expect.stringContaining('--agent') });
   });
 

@@ -22,18 +22,20 @@ interface ChatFlags {
 
 export function addChatCommand(program: Command, run: RunCommand): void {
   program
-    .command('chat [thread]')
-    .description('talk with an agent; in a new thread, or go on in an old one')
+    .command('chat [agent-or-thread]')
+    .description('talk with an agent in a new thread, or go on in an old one; ids of threads begin with thr_')
     .option('--agent <name>', 'the agent of a new thread')
     .option('--title <title>', 'a title for a new thread')
-    .action((thread: string | undefined, flags: ChatFlags) => run((context) => chat(context, thread, flags)));
+    .action((named: string | undefined, flags: ChatFlags) => run((context) => chat(context, named, flags)));
 }
 
-async function chat(context: CliContext, id: string | undefined, flags: ChatFlags): Promise<number | void> {
+async function chat(context: CliContext, named: string | undefined, flags: ChatFlags): Promise<number | void> {
+  const id = named?.startsWith('thr_') === true ? named : undefined;
+  const agent = flags.agent ?? (id === undefined ? named : undefined);
   const client = await context.connect();
   const isNew = id === undefined;
   const thread = isNew
-    ? await openThread(client, flags.agent ?? (await chooseAgent(context, client)), flags.title)
+    ? await openThread(client, agent ?? (await chooseAgent(context, client)), flags.title)
     : await ask(client.api.GET('/v1/threads/{id}', { params: { path: { id } } }));
   if (thread.status === 'closed')
     throw new CliFailure(exitCodes.failed, `${thread.id} is closed.`, `Open a new one with: ${context.hint('chat')}`);
