@@ -142,7 +142,7 @@ describe('the first conversation', () => {
     expect(messages.at(-1)).toMatchObject({ role: 'assistant', text: 'now it works' });
   });
 
-  it('answers 202 when the turn does not end in the time that Prefer gives', async () => {
+  it('answers 202, and where the answer will be, when the turn does not end in the time that Prefer gives', async () => {
     const agent = await scriptedAgent(at, [
       [{ tool_call: { name: 'slow_job', arguments: { seconds: 60 } } }],
       [{ text: 'done' }],
@@ -157,6 +157,7 @@ describe('the first conversation', () => {
     );
     expect(answer.status).toBe(202);
     expect(answer.json).toEqual({ id: expect.stringMatching(/^msg_/) });
+    expect(answer.headers.get('location')).toBe(`/v1/threads/${thread}/messages`);
     expect(Date.now() - began).toBeLessThan(4_000 * slownessOfMachine());
   });
 

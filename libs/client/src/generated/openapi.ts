@@ -562,7 +562,7 @@ export interface paths {
         /** The conversation as people read it */
         get: operations["listMessages"];
         put?: never;
-        /** Say something; with `Prefer: wait=30` the answer comes along when the turn ends in time */
+        /** Say something; with `Prefer: wait=30` the answer comes along when the turn ends in time, else `Location` says where it will be */
         post: operations["postMessage"];
         delete?: never;
         options?: never;

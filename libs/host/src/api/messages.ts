@@ -82,7 +82,8 @@ export const messageOperations = {
     method: 'POST',
     path: '/v1/threads/{id}/messages',
     tag,
-    summary: 'Say something; with `Prefer: wait=30` the answer comes along when the turn ends in time',
+    summary:
+      'Say something; with `Prefer: wait=30` the answer comes along when the turn ends in time, else `Location` says where it will be',
     access: talker,
     body: newMessage,
     answers: { 202: accepted, 200: turnAnswer },

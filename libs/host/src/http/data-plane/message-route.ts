@@ -37,6 +37,7 @@ export function registerMessageRoute(server: FastifyInstance, deps: MessageRoute
     const { status, json, replayed } =
       origin.idempotencyKey === null ? await post(deps, posting) : await postOnce(deps, request, posting);
     if (replayed) reply.header('idempotency-replayed', 'true');
+    if (status === 202 && waitMs !== null) reply.header('location', pathOf(request.url)); // where the answer will be
     return reply.status(status).header('content-type', jsonType).send(json);
   });
 }
