@@ -20,7 +20,11 @@ export async function refreshTools({ api }: Client, thread: string): Promise<rea
     const refused = data.find((event) => isEvent(event, 'request_refused') && event.request_id === request);
     if (refused !== undefined) return [`refused: ${describeEvent(refused)}`];
     const at = data.findIndex((event) => isEvent(event, 'toolsets_loaded')); // what changed is in the same commit
-    if (at >= 0) return data.slice(at).filter(isAboutTools).map(describeEvent);
+    if (at >= 0)
+      return data
+        .slice(at)
+        .filter(isAboutTools)
+        .map((event) => describeEvent(event));
     after = data.at(-1)?.position ?? after;
     if (Date.now() > until)
       throw new CliFailure(
