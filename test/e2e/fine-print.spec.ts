@@ -236,13 +236,16 @@ describe('a title', () => {
     expect(await titleOf()).toBe('First');
     await say(at, named, 'go');
     expect(await titleOf()).toBe('Named');
-    for (const title of ['Mine', null]) {
-      expect((await at.request('PATCH', `/v1/threads/${named}`, { title })).json.title).toBe(title);
+    for (const [title, shown] of [
+      ['Mine', 'Mine'],
+      [null, 'go'], // the first words stand for a title
+    ]) {
+      expect((await at.request('PATCH', `/v1/threads/${named}`, { title })).json.title).toBe(shown);
       await say(at, named, 'go on');
       await new Promise((resolve) => setTimeout(resolve, 400)); // lists show it a moment later
-      expect(await titleOf()).toBe(title);
+      expect(await titleOf()).toBe(shown);
       const { data } = (await at.request('GET', `/v1/threads?agent=${agent}`)).json;
-      expect(data).toMatchObject([{ id: named, title, status: 'idle' }]);
+      expect(data).toMatchObject([{ id: named, title: shown, status: 'idle' }]);
     }
   });
 });

@@ -94,7 +94,7 @@ export function createTrials(ports: TrialPorts, probe: Probe): TryTool {
   async function run(server: ToolServer, request: TrialRequest): Promise<Answered<TrialAnswer>> {
     const endsAt = clock.now() + trialMs;
     if (server.paused) return answered(failure('the tool server is paused'));
-    const report = await probe(server);
+    const report = await probe(server, { credential: false });
     const parsed = report.ok ? await inTurns(parsingToolset(report.toolset)) : null;
     if (parsed === null || !parsed.ok) return answered(failure(report.problems.join('; ')));
     const { toolset } = parsed;
