@@ -29,7 +29,7 @@ export function createCallNames({ api }: Client, thread: string): CallNames {
     for await (const call of everyItem((cursor) =>
       ask(
         api.GET('/v1/threads/{id}/tool-calls', {
-          params: { path, query: { limit: '200', ...(cursor === undefined ? {} : { cursor }) } },
+          params: { path, query: { limit: 200, ...(cursor === undefined ? {} : { cursor }) } },
         }),
       ),
     ))

@@ -13,7 +13,7 @@ export async function refreshTools({ api }: Client, thread: string): Promise<rea
   const { id: request } = await ask(api.POST('/v1/threads/{id}/toolsets/refresh', { params }));
   const until = Date.now() + waitMsMax;
   for (let after = position; ;) {
-    const query = { after: String(after), limit: '200' };
+    const query = { after, limit: 200 };
     const { data } = (await ask(api.GET('/v1/threads/{id}/events', { params: { ...params, query } }))) as {
       readonly data: readonly ThreadEvent[];
     };

@@ -9,7 +9,7 @@ import { CliFailure, exitCodes } from './exit-code.ts';
 const decidedMsMax = 10_000;
 const pauseMsFirst = 20;
 const pauseMsMax = 500;
-const pageSize = '200';
+const pageSize = 200;
 
 /** Sends the request and waits until it is decided. @throws CliFailure when the thread refused it. (Q1) */
 export async function requested<Accepted extends { readonly id: string }>(
@@ -33,13 +33,13 @@ async function consequence(
   request: string,
 ): Promise<ThreadEvent | null> {
   const deadline = performance.now() + decidedMsMax;
-  let after = String(position);
+  let after = position;
   for (let pauseMs = pauseMsFirst; performance.now() < deadline; pauseMs = Math.min(pauseMs * 2, pauseMsMax)) {
     const query = { after, limit: pageSize };
     const page = await ask(api.GET('/v1/threads/{id}/events', { params: { path: { id: thread }, query } }));
     const found = page?.data.find((event) => concerns(event, request));
     if (found !== undefined) return found;
-    after = page?.next_cursor ?? after;
+    after = Number(page?.next_cursor ?? after);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   return null;

@@ -1,5 +1,6 @@
 export { allOperations } from './api/operations.ts';
 export { openApiDocument } from './api/openapi.ts';
+export { examples, type Example } from './api/reference/examples.ts';
 export { type Config, type ConfigReading, readConfig } from './config.ts';
 export { writeStream } from './http/stream/event-stream.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './http/server/http-server.ts';

@@ -14,6 +14,8 @@ export { type AgentContent } from './ingress-gateway/registry/agents.ts';
 export { allScopes, newKey } from './ingress-gateway/access/api-keys.ts';
 export type { OpenedSession, Session, SessionApi } from './ingress-gateway/access/sessions.ts';
 export { apiCodec, apiJson } from './ingress-gateway/read/api-json.ts';
+export { type ApiEvent, apiEvent } from './ingress-gateway/read/events.ts';
+export { placedEvents } from './ingress-gateway/read/log-scan.ts';
 export { inputIdOf, publicId, type RequestOrigin, requestNames } from './ingress-gateway/access/client-id.ts';
 export type { Frame } from './ingress-gateway/watch/follow.ts';
 export type { GivenAnswer } from './ingress-gateway/write/choices.ts';

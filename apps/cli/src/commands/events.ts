@@ -50,7 +50,7 @@ async function page(
   const next = async (): Promise<{ readonly data: readonly ThreadEvent[]; readonly next_cursor: string | null }> => {
     const { data } = (await ask(
       api.GET('/v1/threads/{id}/events', {
-        params: { path: { id: thread }, query: { after: String(position), limit: String(pageSize) } },
+        params: { path: { id: thread }, query: { after: position, limit: pageSize } },
       }),
     )) ?? { data: [] };
     position = data.at(-1)?.position ?? position;

@@ -1,5 +1,5 @@
 // `dormouse messages` and `dormouse send`: the conversation as users read it, and sending one more message.
-import { ask, type Client, everyItem, isEvent, type Message, type Schemas } from '@dormouse/client';
+import { ask, type Client, everyItem, isEvent, type Message, type Schemas, type ThreadEvent } from '@dormouse/client';
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { cleanLine, cleanText } from '../clean-text.ts';
@@ -130,14 +130,14 @@ async function rest(
   return { status: now.status, waiting_on: now.waiting_on, ended };
 }
 
-function concerns(event: Schemas['ThreadEvent'], messageId: string): boolean {
+function concerns(event: ThreadEvent, messageId: string): boolean {
   return (
     (isEvent(event, 'message_accepted') || isEvent(event, 'message_queued') || isEvent(event, 'message_refused')) &&
     event.message_id === messageId
   );
 }
 
-function consequence(event: Schemas['ThreadEvent']): Partial<TurnOutcome> {
+function consequence(event: ThreadEvent): Partial<TurnOutcome> {
   if (isEvent(event, 'completion_recorded') && event.final) return { text: event.message.text, error: null };
   if (isEvent(event, 'completion_failed')) return { error: { code: event.code, detail: event.detail } };
   if (isEvent(event, 'budget_exceeded'))

@@ -72,7 +72,7 @@ export function addThreadCommands(program: Command, run: RunCommand): void {
 async function list(context: CliContext, flags: ListFlags): Promise<void> {
   const { api } = await context.connect();
   const limit = wholeNumber('--limit', flags.limit);
-  const query = { status: flags.status, agent: flags.agent, limit: String(Math.min(limit, 200)) };
+  const query = { status: flags.status, agent: flags.agent, limit: Math.min(limit, 200) };
   const found: Schemas['ThreadSummary'][] = [];
   for await (const thread of everyItem((cursor) =>
     ask(api.GET('/v1/threads', { params: { query: { ...query, cursor } } })),
@@ -94,7 +94,7 @@ async function list(context: CliContext, flags: ListFlags): Promise<void> {
 
 async function show(context: CliContext, id: string, at: string | undefined): Promise<void> {
   const { api } = await context.connect();
-  const query = at === undefined ? {} : { at: String(wholeNumber('--at', at)) };
+  const query = at === undefined ? {} : { at: wholeNumber('--at', at) };
   const thread = await ask(api.GET('/v1/threads/{id}', { params: { path: { id }, query } }));
   answer(context, describeThread(thread), thread);
 }

@@ -63,7 +63,7 @@ function turnsOf({ api }: Client, thread: string, turn: string | undefined): Asy
   return everyItem((after) =>
     ask(
       api.GET('/v1/threads/{id}/lineage', {
-        params: { path, query: turn === undefined ? (after === undefined ? {} : { after }) : { turn } },
+        params: { path, query: turn === undefined ? (after === undefined ? {} : { after: Number(after) }) : { turn } },
       }),
     ),
   );

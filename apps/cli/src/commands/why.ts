@@ -30,7 +30,7 @@ async function why(context: CliContext, id: string): Promise<void> {
 
 /** Newest first. */
 async function openChildren({ api }: Client, thread: string): Promise<readonly string[]> {
-  const params = { path: { id: thread }, query: { limit: '200' } };
+  const params = { path: { id: thread }, query: { limit: 200 } };
   const { data } = await ask(api.GET('/v1/threads/{id}/children', { params }));
   return data.filter(({ status }) => status !== 'closed').map(({ id }) => id);
 }

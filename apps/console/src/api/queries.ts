@@ -59,7 +59,7 @@ export const threadAt = (thread: string, at?: number) =>
     queryFn: () =>
       ask(
         api.GET('/v1/threads/{id}', {
-          params: { path: { id: thread }, query: at === undefined ? {} : { at: String(at) } },
+          params: { path: { id: thread }, query: at === undefined ? {} : { at } },
         }),
       ) as Promise<Schemas['Thread']>,
     placeholderData: keepPreviousData,
@@ -72,7 +72,7 @@ export const toolCalls = (thread: string) =>
   queryOptions({
     queryKey: ['calls', thread],
     queryFn: () =>
-      ask(api.GET('/v1/threads/{id}/tool-calls', { params: { path: { id: thread }, query: { limit: '200' } } })),
+      ask(api.GET('/v1/threads/{id}/tool-calls', { params: { path: { id: thread }, query: { limit: 200 } } })),
     refetchInterval: slowMs,
   });
 
@@ -83,20 +83,20 @@ export const turns = (thread: string) =>
       whole((query) =>
         ask(
           api.GET('/v1/threads/{id}/lineage', {
-            params: { path: { id: thread }, query: { limit: '200', ...after(query) } },
+            params: { path: { id: thread }, query: { limit: 200, ...after(query) } },
           }),
         ),
       ),
     refetchInterval: slowMs,
   });
 
-const after = ({ cursor }: { readonly cursor?: string }) => (cursor === undefined ? {} : { after: cursor });
+const after = ({ cursor }: { readonly cursor?: string }) => (cursor === undefined ? {} : { after: Number(cursor) });
 
 export const messages = (thread: string) =>
   queryOptions({
     queryKey: ['messages', thread],
     queryFn: () =>
-      ask(api.GET('/v1/threads/{id}/messages', { params: { path: { id: thread }, query: { limit: '100' } } })),
+      ask(api.GET('/v1/threads/{id}/messages', { params: { path: { id: thread }, query: { limit: 100 } } })),
     refetchInterval: liveMs * 2,
   });
 

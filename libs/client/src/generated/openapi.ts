@@ -7,10 +7,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The latest version of every agent */
+        /**
+         * The latest version of every agent
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["listAgents"];
         put?: never;
-        /** Make an agent, or its next version; identical content answers the existing version */
+        /**
+         * Make an agent, or its next version; identical content answers the existing version
+         * @description A name that exists gets its next version; content that its latest version has gets that version, with 200. Tool servers and secrets that it names must exist.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
         post: operations["createAgent"];
         delete?: never;
         options?: never;
@@ -25,11 +33,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The latest version of one agent, by name or id */
+        /**
+         * The latest version of one agent, by name or id
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["getAgent"];
         put?: never;
         post?: never;
-        /** Delete an agent that no open thread uses */
+        /**
+         * Delete an agent that no open thread uses
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         delete: operations["deleteAgent"];
         options?: never;
         head?: never;
@@ -43,7 +57,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One version of an agent */
+        /**
+         * One version of an agent
+         * @description A thread keeps the version that it was opened with, also after newer ones were made.
+         *
+         *     Needs a key with the scope `read`.
+         */
         get: operations["getAgentVersion"];
         put?: never;
         post?: never;
@@ -60,10 +79,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Keys of the tenant; never their text */
+        /**
+         * Keys of the tenant; never their text
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         get: operations["listApiKeys"];
         put?: never;
-        /** Make a key; its text is shown once */
+        /**
+         * Make a key; its text is shown once
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         post: operations["createApiKey"];
         delete?: never;
         options?: never;
@@ -81,7 +106,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** It works no more, within ten seconds everywhere */
+        /**
+         * It works no more, within ten seconds everywhere
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         delete: operations["revokeApiKey"];
         options?: never;
         head?: never;
@@ -95,7 +123,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What waits for people in all threads, oldest first; with `status=settled` what did, latest first */
+        /**
+         * What waits for people in all threads, oldest first; with `status=settled` what did, latest first
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["listInbox"];
         put?: never;
         post?: never;
@@ -114,7 +145,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Decide several approvals; `status` of each outcome is the one that its own request would have had */
+        /**
+         * Decide several approvals; `status` of each outcome is the one that its own request would have had
+         * @description Needs a key with the scope `approvals:write`.
+         */
         post: operations["decideBatch"];
         delete?: never;
         options?: never;
@@ -131,7 +165,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Decide; the first answer stays */
+        /**
+         * Decide; the first answer stays
+         * @description Needs a key with the scope `approvals:write`, or a thread token that can `answer`.
+         */
         post: operations["answerInboxChoice"];
         delete?: never;
         options?: never;
@@ -148,7 +185,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Move the development clock; standalone on loopback only */
+        /**
+         * Move the development clock; standalone on loopback only
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         post: operations["advanceClock"];
         delete?: never;
         options?: never;
@@ -165,7 +205,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** An exported thread, in parts and in order, as a closed thread that can be read and forked; nobody sees it before the last part, and a part may be sent again */
+        /**
+         * An exported thread, in parts and in order, as a closed thread that can be read and forked; nobody sees it before the last part, and a part may be sent again
+         * @description Invisible until the last part has come.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
         post: operations["importThread"];
         delete?: never;
         options?: never;
@@ -182,7 +227,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A payload that commits of an import refer to; it may be sent again */
+        /**
+         * A payload that commits of an import refer to; it may be sent again
+         * @description Sent before the commits that refer to it.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
         post: operations["importBlob"];
         delete?: never;
         options?: never;
@@ -197,7 +247,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Providers that can be asked, and the models that they list */
+        /**
+         * Providers that can be asked, and the models that they list
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["listModels"];
         put?: never;
         post?: never;
@@ -214,7 +267,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Threads that an input has poisoned, oldest first */
+        /**
+         * Threads that an input has poisoned, oldest first
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         get: operations["listParked"];
         put?: never;
         post?: never;
@@ -231,7 +287,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A parked thread, and what waits for it in order */
+        /**
+         * A parked thread, and what waits for it in order
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         get: operations["getParked"];
         put?: never;
         post?: never;
@@ -250,7 +309,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Leave one input out of every replay; it stays to be seen */
+        /**
+         * Leave one input out of every replay; it stays to be seen
+         * @description It is not deleted: it stays to be seen.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
         post: operations["dropParked"];
         delete?: never;
         options?: never;
@@ -267,7 +331,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let it go on: what waits first, in order, then what is new */
+        /**
+         * Let it go on: what waits first, in order, then what is new
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         post: operations["replayParked"];
         delete?: never;
         options?: never;
@@ -282,7 +349,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Names and origins, never values */
+        /**
+         * Names and origins, never values
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         get: operations["listSecrets"];
         put?: never;
         post?: never;
@@ -300,10 +370,18 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Set a secret */
+        /**
+         * Set a secret
+         * @description Another value under the same name replaces it; calls use the new one within a second.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
         put: operations["putSecret"];
         post?: never;
-        /** Delete a secret that nothing uses */
+        /**
+         * Delete a secret that nothing uses
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         delete: operations["deleteSecret"];
         options?: never;
         head?: never;
@@ -317,12 +395,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The session of this browser; 401 when it has none */
+        /**
+         * The session of this browser; 401 when it has none
+         * @description Needs no key.
+         */
         get: operations["getSession"];
         put?: never;
-        /** Exchange an API key for a session of the console, in a cookie */
+        /**
+         * Exchange an API key for a session of the console, in a cookie
+         * @description Needs no key.
+         */
         post: operations["signIn"];
-        /** End the session of this browser, within ten seconds everywhere */
+        /**
+         * End the session of this browser, within ten seconds everywhere
+         * @description Needs no key.
+         */
         delete: operations["signOut"];
         options?: never;
         head?: never;
@@ -338,7 +425,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A link that opens the console signed in, good once and for ten minutes; needs a key, a session is not enough */
+        /**
+         * A link that opens the console signed in, good once and for ten minutes; needs a key, a session is not enough
+         * @description Needs a key with the scope `read`.
+         */
         post: operations["createSessionLink"];
         delete?: never;
         options?: never;
@@ -353,10 +443,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Threads, newest first unless `order=asc`; `metadata[key]=value` filters by a label */
+        /**
+         * Threads, newest first unless `order=asc`; `metadata[key]=value` filters by a label
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["listThreads"];
         put?: never;
-        /** Open a thread; it can be used at once */
+        /**
+         * Open a thread; it can be used at once
+         * @description A first message may come along. With `external_id` and `if_exists: "return"` the same thread is answered every time, with 200 when it exists.
+         *
+         *     Needs a key with the scope `threads:write`.
+         */
         post: operations["openThread"];
         delete?: never;
         options?: never;
@@ -371,14 +469,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One thread; `?at=17` shows it as of that position */
+        /**
+         * One thread; `?at=17` shows it as of that position
+         * @description Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["getThread"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Set title and labels */
+        /**
+         * Set title and labels
+         * @description Needs a key with the scope `threads:write`.
+         */
         patch: operations["patchThread"];
         trace?: never;
     };
@@ -389,7 +493,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A payload that is too large for the log */
+        /**
+         * A payload that is too large for the log
+         * @description The media type is that of the payload.
+         *
+         *     Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["getBlob"];
         put?: never;
         post?: never;
@@ -406,7 +515,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Threads that this thread opened, newest first */
+        /**
+         * Threads that this thread opened, newest first
+         * @description Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["listChildren"];
         put?: never;
         post?: never;
@@ -423,7 +535,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What waits for a person */
+        /**
+         * What waits for a person
+         * @description Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["listChoices"];
         put?: never;
         post?: never;
@@ -442,7 +557,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Decide; the first answer stays */
+        /**
+         * Decide; the first answer stays
+         * @description A second answer is 409; the problem’s `settled` has the first one.
+         *
+         *     Needs a key with the scope `approvals:write`, or a thread token that can `answer`.
+         */
         post: operations["answerChoice"];
         delete?: never;
         options?: never;
@@ -459,7 +579,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End the thread for good */
+        /**
+         * End the thread for good
+         * @description Open calls end as interrupted, subscriptions end. What comes later is refused in the log.
+         *
+         *     Needs a key with the scope `threads:write`.
+         */
         post: operations["closeThread"];
         delete?: never;
         options?: never;
@@ -474,7 +599,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The log as it is stored, for export and verification */
+        /**
+         * The log as it is stored, for export and verification
+         * @description Each commit has the hash of the one before: `dormouse verify` checks the chain.
+         *
+         *     Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["listCommits"];
         put?: never;
         post?: never;
@@ -491,7 +621,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Durable events; with `Accept: text/event-stream` the same goes on as a stream */
+        /**
+         * Durable events; with `Accept: text/event-stream` the same goes on as a stream
+         * @description A page ends with `next_cursor`, which is never null: a reader that polls keeps its place. With `Accept: text/event-stream` the same goes on as a stream that resumes without a gap and without a repetition. On connect it has status, open choices, open logins and current views, then what is newer. Every 15 seconds without an event there is a comment.
+         *
+         *     Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["listEvents"];
         put?: never;
         post?: never;
@@ -510,7 +645,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A new thread with the history up to and including an event */
+        /**
+         * A new thread with the history up to and including an event
+         * @description Root of a family of its own. Calls that are open at that position appear as interrupted; subscriptions, timers and choices are not inherited.
+         *
+         *     Needs a key with the scope `threads:write`.
+         */
         post: operations["forkThread"];
         delete?: never;
         options?: never;
@@ -527,7 +667,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stop the turn: the model, and the calls it waits for */
+        /**
+         * Stop the turn: the model, and the calls it waits for
+         * @description Does what the policy `cancel` does, whatever the agent’s policy is. Calls that wait for a person go on unless `include_human` is true.
+         *
+         *     Needs a key with the scope `threads:write`, or a thread token that can `message`.
+         */
         post: operations["interruptThread"];
         delete?: never;
         options?: never;
@@ -542,7 +687,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The turns of the thread, oldest first: what caused what, when, and how long it waited */
+        /**
+         * The turns of the thread, oldest first: what caused what, when, and how long it waited
+         * @description With `turn`, that turn alone.
+         *
+         *     Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["listTurns"];
         put?: never;
         post?: never;
@@ -559,10 +709,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The conversation as people read it */
+        /**
+         * The conversation as people read it
+         * @description Texts of people, answers of the model, results of tools and events, as a chat shows them.
+         *
+         *     Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["listMessages"];
         put?: never;
-        /** Say something; with `Prefer: wait=30` the answer comes along when the turn ends in time, else `Location` says where it will be */
+        /**
+         * Say something; with `Prefer: wait=30` the answer comes along when the turn ends in time, else `Location` says where it will be
+         * @description Messages that arrive while the model runs are answered together by the next completion; what they do to open calls is the agent’s policy `on_interrupt`.
+         *
+         *     Needs a key with the scope `threads:write`, or a thread token that can `message`.
+         */
         post: operations["postMessage"];
         delete?: never;
         options?: never;
@@ -579,7 +739,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Use tool servers at other addresses, all or none; `migration_ended` says how it went */
+        /**
+         * Use tool servers at other addresses, all or none; `migration_ended` says how it went
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         post: operations["migrateThread"];
         delete?: never;
         options?: never;
@@ -596,7 +759,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask the model again after a failure */
+        /**
+         * Ask the model again after a failure
+         * @description Useful after `completion_failed` or `budget_exceeded`. With nothing to ask again it is refused in the log.
+         *
+         *     Needs a key with the scope `threads:write`, or a thread token that can `message`.
+         */
         post: operations["retryThread"];
         delete?: never;
         options?: never;
@@ -611,10 +779,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Messages that a clock sends */
+        /**
+         * Messages that a clock sends
+         * @description Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["listSchedules"];
         put?: never;
-        /** Send a message at every time of a cron line; the answer is the id of the schedule */
+        /**
+         * Send a message at every time of a cron line; the answer is the id of the schedule
+         * @description Needs a key with the scope `threads:write`.
+         */
         post: operations["addSchedule"];
         delete?: never;
         options?: never;
@@ -632,7 +806,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Send it no more */
+        /**
+         * Send it no more
+         * @description Needs a key with the scope `threads:write`.
+         */
         delete: operations["removeSchedule"];
         options?: never;
         head?: never;
@@ -646,7 +823,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the thread listens to */
+        /**
+         * What the thread listens to
+         * @description Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["listSubscriptions"];
         put?: never;
         post?: never;
@@ -665,7 +845,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stop listening; every tool server of the agent is told */
+        /**
+         * Stop listening; every tool server of the agent is told
+         * @description What the model can do with the built-in tool.
+         *
+         *     Needs a key with the scope `threads:write`, or a thread token that can `message`.
+         */
         post: operations["cancelSubscription"];
         delete?: never;
         options?: never;
@@ -682,7 +867,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A short-lived token for this thread or its family, for browsers and end users */
+        /**
+         * A short-lived token for this thread or its family, for browsers and end users
+         * @description A browser never holds a key: a backend makes a token for it.
+         *
+         *     Needs a key with the scope `threads:write`.
+         */
         post: operations["issueThreadToken"];
         delete?: never;
         options?: never;
@@ -700,7 +890,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** It works no more, and its streams end, within a second everywhere */
+        /**
+         * It works no more, and its streams end, within a second everywhere
+         * @description Needs a key with the scope `threads:write`.
+         */
         delete: operations["revokeThreadToken"];
         options?: never;
         head?: never;
@@ -714,7 +907,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tool calls with their attempts, in the order they were asked for */
+        /**
+         * Tool calls with their attempts, in the order they were asked for
+         * @description Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["listToolCalls"];
         put?: never;
         post?: never;
@@ -733,7 +929,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stop waiting for one call */
+        /**
+         * Stop waiting for one call
+         * @description Needs a key with the scope `threads:write`, or a thread token that can `message`.
+         */
         post: operations["cancelToolCall"];
         delete?: never;
         options?: never;
@@ -750,7 +949,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Fetch the manifests anew; `toolset_changed` follows if one changed */
+        /**
+         * Fetch the manifests anew; `toolset_changed` follows if one changed
+         * @description Needs a key with the scope `threads:write`, or a thread token that can `message`.
+         */
         post: operations["refreshToolsets"];
         delete?: never;
         options?: never;
@@ -765,7 +967,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The current views of tools */
+        /**
+         * The current views of tools
+         * @description Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["listViews"];
         put?: never;
         post?: never;
@@ -782,10 +987,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Registered tool servers */
+        /**
+         * Registered tool servers
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["listToolServers"];
         put?: never;
-        /** Register a tool server */
+        /**
+         * Register a tool server
+         * @description Its manifest is fetched when a thread needs it, not now: `probe` says whether it can be. The same registration again answers 200.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
         post: operations["createToolServer"];
         delete?: never;
         options?: never;
@@ -800,15 +1013,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One tool server, by name or id, and its health */
+        /**
+         * One tool server, by name or id, and its health
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["getToolServer"];
         put?: never;
         post?: never;
-        /** Forget a tool server */
+        /**
+         * Forget a tool server
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         delete: operations["deleteToolServer"];
         options?: never;
         head?: never;
-        /** Change a registration; calls follow it within a second */
+        /**
+         * Change a registration; calls follow it within a second
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         patch: operations["patchToolServer"];
         trace?: never;
     };
@@ -821,7 +1043,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send it nothing until it is resumed, within a second; calls meanwhile end with an error */
+        /**
+         * Send it nothing until it is resumed, within a second; calls meanwhile end with an error
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         post: operations["pauseToolServer"];
         delete?: never;
         options?: never;
@@ -838,7 +1063,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Fetch and judge its manifest now, and try the credential; changes nothing */
+        /**
+         * Fetch and judge its manifest now, and try the credential; changes nothing
+         * @description Answers also when the tool server does not: `ok` is false then, and `problems` say why.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
         post: operations["probeToolServer"];
         delete?: never;
         options?: never;
@@ -855,7 +1085,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send to it again */
+        /**
+         * Send to it again
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         post: operations["resumeToolServer"];
         delete?: never;
         options?: never;
@@ -872,7 +1105,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Call one of its tools once, outside of every thread; answers within 30 seconds, whatever comes of it */
+        /**
+         * Call one of its tools once, outside of every thread; answers within 30 seconds, whatever comes of it
+         * @description Needs a key with the scope `tenant:admin`.
+         */
         post: operations["tryTool"];
         delete?: never;
         options?: never;
@@ -889,7 +1125,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A run of AG-UI 1.0: the last message of the user, or the answers to the interrupts of the run before */
+        /**
+         * A run of AG-UI 1.0: the last message of the user, or the answers to the interrupts of the run before
+         * @description Needs a key with the scope `threads:write`, or a thread token that can `message`.
+         */
         post: operations["agUiRun"];
         delete?: never;
         options?: never;
@@ -906,7 +1145,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The last message of a chat, or answers to approvals; answers the UI message stream of the AI SDK, version 1 */
+        /**
+         * The last message of a chat, or answers to approvals; answers the UI message stream of the AI SDK, version 1
+         * @description Needs a key with the scope `threads:write`, or a thread token that can `message`.
+         */
         post: operations["aiSdkSend"];
         delete?: never;
         options?: never;
@@ -921,7 +1163,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The messages of a chat, for `useChat({messages})` */
+        /**
+         * The messages of a chat, for `useChat({messages})`
+         * @description Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["aiSdkMessages"];
         put?: never;
         post?: never;
@@ -940,7 +1185,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stop the answer; to close the stream stops nothing */
+        /**
+         * Stop the answer; to close the stream stops nothing
+         * @description Needs a key with the scope `threads:write`, or a thread token that can `message`.
+         */
         post: operations["aiSdkStop"];
         delete?: never;
         options?: never;
@@ -955,7 +1203,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The running message from its start, or what comes `after` a position; 204 when nothing is running */
+        /**
+         * The running message from its start, or what comes `after` a position; 204 when nothing is running
+         * @description Needs a key with the scope `read`, or a thread token that can `read`.
+         */
         get: operations["aiSdkResume"];
         put?: never;
         post?: never;
@@ -972,7 +1223,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tokens, completions, calls and time by agent, day (UTC) or thread; whole days, 400 at most */
+        /**
+         * Tokens, completions, calls and time by agent, day (UTC) or thread; whole days, 400 at most
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["getUsage"];
         put?: never;
         post?: never;
@@ -988,105 +1242,132 @@ export interface components {
     schemas: {
         /** @description One immutable version of an agent. */
         Agent: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
             created_at: string;
+            /** @description Its id: opaque, and sorted by time. */
             id: string;
+            /** @description What the model is told to be and do. */
             instructions: string;
-            limits: {
-                callback_ttl_s: number | null;
-                completions_per_wake_max: number;
-                event_wait_ms_max: number;
-                tokens_per_day_max: number | null;
-                tool_timeout_ms: {
-                    [key: string]: number | null;
-                };
-            };
+            /** @description Numbers that bound what the agent may do. */
+            limits: components["schemas"]["Limits"];
+            /** @description The model that is asked. */
             model: {
+                /** @description Name of the secret that holds the provider’s key. */
                 api_key_secret: string | null;
+                /** @description Base URL; null for the provider’s own. */
                 base_url: string | null;
+                /** @description Size of the model’s context window. */
                 context_window_tokens: number;
+                /** @description Whether the model takes images. */
                 images: boolean;
+                /** @description Its name. */
                 name: string;
+                /** @description Tokens that an answer may have; null for the model’s own limit. */
                 output_tokens_max: number | null;
+                /** @description Handed on to the provider as they are. */
                 parameters: {
                     [key: string]: unknown;
                 };
+                /** @description Which provider’s protocol is spoken. */
                 provider: string;
             };
+            /** @description Its name. */
             name: string;
-            policies: {
-                approve: {
-                    mode: string;
-                    tools: {
-                        [key: string]: string;
-                    };
-                };
-                cancel_subscriptions_on_close: boolean;
-                event_children: string;
-                event_style: string;
-                on_interrupt: string;
-                on_interrupt_human: string;
-            };
+            /** @description How the agent behaves. */
+            policies: components["schemas"]["Policies"];
+            /** @description Names of the tool servers whose tools the model is offered. */
             tool_servers: string[];
+            /** @description Number of the version, from 1. */
             version: number;
         };
         /** @description As clients of AG-UI send it: `threadId` is the thread’s `external_id`. Of `messages` only the last one of the user is used; tools, state and context of the page are ignored. `resume` answers all interrupts of the run before. */
         AgUiRunInput: {
+            /** @description Messages; the last one counts. */
             messages: ({
+                /** @description Pieces of text and images, in order. */
                 content?: string | ({
+                    /** @description Which of these it is. */
                     type: string;
                 } & {
                     [key: string]: unknown;
                 })[];
+                /** @description Its id: opaque, and sorted by time. */
                 id: string;
+                /** @description Who speaks: a person, the model, a tool, or an event. */
                 role: string;
             } & {
                 [key: string]: unknown;
             })[];
+            /** @description Answers to the interrupts of the run before. */
             resume?: ({
+                /** @description Id of the choice. */
                 interruptId: string;
+                /** @description The answer: of an approval, or of a choice. */
                 payload?: unknown;
-                /** @enum {string} */
+                /**
+                 * @description `opening`, `parked`, `closed`, `thinking`, `waiting` or `idle`; the first of these that holds.
+                 * @enum {string}
+                 */
                 status: "resolved" | "cancelled";
             } & {
                 [key: string]: unknown;
             })[];
+            /** @description Id of the run. */
             runId: string;
+            /** @description The `external_id` of the thread. */
             threadId: string;
         } & {
             [key: string]: unknown;
         };
         /** @description The newest messages of the chat, and the position up to which they go. */
         AiSdkMessages: {
+            /** @description The messages of the chat. */
             messages: ({
+                /** @description Its id: opaque, and sorted by time. */
                 id: string;
+                /** @description Parts of the message, as the AI SDK has them. */
                 parts: ({
+                    /** @description Which of these it is. */
                     type: string;
                 } & {
                     [key: string]: unknown;
                 })[];
+                /** @description Who speaks: a person, the model, a tool, or an event. */
                 role: string;
             } & {
                 [key: string]: unknown;
             })[];
+            /** @description Place in the log: 1 is the first event. */
             position: number;
         };
         /** @description As `useChat` sends it: `id` is the chat, the thread’s `external_id`. Of `messages` only the last one is used: a user’s message, or the answers to approvals; everything else is in the thread already. Other fields are ignored. */
         AiSdkRequest: {
+            /** @description Its id: opaque, and sorted by time. */
             id: string;
+            /** @description Messages; the last one counts. */
             messages: ({
+                /** @description Its id: opaque, and sorted by time. */
                 id: string;
+                /** @description Parts of the message, as the AI SDK has them. */
                 parts: ({
+                    /** @description Which of these it is. */
                     type: string;
                 } & {
                     [key: string]: unknown;
                 })[];
-                /** @enum {string} */
+                /**
+                 * @description Who speaks: a person, the model, a tool, or an event.
+                 * @enum {string}
+                 */
                 role: "system" | "user" | "assistant";
             } & {
                 [key: string]: unknown;
             })[];
             /**
+             * @description Whether a message is sent, or the model asked again.
              * @default submit-message
              * @enum {string}
              */
@@ -1094,387 +1375,1307 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description A new key. */
         ApiKey: {
+            /** @description Its id: opaque, and sorted by time. */
             id: string;
+            /** @description The key’s text, shown this once. */
             key: string;
         };
+        /** @description A key without its text. */
         ApiKeySummary: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
             created_at: string;
+            /** @description When the key stops working; null for never. */
             expires_at: string | null;
+            /** @description Its id: opaque, and sorted by time. */
             id: string;
+            /** @description Its name. */
             name: string;
+            /** @description What the key may do. */
             scopes: string[];
         };
+        /** @description A limit of the agent or of the runtime was reached; the model is not asked. */
+        BudgetExceededEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description Which limit it was. */
+            budget: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description What is allowed. */
+            limit: number;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "budget_exceeded";
+            /** @description What was used. */
+            used: number;
+        };
+        /** @description A tool server sent something that cannot be used; the call goes on. */
+        CallbackRejectedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description A code with a page at `/errors/{CODE}`. */
+            code: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description What is wrong with it. */
+            reason: string;
+            /** @description Id of the call. */
+            tool_call_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "callback_rejected";
+        };
+        /** @description The input that led to an event: the answer of a POST has the same id. */
+        Cause: {
+            /** @description Id of the message, request, call, completion and so on. */
+            id: string;
+            /** @description What it is. */
+            kind: string;
+        };
+        /** @description A child has told its parent something. */
+        ChildReportedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Id of the child thread. */
+            child_id: string;
+            /** @description It was the child’s last report. */
+            closed: boolean;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description What it said, as text. */
+            report: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "child_reported";
+        };
+        /** @description A child thread was opened. */
+        ChildSpawnedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Id of the child thread. */
+            child_id: string;
+            /** @description What the parent’s model told it to do. */
+            instructions?: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Queued events that it takes; 0 for one that was spawned by the event before. */
+            queued_events: number;
+            /** @description Why. */
+            reason: string;
+            /** @description Id of the call that spawned it, or whose subscription received the event. */
+            tool_call_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "child_spawned";
+        };
+        /** @description A question that waits for a person: of a tool, or an approval of the runtime. */
         Choice: {
+            /** @description Arguments of the call, as the model gave them. */
             arguments?: {
                 [key: string]: unknown;
             };
+            /** @description SHA-256 of the arguments that are shown; an answer may name it, and is refused when it differs. */
             arguments_hash?: string;
+            /** @description The possible answers. */
             choices: string[];
+            /** @description Index of the answer that counts when none is given in time. */
             default: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it ends by itself.
+             */
             expires_at: string;
+            /** @description Its id: opaque, and sorted by time. */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description What it is.
+             * @enum {string}
+             */
             kind: "tool" | "approval";
+            /** @description The question. */
             prompt: string;
+            /** @description Id of the thread. */
             thread_id?: string;
+            /** @description Id of the call. */
             tool_call_id: string;
+            /** @description Characters in the arguments that can deceive a reader, by name and place. */
             warnings?: string[];
         };
         /** @description An approval takes `decision`, a choice of a tool `selected`; `dismiss` takes the default of either. With `allow` an approval takes other `arguments` than the model’s. `arguments_hash` names what was shown: the choice’s. */
         ChoiceAnswer: {
+            /** @description Other arguments than the model’s, with `allow` only; held to the tool’s schema. */
             arguments?: {
                 [key: string]: unknown;
             };
+            /** @description SHA-256 of the arguments that are shown; an answer may name it, and is refused when it differs. */
             arguments_hash?: string;
-            /** @default null */
+            /**
+             * @description A label for the person that decides, kept in the log.
+             * @default null
+             */
             decided_by?: string | null;
-            /** @enum {string} */
+            /**
+             * @description Of an approval: `allow` and `deny` this call; `allow_for_thread` allows the tool from now on.
+             * @enum {string}
+             */
             decision?: "allow" | "deny" | "allow_for_thread";
-            /** @constant */
+            /**
+             * @description Takes the default, for an approval or a question.
+             * @constant
+             */
             dismiss?: true;
-            /** @default null */
+            /**
+             * @description Why.
+             * @default null
+             */
             reason?: string | null;
+            /** @description Of a question: index of the answer. */
             selected?: number;
         };
+        /** @description A person is asked: an approval of the runtime, or a question of a tool. */
+        ChoiceRequestedEvent: {
+            /** @description Of an approval: the exact arguments that it is about. */
+            arguments?: {
+                [key: string]: unknown;
+            };
+            /** @description Of an approval: SHA-256 of the arguments. */
+            arguments_hash?: string;
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Id of the choice. */
+            choice_id: string;
+            /** @description The possible answers. */
+            choices: string[];
+            /** @description Index of the answer that counts when none is given in time. */
+            default: number;
+            /**
+             * Format: date-time
+             * @description When the default counts.
+             */
+            expires_at: string;
+            /** @description What it is. */
+            kind: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description The question. */
+            prompt: string;
+            /** @description Id of the call. */
+            tool_call_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "choice_requested";
+            /** @description Of an approval: characters in the arguments that can deceive a reader. */
+            warnings?: string[];
+        };
+        /** @description A choice has ended; its first answer stays. */
+        ChoiceSettledEvent: {
+            /** @description Of an approval: the arguments that were allowed, where they were changed. */
+            arguments_allowed?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description What ended it: `decided_by` of the answer, or a word such as `deadline` or `tool`. */
+            by: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Id of the choice. */
+            choice_id: string;
+            /** @description Of an approval. `withdrawn` also of a question that was not answered. */
+            decision?: string;
+            /**
+             * @description Of an approval: the arguments were changed before they were allowed.
+             * @constant
+             */
+            edited?: true;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Why, in the words of the person. */
+            reason?: string;
+            /** @description Of a question: index of the answer. */
+            selected?: number;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "choice_settled";
+        };
+        /** @description By how much the development clock goes on. */
         ClockAdvance: {
+            /** @description Milliseconds by which the clock goes on. */
             advance_ms: number;
         };
+        /** @description The development clock. */
         ClockReading: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The clock after the change.
+             */
             now: string;
         };
         /** @description A commit exactly as it is stored: `at` is in milliseconds, `hash` covers these very fields. */
         Commit: {
+            /** @description When it was made, in milliseconds since the epoch. */
             at: number;
+            /** @description The commit’s content as text: inputs, events and effects. */
             body: string;
+            /** @description Number of its events. */
             count: number;
+            /** @description Hash of the commit, over these very fields. */
             hash: string;
+            /** @description Ids of the inputs that it decided. */
             inputs: string[];
+            /** @description Names the key that seals the content; null for none. */
             kid: string | null;
+            /** @description Makes the commit unique. */
             nonce: string;
+            /** @description Hash of the commit before. */
             prev: string;
+            /** @description The tenant. */
             tenant: string;
+            /** @description Id of the thread. */
             thread: string;
+            /** @description The trace that the commit belongs to; null for none. */
             trace: string | null;
-            /** @constant */
+            /**
+             * @description Version of the format.
+             * @constant
+             */
             v: 1;
+            /** @description Place of the last event before it. */
             version: number;
         };
+        /** @description The model gave no answer, after all attempts. The turn ends; `retry` asks again. */
+        CompletionFailedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description A code with a page at `/errors/{CODE}`. */
+            code: string;
+            /** @description Id of the completion. */
+            completion_id: string;
+            /** @description What happened, in a sentence. */
+            detail: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Whether asking again may help. */
+            retryable: boolean;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "completion_failed";
+        };
+        /** @description The model has answered. The calls that it asked for follow, each as an event of its own. */
+        CompletionRecordedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Id of the completion. */
+            completion_id: string;
+            /** @description No calls follow: this is the turn’s answer. */
+            final: boolean;
+            /** @description Why the model stopped. */
+            finish_reason: string;
+            /** @description It was cut: `message` has what had been said by then. */
+            interrupted: boolean;
+            /** @description What the model said. */
+            message: {
+                /** @description What the model said to itself. */
+                reasoning?: string;
+                /** @description The text. */
+                text: string;
+            };
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "completion_recorded";
+            /** @description Tokens of this completion. */
+            usage: {
+                /** @description Tokens that the model read. */
+                input_tokens: number;
+                /** @description Tokens that the model wrote. */
+                output_tokens: number;
+            };
+        };
+        /** @description The model is asked. */
+        CompletionRequestedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Id of the completion. */
+            completion_id: string;
+            /** @description The model’s name for people. */
+            model: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "completion_requested";
+        };
+        /** @description A piece of what a person, a tool or the model said. */
+        ContentItem: components["schemas"]["TextItem"] | components["schemas"]["ImageItem"];
         /** @description Approvals, each decided on its own; a malformed entry decides none of them. */
         DecisionBatch: {
+            /** @description Approvals, each with its decision. */
             decisions: {
-                /** @enum {string} */
+                /**
+                 * @description Of an approval: `allow` and `deny` this call; `allow_for_thread` allows the tool from now on.
+                 * @enum {string}
+                 */
                 decision: "allow" | "deny" | "allow_for_thread";
+                /** @description Its id: opaque, and sorted by time. */
                 id: string;
-                /** @default null */
+                /**
+                 * @description Why.
+                 * @default null
+                 */
                 reason?: string | null;
             }[];
         };
+        /** @description What became of each decision, in their order. */
         DecisionOutcomes: {
+            /** @description The items of this page, in order. */
             data: {
+                /** @description A code with a page at `/errors/{CODE}`. */
                 code?: string;
+                /** @description Its id: opaque, and sorted by time. */
                 id: string;
+                /** @description The status that the request alone would have had. */
                 status: number;
             }[];
         };
+        /** @description `event: delta`. A piece of the running completion; a new attempt replaces what was shown. The first one after a connect has the text so far. */
+        DeltaFrame: {
+            /** @description 1 for the first attempt, and so on. */
+            attempt: number;
+            /** @description Id of the completion. */
+            completion_id: string;
+            /** @description Which of several texts or calls of the completion it is a piece of. */
+            index: number;
+            /** @description What it is. */
+            kind: string;
+            /** @description Characters of this kind and index that came before. */
+            offset: number;
+            /** @description The text. */
+            text: string;
+        };
+        /** @description A change of a file, as a unified diff. */
+        DiffSegment: {
+            /** @description Pieces of text and images, in order. */
+            content: {
+                /** @description The change as a unified diff. */
+                patch: string;
+                /** @description Path of the file. */
+                path: string;
+            };
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "diff";
+        };
+        /** @description A piece of what a tool shows to people; the model never sees it. */
+        DisplaySegment: components["schemas"]["TextSegment"] | components["schemas"]["DiffSegment"] | components["schemas"]["ImageSegment"];
+        /** @description `event: lagged`: the reader was too slow and is dropped; reconnect with the last id. `event: end`: the thread is closed. */
+        EmptyFrame: Record<string, never>;
         /** @description `ask_again` asks the model at once; `wait` waits for a message. */
         ForkRequest: {
+            /** @description The last event that the new thread inherits. */
             position: number;
             /**
+             * @description What happens next: `wait` for a message, or `ask_again` at once.
              * @default wait
              * @enum {string}
              */
             then?: "wait" | "ask_again";
         };
+        /** @description An image: inline in `data`, or as a blob of the thread. */
+        ImageItem: {
+            /** @description Hash of the whole payload, for `GET …/blobs/{sha256}`. */
+            blob?: string;
+            /** @description Size of the payload in bytes. */
+            bytes?: number;
+            /** @description The image in base64. */
+            data?: string;
+            /** @description Media type, such as `image/png`. */
+            media_type: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "image";
+        };
+        /** @description An image: inline in `data`, or as a blob of the thread. */
+        ImageSegment: {
+            /** @description Pieces of text and images, in order. */
+            content: {
+                /** @description Hash of the whole payload, for `GET …/blobs/{sha256}`. */
+                blob?: string;
+                /** @description Size of the payload in bytes. */
+                bytes?: number;
+                /** @description The image in base64. */
+                data?: string;
+                /** @description Media type, such as `image/png`. */
+                media_type: string;
+            };
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "image";
+        };
         /** @description A payload that commits of an import refer to; it is sent before them. */
         ImportedBlob: {
+            /** @description The payload in base64. */
             data: string;
+            /** @description Media type, such as `image/png`. */
             media_type: string;
+            /** @description Hash of the payload. */
             sha256: string;
         };
         /** @description Commits of one thread, in order. `of` is the hash of its last commit; `origin` the same of the thread that its history begins in, which comes first. `last` ends the import: the threads are closed, and seen from now on. */
         ImportPart: {
+            /** @description Commits in order, as `GET …/commits` answers them. */
             commits: components["schemas"]["Commit"][];
+            /** @description Whether this is the last part. */
             last: boolean;
+            /** @description Hash of the last commit of the thread that is imported. */
             of: string;
-            /** @default null */
+            /**
+             * @description Hash of the last commit of the thread that the history begins in; null for none.
+             * @default null
+             */
             origin?: string | null;
         };
         /** @description A choice, an approval or a login, with its thread. A login has no choices, and no URL: its thread’s stream does. */
         InboxRow: {
+            /** @description Name of the agent. */
             agent: string;
+            /** @description Arguments of the call, as the model gave them. */
             arguments?: {
                 [key: string]: unknown;
             };
+            /** @description SHA-256 of the arguments that are shown; an answer may name it, and is refused when it differs. */
             arguments_hash?: string;
+            /** @description Who or what ended it. */
             by?: string;
+            /** @description The possible answers. */
             choices: string[];
+            /** @description Of an approval: `allow` and `deny` this call; `allow_for_thread` allows the tool from now on. */
             decision?: string;
+            /** @description Index of the answer that counts when none is given in time. */
             default: number;
+            /** @description Whether the arguments were changed before they were allowed. */
             edited?: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it ends by itself.
+             */
             expires_at: string;
+            /** @description Its id: opaque, and sorted by time. */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description What it is.
+             * @enum {string}
+             */
             kind: "tool" | "approval" | "oauth";
+            /** @description Name of the tool. */
             operation: string;
+            /** @description The question. */
             prompt: string;
+            /** @description Why. */
             reason?: string;
+            /** @description Of a question: index of the answer. */
             selected?: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
             settled_at?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
             since: string;
+            /** @description Id of the thread. */
             thread_id: string;
+            /** @description Id of the call. */
             tool_call_id: string;
+            /** @description Name of the tool server. */
             tool_server: string | null;
+            /** @description Characters in the arguments that can deceive a reader, by name and place. */
             warnings?: string[];
         };
+        /** @description What is interrupted. */
         Interruption: {
-            /** @default false */
+            /**
+             * @description Whether calls that wait for a person are stopped too.
+             * @default false
+             */
             include_human?: boolean;
         };
+        /** @description The limits of an agent version, all of them. */
+        Limits: {
+            /** @description Seconds for which callback URLs are valid; null for ever. */
+            callback_ttl_s: number | null;
+            /** @description Completions from one wake of the thread to its next rest. */
+            completions_per_wake_max: number;
+            /** @description Milliseconds that an event waits for calls of the running round. */
+            event_wait_ms_max: number;
+            /** @description Tokens of a thread per day; null for no limit. */
+            tokens_per_day_max: number | null;
+            /** @description Milliseconds that a call may stay open, by tool; `default` for the others, null for ever. */
+            tool_timeout_ms: {
+                [key: string]: number | null;
+            };
+        };
+        /** @description A toolset as the thread uses it. */
+        LoadedToolset: {
+            /** @description Tools that are called at most once; their outcome may be unknown. */
+            at_most_once: string[];
+            /** @description Of each of `tools`, the beginning of the hash of its definition. */
+            definitions?: string[];
+            /** @description Tools that say that they destroy something. */
+            destructive: string[];
+            /** @description The toolset’s own name. */
+            name: string;
+            /** @description Hash of the manifest. */
+            sha256: string;
+            /** @description The tool server did not answer: this is the last valid copy. */
+            stale: boolean;
+            /** @description Name of the tool server. */
+            tool_server: string;
+            /** @description Names of the tools. */
+            tools: string[];
+        };
+        /** @description A line of the conversation as people read it. */
         Message: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
             at: string;
+            /** @description Id of the child thread. */
             child_id?: string;
+            /** @description What a tool shows to people. */
             display?: {
+                /** @description Which of these it is. */
                 type: string;
             } & {
                 [key: string]: unknown;
             };
+            /** @description It was cut; what had been said by then is here. */
             interrupted?: boolean;
+            /** @description Id of the message. */
             message_id?: string;
+            /** @description Name of the tool. */
             operation?: string;
+            /** @description How it ended. */
             outcome?: string;
+            /** @description Place in the log: 1 is the first event. */
             position: number;
-            /** @enum {string} */
+            /**
+             * @description Who speaks: a person, the model, a tool, or an event.
+             * @enum {string}
+             */
             role: "user" | "assistant" | "tool" | "event";
+            /** @description The text. */
             text: string;
+            /** @description Id of the thread. */
             thread_id?: string;
+            /** @description Id of the call. */
             tool_call_id?: string;
+        };
+        /** @description A message of a person is part of the conversation: the next completion answers it. */
+        MessageAcceptedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Pieces of text and images, in order. */
+            content: components["schemas"]["ContentItem"][];
+            /** @description Id of the message. */
+            message_id: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "message_accepted";
+        };
+        /** @description A message waits, because of the policy `queue`; `message_accepted` follows when the model gets it. */
+        MessageQueuedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Pieces of text and images, in order. */
+            content: components["schemas"]["ContentItem"][];
+            /** @description Id of the message. */
+            message_id: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "message_queued";
+        };
+        /** @description A message that the thread could not take. */
+        MessageRefusedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description A code with a page at `/errors/{CODE}`. */
+            code: string;
+            /** @description What happened, in a sentence. */
+            detail: string;
+            /** @description Id of the message. */
+            message_id: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "message_refused";
         };
         /** @description Base URL of the destination by name of the tool server. */
         Migration: {
+            /** @description Base URL of the destination by name of the tool server. */
             tool_servers: {
                 [key: string]: string;
             };
         };
+        /** @description How a migration went: all tool servers, or none. */
+        MigrationEndedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Tool servers that moved state of the thread. */
+            migrated: string[];
+            /** @description Id of the migration. */
+            migration_id: string;
+            /** @description Whether the new addresses count from now on. */
+            ok: boolean;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description What went wrong, in sentences. */
+            problems: string[];
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "migration_ended";
+        };
+        /** @description Tool servers are asked whether the thread can go on at other addresses. */
+        MigrationStartedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Id of the migration. */
+            migration_id: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Base URL of the destination by name. */
+            tool_servers: {
+                [key: string]: string;
+            };
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "migration_started";
+        };
         /** @description Only `name` and `model` are required. */
         NewAgent: {
-            /** @default  */
+            /**
+             * @description What the model is told to be and do.
+             * @default
+             */
             instructions?: string;
-            /** @default {} */
+            /**
+             * @description Numbers that bound what the agent may do.
+             * @default {}
+             */
             limits?: {
-                /** @default null */
+                /**
+                 * @description Seconds for which callback URLs are valid; null for ever.
+                 * @default null
+                 */
                 callback_ttl_s?: number | null;
-                /** @default 50 */
+                /**
+                 * @description Completions from one wake of the thread to its next rest.
+                 * @default 50
+                 */
                 completions_per_wake_max?: number;
-                /** @default 60000 */
+                /**
+                 * @description Milliseconds that an event waits for calls of the running round.
+                 * @default 60000
+                 */
                 event_wait_ms_max?: number;
-                /** @default null */
+                /**
+                 * @description Tokens of a thread per day; null for no limit.
+                 * @default null
+                 */
                 tokens_per_day_max?: number | null;
-                /** @default {} */
+                /**
+                 * @description Milliseconds that a call may stay open, by tool; `default` for the others, null for ever.
+                 * @default {}
+                 */
                 tool_timeout_ms?: {
                     [key: string]: number | null;
                 };
             };
+            /** @description The model that is asked. */
             model: {
-                /** @default null */
+                /**
+                 * @description Name of the secret that holds the provider’s key.
+                 * @default null
+                 */
                 api_key_secret?: string | null;
-                /** @default null */
+                /**
+                 * @description Base URL; null for the provider’s own.
+                 * @default null
+                 */
                 base_url?: string | null;
-                /** @default 128000 */
+                /**
+                 * @description Size of the model’s context window.
+                 * @default 128000
+                 */
                 context_window_tokens?: number;
-                /** @default false */
+                /**
+                 * @description Whether the model takes images.
+                 * @default false
+                 */
                 images?: boolean;
-                /** @default  */
+                /**
+                 * @description Its name. A name that exists means its next version.
+                 * @default
+                 */
                 name?: string;
-                /** @default null */
+                /**
+                 * @description Tokens that an answer may have; null for the model’s own limit.
+                 * @default null
+                 */
                 output_tokens_max?: number | null;
-                /** @default {} */
+                /**
+                 * @description Handed on to the provider as they are.
+                 * @default {}
+                 */
                 parameters?: {
                     [key: string]: unknown;
                 };
-                /** @enum {string} */
+                /**
+                 * @description Which provider’s protocol is spoken.
+                 * @enum {string}
+                 */
                 provider: "demo" | "scripted" | "openai-compatible" | "openai" | "anthropic";
             };
+            /** @description Its name. A name that exists means its next version. */
             name: string;
-            /** @default {} */
+            /**
+             * @description How the agent behaves.
+             * @default {}
+             */
             policies?: {
-                /** @default {} */
+                /**
+                 * @description Which calls wait for a person’s approval.
+                 * @default {}
+                 */
                 approve?: {
                     /**
+                     * @description Which calls need approval where `tools` says nothing.
                      * @default destructive
                      * @enum {string}
                      */
                     mode?: "none" | "destructive" | "all";
-                    /** @default {} */
+                    /**
+                     * @description Names of the tools.
+                     * @default {}
+                     */
                     tools?: {
                         [key: string]: "always" | "never";
                     };
                 };
-                /** @default false */
+                /**
+                 * @description Whether tool servers are told to end subscriptions when the thread closes.
+                 * @default false
+                 */
                 cancel_subscriptions_on_close?: boolean;
                 /**
+                 * @description `close_when_idle` closes a child that an event opened once it waits for nothing; `keep` does not.
                  * @default close_when_idle
                  * @enum {string}
                  */
                 event_children?: "close_when_idle" | "keep";
                 /**
+                 * @description How events are put to the model: `kind` as a call’s argument, `reserved` as calls of a reserved tool.
                  * @default kind
                  * @enum {string}
                  */
                 event_style?: "kind" | "reserved";
                 /**
+                 * @description What a message does to calls that are open.
                  * @default cancel
                  * @enum {string}
                  */
                 on_interrupt?: "cancel" | "keep" | "queue" | "reject";
                 /**
+                 * @description The same for calls that wait for a person.
                  * @default keep
                  * @enum {string}
                  */
                 on_interrupt_human?: "cancel" | "keep" | "queue" | "reject";
             };
-            /** @default [] */
+            /**
+             * @description Names of the tool servers whose tools the model is offered.
+             * @default []
+             */
             tool_servers?: string[];
         };
+        /** @description A key to be made. */
         NewApiKey: {
-            /** @default null */
+            /**
+             * @description When the key stops working; null for never.
+             * @default null
+             */
             expires_at?: string | null;
+            /** @description Its name. */
             name: string;
+            /** @description What the key may do. */
             scopes: ("read" | "threads:write" | "approvals:write" | "tenant:admin")[];
         };
         /** @description Either `text` or `content`. */
         NewMessage: {
+            /** @description Texts and images, instead of `text`. */
             content?: ({
+                /** @description What is said, instead of `content`. */
                 text: string;
-                /** @constant */
+                /**
+                 * @description Which of these it is.
+                 * @constant
+                 */
                 type: "text";
             } | {
+                /** @description The image in base64. */
                 data: string;
+                /** @description Media type, such as `image/png`. */
                 media_type: string;
-                /** @constant */
+                /**
+                 * @description Which of these it is.
+                 * @constant
+                 */
                 type: "image";
             })[];
+            /** @description What is said, instead of `content`. */
             text?: string;
         };
         /** @description A cron line and the message that it sends. */
         NewSchedule: {
+            /** @description Five or six fields, as in cron. */
             cron: string;
+            /** @description Text that is sent. */
             message: string;
             /**
+             * @description What happens to times that were missed: nothing (`skip`), or one late message (`once`).
              * @default once
              * @enum {string}
              */
             missed?: "skip" | "once";
-            /** @default UTC */
+            /**
+             * @description IANA name, such as `Europe/Vienna`.
+             * @default UTC
+             */
             time_zone?: string;
         };
+        /** @description A thread to be opened; only `agent` is required. */
         NewThread: {
+            /** @description Name or id of the agent. */
             agent: string;
-            /** @default null */
+            /**
+             * @description A version of the agent; null for the latest.
+             * @default null
+             */
             agent_version?: number | null;
-            /** @default null */
+            /**
+             * @description Your own id of the thread, unique in the tenant.
+             * @default null
+             */
             external_id?: string | null;
-            /** @default null */
+            /**
+             * @description What a taken `external_id` means: the thread that has it (`return`), or 409 (`fail`).
+             * @default null
+             */
             if_exists?: ("return" | "fail") | null;
-            /** @default null */
+            /**
+             * @description A first message, as for `POST …/messages`.
+             * @default null
+             */
             message?: components["schemas"]["NewMessage"] | null;
-            /** @default {} */
+            /**
+             * @description Labels of your own: at most 50, names of 100 and values of 1000 characters.
+             * @default {}
+             */
             metadata?: {
                 [key: string]: string;
             };
-            /** @default null */
+            /**
+             * @description A title for people.
+             * @default null
+             */
             title?: string | null;
-            /** @default null */
+            /**
+             * @description The end user; null for none.
+             * @default null
+             */
             user_id?: string | null;
         };
+        /** @description A tool server to be registered; only `name` and `base_url` are required. */
         NewToolServer: {
-            /** @default null */
+            /**
+             * @description How requests to the tool server are authorised; null for not at all.
+             * @default null
+             */
             auth?: ({
+                /** @description Name of the secret. */
                 secret: string;
-                /** @constant */
+                /**
+                 * @description Which of these it is.
+                 * @constant
+                 */
                 type: "bearer";
             } | {
+                /** @description Name of the secret. */
                 secret: string;
-                /** @constant */
+                /**
+                 * @description Which of these it is.
+                 * @constant
+                 */
                 type: "hmac";
             } | {
+                /** @description Name of the secret with the client certificate, in PEM. */
                 certificate_secret: string;
+                /** @description Name of the secret with the private key, in PEM. */
                 key_secret: string;
-                /** @constant */
+                /**
+                 * @description Which of these it is.
+                 * @constant
+                 */
                 type: "mtls";
             } | {
+                /** @description Name of the secret with the access key. */
                 access_key_secret: string;
+                /** @description Region of the service, for the signature. */
                 region: string;
+                /** @description Name of the service, for the signature. */
                 service: string;
-                /** @constant */
+                /**
+                 * @description Which of these it is.
+                 * @constant
+                 */
                 type: "sigv4";
             }) | null;
+            /** @description Base URL of the tool server. */
             base_url: string;
-            /** @default null */
+            /**
+             * @description URL that calls are sent to, instead of the one in the manifest.
+             * @default null
+             */
             endpoint_override?: string | null;
-            /** @default false */
+            /**
+             * @description Whether the tool server is told the thread’s `user_id`.
+             * @default false
+             */
             forward_user_id?: boolean;
+            /** @description Its name. */
             name: string;
-            /** @default null */
+            /**
+             * @description Hash of the only manifest that is accepted, as RFC 8785 canonical JSON; null for any.
+             * @default null
+             */
             pinned_sha256?: string | null;
             /**
+             * @description Whether requests carry the trace: `same`, a `fresh` one, or `none`.
              * @default same
              * @enum {string}
              */
             propagate_trace?: "same" | "fresh" | "none";
-            /** @default false */
+            /**
+             * @description Whether the tool server’s own word that a tool is harmless counts.
+             * @default false
+             */
             trust_annotations?: boolean;
+        };
+        /** @description `event: oauth`. A login that a user can open; it comes again while open. */
+        OauthFrame: {
+            /** @description Address of the login. */
+            auth_url: string;
+            /**
+             * Format: date-time
+             * @description When it ends by itself.
+             */
+            expires_at: string;
+            /** @description Id of the call. */
+            tool_call_id: string;
+        };
+        /** @description A call waits for its user to log in; the address is in the event stream alone. */
+        OauthRequestedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /**
+             * Format: date-time
+             * @description When the call fails without it.
+             */
+            expires_at: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the call. */
+            tool_call_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "oauth_requested";
         };
         /** @description A model as its provider names it; the window is null where it is not said. */
         OfferedModel: {
+            /** @description Size of the model’s context window. */
             context_window_tokens: number | null;
+            /** @description Its name. */
             name: string;
         };
         /** @description A provider, where its key comes from, and `detail`: what is missing, or why it has no list of models. */
         OfferedProvider: {
+            /** @description Base URL; null for the provider’s own. */
             base_url: string | null;
+            /** @description What happened, in a sentence. */
             detail: string | null;
-            /** @enum {string} */
+            /**
+             * @description Where its key comes from.
+             * @enum {string}
+             */
             key: "not_needed" | "of_the_agent" | "secret" | "environment" | "missing";
+            /** @description Models that it lists. */
             models: components["schemas"]["OfferedModel"][];
+            /** @description Which provider’s protocol is spoken. */
             provider: string;
         };
+        /** @description The parent’s model told this child something. */
+        ParentMessageReceivedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Pieces of text and images, in order. */
+            content: components["schemas"]["ContentItem"][];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description The content as one text. */
+            text: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "parent_message_received";
+        };
+        /** @description A parked thread, and what waits for it. */
         ParkedDetails: {
+            /** @description What waits for the thread, in order. */
             inputs: components["schemas"]["ParkedInput"][];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was parked.
+             */
             parked_at: string;
+            /** @description Why. */
             reason: string;
-            /** @enum {string} */
+            /**
+             * @description Where it stands.
+             * @enum {string}
+             */
             state: "parked" | "replay";
+            /** @description Id of the thread. */
             thread_id: string;
         };
         /** @description The id of an input, as the parked thread shows it. */
         ParkedDrop: {
+            /** @description Id of the input. */
             input: string;
         };
         /** @description Something that was sent to a parked thread and waits. */
         ParkedInput: {
+            /** @description When it was left out of replays; null while it waits. */
             dropped_at: string | null;
+            /** @description Its id, for `drop`. */
             id: string;
+            /** @description What it is. */
             kind: string;
         };
+        /** @description A thread that cannot go on by itself. */
         ParkedThread: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was parked.
+             */
             parked_at: string;
+            /** @description Why. */
             reason: string;
-            /** @enum {string} */
+            /**
+             * @description Where it stands.
+             * @enum {string}
+             */
             state: "parked" | "replay";
+            /** @description Id of the thread. */
             thread_id: string;
         };
+        /** @description The policies of an agent version, all of them. */
+        Policies: {
+            /** @description Which calls wait for a person’s approval. */
+            approve: {
+                /** @description Which calls need approval where `tools` says nothing. */
+                mode: string;
+                /** @description By name of the tool: `always` or `never` needs approval, whatever `mode` says. */
+                tools: {
+                    [key: string]: string;
+                };
+            };
+            /** @description Whether tool servers are told to end subscriptions when the thread closes. */
+            cancel_subscriptions_on_close: boolean;
+            /** @description `close_when_idle` closes a child that an event opened once it waits for nothing; `keep` does not. */
+            event_children: string;
+            /** @description How events are put to the model: `kind` as a call’s argument, `reserved` as calls of a reserved tool. */
+            event_style: string;
+            /** @description What a message does to calls that are open. */
+            on_interrupt: string;
+            /** @description The same for calls that wait for a person. */
+            on_interrupt_human: string;
+        };
+        /** @description What a tool server answers now. */
         ProbeReport: {
+            /** @description What came of trying the credential. */
             credential: {
+                /** @description What happened, in a sentence. */
                 detail: string | null;
                 /**
                  * @description Of the registration: `none` has none and none is asked for; `unchecked` when the answers of the server do not show it.
@@ -1482,53 +2683,226 @@ export interface components {
                  */
                 state: "none" | "accepted" | "refused" | "unchecked";
             };
+            /** @description Milliseconds that it took. */
             latency_ms: number;
+            /** @description Whether it can be used. */
             ok: boolean;
+            /** @description What is wrong, in sentences. */
             problems: string[];
+            /** @description Hash of the manifest. */
             sha256: string | null;
+            /** @description The manifest, if it can be used. */
             toolset: unknown;
         };
+        /** @description Why a request was not carried out (RFC 9457). */
         Problem: {
+            /** @description For programs: one of the codes that have a page. */
             code: string;
+            /** @description What is wrong with this request, in a sentence. */
             detail: string;
+            /** @description What is wrong in the body or the query, all of it. */
             errors?: {
+                /** @description What is wrong there. */
                 detail: string;
+                /** @description Where: a JSON Pointer, such as `/model/name`. */
                 pointer: string;
             }[];
-            /** @description The request id, also in X-Request-Id. */
+            /** @description The request id, also in `X-Request-Id`. */
             instance: string;
             /** @description With CHOICE_SETTLED: the first answer. */
             settled?: Record<string, never>;
+            /** @description The HTTP status. */
             status: number;
+            /** @description What the code means, in a few words. */
             title: string;
+            /** @description Id of the request’s trace; null without one. */
             trace_id?: string | null;
-            /** @description A page of this server. */
+            /** @description A page of this server: `/errors/{CODE}`. */
             type: string;
         };
-        Schedule: {
-            cron: string;
+        /** @description It was taken; what came of it is an event with this id in `cause`, if need be a refusal. */
+        RequestAccepted: {
+            /** @description Id of the message or request; events that follow from it have it as `cause.id`. */
             id: string;
+        };
+        /** @description A request that the thread could not carry out, such as an interruption with nothing to interrupt. */
+        RequestRefusedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description A code with a page at `/errors/{CODE}`. */
+            code: string;
+            /** @description What happened, in a sentence. */
+            detail: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description What was asked for: `interrupt_request`, `retry_request` and so on. */
+            request: string;
+            /** @description Id of the request. */
+            request_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "request_refused";
+        };
+        /** @description `event: retrying`. The model failed and is asked again at `next_at`. */
+        RetryingFrame: {
+            /** @description 1 for the first attempt, and so on. */
+            attempt: number;
+            /** @description A code with a page at `/errors/{CODE}`. */
+            code: string;
+            /** @description Id of the completion. */
+            completion_id: string;
+            /** @description What happened, in a sentence. */
+            detail: string;
+            /** @description Host of the model’s endpoint. */
+            host: string | null;
+            /**
+             * Format: date-time
+             * @description When the next attempt begins.
+             */
+            next_at: string;
+        };
+        /** @description A message that a clock sends. */
+        Schedule: {
+            /** @description Five or six fields, as in cron. */
+            cron: string;
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description Text that is sent. */
             message: string;
-            /** @enum {string} */
+            /**
+             * @description What happens to times that were missed: nothing (`skip`), or one late message (`once`).
+             * @enum {string}
+             */
             missed: "skip" | "once";
+            /** @description When it happens next; null for never again. */
             next_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
             since: string;
+            /** @description IANA name, such as `Europe/Vienna`. */
             time_zone: string;
+        };
+        /** @description A time of a schedule came: its message is part of the conversation, unless it was skipped. */
+        ScheduleCameEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Pieces of text and images, in order. */
+            content: components["schemas"]["ContentItem"][];
+            /** @description Earlier times that were missed. */
+            missed: number;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the schedule. */
+            schedule_id: string;
+            /**
+             * Format: date-time
+             * @description The time of the schedule.
+             */
+            scheduled_for: string;
+            /** @description It was missed, and the schedule skips what was missed. */
+            skipped: boolean;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "schedule_came";
+        };
+        /** @description A schedule was removed. */
+        ScheduleRemovedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the schedule. */
+            schedule_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "schedule_removed";
+        };
+        /** @description A schedule was added. */
+        ScheduleSetEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description The schedule. */
+            schedule: {
+                /** @description Five or six fields, as in cron. */
+                cron: string;
+                /** @description A message. */
+                message: string;
+                /** @description What happens to times that were missed: nothing (`skip`), or one late message (`once`). */
+                missed: string;
+                /** @description IANA name, such as `Europe/Vienna`. */
+                time_zone: string;
+            };
+            /** @description Id of the schedule. */
+            schedule_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "schedule_set";
         };
         /** @description The value is encrypted, never given back, and sent to the named origins only. Only a secret named like a hosted provider (`openai`, `anthropic`) may leave them out: it goes to the address of that provider. */
         SecretContent: {
+            /** @description Origins, such as `https://api.example.com`, that the value may be sent to. */
             origins?: string[];
+            /** @description The secret itself. */
             value: string;
         };
+        /** @description A secret without its value. */
         SecretName: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
             created_at: string;
+            /** @description Its name. */
             name: string;
+            /** @description Origins, such as `https://api.example.com`, that the value may be sent to. */
             origins: string[];
         };
+        /** @description A session of the console. */
         Session: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it ends by itself.
+             */
             expires_at: string;
             /** @description Of the key. */
             name: string;
@@ -1536,394 +2910,1345 @@ export interface components {
             origins: string[];
             /** @description What the session can do: what its key can. */
             scopes: string[];
+            /** @description The tenant. */
             tenant: string;
         };
         /** @description Opens the console signed in, once. */
         SessionLink: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it ends by itself.
+             */
             expires_at: string;
+            /** @description The address. */
             url: string;
         };
         /** @description An API key. The session’s cookie counts for requests of pages of this server only. */
         SignIn: {
+            /** @description An API key. */
             key: string;
+        };
+        /** @description `event: status`, on connect and after each change. */
+        StatusFrame: {
+            /** @description `opening`, `parked`, `closed`, `thinking`, `waiting` or `idle`; the first of these that holds. */
+            status: string;
+            /** @description What it waits for. */
+            waiting_on: components["schemas"]["WaitingOn"][];
         };
         /** @description One step of a turn; `parent_id` names the step that caused it, which may be of an earlier turn. Ids of completions, calls, choices, timers and children are those of the events. `waited_ms` is the part in which the thread waited. A call counts the callbacks that were refused. Without tracing there are no ids of traces. */
         Step: {
+            /** @description When it ended; null while it goes on. */
             ended_at: string | null;
+            /** @description Its id in the log, where it has one. */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description What it is.
+             * @enum {string}
+             */
             kind: "completion" | "call" | "attempt" | "callback" | "child" | "report" | "timer" | "event" | "choice";
+            /** @description Spans that had a part in it. */
             links?: {
+                /** @description Id of its span. */
                 span_id: string;
+                /** @description Id of its trace; null without tracing. */
                 trace_id: string;
             }[];
+            /** @description Its name. */
             name?: string;
+            /** @description How it ended. */
             outcome?: string;
+            /** @description Id of the step that caused it; null for none. */
             parent_id: string | null;
+            /** @description Callbacks that were refused. */
             refused?: number;
+            /** @description Id of its span. */
             span_id?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
             started_at: string;
+            /** @description Id of its trace; null without tracing. */
             trace_id?: string;
+            /** @description Milliseconds of it in which the thread waited. */
             waited_ms?: number;
         };
+        /** @description One frame of an event stream; its `data` is JSON on one line. */
+        StreamFrame: {
+            /** @description The items of this page, in order. */
+            data: components["schemas"]["ThreadEvent"];
+            /** @description Which frame it is. */
+            event: string;
+            /** @description Its id: opaque, and sorted by time. */
+            id: number;
+        } | {
+            /** @description The items of this page, in order. */
+            data: components["schemas"]["DeltaFrame"];
+            /**
+             * @description Which frame it is.
+             * @constant
+             */
+            event: "delta";
+        } | {
+            /** @description The items of this page, in order. */
+            data: components["schemas"]["RetryingFrame"];
+            /**
+             * @description Which frame it is.
+             * @constant
+             */
+            event: "retrying";
+        } | {
+            /** @description The items of this page, in order. */
+            data: components["schemas"]["Choice"];
+            /**
+             * @description Which frame it is.
+             * @constant
+             */
+            event: "choice";
+        } | {
+            /** @description The items of this page, in order. */
+            data: components["schemas"]["OauthFrame"];
+            /**
+             * @description Which frame it is.
+             * @constant
+             */
+            event: "oauth";
+        } | {
+            /** @description The items of this page, in order. */
+            data: components["schemas"]["View"];
+            /**
+             * @description Which frame it is.
+             * @constant
+             */
+            event: "view";
+        } | {
+            /** @description The items of this page, in order. */
+            data: components["schemas"]["StatusFrame"];
+            /**
+             * @description Which frame it is.
+             * @constant
+             */
+            event: "status";
+        } | {
+            /** @description The items of this page, in order. */
+            data: components["schemas"]["EmptyFrame"];
+            /**
+             * @description Which frame it is.
+             * @constant
+             */
+            event: "lagged";
+        } | {
+            /** @description The items of this page, in order. */
+            data: components["schemas"]["EmptyFrame"];
+            /**
+             * @description Which frame it is.
+             * @constant
+             */
+            event: "end";
+        };
+        /** @description A call whose tool server sends events. */
         Subscription: {
+            /** @description Events received so far. */
             events: number;
+            /** @description When the last event came; null before the first. */
             last_event_at: string | null;
+            /** @description Name of the tool. */
             operation: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
             since: string;
+            /** @description Id of the call. */
             tool_call_id: string;
         };
+        /** @description A subscription has ended. */
+        SubscriptionClosedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Why. */
+            reason: string;
+            /** @description Id of the call. */
+            tool_call_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "subscription_closed";
+        };
+        /** @description An event came before the confirmation of its subscription; it counts when that has come. */
+        SubscriptionEventHeldEvent: {
+            /** @description True: it goes into this thread. False: into a child of its own. */
+            associative: boolean;
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Pieces of text and images, in order. */
+            content: components["schemas"]["ContentItem"][];
+            /** @description The sender’s id of the event, by which a repetition is known. */
+            event_id?: string;
+            /** @description No event of this subscription follows. */
+            final: boolean;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description The content as one text: images and references are short placeholders. */
+            text: string;
+            /** @description Id of the call that subscribed. */
+            tool_call_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "subscription_event_held";
+        };
+        /** @description An event of a subscription. */
+        SubscriptionEventReceivedEvent: {
+            /** @description True: it goes into this thread. False: into a child of its own. */
+            associative: boolean;
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description The child that was opened for it. */
+            child_id?: string;
+            /** @description Pieces of text and images, in order. */
+            content: components["schemas"]["ContentItem"][];
+            /** @description The sender’s id of the event, by which a repetition is known. */
+            event_id?: string;
+            /** @description No event of this subscription follows. */
+            final: boolean;
+            /** @description Where it went: `queue` waits for a child. */
+            into: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description The content as one text: images and references are short placeholders. */
+            text: string;
+            /** @description Id of the call that subscribed. */
+            tool_call_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "subscription_event_received";
+        };
+        /** @description A call has subscribed: its tool server may send events from now on. */
+        SubscriptionOpenedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the call. */
+            tool_call_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "subscription_opened";
+        };
+        /** @description Text. With `blob`, `text` is the beginning of one that is too large for the log. */
+        TextItem: {
+            /** @description Hash of the whole payload, for `GET …/blobs/{sha256}`. */
+            blob?: string;
+            /** @description Size of the payload in bytes. */
+            bytes?: number;
+            /** @description The beginning of the text. */
+            preview?: string;
+            /** @description The text. */
+            text: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "text";
+        };
+        /** @description Text. */
+        TextSegment: {
+            /** @description Pieces of text and images, in order. */
+            content: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "text";
+        };
+        /** @description A thread. */
         Thread: {
+            /** @description The agent and the version that the thread was opened with. */
             agent: {
+                /** @description Its name. */
                 name: string;
+                /** @description Number of the version, from 1. */
                 version: number;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
             created_at: string;
+            /** @description Your own id of the thread, unique in the tenant. */
             external_id: string | null;
+            /** @description Id of the root of its family. */
             family: string;
+            /** @description Its id: opaque, and sorted by time. */
             id: string;
+            /** @description What the last turn failed with; null when it did not. */
             last_error: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it happened: RFC 3339, UTC, milliseconds.
+                 */
                 at: string;
+                /** @description A code with a page at `/errors/{CODE}`. */
                 code: string;
+                /** @description What happened, in a sentence. */
                 detail: string;
             } | null;
+            /** @description Labels of your own: at most 50, names of 100 and values of 1000 characters. */
             metadata: {
                 [key: string]: string;
             };
+            /** @description Id of the thread that opened it; null for a root. */
             parent: string | null;
+            /** @description Place of the last event. */
             position: number;
+            /** @description What keeps the thread from working as it should. */
             problems: {
+                /** @description A code with a page at `/errors/{CODE}`. */
                 code: string;
+                /** @description What happened, in a sentence. */
                 detail: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Since when.
+                 */
                 since: string;
+                /** @description Id of the call. */
                 tool_call_id?: string;
             }[];
-            /** @enum {string} */
+            /**
+             * @description `opening`, `parked`, `closed`, `thinking`, `waiting` or `idle`; the first of these that holds.
+             * @enum {string}
+             */
             status: "opening" | "parked" | "closed" | "thinking" | "waiting" | "idle";
+            /** @description Calls whose tool servers send events. */
             subscriptions: {
+                /** @description Events received so far. */
                 events: number;
+                /** @description When the last event came; null before the first. */
                 last_event_at: string | null;
+                /** @description Name of the tool. */
                 operation: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Since when.
+                 */
                 since: string;
+                /** @description Id of the call. */
                 tool_call_id: string;
             }[];
             /** @description The first 120 characters of the first message until it has one. */
             title: string | null;
             /** @description The tools that it has, by tool server; `POST …/toolsets/refresh` loads them anew. */
             toolsets: {
+                /** @description Hash of the manifest. */
                 sha256: string;
+                /** @description The tool server did not answer: this is the last valid copy. */
                 stale: boolean;
+                /** @description Name of the tool server. */
                 tool_server: string;
+                /** @description Names of the tools. */
                 tools: string[];
             }[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updated_at: string;
+            /** @description What the thread has used. */
             usage: {
+                /** @description Milliseconds with a completion or an open call, waiting excluded. */
                 active_ms: number;
+                /** @description How often the model was asked. */
                 completions: number;
+                /** @description Tokens that the model read. */
                 input_tokens: number;
+                /** @description Tokens that the model wrote. */
                 output_tokens: number;
+                /** @description Calls that the model asked for. */
                 tool_calls: number;
+                /** @description Milliseconds with open calls only. */
                 waiting_ms: number;
             };
+            /** @description The end user; null for none. */
             user_id: string | null;
             /** @description What it waits for, in a sentence for people; null when it is idle or closed, and with `?at=`. The words may change. */
             waiting: string | null;
+            /** @description What it waits for. */
             waiting_on: components["schemas"]["WaitingOn"][];
         };
-        /** @description One durable event; the other fields depend on `type`. New types may appear. */
-        ThreadEvent: {
-            /** Format: date-time */
+        /** @description The last event: the thread takes nothing more. */
+        ThreadClosedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
             at: string;
-            cause: {
-                id: string;
-                kind: string;
-            };
+            /** @description Id of the request or of the input that closed it. */
+            by: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Place in the log: 1 is the first event. */
             position: number;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
             turn_id: string;
-            type: string;
-        } & {
-            [key: string]: unknown;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "thread_closed";
+        };
+        /** @description One durable event. New types may appear: skip those that you do not know. */
+        ThreadEvent: components["schemas"]["ThreadOpenedEvent"] | components["schemas"]["ToolsetsRequestedEvent"] | components["schemas"]["ToolsetsLoadedEvent"] | components["schemas"]["ToolsetRejectedEvent"] | components["schemas"]["ToolsetChangedEvent"] | components["schemas"]["MessageAcceptedEvent"] | components["schemas"]["MessageQueuedEvent"] | components["schemas"]["MessageRefusedEvent"] | components["schemas"]["RequestRefusedEvent"] | components["schemas"]["CompletionRequestedEvent"] | components["schemas"]["CompletionRecordedEvent"] | components["schemas"]["CompletionFailedEvent"] | components["schemas"]["ToolCallRequestedEvent"] | components["schemas"]["ToolCallSettledEvent"] | components["schemas"]["ToolCallDetachedEvent"] | components["schemas"]["ToolCallLateResultEvent"] | components["schemas"]["SubscriptionOpenedEvent"] | components["schemas"]["SubscriptionEventHeldEvent"] | components["schemas"]["SubscriptionEventReceivedEvent"] | components["schemas"]["SubscriptionClosedEvent"] | components["schemas"]["ChildSpawnedEvent"] | components["schemas"]["ChildReportedEvent"] | components["schemas"]["ParentMessageReceivedEvent"] | components["schemas"]["TitleSetEvent"] | components["schemas"]["OauthRequestedEvent"] | components["schemas"]["CallbackRejectedEvent"] | components["schemas"]["ChoiceRequestedEvent"] | components["schemas"]["ChoiceSettledEvent"] | components["schemas"]["TimerSetEvent"] | components["schemas"]["TimerFiredEvent"] | components["schemas"]["TimerCancelledEvent"] | components["schemas"]["MigrationStartedEvent"] | components["schemas"]["MigrationEndedEvent"] | components["schemas"]["ScheduleSetEvent"] | components["schemas"]["ScheduleRemovedEvent"] | components["schemas"]["ScheduleCameEvent"] | components["schemas"]["TurnInterruptedEvent"] | components["schemas"]["BudgetExceededEvent"] | components["schemas"]["ThreadForkedEvent"] | components["schemas"]["ThreadClosedEvent"];
+        /** @description The history of another thread up to a position goes before this log. */
+        ThreadForkedEvent: {
+            /** @description Whether the model was asked at once. */
+            ask_again: boolean;
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Where the history ends. */
+            from: components["schemas"]["ThreadPosition"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "thread_forked";
+        };
+        /** @description The first event of a thread: the agent version with all that it fixes. */
+        ThreadOpenedEvent: {
+            /** @description The agent and its version. */
+            agent: {
+                /** @description Its name. */
+                name: string;
+                /** @description Number of the version, from 1. */
+                version: number;
+            };
+            /** @description Of a child: ids from the root to its parent. */
+            ancestors?: string[];
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description Of a child: base URLs of tool servers that were migrated. */
+            base_urls?: {
+                [key: string]: string;
+            };
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Numbers that bound what the agent may do. */
+            limits: components["schemas"]["Limits"];
+            /** @description The model’s name for people. */
+            model: string;
+            /** @description Of a child: its history begins with the parent’s up to this position. */
+            parent?: components["schemas"]["ThreadPosition"];
+            /** @description How the agent behaves. */
+            policies: components["schemas"]["Policies"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Of a child: the call that spawned it, or the one whose subscription received an event. */
+            spawned_by?: {
+                /** @description Arguments of the call, as the model gave them. */
+                arguments?: {
+                    [key: string]: unknown;
+                };
+                /** @description What it is. */
+                kind: string;
+                /** @description Name of the tool. */
+                operation?: string;
+                /** @description Id of the call. */
+                tool_call_id: string;
+            };
+            /** @description The title it was opened with. */
+            title?: string;
+            /** @description Names of the tool servers. */
+            tool_servers: string[];
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "thread_opened";
+            /** @description The end user for whom the thread was opened. */
+            user_id?: string;
         };
         /** @description `metadata` replaces all labels. */
         ThreadPatch: {
+            /** @description Labels of your own: at most 50, names of 100 and values of 1000 characters. */
             metadata?: {
                 [key: string]: string;
             };
+            /** @description A title for people. */
             title?: string | null;
         };
+        /** @description A place in the log of a thread. */
+        ThreadPosition: {
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the thread. */
+            thread_id: string;
+        };
+        /** @description A thread as lists show it. */
         ThreadSummary: {
+            /** @description The agent and the version that the thread was opened with. */
             agent: {
+                /** @description Its name. */
                 name: string;
+                /** @description Number of the version, from 1. */
                 version: number;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
             created_at: string;
+            /** @description Your own id of the thread, unique in the tenant. */
             external_id: string | null;
+            /** @description Id of the root of its family. */
             family: string;
+            /** @description Its id: opaque, and sorted by time. */
             id: string;
+            /** @description Labels of your own: at most 50, names of 100 and values of 1000 characters. */
             metadata: {
                 [key: string]: string;
             };
+            /** @description Id of the thread that opened it; null for a root. */
             parent: string | null;
+            /** @description Place of the last event. */
             position: number;
-            /** @enum {string} */
+            /**
+             * @description `opening`, `parked`, `closed`, `thinking`, `waiting` or `idle`; the first of these that holds.
+             * @enum {string}
+             */
             status: "opening" | "parked" | "closed" | "thinking" | "waiting" | "idle";
             /** @description The first 120 characters of the first message until it has one. */
             title: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updated_at: string;
+            /** @description The end user; null for none. */
             user_id: string | null;
+            /** @description What it waits for. */
             waiting_on: components["schemas"]["WaitingOn"][];
         };
+        /** @description A token for a browser or an end user. */
         ThreadToken: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it ends by itself.
+             */
             expires_at: string;
+            /** @description Its id: opaque, and sorted by time. */
             id: string;
+            /** @description The token’s text, shown this once. */
             token: string;
+        };
+        /** @description A timer is not needed any more. */
+        TimerCancelledEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the timer. */
+            timer_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "timer_cancelled";
+        };
+        /** @description The time of a timer came. */
+        TimerFiredEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /**
+             * Format: date-time
+             * @description When it should have fired.
+             */
+            scheduled_for: string;
+            /** @description Id of the timer. */
+            timer_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "timer_fired";
+        };
+        /** @description Something will happen at a time. */
+        TimerSetEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            due: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description What it is for. */
+            reason: string;
+            /** @description Id of the schedule. */
+            schedule_id?: string;
+            /** @description Id of the timer. */
+            timer_id: string;
+            /** @description Id of the call that it ends, or that sleeps. */
+            tool_call_id?: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "timer_set";
+        };
+        /** @description The model named the thread. */
+        TitleSetEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description The title. */
+            title: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "title_set";
         };
         /** @description `family` opens the thread, the root above it, and all threads below that root. */
         TokenRequest: {
+            /** @description What the token allows: `read` the thread, `message` it, `answer` its choices. */
             can: ("read" | "message" | "answer")[];
             /**
+             * @description Whether the token is for this thread alone or for its family.
              * @default thread
              * @enum {string}
              */
             scope?: "thread" | "family";
-            /** @default 3600 */
+            /**
+             * @description Seconds for which the token is valid.
+             * @default 3600
+             */
             ttl_s?: number;
-            /** @default null */
+            /**
+             * @description The end user; null for none.
+             * @default null
+             */
             user_id?: string | null;
         };
+        /** @description A call that the model asked for, and how far it is. */
         ToolCall: {
+            /** @description Arguments of the call, as the model gave them. */
             arguments: {
                 [key: string]: unknown;
             };
+            /** @description The arguments that a person allowed, where they differ from the model’s. */
             arguments_allowed?: {
                 [key: string]: unknown;
             };
+            /** @description Requests to the tool server, each with its time and its HTTP status or the code of its failure. */
             attempts: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it happened: RFC 3339, UTC, milliseconds.
+                 */
                 at: string;
+                /** @description HTTP status, or the code of the failure. */
                 status: number | string;
             }[];
+            /** @description Name of the tool. */
             operation: string;
+            /** @description How it ended. */
             outcome?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
             since: string;
-            /** @enum {string} */
+            /**
+             * @description Where it stands.
+             * @enum {string}
+             */
             state: "approval" | "dispatching" | "acknowledged" | "choice" | "oauth" | "detached" | "settled";
+            /** @description Id of the thread. */
             thread_id?: string;
+            /** @description Id of the call. */
             tool_call_id: string;
+            /** @description Name of the tool server; null for a built-in tool. */
             tool_server: string | null;
         };
+        /** @description A call goes on without the conversation waiting for it; its result comes as a message of its own. */
+        ToolCallDetachedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the call. */
+            tool_call_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "tool_call_detached";
+        };
+        /** @description A result for a call that had ended. */
+        ToolCallLateResultEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the call. */
+            tool_call_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "tool_call_late_result";
+            /** @description Whether the model gets it. */
+            used: boolean;
+        };
+        /** @description The model asked for a call. It is sent now, or after its approval. */
+        ToolCallRequestedEvent: {
+            /** @description As the model gave them. */
+            arguments: {
+                [key: string]: unknown;
+            };
+            /** @description SHA-256 of the arguments: an approval is bound to it. */
+            arguments_hash: string;
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Name of the tool. */
+            operation: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description The id that the model’s provider gave; it has no meaning here. */
+            provider_call_id: string;
+            /** @description Id of the call. */
+            tool_call_id: string;
+            /** @description Absent for a built-in tool, and for one that does not exist. */
+            tool_server?: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "tool_call_requested";
+        };
+        /** @description A call has ended; the model gets its content. */
+        ToolCallSettledEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description Hashes of the payloads that `GET …/blobs/{sha256}` has. */
+            blobs?: string[];
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description With another outcome than `result`: the code of the failure’s page. */
+            code?: string;
+            /** @description Pieces of text and images, in order. */
+            content: components["schemas"]["ContentItem"][];
+            /** @description What the tool shows to people. */
+            display_as?: components["schemas"]["DisplaySegment"][];
+            /** @description How it ended. A tool’s own error, a failed dispatch, an unknown tool and bad arguments are `error`. */
+            outcome: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the call. */
+            tool_call_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "tool_call_settled";
+        };
+        /** @description How a tool server has been answering. */
         ToolHealth: {
+            /** @description Milliseconds from the request to the acknowledgement. */
             ack_ms: {
+                /** @description Half of them were at most as long. */
                 p50: number | null;
+                /** @description Ninety-nine of a hundred were at most as long. */
                 p99: number | null;
             };
-            /** @enum {string} */
+            /**
+             * @description Whether requests are held back after failures: `closed` lets all through, `open` none, `half_open` one.
+             * @enum {string}
+             */
             breaker: "closed" | "half_open" | "open";
+            /** @description Milliseconds from the acknowledgement to the callback. */
             callback_ms: {
+                /** @description Half of them were at most as long. */
                 p50: number | null;
+                /** @description Ninety-nine of a hundred were at most as long. */
                 p99: number | null;
             };
+            /** @description Seconds since its manifest was fetched. */
             discovery_age_s: number | null;
+            /** @description Failed requests of the last five minutes, hour and day. */
             errors: {
+                /** @description The last hour. */
                 "1h": number;
+                /** @description The last five minutes. */
                 "5m": number;
+                /** @description The last day. */
                 "24h": number;
             };
+            /** @description The same, by what failed. */
             errors_by_class: {
+                /** @description The last hour. */
                 "1h": {
+                    /** @description Answers with a status from 400 to 499. */
                     "4xx": number;
+                    /** @description Answers with a status from 500 to 599. */
                     "5xx": number;
+                    /** @description Connections that broke. */
                     resets: number;
+                    /** @description Requests that took too long. */
                     timeouts: number;
                 };
+                /** @description The last five minutes. */
                 "5m": {
+                    /** @description Answers with a status from 400 to 499. */
                     "4xx": number;
+                    /** @description Answers with a status from 500 to 599. */
                     "5xx": number;
+                    /** @description Connections that broke. */
                     resets: number;
+                    /** @description Requests that took too long. */
                     timeouts: number;
                 };
+                /** @description The last day. */
                 "24h": {
+                    /** @description Answers with a status from 400 to 499. */
                     "4xx": number;
+                    /** @description Answers with a status from 500 to 599. */
                     "5xx": number;
+                    /** @description Connections that broke. */
                     resets: number;
+                    /** @description Requests that took too long. */
                     timeouts: number;
                 };
             };
+            /** @description Id of the call that has been open longest. */
             oldest_open_call: string | null;
-            /** @enum {string} */
+            /**
+             * @description Where it stands.
+             * @enum {string}
+             */
             state: "healthy" | "failing" | "paused" | "unknown";
         };
+        /** @description A registered tool server. */
         ToolServer: {
+            /** @description How requests to the tool server are authorised; null for not at all. */
             auth: ({
+                /** @description Which of these it is. */
                 type: string;
             } & {
                 [key: string]: unknown;
             }) | null;
+            /** @description Base URL of the tool server. */
             base_url: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
             created_at: string;
+            /** @description URL that calls are sent to, instead of the one in the manifest. */
             endpoint_override: string | null;
+            /** @description Whether the tool server is told the thread’s `user_id`. */
             forward_user_id: boolean;
+            /** @description Its id: opaque, and sorted by time. */
             id: string;
+            /** @description Its name. */
             name: string;
+            /** @description Whether calls are withheld. */
             paused: boolean;
+            /** @description Hash of the only manifest that is accepted, as RFC 8785 canonical JSON; null for any. */
             pinned_sha256: string | null;
-            /** @enum {string} */
+            /**
+             * @description Whether requests carry the trace: `same`, a `fresh` one, or `none`.
+             * @enum {string}
+             */
             propagate_trace: "same" | "fresh" | "none";
+            /** @description Whether the tool server’s own word that a tool is harmless counts. */
             trust_annotations: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updated_at: string;
         };
+        /** @description A registered tool server, and its health. */
         ToolServerDetails: {
+            /** @description How requests to the tool server are authorised; null for not at all. */
             auth: ({
+                /** @description Which of these it is. */
                 type: string;
             } & {
                 [key: string]: unknown;
             }) | null;
+            /** @description Base URL of the tool server. */
             base_url: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
             created_at: string;
+            /** @description URL that calls are sent to, instead of the one in the manifest. */
             endpoint_override: string | null;
+            /** @description Whether the tool server is told the thread’s `user_id`. */
             forward_user_id: boolean;
+            /** @description How the tool server has been answering. */
             health: components["schemas"]["ToolHealth"];
+            /** @description Its id: opaque, and sorted by time. */
             id: string;
+            /** @description Its name. */
             name: string;
+            /** @description Whether calls are withheld. */
             paused: boolean;
+            /** @description Hash of the only manifest that is accepted, as RFC 8785 canonical JSON; null for any. */
             pinned_sha256: string | null;
-            /** @enum {string} */
+            /**
+             * @description Whether requests carry the trace: `same`, a `fresh` one, or `none`.
+             * @enum {string}
+             */
             propagate_trace: "same" | "fresh" | "none";
+            /** @description Whether the tool server’s own word that a tool is harmless counts. */
             trust_annotations: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updated_at: string;
         };
+        /** @description What changes; the rest stays. */
         ToolServerPatch: {
+            /** @description How requests to the tool server are authorised; null for not at all. */
             auth?: ({
+                /** @description Name of the secret. */
                 secret: string;
-                /** @constant */
+                /**
+                 * @description Which of these it is.
+                 * @constant
+                 */
                 type: "bearer";
             } | {
+                /** @description Name of the secret. */
                 secret: string;
-                /** @constant */
+                /**
+                 * @description Which of these it is.
+                 * @constant
+                 */
                 type: "hmac";
             } | {
+                /** @description Name of the secret with the client certificate, in PEM. */
                 certificate_secret: string;
+                /** @description Name of the secret with the private key, in PEM. */
                 key_secret: string;
-                /** @constant */
+                /**
+                 * @description Which of these it is.
+                 * @constant
+                 */
                 type: "mtls";
             } | {
+                /** @description Name of the secret with the access key. */
                 access_key_secret: string;
+                /** @description Region of the service, for the signature. */
                 region: string;
+                /** @description Name of the service, for the signature. */
                 service: string;
-                /** @constant */
+                /**
+                 * @description Which of these it is.
+                 * @constant
+                 */
                 type: "sigv4";
             }) | null;
+            /** @description Base URL of the tool server. */
             base_url?: string;
+            /** @description URL that calls are sent to, instead of the one in the manifest. */
             endpoint_override?: string | null;
+            /** @description Whether the tool server is told the thread’s `user_id`. */
             forward_user_id?: boolean;
+            /** @description Hash of the only manifest that is accepted, as RFC 8785 canonical JSON; null for any. */
             pinned_sha256?: string | null;
-            /** @enum {string} */
+            /**
+             * @description Whether requests carry the trace: `same`, a `fresh` one, or `none`.
+             * @enum {string}
+             */
             propagate_trace?: "same" | "fresh" | "none";
+            /** @description Whether the tool server’s own word that a tool is harmless counts. */
             trust_annotations?: boolean;
+        };
+        /** @description A tool server has other tools than before. */
+        ToolsetChangedEvent: {
+            /** @description Tools that are new. */
+            added: string[];
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Tools with another definition. */
+            changed: string[];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Tools that are gone. */
+            removed: string[];
+            /** @description Name of the tool server. */
+            tool_server: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "toolset_changed";
+        };
+        /** @description The manifest of a tool server cannot be used; its tools are not offered. */
+        ToolsetRejectedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description A code with a page at `/errors/{CODE}`. */
+            code: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description What is wrong, in sentences. */
+            problems: string[];
+            /** @description Name of the tool server. */
+            tool_server: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "toolset_rejected";
+        };
+        /** @description The tools that the model is offered from now on. */
+        ToolsetsLoadedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description The toolsets, each with its tools. */
+            toolsets: components["schemas"]["LoadedToolset"][];
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "toolsets_loaded";
+            /** @description Tools that are not offered, and why. */
+            withheld: {
+                /** @description Why. */
+                reason: string;
+                /** @description Name of the tool. */
+                tool: string;
+            }[];
+        };
+        /** @description The manifests of the tool servers are being fetched. */
+        ToolsetsRequestedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Id of the request for the manifests. */
+            load_id: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Names of the tool servers. */
+            tool_servers: string[];
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "toolsets_requested";
         };
         /** @description `choice` and `oauth`: the tool asks a person, which a trial does not do; its call has ended here. */
         TrialReport: {
+            /** @description The possible answers. */
             choices?: string[];
+            /** @description Pieces of text and images, in order. */
             content: ({
+                /** @description Which of these it is. */
                 type: string;
             } & {
                 [key: string]: unknown;
             })[];
+            /** @description What the tool shows to people. */
             display_as?: ({
+                /** @description Which of these it is. */
                 type: string;
             } & {
                 [key: string]: unknown;
             })[];
+            /** @description Milliseconds that it took. */
             latency_ms: number;
-            /** @enum {string} */
+            /**
+             * @description How it ended.
+             * @enum {string}
+             */
             outcome: "result" | "error" | "subscription" | "choice" | "oauth" | "timed_out";
+            /** @description The question. */
             prompt?: string;
         };
+        /** @description A call outside of every thread. */
         TrialRequest: {
-            /** @default {} */
+            /**
+             * @description Arguments of the call.
+             * @default {}
+             */
             arguments?: {
                 [key: string]: unknown;
             };
+            /** @description Name of the tool. */
             operation: string;
         };
         /** @description What began a turn, and its steps in the order of their times; `steps_omitted` counts those beyond 2000. */
         Turn: {
+            /** @description The input that led to it. */
             cause: {
+                /** @description Its id: opaque, and sorted by time. */
                 id: string;
+                /** @description What it is. */
                 kind: string;
             };
+            /** @description When it ended; null while it goes on. */
             ended_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
             started_at: string;
+            /** @description What happened in the turn, in the order of time. */
             steps: components["schemas"]["Step"][];
+            /** @description Steps beyond 2000, which are left out. */
             steps_omitted?: number;
+            /** @description Id of its trace; null without tracing. */
             trace_id: string | null;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
             turn_id: string;
         };
         /** @description How the turn ended, when it ended within the time that `Prefer: wait=` gave. */
         TurnAnswer: {
+            /** @description Id of the message. */
             id: string;
+            /** @description What the last turn failed with; null when it did not. */
             last_error?: {
+                /** @description A code with a page at `/errors/{CODE}`. */
                 code: string;
+                /** @description What happened, in a sentence. */
                 detail: string;
             };
+            /** @description The answer of the turn. */
             message?: {
+                /** @description The text. */
                 text: string;
             };
+            /** @description Place in the log: 1 is the first event. */
             position: number;
+            /** @description `opening`, `parked`, `closed`, `thinking`, `waiting` or `idle`; the first of these that holds. */
             status: string;
+            /** @description What it waits for. */
             waiting_on?: components["schemas"]["WaitingOn"][];
+        };
+        /** @description A client stopped the turn; the calls that this ended are shown to the model in the next completion. */
+        TurnInterruptedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the request. */
+            request_id: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "turn_interrupted";
         };
         /** @description `key` is an agent’s name, a date or a thread’s id; `total` is of the whole range. */
         UsageReport: {
+            /** @description The items of this page, in order. */
             data: {
                 /** @description Time with a completion or an open call, waiting excluded. */
                 active_ms: number;
+                /** @description Tokens that were written to the provider’s cache. */
                 cache_write_tokens: number | null;
                 /** @description Null: not counted yet, as the next three. */
                 cached_tokens: number | null;
+                /** @description How often the model was asked. */
                 completions: number;
+                /** @description Cost in millionths of the currency; null where no price is known. */
                 cost_micros: number | null;
+                /** @description Tokens that the model read. */
                 input_tokens: number;
+                /** @description What the row is for: an agent’s name, a date, or the id of a thread. */
                 key: string;
+                /** @description Tokens that the model wrote. */
                 output_tokens: number;
+                /** @description Output tokens of reasoning. */
                 reasoning_tokens: number | null;
+                /** @description Calls that the model asked for. */
                 tool_calls: number;
                 /** @description Time with open calls only. */
                 waiting_ms: number;
             }[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The first moment that counts.
+             */
             from: string;
+            /** @description `cursor` of the next page; null at the end. */
             next_cursor: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The moment before which it counts.
+             */
             to: string;
+            /** @description The sum of the whole range. */
             total: {
                 /** @description Time with a completion or an open call, waiting excluded. */
                 active_ms: number;
+                /** @description Tokens that were written to the provider’s cache. */
                 cache_write_tokens: number | null;
                 /** @description Null: not counted yet, as the next three. */
                 cached_tokens: number | null;
+                /** @description How often the model was asked. */
                 completions: number;
+                /** @description Cost in millionths of the currency; null where no price is known. */
                 cost_micros: number | null;
+                /** @description Tokens that the model read. */
                 input_tokens: number;
+                /** @description Tokens that the model wrote. */
                 output_tokens: number;
+                /** @description Output tokens of reasoning. */
                 reasoning_tokens: number | null;
+                /** @description Calls that the model asked for. */
                 tool_calls: number;
                 /** @description Time with open calls only. */
                 waiting_ms: number;
@@ -1931,28 +4256,296 @@ export interface components {
         };
         /** @description The newest content of one type, as its tool server wrote it. */
         View: {
+            /** @description As the tool server wrote it. */
             content: {
                 [key: string]: unknown;
             };
+            /** @description What kind of view it is; a new one replaces the old. */
             view_type: string;
         };
+        /** @description Something that a thread waits for. */
         WaitingOn: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the wait ends by itself.
+             */
             deadline?: string;
+            /** @description Id of the call, choice or timer. */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description What it is.
+             * @enum {string}
+             */
             kind: "tool_call" | "approval" | "choice" | "oauth" | "timer" | "slot";
+            /** @description Name of the tool. */
             operation?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
             since: string;
+            /** @description Id of the descendant that waits, if it is not the thread itself. */
             thread_id?: string;
+            /** @description Name of the tool server. */
             tool_server?: string;
         };
     };
-    responses: never;
-    parameters: never;
+    responses: {
+        /** @description - [`AGENT_IN_USE`](/errors/AGENT_IN_USE): Threads that are not closed use this agent. */
+        AGENT_IN_USE: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description - [`BODY_TOO_LARGE`](/errors/BODY_TOO_LARGE): The body exceeds 8 MiB, or its JSON holds more than 50 000 values. */
+        BODY_TOO_LARGE: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description - [`FORBIDDEN`](/errors/FORBIDDEN): The key or token lacks the scope, or `Host` or `Origin` is not one that this server answers to. */
+        FORBIDDEN: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet. */
+        IDEMPOTENCY_IN_PROGRESS: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
+         *     - [`ALREADY_EXISTS`](/errors/ALREADY_EXISTS): Something else has this name or external id.
+         */
+        "IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
+         *     - [`CHOICE_SETTLED`](/errors/CHOICE_SETTLED): This choice was answered, or its call was stopped, before this answer came.
+         *     - [`CHOICE_CHANGED`](/errors/CHOICE_CHANGED): The answer is about other arguments than the call has.
+         */
+        "IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED-CHOICE_CHANGED": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description - [`IDEMPOTENCY_KEY_REUSED`](/errors/IDEMPOTENCY_KEY_REUSED): This `Idempotency-Key` was used on the same route with another body. */
+        IDEMPOTENCY_KEY_REUSED: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`INVALID_BODY`](/errors/INVALID_BODY): The syntax is right, the content is not: a wrong type, a missing field, a value out of range, or a name that does not exist.
+         *     - [`UNKNOWN_FIELD`](/errors/UNKNOWN_FIELD): The request has a field or query parameter that this server does not know.
+         */
+        "INVALID_BODY-UNKNOWN_FIELD": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`INVALID_BODY`](/errors/INVALID_BODY): The syntax is right, the content is not: a wrong type, a missing field, a value out of range, or a name that does not exist.
+         *     - [`UNKNOWN_FIELD`](/errors/UNKNOWN_FIELD): The request has a field or query parameter that this server does not know.
+         *     - [`BODY_TOO_DEEP`](/errors/BODY_TOO_DEEP): The JSON is nested more than 32 levels.
+         */
+        "INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`INVALID_BODY`](/errors/INVALID_BODY): The syntax is right, the content is not: a wrong type, a missing field, a value out of range, or a name that does not exist.
+         *     - [`UNKNOWN_FIELD`](/errors/UNKNOWN_FIELD): The request has a field or query parameter that this server does not know.
+         *     - [`BODY_TOO_DEEP`](/errors/BODY_TOO_DEEP): The JSON is nested more than 32 levels.
+         *     - [`IDEMPOTENCY_KEY_REUSED`](/errors/IDEMPOTENCY_KEY_REUSED): This `Idempotency-Key` was used on the same route with another body.
+         */
+        "INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`INVALID_BODY`](/errors/INVALID_BODY): The syntax is right, the content is not: a wrong type, a missing field, a value out of range, or a name that does not exist.
+         *     - [`UNKNOWN_FIELD`](/errors/UNKNOWN_FIELD): The request has a field or query parameter that this server does not know.
+         *     - [`IDEMPOTENCY_KEY_REUSED`](/errors/IDEMPOTENCY_KEY_REUSED): This `Idempotency-Key` was used on the same route with another body.
+         */
+        "INVALID_BODY-UNKNOWN_FIELD-IDEMPOTENCY_KEY_REUSED": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description - [`INVALID_JSON`](/errors/INVALID_JSON): The body is not JSON, or not safe JSON: invalid UTF-8, the same key twice, a key that could reach a prototype, a lone surrogate. */
+        INVALID_JSON: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description - [`NOT_FOUND`](/errors/NOT_FOUND): There is no such resource, or it belongs to another tenant. */
+        NOT_FOUND: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description - [`PRECONDITION_FAILED`](/errors/PRECONDITION_FAILED): The `If-Match` of the request names another version than the one that is there. Nothing was changed. */
+        PRECONDITION_FAILED: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description - [`RATE_LIMITED`](/errors/RATE_LIMITED): The tenant has used its share for now. */
+        RATE_LIMITED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description - [`SECRET_IN_USE`](/errors/SECRET_IN_USE): A tool server or an agent names this secret. */
+        SECRET_IN_USE: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description - [`UNAUTHENTICATED`](/errors/UNAUTHENTICATED): The request carries no key, or one that is unknown or has expired. */
+        UNAUTHENTICATED: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description - [`UNAVAILABLE`](/errors/UNAVAILABLE): Something this needs does not answer, or the process is stopping. Nothing was acknowledged. */
+        UNAVAILABLE: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description - [`UNSUPPORTED_MEDIA_TYPE`](/errors/UNSUPPORTED_MEDIA_TYPE): The body has a media type other than `application/json`. */
+        UNSUPPORTED_MEDIA_TYPE: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
+    parameters: {
+        /**
+         * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+         * @example order-4711
+         */
+        IdempotencyKey: string;
+        /** @description An `ETag` of an answer before: the request is carried out only if nothing has changed since. */
+        IfMatch: string;
+        /**
+         * @description Of a stream: the last position that was seen. It wins over `after`. Browsers send it by themselves.
+         * @example 42
+         */
+        LastEventId: string;
+        /**
+         * @description `wait=` and seconds: how long to wait for the end of the turn before answering 202.
+         * @example wait=30
+         */
+        Prefer: string;
+    };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description The version of what is answered; `If-Match` with it refuses a change of something newer. */
+        ETag: string;
+        /** @description `true` when this is the answer of an earlier request with the same key. */
+        IdempotencyReplayed: "true";
+        /** @description What is left of the tenant’s share; absent where there is no limit. */
+        RateLimit: string;
+        /** @description The tenant’s share. */
+        RateLimitPolicy: string;
+        /** @description Names the request in our logs. */
+        RequestId: string;
+        /** @description Seconds after which to try again. */
+        RetryAfter: number;
+        /** @description `Bearer`. */
+        WwwAuthenticate: string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -1960,8 +4553,10 @@ export interface operations {
     listAgents: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -1969,19 +4564,29 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["Agent"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1996,38 +4601,132 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-                /** @description An `ETag`: changes nothing else. */
-                "If-Match"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description An `ETag` of an answer before: the request is carried out only if nothing has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "weather",
+                 *       "instructions": "You answer questions about the weather.",
+                 *       "model": {
+                 *         "provider": "demo"
+                 *       },
+                 *       "tool_servers": [
+                 *         "example-tools"
+                 *       ],
+                 *       "policies": {
+                 *         "approve": {
+                 *           "mode": "destructive",
+                 *           "tools": {
+                 *             "delete_everything": "always"
+                 *           }
+                 *         }
+                 *       },
+                 *       "limits": {
+                 *         "tool_timeout_ms": {
+                 *           "slow_job": 600000
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewAgent"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description It exists already. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description Done. */
+            /** @description It was made. */
             201: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "agt_01KE6HWA00A2S4D6F8G1H3J5KL",
+                     *       "name": "weather",
+                     *       "version": 1,
+                     *       "created_at": "2026-01-05T09:30:00.000Z",
+                     *       "instructions": "You answer questions about the weather.",
+                     *       "model": {
+                     *         "provider": "demo",
+                     *         "name": "",
+                     *         "base_url": null,
+                     *         "api_key_secret": null,
+                     *         "context_window_tokens": 128000,
+                     *         "output_tokens_max": null,
+                     *         "images": false,
+                     *         "parameters": {}
+                     *       },
+                     *       "tool_servers": [
+                     *         "example-tools"
+                     *       ],
+                     *       "policies": {
+                     *         "on_interrupt": "cancel",
+                     *         "on_interrupt_human": "keep",
+                     *         "event_style": "kind",
+                     *         "event_children": "close_when_idle",
+                     *         "approve": {
+                     *           "mode": "destructive",
+                     *           "tools": {
+                     *             "delete_everything": "always"
+                     *           }
+                     *         },
+                     *         "cancel_subscriptions_on_close": false
+                     *       },
+                     *       "limits": {
+                     *         "completions_per_wake_max": 50,
+                     *         "tool_timeout_ms": {
+                     *           "default": null,
+                     *           "slow_job": 600000
+                     *         },
+                     *         "tokens_per_day_max": null,
+                     *         "event_wait_ms_max": 60000,
+                     *         "callback_ttl_s": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            412: components["responses"]["PRECONDITION_FAILED"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2043,22 +4742,32 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name or id of the agent. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2073,10 +4782,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag`: changes nothing else. */
-                "If-Match"?: string;
+                /** @description An `ETag` of an answer before: the request is carried out only if nothing has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
+                /** @description Name or id of the agent. */
                 name: string;
             };
             cookie?: never;
@@ -2086,11 +4796,21 @@ export interface operations {
             /** @description Done. */
             204: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["AGENT_IN_USE"];
+            412: components["responses"]["PRECONDITION_FAILED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2106,23 +4826,34 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Number of the version, from 1. */
                 n: string;
+                /** @description Name or id of the agent. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2136,8 +4867,10 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -2145,19 +4878,29 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["ApiKeySummary"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2172,27 +4915,53 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "backend",
+                 *       "scopes": [
+                 *         "read",
+                 *         "threads:write"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewApiKey"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description It was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2208,6 +4977,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the key. */
                 id: string;
             };
             cookie?: never;
@@ -2217,11 +4987,19 @@ export interface operations {
             /** @description Done. */
             204: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2235,11 +5013,17 @@ export interface operations {
     listInbox: {
         parameters: {
             query?: {
+                /** @description Name of the agent. */
                 agent?: string;
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description What it is. */
                 kind?: "tool" | "approval" | "oauth";
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description Whether choices wait or have ended. */
                 status?: "open" | "settled";
+                /** @description Id of the thread. */
                 thread?: string;
             };
             header?: never;
@@ -2248,19 +5032,29 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["InboxRow"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2275,27 +5069,54 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "decisions": [
+                 *         {
+                 *           "id": "chc_01KE6HWA00R4T6Y8U2W3E5Q7AB",
+                 *           "decision": "deny"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["DecisionBatch"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DecisionOutcomes"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2310,31 +5131,54 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the choice. */
                 chc: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "decision": "deny",
+                 *       "reason": "Not on a Friday."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChoiceAnswer"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description It was taken, and is in the thread’s log soon. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                    };
+                    "application/json": components["schemas"]["RequestAccepted"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED-CHOICE_CHANGED"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2349,27 +5193,49 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "advance_ms": 60000
+                 *     }
+                 */
                 "application/json": components["schemas"]["ClockAdvance"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ClockReading"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2384,30 +5250,75 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "of": "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd",
+                 *       "origin": null,
+                 *       "commits": [
+                 *         {
+                 *           "v": 1,
+                 *           "tenant": "default",
+                 *           "thread": "thr_01KE6HWA00J3Q7ZVY6M4T8C2PD",
+                 *           "version": 0,
+                 *           "count": 1,
+                 *           "inputs": [
+                 *             "open:thr_01KE6HWA00J3Q7ZVY6M4T8C2PD"
+                 *           ],
+                 *           "at": 1767605400000,
+                 *           "nonce": "n1",
+                 *           "trace": null,
+                 *           "kid": null,
+                 *           "prev": "",
+                 *           "hash": "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd",
+                 *           "body": "{\"events\":[],\"effects\":[]}"
+                 *         }
+                 *       ],
+                 *       "last": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["ImportPart"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description Place in the log: 1 is the first event. */
                         position: number;
+                        /** @description Id of the thread. */
                         thread: string;
                     };
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2422,13 +5333,24 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sha256": "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+                 *       "media_type": "text/plain",
+                 *       "data": "aGVsbG8="
+                 *     }
+                 */
                 "application/json": components["schemas"]["ImportedBlob"];
             };
         };
@@ -2436,11 +5358,24 @@ export interface operations {
             /** @description Done. */
             204: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2460,18 +5395,26 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["OfferedProvider"][];
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2485,8 +5428,10 @@ export interface operations {
     listParked: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -2494,19 +5439,29 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["ParkedThread"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2522,22 +5477,31 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 thread: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ParkedDetails"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2552,29 +5516,53 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the thread. */
                 thread: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "input": "c:01KE6HWA00L9K7J5H3G1F2D4SA"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ParkedDrop"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ParkedInput"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2589,25 +5577,41 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the thread. */
                 thread: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description It was taken, and is in the thread’s log soon. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ParkedThread"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2621,8 +5625,10 @@ export interface operations {
     listSecrets: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -2630,19 +5636,29 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["SecretName"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2658,12 +5674,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the secret. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "value": "not-a-real-key",
+                 *       "origins": [
+                 *         "https://tools.example.com"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["SecretContent"];
             };
         };
@@ -2671,11 +5696,23 @@ export interface operations {
             /** @description Done. */
             204: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2691,6 +5728,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the secret. */
                 name: string;
             };
             cookie?: never;
@@ -2700,11 +5738,20 @@ export interface operations {
             /** @description Done. */
             204: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["SECRET_IN_USE"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2724,16 +5771,19 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description A problem document. */
+            403: components["responses"]["FORBIDDEN"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2748,27 +5798,43 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "key": "dm_not-a-real-key"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SignIn"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description It was made. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            403: components["responses"]["FORBIDDEN"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2791,11 +5857,14 @@ export interface operations {
             /** @description Done. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description A problem document. */
+            403: components["responses"]["FORBIDDEN"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2810,23 +5879,37 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description It was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SessionLink"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2840,15 +5923,34 @@ export interface operations {
     listThreads: {
         parameters: {
             query?: {
+                /** @description Name of the agent. */
                 agent?: string;
+                /** @description Only what was created after this time. */
                 created_after?: string;
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description Your own id of the thread, unique in the tenant. */
                 external_id?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /**
+                 * @description Only threads that have these labels, as `metadata[key]=value`.
+                 * @example {
+                 *       "customer": "4711"
+                 *     }
+                 */
+                metadata?: {
+                    [key: string]: string;
+                };
+                /** @description By time: `asc` is oldest first. */
                 order?: "asc" | "desc";
+                /** @description Id of the thread that opened it; null for a root. */
                 parent?: string;
+                /** @description `opening`, `parked`, `closed`, `thinking`, `waiting` or `idle`; the first of these that holds. */
                 status?: "opening" | "parked" | "closed" | "thinking" | "waiting" | "idle";
+                /** @description Only what changed after this time. */
                 updated_after?: string;
+                /** @description The end user; null for none. */
                 user_id?: string;
             };
             header?: never;
@@ -2857,19 +5959,29 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["ThreadSummary"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2884,36 +5996,71 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "weather",
+                 *       "user_id": "user-7",
+                 *       "external_id": "order-4711",
+                 *       "if_exists": "return",
+                 *       "metadata": {
+                 *         "channel": "web"
+                 *       },
+                 *       "message": {
+                 *         "text": "Will it rain in Oslo?"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewThread"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description It exists already. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Thread"];
                 };
             };
-            /** @description Done. */
+            /** @description It was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Thread"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2927,26 +6074,82 @@ export interface operations {
     getThread: {
         parameters: {
             query?: {
-                at?: string;
+                /** @description A position: the thread as it was then. */
+                at?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "thr_01KE6HWA00J3Q7ZVY6M4T8C2PD",
+                     *       "agent": {
+                     *         "name": "weather",
+                     *         "version": 1
+                     *       },
+                     *       "status": "idle",
+                     *       "parent": null,
+                     *       "family": "thr_01KE6HWA00J3Q7ZVY6M4T8C2PD",
+                     *       "title": "Rain in Oslo",
+                     *       "user_id": "user-7",
+                     *       "external_id": "order-4711",
+                     *       "metadata": {
+                     *         "channel": "web"
+                     *       },
+                     *       "created_at": "2026-01-05T09:30:00.000Z",
+                     *       "updated_at": "2026-01-05T09:30:00.000Z",
+                     *       "position": 9,
+                     *       "waiting": null,
+                     *       "waiting_on": [],
+                     *       "subscriptions": [],
+                     *       "usage": {
+                     *         "input_tokens": 212,
+                     *         "output_tokens": 31,
+                     *         "completions": 2,
+                     *         "tool_calls": 1,
+                     *         "active_ms": 1840,
+                     *         "waiting_ms": 420
+                     *       },
+                     *       "last_error": null,
+                     *       "problems": [],
+                     *       "toolsets": [
+                     *         {
+                     *           "tool_server": "example-tools",
+                     *           "sha256": "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd",
+                     *           "tools": [
+                     *             "weather",
+                     *             "clock"
+                     *           ],
+                     *           "stale": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Thread"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2962,26 +6165,48 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Rain in Oslo",
+                 *       "metadata": {
+                 *         "channel": "web",
+                 *         "priority": "high"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ThreadPatch"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Thread"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2997,23 +6222,33 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
+                /** @description SHA-256 of the payload, in lower-case hex. */
                 sha256: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Bytes. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/octet-stream": string;
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3027,30 +6262,44 @@ export interface operations {
     listChildren: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["ThreadSummary"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3064,30 +6313,66 @@ export interface operations {
     listChoices: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "chc_01KE6HWA00R4T6Y8U2W3E5Q7AB",
+                     *           "kind": "approval",
+                     *           "tool_call_id": "call_01KE6HWA00Q1W3E5R7T9Y2U4PS",
+                     *           "prompt": "Allow delete_everything?",
+                     *           "choices": [
+                     *             "allow",
+                     *             "deny",
+                     *             "allow_for_thread"
+                     *           ],
+                     *           "default": 1,
+                     *           "arguments": {},
+                     *           "arguments_hash": "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
+                     *           "expires_at": "2026-01-06T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["Choice"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3102,32 +6387,57 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the choice. */
                 chc: string;
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "decision": "deny",
+                 *       "reason": "Not on a Friday.",
+                 *       "decided_by": "ann@example.com"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChoiceAnswer"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description It was taken, and is in the thread’s log soon. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                    };
+                    "application/json": components["schemas"]["RequestAccepted"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED-CHOICE_CHANGED"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3142,27 +6452,41 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description It was taken, and is in the thread’s log soon. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                    };
+                    "application/json": components["schemas"]["RequestAccepted"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3176,30 +6500,44 @@ export interface operations {
     listCommits: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["Commit"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3213,38 +6551,86 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                after?: string;
+                /** @description A position: what is newer is answered. */
+                after?: number;
+                /** @description The same as `after`. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description Of a stream: the last position that was seen. It wins over `after`. Browsers send it by themselves.
+                 * @example 42
+                 */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "position": 3,
+                     *           "at": "2026-01-05T09:30:00.000Z",
+                     *           "type": "message_accepted",
+                     *           "turn_id": "msg_01KE6HWA00L9K7J5H3G1F2D4SA",
+                     *           "cause": {
+                     *             "kind": "message",
+                     *             "id": "msg_01KE6HWA00L9K7J5H3G1F2D4SA"
+                     *           },
+                     *           "message_id": "msg_01KE6HWA00L9K7J5H3G1F2D4SA",
+                     *           "content": [
+                     *             {
+                     *               "type": "text",
+                     *               "text": "Will it rain in Oslo?"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "3"
+                     *     }
+                     */
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["ThreadEvent"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string;
                     };
                 };
             };
-            /** @description Done. */
+            /** @description Of a stream: the thread is closed, and there is nothing newer. */
             204: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3259,29 +6645,54 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "position": 1,
+                 *       "then": "wait"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ForkRequest"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description It was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Thread"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3296,31 +6707,58 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "include_human": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["Interruption"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description It was taken, and is in the thread’s log soon. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                    };
+                    /**
+                     * @example {
+                     *       "id": "req_01KE6HWA00Z8X6C4V2B1N3M5QW"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RequestAccepted"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3334,31 +6772,46 @@ export interface operations {
     listTurns: {
         parameters: {
             query?: {
-                after?: string;
-                limit?: string;
+                /** @description A position: what is newer is answered. */
+                after?: number;
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description Id of one turn. */
                 turn?: string;
             };
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["Turn"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3372,30 +6825,64 @@ export interface operations {
     listMessages: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "position": 3,
+                     *           "at": "2026-01-05T09:30:00.000Z",
+                     *           "role": "user",
+                     *           "text": "Will it rain in Oslo?",
+                     *           "message_id": "msg_01KE6HWA00L9K7J5H3G1F2D4SA"
+                     *         },
+                     *         {
+                     *           "position": 9,
+                     *           "at": "2026-01-05T09:30:00.000Z",
+                     *           "role": "assistant",
+                     *           "text": "No, it stays dry."
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["Message"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3410,42 +6897,86 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-                /** @description `wait=30` */
-                Prefer?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description `wait=` and seconds: how long to wait for the end of the turn before answering 202.
+                 * @example wait=30
+                 */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "text": "And tomorrow?"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewMessage"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description With `Prefer: wait=`: the turn ended in time, or waits for a person. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "msg_01KE6HWA00L9K7J5H3G1F2D4SA",
+                     *       "position": 17,
+                     *       "status": "idle",
+                     *       "message": {
+                     *         "text": "Tomorrow will be dry."
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["TurnAnswer"];
                 };
             };
-            /** @description Done. */
+            /** @description The message was taken; without `Prefer`, or when the time was over first. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                    };
+                    /**
+                     * @example {
+                     *       "id": "msg_01KE6HWA00L9K7J5H3G1F2D4SA"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RequestAccepted"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3460,31 +6991,55 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "tool_servers": {
+                 *         "example-tools": "https://tools-2.example.com"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["Migration"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description It was taken, and is in the thread’s log soon. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                    };
+                    "application/json": components["schemas"]["RequestAccepted"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3499,27 +7054,41 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description It was taken, and is in the thread’s log soon. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                    };
+                    "application/json": components["schemas"]["RequestAccepted"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3533,30 +7102,44 @@ export interface operations {
     listSchedules: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["Schedule"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3571,31 +7154,55 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "cron": "0 9 * * 1-5",
+                 *       "time_zone": "Europe/Vienna",
+                 *       "message": "What is new?"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewSchedule"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description It was taken, and is in the thread’s log soon. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                    };
+                    "application/json": components["schemas"]["RequestAccepted"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3611,25 +7218,33 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
+                /** @description Id of the schedule. */
                 schedule: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description It was taken, and is in the thread’s log soon. */
             202: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                    };
+                    "application/json": components["schemas"]["RequestAccepted"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3643,30 +7258,44 @@ export interface operations {
     listSubscriptions: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["Subscription"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3681,28 +7310,43 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the call that subscribed. */
                 call: string;
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description It was taken, and is in the thread’s log soon. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                    };
+                    "application/json": components["schemas"]["RequestAccepted"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3717,29 +7361,58 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "can": [
+                 *         "read",
+                 *         "message"
+                 *       ],
+                 *       "user_id": "user-7",
+                 *       "ttl_s": 3600
+                 *     }
+                 */
                 "application/json": components["schemas"]["TokenRequest"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description It was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ThreadToken"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3755,7 +7428,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
+                /** @description Id of the token. */
                 token: string;
             };
             cookie?: never;
@@ -3765,11 +7440,19 @@ export interface operations {
             /** @description Done. */
             204: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3783,30 +7466,44 @@ export interface operations {
     listToolCalls: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["ToolCall"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3821,28 +7518,43 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the call. */
                 call: string;
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description It was taken, and is in the thread’s log soon. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                    };
+                    "application/json": components["schemas"]["RequestAccepted"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3857,27 +7569,41 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description It was taken, and is in the thread’s log soon. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                    };
+                    "application/json": components["schemas"]["RequestAccepted"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3891,30 +7617,44 @@ export interface operations {
     listViews: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the thread. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["View"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3928,8 +7668,10 @@ export interface operations {
     listToolServers: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -3937,19 +7679,29 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        /** @description The items of this page, in order. */
                         data: components["schemas"]["ToolServer"][];
+                        /** @description `cursor` of the next page; null at the end. */
                         next_cursor: string | null;
                     };
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3964,36 +7716,88 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "weather-tools",
+                 *       "base_url": "https://tools.example.com",
+                 *       "auth": {
+                 *         "type": "bearer",
+                 *         "secret": "tools_key"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewToolServer"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description It exists already. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
                 };
             };
-            /** @description Done. */
+            /** @description It was made. */
             201: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "tsv_01KE6HWA00N9B5X2S7D4F6G8HJ",
+                     *       "name": "weather-tools",
+                     *       "created_at": "2026-01-05T09:30:00.000Z",
+                     *       "updated_at": "2026-01-05T09:30:00.000Z",
+                     *       "base_url": "https://tools.example.com",
+                     *       "endpoint_override": null,
+                     *       "auth": {
+                     *         "type": "bearer",
+                     *         "secret": "tools_key"
+                     *       },
+                     *       "forward_user_id": false,
+                     *       "trust_annotations": false,
+                     *       "pinned_sha256": null,
+                     *       "propagate_trace": "same",
+                     *       "paused": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["ToolServer"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4009,22 +7813,32 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name or id of the tool server. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ToolServerDetails"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4039,10 +7853,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag`: changes nothing else. */
-                "If-Match"?: string;
+                /** @description An `ETag` of an answer before: the request is carried out only if nothing has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
+                /** @description Name or id of the tool server. */
                 name: string;
             };
             cookie?: never;
@@ -4052,11 +7867,20 @@ export interface operations {
             /** @description Done. */
             204: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            412: components["responses"]["PRECONDITION_FAILED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4071,30 +7895,69 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag`: changes nothing else. */
-                "If-Match"?: string;
+                /** @description An `ETag` of an answer before: the request is carried out only if nothing has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
+                /** @description Name or id of the tool server. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "forward_user_id": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolServerPatch"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "tsv_01KE6HWA00N9B5X2S7D4F6G8HJ",
+                     *       "name": "weather-tools",
+                     *       "created_at": "2026-01-05T09:30:00.000Z",
+                     *       "updated_at": "2026-01-05T09:30:00.000Z",
+                     *       "base_url": "https://tools.example.com",
+                     *       "endpoint_override": null,
+                     *       "auth": {
+                     *         "type": "bearer",
+                     *         "secret": "tools_key"
+                     *       },
+                     *       "forward_user_id": true,
+                     *       "trust_annotations": false,
+                     *       "pinned_sha256": null,
+                     *       "propagate_trace": "same",
+                     *       "paused": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["ToolServer"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            412: components["responses"]["PRECONDITION_FAILED"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4109,27 +7972,45 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-                /** @description An `ETag`: changes nothing else. */
-                "If-Match"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description An `ETag` of an answer before: the request is carried out only if nothing has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
+                /** @description Name or id of the tool server. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            412: components["responses"]["PRECONDITION_FAILED"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4143,28 +8024,45 @@ export interface operations {
     probeToolServer: {
         parameters: {
             query?: {
+                /** @description Whether the credential is tried too. */
                 credential?: "check" | "skip";
             };
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Name or id of the tool server. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ProbeReport"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4179,27 +8077,45 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-                /** @description An `ETag`: changes nothing else. */
-                "If-Match"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description An `ETag` of an answer before: the request is carried out only if nothing has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
+                /** @description Name or id of the tool server. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            412: components["responses"]["PRECONDITION_FAILED"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4214,29 +8130,56 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Name or id of the tool server. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "operation": "weather",
+                 *       "arguments": {
+                 *         "city": "Oslo"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrialRequest"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["TrialReport"];
                 };
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4251,29 +8194,59 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Name of the agent. */
                 agent: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "threadId": "chat-1",
+                 *       "runId": "run-1",
+                 *       "messages": [
+                 *         {
+                 *           "id": "m1",
+                 *           "role": "user",
+                 *           "content": "Hello"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgUiRunInput"];
             };
         };
         responses: {
-            /** @description Bytes. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
-                content: {
-                    "text/event-stream": string;
-                };
+                content?: never;
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4288,29 +8261,63 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Name of the agent. */
                 agent: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "chat-1",
+                 *       "messages": [
+                 *         {
+                 *           "id": "m1",
+                 *           "role": "user",
+                 *           "parts": [
+                 *             {
+                 *               "type": "text",
+                 *               "text": "Hello"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["AiSdkRequest"];
             };
         };
         responses: {
-            /** @description Bytes. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
-                content: {
-                    "text/event-stream": string;
-                };
+                content?: never;
             };
-            /** @description A problem document. */
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4326,23 +8333,33 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the agent. */
                 agent: string;
+                /** @description Id of the chat: the `external_id` of its thread. */
                 chatId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["AiSdkMessages"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4357,28 +8374,43 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description Name of the agent. */
                 agent: string;
+                /** @description Id of the chat: the `external_id` of its thread. */
                 chatId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description It was taken, and is in the thread’s log soon. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                    };
+                    "application/json": components["schemas"]["RequestAccepted"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4392,34 +8424,47 @@ export interface operations {
     aiSdkResume: {
         parameters: {
             query?: {
-                after?: string;
+                /** @description A position: what is newer is answered. */
+                after?: number;
             };
             header?: never;
             path: {
+                /** @description Name of the agent. */
                 agent: string;
+                /** @description Id of the chat: the `external_id` of its thread. */
                 chatId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Bytes. */
+            /** @description The answer. */
             200: {
                 headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            /** @description Done. */
-            204: {
-                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description A problem document. */
+            /** @description Done. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4433,10 +8478,15 @@ export interface operations {
     getUsage: {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description The first moment that counts. */
                 from?: string;
+                /** @description What a row is for. */
                 group_by?: "agent" | "day" | "thread";
-                limit?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description The moment before which it counts. */
                 to?: string;
             };
             header?: never;
@@ -4445,16 +8495,24 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The answer. */
             200: {
                 headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["UsageReport"];
                 };
             };
-            /** @description A problem document. */
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
             default: {
                 headers: {
                     [name: string]: unknown;

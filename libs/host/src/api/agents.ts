@@ -4,6 +4,7 @@ import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { z } from 'zod';
 import { httpUrl, listOf, listQuery, name, time } from './field.ts';
 import { admin, operation, reader } from './operation.ts';
+import { agentLimits, agentPolicies } from './reference/event-parts.ts';
 
 const model = z.strictObject({
   provider: z.enum(providerNames),
@@ -79,21 +80,8 @@ export const agent = z
       parameters: z.record(z.string(), z.unknown()),
     }),
     tool_servers: z.array(z.string()),
-    policies: z.object({
-      on_interrupt: z.string(),
-      on_interrupt_human: z.string(),
-      event_style: z.string(),
-      event_children: z.string(),
-      approve: z.object({ mode: z.string(), tools: z.record(z.string(), z.string()) }),
-      cancel_subscriptions_on_close: z.boolean(),
-    }),
-    limits: z.object({
-      completions_per_wake_max: z.int(),
-      tool_timeout_ms: z.record(z.string(), z.int().nullable()),
-      tokens_per_day_max: z.int().nullable(),
-      event_wait_ms_max: z.int(),
-      callback_ttl_s: z.int().nullable(),
-    }),
+    policies: agentPolicies,
+    limits: agentLimits,
   })
   .meta({ id: 'Agent', description: 'One immutable version of an agent.' });
 

@@ -36,7 +36,10 @@ export const nullableTime = time.nullable();
 /** A position in a thread's log: 0 is before the first event. */
 export const position = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
-export const accepted = z.object({ id: z.string() });
+export const accepted = z.object({ id: z.string() }).meta({
+  id: 'RequestAccepted',
+  description: 'It was taken; what came of it is an event with this id in `cause`, if need be a refusal.',
+});
 
 export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item), next_cursor: z.string().nullable() });

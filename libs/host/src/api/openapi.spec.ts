@@ -1,29 +1,96 @@
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from './openapi.ts';
+import type { Operation } from './operation.ts';
 import { allOperations } from './operations.ts';
+import { examples } from './reference/examples.ts';
+
+interface Described {
+  readonly operationId: string;
+  readonly description?: string;
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly description?: string;
+    readonly $ref?: string;
+    readonly schema?: unknown;
+  }[];
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
+}
 
 const text = JSON.stringify(openApiDocument('1.2.3'));
 const document = JSON.parse(text);
+const described = Object.values<Record<string, Described>>(document.paths).flatMap((path) => Object.values(path));
+const schemas: Readonly<Record<string, unknown>> = document.components.schemas;
+
+/** Each property of each schema, with the way to it. */
+function* properties(schema: unknown, way: string): Generator<readonly [string, Readonly<Record<string, unknown>>]> {
+  if (typeof schema !== 'object' || schema === null) return;
+  for (const [name, member] of Object.entries(schema)) {
+    if (name === 'example' || name === 'examples') continue;
+    if (name === 'properties')
+      for (const [property, inner] of Object.entries(member as Record<string, Record<string, unknown>>))
+        yield [`${way}.${property}`, inner];
+    yield* properties(member, name === 'properties' || /^\d+$|Of$|items/.test(name) ? way : `${way}.${name}`);
+  }
+}
+
+const everyProperty = [...properties(document.paths, 'paths'), ...properties(schemas, 'schemas')];
 
 describe('the OpenAPI document', () => {
   it('describes every operation once, under a name of its own', () => {
-    const described = Object.values<Record<string, { operationId: string }>>(document.paths).flatMap((path) =>
-      Object.values(path).map(({ operationId }) => operationId),
-    );
-    expect(described.toSorted()).toEqual(allOperations.map(({ id }) => id).toSorted());
-    expect(new Set(described).size).toBe(described.length);
+    const ids = described.map(({ operationId }) => operationId);
+    expect(ids.toSorted()).toEqual(allOperations.map(({ id }) => id).toSorted());
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('refers only to schemas it has', () => {
-    const names = Object.keys(document.components.schemas);
-    for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) expect(names).toContain(name);
+  it('describes every parameter and every property', () => {
+    expect(everyProperty.length).toBeGreaterThan(300);
+    const bare = everyProperty.filter(([, { description }]) => typeof description !== 'string' || description === '');
+    expect(bare.map(([way]) => way)).toEqual([]);
+    const parameters = described.flatMap(({ operationId, parameters: all }) =>
+      all
+        .filter(({ $ref, description }) => $ref === undefined && (description ?? '') === '')
+        .map(({ name }) => `${operationId}.${name}`),
+    );
+    expect(parameters).toEqual([]);
+  });
+
+  it('describes every named schema', () => {
+    const bare = Object.entries(schemas).filter(([, schema]) => !(schema as { description?: string }).description);
+    expect(bare.map(([name]) => name)).toEqual([]);
+  });
+
+  it('has whole numbers as integers', () => {
+    const numbers = everyProperty.filter(([, schema]) => JSON.stringify(schema['type'] ?? '').includes('number'));
+    expect(numbers.map(([way]) => way.split('.').at(-1))).toEqual(
+      numbers.map(() => expect.stringMatching(/_ms$|^p\d+$/)),
+    );
+    for (const { name, schema } of described.flatMap(({ parameters }) => parameters))
+      if (name === 'limit' || name === 'after') expect(schema).toMatchObject({ type: 'integer' });
+  });
+
+  it('has the problems of each operation by their status', () => {
+    for (const { operationId, responses } of described)
+      expect({ operationId, statuses: Object.keys(responses) }).toMatchObject({
+        statuses: expect.arrayContaining(['403', '503', 'default']),
+      });
+    const { responses } = document.paths['/v1/threads'].post;
+    expect(Object.keys(responses)).toEqual(
+      expect.arrayContaining(['400', '401', '403', '409', '413', '415', '422', '429', '503']),
+    );
+    expect(responses['409'].$ref).toContain('ALREADY_EXISTS');
+    expect(document.components.responses['NOT_FOUND'].description).toContain('/errors/NOT_FOUND');
+  });
+
+  it('refers only to components it has', () => {
+    const references = [...text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)];
+    for (const [, kind = '', name = ''] of references) expect(Object.keys(document.components[kind])).toContain(name);
     expect(text).not.toMatch(/\$defs|"\$id"/);
   });
 
   it('has wire names only, but for what clients of AG-UI send', () => {
-    const { AgUiRunInput: _theirs, ...schemas } = document.components.schemas;
-    const properties = [...JSON.stringify(schemas).matchAll(/"properties":\{"([^"]+)"/g)].map(([, name]) => name);
-    for (const name of properties) expect(name).toMatch(/^[a-z0-9_]+$/);
+    const ours = everyProperty.filter(([way]) => !way.startsWith('schemas.AgUiRunInput.'));
+    for (const [way] of ours) expect(way).toMatch(/\.[a-z0-9_]+$/);
   });
 
   it('names the parameters of a path as the reference of the API does', () => {
@@ -57,5 +124,42 @@ describe('the OpenAPI document', () => {
         refused: parsed.success ? null : JSON.stringify(parsed.error.issues).includes('unrecognized_keys'),
       }).toEqual({ id, refused: true });
     }
+  });
+});
+
+describe('an event', () => {
+  const { oneOf, discriminator } = schemas['ThreadEvent'] as {
+    readonly oneOf: readonly { readonly $ref: string }[];
+    readonly discriminator: { readonly propertyName: string; readonly mapping: Readonly<Record<string, string>> };
+  };
+
+  it('is found by its type', () => {
+    expect(discriminator.propertyName).toBe('type');
+    expect(Object.values(discriminator.mapping).toSorted()).toEqual(oneOf.map(({ $ref }) => $ref).toSorted());
+    expect(discriminator.mapping['message_accepted']).toBe('#/components/schemas/MessageAcceptedEvent');
+    expect(Object.keys(discriminator.mapping).length).toBeGreaterThan(30);
+  });
+});
+
+describe('an example', () => {
+  /** Answers with a field that is not described would be documented wrongly. */
+  const problemsOf = (schema: Operation['answers'][number] | undefined, value: unknown): unknown => {
+    if (schema === undefined || schema === null || typeof schema === 'string') return 'has no schema';
+    return schema.safeParse(value).error?.issues ?? [];
+  };
+
+  it.each(Object.entries(examples))('of %s is what is accepted and answered', (id, { body, answers = {} }) => {
+    const operation: Operation | undefined = allOperations.find((one) => one.id === id);
+    if (operation === undefined) throw new Error('there is no such operation');
+    if (body !== undefined) expect(problemsOf(operation.body, body)).toEqual([]);
+    for (const [status, answer] of Object.entries(answers))
+      expect(problemsOf(operation.answers[Number(status)], answer)).toEqual([]);
+  });
+
+  it('is there for every operation that needs a body', () => {
+    const bare = allOperations.filter(
+      ({ id, body, bodyOptional }) => body !== undefined && !bodyOptional && !examples[id]?.body,
+    );
+    expect(bare.map(({ id }) => id)).toEqual([]);
   });
 });

@@ -1,9 +1,22 @@
 // The OpenAPI document, derived from the operations alone: what is validated is what is documented.
 import { z } from 'zod';
-import type { Operation } from './operation.ts';
+import type { Access, Operation } from './operation.ts';
 import { allOperations } from './operations.ts';
+import { exampleOf } from './reference/examples.ts';
+import { streamFrame, streamExample } from './reference/frames.ts';
+import { answerHeaders, headerParameters, parametersOf, sharedHeaders } from './reference/headers.ts';
+import { operationTexts } from './reference/operation-texts.ts';
+import { problemComponents, problemReference, problemSchema, problemsOf } from './reference/problems.ts';
+import { describing, type Json, namedSchemas, queryJson, schemaJson } from './reference/schema-json.ts';
+import { pathParameters, tagTexts } from './reference/tags.ts';
 
-type Json = Readonly<Record<string, unknown>>;
+const description = `The client API of Dormouse, a runtime for AI agents that sleep until something happens.
+
+- JSON in snake_case, UTF-8. Times are RFC 3339, UTC, with milliseconds. Ids are opaque and sort by time.
+- Requests with fields that this server does not know are refused. Answers may gain fields, event types and values:
+  skip what you do not know.
+- A list has \`limit\` and \`cursor\`, and answers \`next_cursor\`, which is null at the end.
+- What a thread is asked to do is answered with 202 and an id; what came of it is in the thread's events.`;
 
 export function openApiDocument(version: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
@@ -16,156 +29,160 @@ export function openApiDocument(version: string): Json {
     info: {
       title: 'Dormouse',
       version,
-      description: 'Client API. Times are RFC 3339 UTC with milliseconds; unknown fields in answers must be tolerated.',
+      description,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: '/', description: 'The server that this document came from.' }],
+    tags: [...new Set(allOperations.map(({ tag }) => tag))].map(tagJson),
     security: [{ key: [] }],
     paths,
     components: {
       schemas: { ...namedSchemas(), Problem: problemSchema },
-      securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
+      responses: problemComponents(allOperations),
+      parameters: parametersOf(allOperations),
+      headers: sharedHeaders,
+      securitySchemes,
     },
   };
 }
 
+const securitySchemes = {
+  key: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key, which decides the tenant, or a thread token, which opens one thread.',
+  },
+  streamToken: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'access_token',
+    description: 'A thread token, on event streams only: a browser’s EventSource cannot send headers.',
+  },
+};
+
+/** @throws Error for a tag without a text */
+function tagJson(name: string): Json {
+  const text = tagTexts[name];
+  if (text === undefined) throw new Error(`the tag ${name} is not described in tags.ts`);
+  return { name, description: text };
+}
+
 function operationJson(operation: Operation): Json {
-  const { id, tag, summary, body, answers } = operation;
-  const content =
-    body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: operation.bodyOptional !== true,
-            content: { 'application/json': { schema: schemaJson(body) } },
-          },
-        };
+  const { id, tag, summary, path, answers } = operation;
+  const text = operationTexts[id];
   return {
     operationId: id,
     tags: [tag],
     summary,
+    description: [...(text === undefined ? [] : [text]), accessText(operation.access)].join('\n\n'),
     parameters: [
-      ...pathParameters(operation.path),
-      ...queryParameters(operation.query),
+      ...pathParameters(path).map((parameter) => ({
+        ...parameter,
+        in: 'path',
+        required: true,
+        schema: { type: 'string' },
+      })),
+      ...queryParameters(operation),
       ...headerParameters(operation),
     ],
-    ...content,
+    ...requestJson(operation),
     responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answerJson(answer)])),
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, answer]) => [status, answerJson(operation, status, answer)]),
+      ),
+      ...Object.fromEntries(
+        [...problemsOf(operation)].map(([status, codes]) => [String(status), problemReference(codes)]),
+      ),
       default: problemAnswer,
     },
-    ...(operation.access === 'open' ? { security: [] } : {}),
+    ...securityOf(operation),
   };
 }
 
-function answerJson(answer: z.ZodType | string | null): Json {
-  if (answer === null) return { description: 'Done.' };
-  if (typeof answer === 'string')
-    return { description: 'Bytes.', content: { [answer]: { schema: { type: 'string', format: 'binary' } } } };
-  return { description: 'Done.', content: { 'application/json': { schema: schemaJson(answer) } } };
+function securityOf({ id, access }: Operation): Json {
+  if (access === 'open') return { security: [] };
+  return id === 'listEvents' ? { security: [{ key: [] }, { streamToken: [] }] } : {};
 }
 
+function accessText(access: Access | 'open'): string {
+  if (access === 'open') return 'Needs no key.';
+  const key = `Needs a key with the scope \`${access.scope}\``;
+  return access.ability === null ? `${key}.` : `${key}, or a thread token that can \`${access.ability}\`.`;
+}
+
+function requestJson(operation: Operation): Json {
+  const { id, body, bodyOptional } = operation;
+  if (body === undefined) return {};
+  const example = exampleOf(id)?.body;
+  const content = { schema: schemaJson(body), ...(example === undefined ? {} : { example }) };
+  return { requestBody: { required: bodyOptional !== true, content: { 'application/json': content } } };
+}
+
+const statusTexts: Readonly<Record<string, string>> = {
+  200: 'The answer.',
+  201: 'It was made.',
+  202: 'It was taken, and is in the thread’s log soon.',
+  204: 'Done.',
+};
+
+function answerJson(operation: Operation, status: string, answer: z.ZodType | string | null): Json {
+  const { id, answers } = operation;
+  const existed = status === '200' && answers[201] !== undefined;
+  const head = {
+    description: answerTexts[`${id}.${status}`] ?? (existed ? 'It exists already.' : (statusTexts[status] ?? 'Done.')),
+    headers: answerHeaders(operation, Number(status)),
+  };
+  if (answer === null) return head;
+  if (typeof answer === 'string')
+    return { ...head, content: { [answer]: { schema: { type: 'string', format: 'binary' } } } };
+  const example = exampleOf(id)?.answers?.[Number(status)];
+  const json = { schema: schemaJson(answer, id), ...(example === undefined ? {} : { example }) };
+  return { ...head, content: { 'application/json': json, ...(id === 'listEvents' ? streamContent() : {}) } };
+}
+
+const answerTexts: Readonly<Record<string, string>> = {
+  'postMessage.200': 'With `Prefer: wait=`: the turn ended in time, or waits for a person.',
+  'postMessage.202': 'The message was taken; without `Prefer`, or when the time was over first.',
+  'listEvents.204': 'Of a stream: the thread is closed, and there is nothing newer.',
+};
+
+/** `contentSchema` is that of one frame; a stream has them one after the other. */
+const streamContent = (): Json => ({
+  'text/event-stream': {
+    schema: {
+      type: 'string',
+      description: 'Server-sent events: durable events with their position as `id`, and frames without one.',
+      contentMediaType: 'text/event-stream',
+      contentSchema: schemaJson(streamFrame),
+    },
+    example: streamExample,
+  },
+});
+
 const problemAnswer = {
-  description: 'A problem document.',
+  description: 'Any other problem.',
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 };
 
-const problemSchema = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
-  properties: {
-    type: { type: 'string', description: 'A page of this server.' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    instance: { type: 'string', description: 'The request id, also in X-Request-Id.' },
-    code: { type: 'string' },
-    errors: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['pointer', 'detail'],
-        properties: { pointer: { type: 'string' }, detail: { type: 'string' } },
-      },
-    },
-    settled: { type: 'object', description: 'With CHOICE_SETTLED: the first answer.' },
-    trace_id: { type: ['string', 'null'] },
-  },
-};
-
-function pathParameters(path: string): readonly Json[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }));
-}
-
-function queryParameters(query: z.ZodType | undefined): readonly Json[] {
+function queryParameters({ id, query }: Operation): readonly Json[] {
   if (!(query instanceof z.ZodObject)) return [];
-  return Object.entries(query.shape as Record<string, z.ZodType>).map(([name, schema]) => ({
+  const parameters = Object.entries(query.shape as Record<string, z.ZodType>).map(([name, schema]) => ({
     name,
     in: 'query',
     required: false,
-    schema: schemaJson(schema),
+    description: schema.meta()?.description ?? describing(name, id) ?? '',
+    schema: name === 'cursor' ? schemaJson(schema) : queryJson(schema), // a cursor is opaque, also where it is a number
   }));
+  return id === 'listThreads' ? [...parameters, labelParameter] : parameters;
 }
 
-function headerParameters({ method, id, problems = [] }: Operation): readonly Json[] {
-  const text = { type: 'string' };
-  const idempotency =
-    method === 'POST'
-      ? [{ name: 'Idempotency-Key', in: 'header', required: false, schema: { ...text, maxLength: 255 } }]
-      : [];
-  const prefer =
-    id === 'postMessage'
-      ? [{ name: 'Prefer', in: 'header', required: false, schema: text, description: '`wait=30`' }]
-      : [];
-  const match = problems.includes('PRECONDITION_FAILED')
-    ? [
-        {
-          name: 'If-Match',
-          in: 'header',
-          required: false,
-          schema: text,
-          description: 'An `ETag`: changes nothing else.',
-        },
-      ]
-    : [];
-  return [...idempotency, ...prefer, ...match];
-}
-
-const schemaUri = (id: string): string => `#/components/schemas/${id}`;
-
-/** A reference for a named schema, the schema itself otherwise. */
-function schemaJson(schema: z.ZodType): Json {
-  const id = z.globalRegistry.get(schema)?.id;
-  if (id !== undefined) return { $ref: schemaUri(id) };
-  const {
-    $schema: _,
-    $defs: __,
-    ...json
-  } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' });
-  return referenceNames(json) as Json;
-}
-
-/** Every schema that an operation names, by its name. */
-function namedSchemas(): Json {
-  const registry = z.toJSONSchema(z.globalRegistry, { io: 'input', unrepresentable: 'any', uri: schemaUri });
-  return Object.fromEntries(
-    Object.entries(registry.schemas).map(([id, { $schema: _, $id: __, ...json }]) => [id, json]),
-  );
-}
-
-/** `#/$defs/X` of a single schema is `#/components/schemas/X` of the document. */
-function referenceNames(json: unknown): unknown {
-  if (Array.isArray(json)) return json.map(referenceNames);
-  if (typeof json !== 'object' || json === null) return json;
-  return Object.fromEntries(
-    Object.entries(json).map(([name, value]) => [
-      name,
-      name === '$ref' && typeof value === 'string' ? value.replace('#/$defs/', schemaUri('')) : referenceNames(value),
-    ]),
-  );
-}
+const labelParameter = {
+  name: 'metadata',
+  in: 'query',
+  required: false,
+  description: 'Only threads that have these labels, as `metadata[key]=value`.',
+  style: 'deepObject',
+  explode: true,
+  schema: { type: 'object', additionalProperties: { type: 'string' } },
+  example: { customer: '4711' },
+};

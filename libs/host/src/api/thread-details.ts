@@ -16,21 +16,9 @@ import {
   queryPosition,
   time,
 } from './field.ts';
+import { threadEvent } from './reference/events.ts';
 import { threadSummary } from './threads.ts';
 import { admin, answerer, operation, talker, threadReader, threadWriter } from './operation.ts';
-
-export const threadEvent = z
-  .looseObject({
-    position: z.int(),
-    at: time,
-    type: z.string(),
-    turn_id: z.string(),
-    cause: z.object({ kind: z.string(), id: z.string() }),
-  })
-  .meta({
-    id: 'ThreadEvent',
-    description: 'One durable event; the other fields depend on `type`. New types may appear.',
-  });
 
 export const commit = z
   .object({

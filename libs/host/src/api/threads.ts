@@ -73,8 +73,8 @@ export const thread = z
       output_tokens: z.int(),
       completions: z.int(),
       tool_calls: z.int(),
-      active_ms: z.number(),
-      waiting_ms: z.number(),
+      active_ms: z.int(),
+      waiting_ms: z.int(),
     }),
     last_error: z.object({ code: z.string(), detail: z.string(), at: time }).nullable(),
     problems: z.array(

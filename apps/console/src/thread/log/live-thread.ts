@@ -50,7 +50,7 @@ const nothing: LiveState = {
 
 export function createLiveThread(thread: string, position: number): LiveThread {
   const load = async (after: number, limit: number): Promise<readonly ThreadEvent[]> => {
-    const query = { after: String(after), limit: String(limit) };
+    const query = { after, limit };
     const answer = await ask(api.GET('/v1/threads/{id}/events', { params: { path: { id: thread }, query } }));
     return answer.data;
   };

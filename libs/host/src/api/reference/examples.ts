@@ -1,0 +1,251 @@
+// Bodies and answers for readers. A spec holds them to the schemas, and a test sends every body to a running system and
+// compares what comes back.
+
+export interface Example {
+  readonly body?: unknown;
+  /** By status. */
+  readonly answers?: Readonly<Record<number, unknown>>;
+}
+
+const at = '2026-01-05T09:30:00.000Z';
+const thread = 'thr_01KE6HWA00J3Q7ZVY6M4T8C2PD';
+
+const policies = {
+  on_interrupt: 'cancel',
+  on_interrupt_human: 'keep',
+  event_style: 'kind',
+  event_children: 'close_when_idle',
+  approve: { mode: 'destructive', tools: { delete_everything: 'always' } },
+  cancel_subscriptions_on_close: false,
+};
+
+const limits = {
+  completions_per_wake_max: 50,
+  tool_timeout_ms: { default: null, slow_job: 600_000 },
+  tokens_per_day_max: null,
+  event_wait_ms_max: 60_000,
+  callback_ttl_s: null,
+};
+
+const model = {
+  provider: 'demo',
+  name: '',
+  base_url: null,
+  api_key_secret: null,
+  context_window_tokens: 128_000,
+  output_tokens_max: null,
+  images: false,
+  parameters: {},
+};
+
+const registration = {
+  endpoint_override: null,
+  auth: { type: 'bearer', secret: 'tools_key' },
+  forward_user_id: false,
+  trust_annotations: false,
+  pinned_sha256: null,
+  propagate_trace: 'same',
+};
+
+const toolServer = {
+  id: 'tsv_01KE6HWA00N9B5X2S7D4F6G8HJ',
+  name: 'weather-tools',
+  created_at: at,
+  updated_at: at,
+  base_url: 'https://tools.example.com',
+  ...registration,
+  paused: false,
+};
+
+const choice = {
+  id: 'chc_01KE6HWA00R4T6Y8U2W3E5Q7AB',
+  kind: 'approval',
+  tool_call_id: 'call_01KE6HWA00Q1W3E5R7T9Y2U4PS',
+  prompt: 'Allow delete_everything?',
+  choices: ['allow', 'deny', 'allow_for_thread'],
+  default: 1,
+  arguments: {},
+  arguments_hash: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
+  expires_at: '2026-01-06T09:30:00.000Z',
+};
+
+export const examples: Readonly<Record<string, Example>> = {
+  createAgent: {
+    body: {
+      name: 'weather',
+      instructions: 'You answer questions about the weather.',
+      model: { provider: 'demo' },
+      tool_servers: ['example-tools'],
+      policies: { approve: { mode: 'destructive', tools: { delete_everything: 'always' } } },
+      limits: { tool_timeout_ms: { slow_job: 600_000 } },
+    },
+    answers: {
+      201: {
+        id: 'agt_01KE6HWA00A2S4D6F8G1H3J5KL',
+        name: 'weather',
+        version: 1,
+        created_at: at,
+        instructions: 'You answer questions about the weather.',
+        model,
+        tool_servers: ['example-tools'],
+        policies,
+        limits,
+      },
+    },
+  },
+  putSecret: { body: { value: 'not-a-real-key', origins: ['https://tools.example.com'] } },
+  createToolServer: {
+    body: {
+      name: 'weather-tools',
+      base_url: 'https://tools.example.com',
+      auth: { type: 'bearer', secret: 'tools_key' },
+    },
+    answers: { 201: toolServer },
+  },
+  patchToolServer: {
+    body: { forward_user_id: true },
+    answers: { 200: { ...toolServer, forward_user_id: true } },
+  },
+  tryTool: { body: { operation: 'weather', arguments: { city: 'Oslo' } } },
+  signIn: { body: { key: 'dm_not-a-real-key' } },
+  openThread: {
+    body: {
+      agent: 'weather',
+      user_id: 'user-7',
+      external_id: 'order-4711',
+      if_exists: 'return',
+      metadata: { channel: 'web' },
+      message: { text: 'Will it rain in Oslo?' },
+    },
+  },
+  patchThread: { body: { title: 'Rain in Oslo', metadata: { channel: 'web', priority: 'high' } } },
+  // oxlint-disable-next-line unicorn/no-thenable -- the API’s own name
+  forkThread: { body: { position: 1, then: 'wait' } },
+  interruptThread: { body: { include_human: true }, answers: { 202: { id: 'req_01KE6HWA00Z8X6C4V2B1N3M5QW' } } },
+  postMessage: {
+    body: { text: 'And tomorrow?' },
+    answers: {
+      200: {
+        id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA',
+        position: 17,
+        status: 'idle',
+        message: { text: 'Tomorrow will be dry.' },
+      },
+      202: { id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA' },
+    },
+  },
+  listMessages: {
+    answers: {
+      200: {
+        data: [
+          {
+            position: 3,
+            at,
+            role: 'user',
+            text: 'Will it rain in Oslo?',
+            message_id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA',
+          },
+          { position: 9, at, role: 'assistant', text: 'No, it stays dry.' },
+        ],
+        next_cursor: null,
+      },
+    },
+  },
+  listEvents: {
+    answers: {
+      200: {
+        data: [
+          {
+            position: 3,
+            at,
+            type: 'message_accepted',
+            turn_id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA',
+            cause: { kind: 'message', id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA' },
+            message_id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA',
+            content: [{ type: 'text', text: 'Will it rain in Oslo?' }],
+          },
+        ],
+        next_cursor: '3',
+      },
+    },
+  },
+  listChoices: { answers: { 200: { data: [choice], next_cursor: null } } },
+  answerChoice: { body: { decision: 'deny', reason: 'Not on a Friday.', decided_by: 'ann@example.com' } },
+  answerInboxChoice: { body: { decision: 'deny', reason: 'Not on a Friday.' } },
+  decideBatch: { body: { decisions: [{ id: choice.id, decision: 'deny' }] } },
+  aiSdkSend: {
+    body: { id: 'chat-1', messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }] },
+  },
+  agUiRun: { body: { threadId: 'chat-1', runId: 'run-1', messages: [{ id: 'm1', role: 'user', content: 'Hello' }] } },
+  addSchedule: { body: { cron: '0 9 * * 1-5', time_zone: 'Europe/Vienna', message: 'What is new?' } },
+  issueThreadToken: { body: { can: ['read', 'message'], user_id: 'user-7', ttl_s: 3_600 } },
+  migrateThread: { body: { tool_servers: { 'example-tools': 'https://tools-2.example.com' } } },
+  createApiKey: { body: { name: 'backend', scopes: ['read', 'threads:write'] } },
+  advanceClock: { body: { advance_ms: 60_000 } },
+  importThread: {
+    body: {
+      of: 'd'.repeat(64),
+      origin: null,
+      commits: [
+        {
+          v: 1,
+          tenant: 'default',
+          thread,
+          version: 0,
+          count: 1,
+          inputs: [`open:${thread}`],
+          at: 1_767_605_400_000,
+          nonce: 'n1',
+          trace: null,
+          kid: null,
+          prev: '',
+          hash: 'd'.repeat(64),
+          body: '{"events":[],"effects":[]}',
+        },
+      ],
+      last: true,
+    },
+  },
+  dropParked: { body: { input: 'c:01KE6HWA00L9K7J5H3G1F2D4SA' } },
+  importBlob: {
+    body: {
+      sha256: '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
+      media_type: 'text/plain',
+      data: 'aGVsbG8=',
+    },
+  },
+  getThread: {
+    answers: {
+      200: {
+        id: thread,
+        agent: { name: 'weather', version: 1 },
+        status: 'idle',
+        parent: null,
+        family: thread,
+        title: 'Rain in Oslo',
+        user_id: 'user-7',
+        external_id: 'order-4711',
+        metadata: { channel: 'web' },
+        created_at: at,
+        updated_at: at,
+        position: 9,
+        waiting: null,
+        waiting_on: [],
+        subscriptions: [],
+        usage: {
+          input_tokens: 212,
+          output_tokens: 31,
+          completions: 2,
+          tool_calls: 1,
+          active_ms: 1_840,
+          waiting_ms: 420,
+        },
+        last_error: null,
+        problems: [],
+        toolsets: [{ tool_server: 'example-tools', sha256: 'd'.repeat(64), tools: ['weather', 'clock'], stale: false }],
+      },
+    },
+  },
+};
+
+export const exampleOf = (operation: string): Example | undefined => examples[operation];

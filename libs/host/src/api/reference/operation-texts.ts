@@ -1,0 +1,34 @@
+// What a summary has no room for, by operation.
+
+export const operationTexts: Readonly<Record<string, string>> = {
+  createAgent:
+    'A name that exists gets its next version; content that its latest version has gets that version, with 200. Tool servers and secrets that it names must exist.',
+  getAgentVersion: 'A thread keeps the version that it was opened with, also after newer ones were made.',
+  putSecret: 'Another value under the same name replaces it; calls use the new one within a second.',
+  createToolServer:
+    'Its manifest is fetched when a thread needs it, not now: `probe` says whether it can be. The same registration again answers 200.',
+  probeToolServer: 'Answers also when the tool server does not: `ok` is false then, and `problems` say why.',
+  openThread:
+    'A first message may come along. With `external_id` and `if_exists: "return"` the same thread is answered every time, with 200 when it exists.',
+  forkThread:
+    'Root of a family of its own. Calls that are open at that position appear as interrupted; subscriptions, timers and choices are not inherited.',
+  interruptThread:
+    'Does what the policy `cancel` does, whatever the agent’s policy is. Calls that wait for a person go on unless `include_human` is true.',
+  retryThread:
+    'Useful after `completion_failed` or `budget_exceeded`. With nothing to ask again it is refused in the log.',
+  closeThread: 'Open calls end as interrupted, subscriptions end. What comes later is refused in the log.',
+  postMessage:
+    'Messages that arrive while the model runs are answered together by the next completion; what they do to open calls is the agent’s policy `on_interrupt`.',
+  listMessages: 'Texts of people, answers of the model, results of tools and events, as a chat shows them.',
+  listEvents:
+    'A page ends with `next_cursor`, which is never null: a reader that polls keeps its place. With `Accept: text/event-stream` the same goes on as a stream that resumes without a gap and without a repetition. On connect it has status, open choices, open logins and current views, then what is newer. Every 15 seconds without an event there is a comment.',
+  listCommits: 'Each commit has the hash of the one before: `dormouse verify` checks the chain.',
+  importThread: 'Invisible until the last part has come.',
+  importBlob: 'Sent before the commits that refer to it.',
+  listTurns: 'With `turn`, that turn alone.',
+  cancelSubscription: 'What the model can do with the built-in tool.',
+  answerChoice: 'A second answer is 409; the problem’s `settled` has the first one.',
+  getBlob: 'The media type is that of the payload.',
+  issueThreadToken: 'A browser never holds a key: a backend makes a token for it.',
+  dropParked: 'It is not deleted: it stays to be seen.',
+};
