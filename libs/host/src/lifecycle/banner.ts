@@ -30,8 +30,8 @@ export function bannerText({ url, dataDir, key, code, toolsUrl, metricsUrl, isMe
     '  Or type, in another terminal:',
     `    npx @dormouse/cli chat${where}`,
     `    npx @dormouse/cli console${where}   (another such link)`,
-    '  or see the API:',
-    `    curl ${url}/openapi.json`,
+    '  or read the reference of the API:',
+    `    ${url}/docs`,
     '',
     `ready ${url}`,
   ];

@@ -42,6 +42,13 @@ export const plainPageHeaders: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
 };
 
+/** A page without scripts, whose style is a file of this server. */
+export const documentHeaders: Readonly<Record<string, string>> = {
+  ...always,
+  'content-security-policy': plainPolicy.replace("'none';", "'none'; style-src 'self';"),
+  'cache-control': 'no-cache',
+};
+
 /** A page of a few sentences, which are HTML already. */
 export const plainPage = (title: string, ...paragraphs: readonly string[]): string =>
   [

@@ -1,9 +1,9 @@
-// Routes that need no key: health, readiness, the OpenAPI document, and the pages that problems link to.
+// Routes that need no key: health, readiness, the OpenAPI document, and the reference with the pages that problems
+// link to.
 import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from '../../api/openapi.ts';
-import { errorPage, isProblemCode } from '../problems/problem-codes.ts';
 import { HttpProblem } from '../problems/problem.ts';
-import { patternOf } from './route-name.ts';
+import { registerReference } from '../reference/reference-routes.ts';
 
 export interface OpenRouteDeps {
   /** Whether the process can do its work now; a reason when it cannot. */
@@ -23,9 +23,5 @@ export function registerOpenRoutes(server: FastifyInstance, { ready, version }: 
     document ??= JSON.stringify(openApiDocument(version));
     return reply.header('content-type', 'application/json; charset=utf-8').send(document);
   });
-  server.get<{ Params: { CODE: string } }>(patternOf('/errors/{CODE}'), (request, reply) => {
-    const { CODE: code } = request.params;
-    if (!isProblemCode(code)) throw new HttpProblem('NOT_FOUND', 'There is no such code.');
-    return reply.header('content-type', 'text/markdown; charset=utf-8').send(errorPage(code));
-  });
+  registerReference(server, version);
 }
