@@ -77,6 +77,6 @@ describe('the alerts', () => {
       '## What to do',
       '## When it resolves',
     ]);
-    expect(text).toMatch(/dormouse |grep /);
+    expect(text).toMatch(/@dormouse\/cli |dormouse |grep /);
   });
 });

@@ -16,6 +16,7 @@ describe('the API’s JSON', () => {
   it('leaves what is not ours alone: arguments, labels, parameters, settings by tool name', () => {
     const value = {
       arguments: { fromCity: 'Oslo', at: 7 },
+      argumentsAllowed: { toCity: 'Rome', since: 7 },
       metadata: { teamName: 'a' },
       parameters: { topP: 1 },
       toolTimeoutMs: { slowJob: 5 },
@@ -23,6 +24,7 @@ describe('the API’s JSON', () => {
     };
     expect(apiJson(value)).toEqual({
       arguments: { fromCity: 'Oslo', at: 7 },
+      arguments_allowed: { toCity: 'Rome', since: 7 },
       metadata: { teamName: 'a' },
       parameters: { topP: 1 },
       tool_timeout_ms: { slowJob: 5 },

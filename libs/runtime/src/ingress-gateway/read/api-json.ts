@@ -10,7 +10,7 @@ import { createCodec, wireName } from '@dormouse/protocol';
 
 const opaqueNames = ['arguments', 'metadata', 'parameters', 'tools', 'tool_timeout_ms', 'input_schema'] as const;
 const opaqueInCode = new Set([
-  ...['arguments', 'metadata', 'parameters', 'tools', 'toolTimeoutMs', 'inputSchema'],
+  ...['arguments', 'argumentsAllowed', 'metadata', 'parameters', 'tools', 'toolTimeoutMs', 'inputSchema'],
   ...['toolServers', 'baseUrls'],
 ]);
 const timeNames = new Set(['at', 'since', 'due', 'deadline', 'scheduledFor']);
