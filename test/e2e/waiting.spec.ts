@@ -72,7 +72,7 @@ describe('dormouse why', () => {
     expect(stdout).toMatch(
       /^waiting \d+ m?s for a person to allow `call_\w+` \(delete_everything\) at example-tools; it expires in 23 h 5\d min\n/,
     );
-    expect(stdout).toContain(`\nnext      npx @dormouse/cli choices ${thread}\n`);
+    expect(stdout).toContain(`\nnext      npx @dormouse/cli choices ${thread} --url ${at.url} --data ${at.dataDir}\n`);
   });
 
   it('shows the open children of an idle parent', async () => {

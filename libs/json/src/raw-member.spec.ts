@@ -28,7 +28,8 @@ describe('rawMember', () => {
         const text = JSON.stringify(object, null, indent);
         const plain: { [name: string]: unknown } = JSON.parse(text);
         for (const name of Object.keys(plain)) {
-          expect(JSON.parse(rawMember(text, name) ?? 'undefined')).toStrictEqual(plain[name]);
+          // As texts: a strict comparison of objects takes a member named "constructor" for their class.
+          expect(JSON.stringify(JSON.parse(rawMember(text, name) ?? 'undefined'))).toBe(JSON.stringify(plain[name]));
         }
       }),
     );
