@@ -1,18 +1,11 @@
 // The trace of a turn, as a collector receives it from the built standalone process.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  eventually,
-  openThread,
-  say,
-  scriptedAgent,
-  type Step,
-  type System,
-  untilStatus,
-} from '../e2e/conversation.ts';
+import { eventually, openThread, type System } from '../e2e/conversation.ts';
 import { cleanUp, startStandalone } from '../e2e/standalone-process.ts';
 import { agentRunOf } from './agent-run.ts';
 import { type OtlpReceiver, startOtlpReceiver, traceOf, treeOf } from './otlp-receiver.ts';
 import { problemsOfSpan } from './span-problems.ts';
+import { takeTwoToolTurn } from './two-tool-turn.ts';
 
 let receiver: OtlpReceiver;
 let at: System & { stop(): Promise<number | null> };
@@ -34,17 +27,8 @@ afterAll(async () => {
   await cleanUp();
 });
 
-const call = (operation: string, args: object): Step => ({ tool_call: { name: operation, arguments: args } });
-
 it('shows a turn with two tools as one tree', async () => {
-  const agent = await scriptedAgent(at, [
-    [call('weather', { city: 'Oslo' })],
-    [call('weather', { city: 'Rome' })],
-    [{ text: 'Both are fine.' }],
-  ]);
-  const thread = await openThread(at, agent);
-  await untilStatus(at, thread, 'idle');
-  await say(at, thread, 'How is it in Oslo and in Rome?');
+  const { agent, thread } = await takeTwoToolTurn(at);
   const spans = await traceOf(receiver, 'POST /v1/threads/{id}/messages', 17);
   expect(treeOf(spans)).toEqual([
     'POST /v1/threads/{id}/messages (server)',

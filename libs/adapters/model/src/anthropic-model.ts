@@ -11,7 +11,7 @@ import type { ModelMessage } from '@dormouse/thread';
 import { type Asking, askProvider } from './ask-provider.ts';
 import { standardCompatibility } from './compatibility.ts';
 import { type SplitParameters, splitParameters } from './hosted-parameters.ts';
-import { baseUrlOf, hostedKey } from './hosted-providers.ts';
+import { baseUrlOf, hostedKey, keyHeaders } from './hosted-providers.ts';
 import type { ModelDependencies } from './model-dependencies.ts';
 import { keptModel } from './provider-models.ts';
 
@@ -28,7 +28,7 @@ async function opened(dependencies: ModelDependencies, request: ModelRequest): P
       createAnthropic({ baseURL: baseUrl, fetch, apiKey: 'set with each request' })(name),
     ),
     key: await hostedKey(dependencies, 'anthropic', request, baseUrl),
-    keyHeaders: (key) => ({ 'x-api-key': key }),
+    keyHeaders: keyHeaders.anthropic,
     compatibility: { ...standardCompatibility, user_first: true }, // (N2)
     options: (messages) => optionsFor(split, messages),
   };
@@ -39,9 +39,8 @@ function optionsFor(
   messages: readonly ModelMessage[],
 ): Partial<LanguageModelV4CallOptions> {
   const { thinking, ...others } = providerOptions;
-  const isMidTurn = (messages.findLast(({ role }) => role === 'assistant') as AssistantMessage | undefined)?.toolCalls
-    .length;
-  const isAsked = thinking !== undefined && !isMidTurn; // (N1)
+  const answer = messages.findLast((message): message is AssistantMessage => message.role === 'assistant');
+  const isAsked = thinking !== undefined && (answer?.toolCalls.length ?? 0) === 0; // (N1)
   return { ...callOptions, providerOptions: { anthropic: { ...others, ...(isAsked ? { thinking } : {}) } } };
 }
 

@@ -13,6 +13,12 @@ const ownBaseUrls: Readonly<Record<HostedProvider, string>> = {
   anthropic: 'https://api.anthropic.com/v1',
 };
 
+/** The headers that carry the key. */
+export const keyHeaders: Readonly<Record<HostedProvider, (key: string) => Readonly<Record<string, string>>>> = {
+  openai: (key) => ({ authorization: `Bearer ${key}` }),
+  anthropic: (key) => ({ 'x-api-key': key }),
+};
+
 export const hostedProviders = Object.keys(ownBaseUrls) as readonly HostedProvider[];
 
 export const standardBaseUrl = (environment: ProviderEnvironment, provider: HostedProvider): string =>

@@ -6,7 +6,7 @@
 //   C2. A hosted provider is asked for its own list: names are never a table that ages here.
 import { z } from 'zod';
 import type { Fault } from '@dormouse/ports';
-import { hostedProviders, standardBaseUrl } from './hosted-providers.ts';
+import { hostedProviders, keyHeaders, standardBaseUrl } from './hosted-providers.ts';
 import { type ProviderName, providerNames } from './model.ts';
 import type { HostedProvider, ModelDependencies } from './model-dependencies.ts';
 import { toModelFault } from './provider-fault.ts';
@@ -48,10 +48,8 @@ const providerList = z.looseObject({
   ),
 });
 
-const keyHeaders: Readonly<Record<HostedProvider, (key: string) => Readonly<Record<string, string>>>> = {
-  openai: (key) => ({ authorization: `Bearer ${key}` }),
-  anthropic: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
-};
+/** Of the list's format; only Anthropic reads it. */
+const listVersion = { 'anthropic-version': '2023-06-01' };
 
 const own: Readonly<Record<Exclude<ProviderName, HostedProvider>, Omit<OfferedProvider, 'provider'>>> = {
   demo: { key: 'not_needed', baseUrl: null, detail: null, models: [] },
@@ -105,7 +103,7 @@ async function listed(
   key: string,
 ): Promise<readonly OfferedModel[]> {
   const answer = await fetch(`${baseUrl}/models?limit=${modelsMax}`, {
-    headers: keyHeaders[provider](key),
+    headers: { ...keyHeaders[provider](key), ...listVersion },
     signal: AbortSignal.timeout(listMsMax),
   });
   if (!answer.ok) {

@@ -8,7 +8,7 @@ import type { ModelPart, ModelRequest } from '@dormouse/ports';
 import { type Asking, askProvider } from './ask-provider.ts';
 import { standardCompatibility } from './compatibility.ts';
 import { splitParameters } from './hosted-parameters.ts';
-import { baseUrlOf, hostedKey } from './hosted-providers.ts';
+import { baseUrlOf, hostedKey, keyHeaders } from './hosted-providers.ts';
 import type { ModelDependencies } from './model-dependencies.ts';
 import { keptModel } from './provider-models.ts';
 
@@ -27,7 +27,7 @@ async function opened(dependencies: ModelDependencies, request: ModelRequest): P
       made(dependencies.fetch, name, baseUrl, isChat),
     ),
     key: await hostedKey(dependencies, 'openai', request, baseUrl),
-    keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
+    keyHeaders: keyHeaders.openai,
     compatibility: standardCompatibility,
     options: () => ({ ...callOptions, providerOptions: { openai: { store: false, ...providerOptions } } }), // (R1)
   };
