@@ -142,7 +142,8 @@ describe('requests that stay unfinished', () => {
       head(messages(), { ...withKey(), 'content-length': roomBytes }),
       part,
     );
-    await eventually(async () => slow.filter((each) => statusOf(each) === '503').length >= 3);
+    // How many give way at once depends on the order in which their pieces are read: one at least, then as it needs.
+    await eventually(async () => slow.some((each) => statusOf(each) === '503'));
     const large = JSON.stringify({ text: 'x'.repeat(roomBytes / 2) });
     expect((await at.request('POST', messages(), large)).status).toBe(202);
     expect(await untilEvent(at, thread, 'message_accepted')).toBeTruthy();
