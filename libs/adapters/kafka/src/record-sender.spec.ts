@@ -50,6 +50,49 @@ it('S1 what comes alone leaves at once; what follows many records leaves with th
   expect(sent.slice(3)).toEqual([['c', 'd']]);
 });
 
+describe('S4 a request without an answer', () => {
+  /** A producer whose partition 1 has no leader until `elect`. */
+  function halfDead(): { readonly requests: string[][]; readonly elect: () => void; readonly of: Producer } {
+    const requests: string[][] = [];
+    const { promise: elected, resolve: elect } = Promise.withResolvers<void>();
+    const sendBatch = async ({ topicMessages = [] }: ProducerBatch): Promise<RecordMetadata[]> => {
+      const messages = topicMessages.flatMap((each) => each.messages);
+      requests.push(messages.map(({ value }) => String(value)));
+      if (messages.some(({ partition }) => partition === 1)) await elected;
+      return messages.map(({ partition = 0 }) => ({ topicName: 'inputs', partition, errorCode: 0 }));
+    };
+    return { requests, elect, of: { sendBatch, disconnect: async () => {} } as unknown as Producer };
+  }
+
+  it('holds back its partition alone, and keeps its order', async () => {
+    const { requests, elect, of } = halfDead();
+    const sender = createRecordSender(of, 1_000_000);
+    const held = [sender.send(record('b', 1))];
+    await vi.waitFor(() => expect(requests).toEqual([['b']]));
+    held.push(sender.send(record('d', 1)), sender.send(record('f', 1)));
+    await Promise.all([sender.send(record('a', 0)), sender.send(record('c', 2)), sender.send(record('e', 0))]);
+    await sender.send(record('g', 0)); // while nothing else may leave
+    expect(requests).toEqual([['b'], ['a', 'e'], ['c'], ['g']]);
+    elect();
+    await Promise.all(held);
+    expect(requests.slice(4)).toEqual([['d', 'f']]);
+  });
+
+  it('is waited for by close', async () => {
+    const { requests, elect, of } = halfDead();
+    const sender = createRecordSender(of, 1_000_000);
+    const held = sender.send(record('b', 1));
+    await vi.waitFor(() => expect(requests).toEqual([['b']]));
+    await sender.send(record('a', 0));
+    let isClosed = false;
+    const closed = sender.close().then(() => (isClosed = true));
+    await settled();
+    expect(isClosed).toBe(false);
+    elect();
+    await Promise.all([held, closed]);
+  });
+});
+
 it('S3 a request is bounded in bytes, whatever letters they are', async () => {
   const { sent, of } = producer();
   const sender = createRecordSender(of, 1_000_000);
