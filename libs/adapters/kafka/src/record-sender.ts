@@ -47,8 +47,8 @@ const queuedMax = 100_000;
 const acksOfAll = -1;
 /** Rounds for the records that no answer named. */
 const roundsMax = 10;
-/** Several times what a request takes. */
-const lateMs = 50;
+/** Longer than a request takes under load, and than the first retry of kafkajs. */
+const lateMs = 150;
 
 /** `times`: of the requests that brokers answer. */
 export function createRecordSender(
