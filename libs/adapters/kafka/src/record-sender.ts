@@ -1,8 +1,8 @@
 // The sender of every published record: records that are ready together go to the brokers in one request.
 //
 // Invariants:
-//   S1. While one request is under way, collect; then send all that is there. Order is kept within a partition. A single
-//       record is sent at once; after a request of many records the next one lingers for more. (`linger.ts`)
+//   S1. While one request is under way, collect; then send all that is there. Order is kept within a partition.
+//       A single record is sent at once; after a request of many records the next one lingers for more. (`linger.ts`)
 //   S2. `send` resolves when every in-sync replica has the record; when it rejects, the record may be stored all the
 //       same. A record is sent when an answer names its partition. A record that no answer names is sent again, in
 //       order: when a leader moves, between two attempts, to a broker that has answered the first one, kafkajs skips
