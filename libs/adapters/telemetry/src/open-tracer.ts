@@ -124,13 +124,13 @@ export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
         {
           kind: kinds[span.kind],
           startTime: timeOf(span.startedAt),
-          attributes: attributesOf(span.attributes, span.error),
           links: span.links.map((context) => ({ context: remote(context) })),
           root: span.parentId === null,
         },
         below(span),
       );
       if (exporter !== null && started.isRecording()) queue.take();
+      started.setAttributes(attributesOf(span.attributes, span.error)); // given at the start, the SDK checks each twice
       if (span.error !== null) started.setStatus({ code: api.SpanStatusCode.ERROR, message: span.error });
       started.end(timeOf(Math.max(span.startedAt, span.endedAt)));
     },
