@@ -16,6 +16,15 @@ describe('settings', () => {
     });
   });
 
+  it('leave the copies of topics to the number of brokers, unless they name one', () => {
+    const copies = (environment: Record<string, string>): unknown => {
+      const reading = readConfig([], { ...wholeCluster, ...environment });
+      return reading.ok === true ? reading.config.KAFKA_REPLICATION : reading;
+    };
+    expect(copies({})).toBeUndefined();
+    expect(copies({ DORMOUSE_KAFKA_REPLICATION: '2' })).toBe(2);
+  });
+
   it('come from the environment, and a flag of the same name wins', () => {
     const environment = {
       DORMOUSE_PORT: '1',

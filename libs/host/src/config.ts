@@ -40,16 +40,12 @@ const url = z
   .transform((text) => text.replace(/\/+$/, ''))
   .optional();
 
-const count = (standard: number) =>
-  z
-    .string()
-    .default(String(standard))
-    .pipe(
-      z
-        .string()
-        .regex(/^[1-9]\d{0,4}$/, 'must be a whole number above 0')
-        .transform(Number),
-    );
+const countAboveZero = z
+  .string()
+  .regex(/^[1-9]\d{0,4}$/, 'must be a whole number above 0')
+  .transform(Number);
+
+const count = (standard: number) => z.string().default(String(standard)).pipe(countAboveZero);
 
 const flag = (standard: boolean) =>
   z
@@ -171,7 +167,7 @@ const settingsSchema = z.object({
     .default('rap.')
     .meta({ description: 'cluster: prefix of topics and groups; one installation, one prefix' }),
   KAFKA_PARTITIONS: count(12).meta({ description: 'cluster: partitions of the topics, chosen once by `setup`' }),
-  KAFKA_REPLICATION: count(1)
+  KAFKA_REPLICATION: countAboveZero // a default inside `optional` would count
     .optional()
     .meta({ description: 'cluster: copies of the topics, for `setup` (default: one per broker, 3 at most)' }),
   KAFKA_TLS: flag(false).meta({ description: 'cluster: TLS to the brokers' }),
