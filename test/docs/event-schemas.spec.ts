@@ -1,7 +1,7 @@
 // Events of simulated universes against their schemas, strictly: a field that is not described, a value that is not
 // named, a description of something that is never there are all seen.
 import { Validator, type Schema } from '@cfworker/json-schema';
-import { openApiDocument } from '@dormouse/host';
+import { eventExamples, openApiDocument } from '@dormouse/host';
 import { type ApiEvent, apiEvent, placedEvents } from '@dormouse/runtime';
 import { judgeSeed, type Mutant, soundInstallation, type Topology } from '@dormouse/testing';
 import type { ThreadEvent } from '@dormouse/thread';
@@ -96,5 +96,13 @@ describe('the events of simulated universes', () => {
     expect(problemsOf({ ...event, surprise: 1 })).not.toEqual([]);
     const { turn_id: _, ...less } = event;
     expect(problemsOf(less as ApiEvent)).not.toEqual([]);
+  });
+});
+
+describe('the example of each event', () => {
+  it('X1 is there, and is as it is described', () => {
+    const examples = eventExamples();
+    expect([...examples.keys()].toSorted()).toEqual([...schemaNames.keys()].toSorted());
+    expect([...examples.values()].flatMap(problemsOf)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@
 //   C1. A command ends with one exit code of exit-code.ts; errors go to stderr, with the next step.
 //   C2. URL and key come from flags, then the environment, then a profile, then the data directory, in that order. A
 //       profile that a flag names comes before the environment.
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Option, type OutputConfiguration } from 'commander';
 import type { Client } from '@dormouse/client';
 import { addAgentCommands } from './commands/agents.ts';
 import { addChatCommand } from './commands/chat.ts';
@@ -47,19 +47,25 @@ const groups: Readonly<Record<string, readonly AddCommands[]>> = {
 const exitCodeHelp = `
 Exit codes: 0 done · 1 failed · 2 usage · 3 nobody answers · 4 key · 5 not in order · 6 still waiting · 130 interrupted`;
 
-export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
-  let exitCode: number = exitCodes.done;
+/** Every command with its options; none runs before the program parses its arguments. */
+export function createProgram(run: RunCommand, output: OutputConfiguration = {}): Command {
   const program = new Command('dormouse').description('Talk to the Dormouse agent runtime.');
   for (const option of connectionOptions()) program.addOption(option);
   program
     .option('--json', 'answer in JSON, one value per line', false)
     .addHelpText('after', exitCodeHelp)
     .version(toolVersion, '--version', 'the version of this tool')
-    .configureOutput({
-      writeOut: (text) => terminal.write(text),
-      writeErr: (text) => (wantsJson(argv) ? undefined : terminal.err(text.trimEnd())), // JSON comes at the end
-    })
+    .configureOutput(output)
     .exitOverride();
+  for (const [heading, members] of Object.entries(groups)) {
+    program.commandsGroup(heading);
+    for (const add of members) add(program, run);
+  }
+  return program.helpCommand('help [command]', 'what a command does, and its options');
+}
+
+export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
+  let exitCode: number = exitCodes.done;
   const run: RunCommand = async (body) => {
     const flags = flagsOf(program);
     let client: Promise<Client> | null = null;
@@ -75,11 +81,10 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     };
     exitCode = (await body(context)) ?? exitCodes.done;
   };
-  for (const [heading, members] of Object.entries(groups)) {
-    program.commandsGroup(heading);
-    for (const add of members) add(program, run);
-  }
-  program.helpCommand('help [command]', 'what a command does, and its options');
+  const program = createProgram(run, {
+    writeOut: (text) => terminal.write(text),
+    writeErr: (text) => (wantsJson(argv) ? undefined : terminal.err(text.trimEnd())), // JSON comes at the end
+  });
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;

@@ -378,24 +378,50 @@ const flagOf = (name: string): string => `--${name.toLowerCase().replaceAll('_',
 /** How the description of a setting begins that one process alone does not use. */
 const ofCluster = 'cluster: ';
 
-function helpText(): string {
-  const settings = Object.entries(settingsSchema.shape).map(([name, schema]) => {
+export type SettingName = keyof typeof settingsSchema.shape;
+
+export interface DescribedSetting {
+  readonly name: SettingName;
+  readonly variable: string;
+  readonly flag: string;
+  /** Null where nothing is set by default, or an empty text. */
+  readonly standard: string | null;
+  readonly about: string;
+  /** One process alone does not use it. */
+  readonly isOfCluster: boolean;
+}
+
+/** Every setting, in the order of the schema. */
+export function describedSettings(): readonly DescribedSetting[] {
+  return (Object.keys(settingsSchema.shape) as SettingName[]).map((name) => {
+    const schema = settingsSchema.shape[name];
     const standard = schema.safeParse(undefined);
-    const shown = standard.success && standard.data !== undefined && standard.data !== '' ? ` [${standard.data}]` : '';
+    const hasStandard = standard.success && standard.data !== undefined && standard.data !== '';
     const about = schema.meta()?.description ?? '';
     const isOfCluster = about.startsWith(ofCluster);
-    const words = isOfCluster ? about.slice(ofCluster.length) : about;
-    return { isOfCluster, text: `  ${prefix}${name}, ${flagOf(name)}${shown}\n      ${words}` };
+    return {
+      ...{ name, isOfCluster, variable: prefix + name, flag: flagOf(name) },
+      standard: hasStandard ? String(standard.data) : null,
+      about: isOfCluster ? about.slice(ofCluster.length) : about,
+    };
   });
-  const textOf = (isOfCluster: boolean): string =>
-    settings.flatMap((setting) => (setting.isOfCluster === isOfCluster ? [setting.text] : [])).join('\n');
+}
+
+function helpText(): string {
+  const textOf = ({ variable, flag, standard, about }: DescribedSetting): string =>
+    `  ${variable}, ${flag}${standard === null ? '' : ` [${standard}]`}\n      ${about}`;
+  const textsOf = (isOfCluster: boolean): string =>
+    describedSettings()
+      .filter((setting) => setting.isOfCluster === isOfCluster)
+      .map(textOf)
+      .join('\n');
   return `Settings: an environment variable, or a flag, which wins.
 
-${textOf(false)}
+${textsOf(false)}
 
 Of a cluster only (one service per process; see README.md):
 
-${textOf(true)}
+${textsOf(true)}
 
 Standard variables are read too: OTEL_…; in one process OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL.
 `;

@@ -44,27 +44,38 @@ export const defaultLimits: Limits = {
 
 /** Limits of the runtime itself, the same for every agent. */
 export const threadLimits = {
+  /** Calls of a thread that are open at once; one more is answered with an error. */
   pendingCallsMax: 128,
   /** Calls in one answer of the model; an answer with more counts as failed. */
   callsPerAnswerMax: 128,
+  /** Messages that wait for their turn; one more is refused with `QUEUE_FULL`. */
   queuedMessagesMax: 1_000,
+  /** How often in a row the model may ask for the same call with the same arguments. */
   sameCallRepeatsMax: 5,
+  /** Bytes of JSON of the arguments of one call; larger ones are answered with an error. */
   argumentsBytesMax: 1_048_576,
+  /** Different callbacks of one call that cannot be used; with the last of them the call ends with an error. */
   rejectedCallbacksMax: 5,
+  /** Milliseconds that an approval waits for a person; then it is denied. */
   approvalDeadlineMs: 86_400_000,
+  /** Subscriptions of a thread; one more is answered with an error and a cancel notice. */
   subscriptionsMax: 50,
   /** Events of one call that came before the confirmation of its subscription. */
   heldEventsMax: 100,
   /** Above this, an event is recorded and wakes the thread together with the others of its minute. */
   eventsPerMinuteMax: 60,
-  /** For a root; a tenth of it one generation down, and at least one: this bounds a family, whatever its models do. */
+  /**
+   * Children of a root that are open at once; a tenth of it one generation down, and at least one: this bounds a
+   * family, whatever its models do.
+   */
   openChildrenMax: 100,
   /** Events that wait for a child; above this they are taken inline, because none is dropped. */
   queuedEventsMax: 1_000,
-  /** The same in characters of JSON: a thread's state stays small enough to be stored. */
+  /** Events that wait for a child, in characters of JSON: a thread's state stays small enough to be stored. */
   queuedCharactersMax: 4_194_304,
-  /** Events that one child takes when wakes are merged, and their characters of JSON; the first is always taken. */
+  /** Events that one child takes when wakes are merged. */
   eventsPerChildMax: 64,
+  /** The same in characters of JSON; the first event is always taken. */
   charactersPerChildMax: 262_144,
   /** Children that one commit opens for queued events; the others follow a second later. */
   childrenPerCommitMax: 8,
@@ -74,11 +85,13 @@ export const threadLimits = {
   heldCharactersMax: 1_048_576,
   /** Generations below a root. */
   depthMax: 5,
-  /** For this long, turns that the family or the thread itself begins (reports, messages, sleeps) share one count. */
+  /** Milliseconds in which turns that the family or the thread begins (reports, messages, sleeps) share one count. */
   ownTurnsWindowMs: 600_000,
-  /** Longest sleep, and how far a schedule looks ahead. */
+  /** Longest sleep in milliseconds, and how far a schedule looks ahead. */
   sleepMsMax: 5 * 366 * 86_400_000,
+  /** Schedules of a thread. */
   schedulesMax: 20,
+  /** Characters of a title that the model sets. */
   titleCharactersMax: 200,
 } as const;
 

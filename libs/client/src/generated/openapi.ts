@@ -2203,32 +2203,32 @@ export interface components {
              */
             instructions?: string;
             /**
-             * @description Numbers that bound what the agent may do.
+             * @description Numbers that bound what the agent may do. What is left out has its default.
              * @default {}
              */
             limits?: {
                 /**
-                 * @description Seconds for which callback URLs are valid; null for ever.
+                 * @description Seconds for which the callback URL of a call is valid, from its call; null for ever. Later the URL answers 410.
                  * @default null
                  */
                 callback_ttl_s?: number | null;
                 /**
-                 * @description Completions from one wake of the thread to its next rest.
+                 * @description Completions of one turn. The next one is not asked for: `budget_exceeded`; `retry` grants one more.
                  * @default 50
                  */
                 completions_per_wake_max?: number;
                 /**
-                 * @description Milliseconds that an event waits for calls of the running round.
+                 * @description Milliseconds that events, reports and other arrivals wait for the open calls of a round. After that the calls are detached, and the model gets the arrivals.
                  * @default 60000
                  */
                 event_wait_ms_max?: number;
                 /**
-                 * @description Tokens of a thread per day; null for no limit.
+                 * @description Tokens that a thread’s completions may read and write in a day of UTC; null for no limit. Above it the model is not asked: `budget_exceeded`, also for a `retry`.
                  * @default null
                  */
                 tokens_per_day_max?: number | null;
                 /**
-                 * @description Milliseconds that a call may stay open, by tool; `default` for the others, null for ever.
+                 * @description Milliseconds that a call may stay open from the commit that sends it, by name of the tool; `default` for the others, null for ever. A call that takes longer ends as `timed_out`, its tool servers get one cancel notice, and a late result changes nothing.
                  * @default {}
                  */
                 tool_timeout_ms?: {
@@ -2238,27 +2238,27 @@ export interface components {
             /** @description The model that is asked. */
             model: {
                 /**
-                 * @description Name of the secret that holds the provider’s key.
+                 * @description Name of the secret with the key. Null: `openai` and `anthropic` take the secret of their own name, or the environment’s key in one process; other providers get none.
                  * @default null
                  */
                 api_key_secret?: string | null;
                 /**
-                 * @description Base URL; null for the provider’s own.
+                 * @description What stands before `/chat/completions` of an `openai-compatible` endpoint, or an address to use instead of the provider’s own; null for that.
                  * @default null
                  */
                 base_url?: string | null;
                 /**
-                 * @description Size of the model’s context window.
+                 * @description Size of the model’s context window, for those who read the agent. Nothing is cut to it: a longer conversation ends with `CONTEXT_OVERFLOW` when the provider refuses it.
                  * @default 128000
                  */
                 context_window_tokens?: number;
                 /**
-                 * @description Whether the model takes images.
+                 * @description Whether the model takes images. If not, it reads a short text in place of each.
                  * @default false
                  */
                 images?: boolean;
                 /**
-                 * @description Its name. A name that exists means its next version.
+                 * @description The model, as its provider names it; `demo` and `scripted` need none.
                  * @default
                  */
                 name?: string;
@@ -2268,14 +2268,14 @@ export interface components {
                  */
                 output_tokens_max?: number | null;
                 /**
-                 * @description Handed on to the provider as they are.
+                 * @description Options of the provider, such as `temperature`, handed on as they are.
                  * @default {}
                  */
                 parameters?: {
                     [key: string]: unknown;
                 };
                 /**
-                 * @description Which provider’s protocol is spoken.
+                 * @description Which provider’s protocol is spoken. `demo` needs no key and answers by the words of the question; `scripted` plays the script in `parameters`, for tests.
                  * @enum {string}
                  */
                 provider: "demo" | "scripted" | "openai-compatible" | "openai" | "anthropic";
@@ -2283,23 +2283,23 @@ export interface components {
             /** @description Its name. A name that exists means its next version. */
             name: string;
             /**
-             * @description How the agent behaves.
+             * @description How the agent behaves. What is left out has its default.
              * @default {}
              */
             policies?: {
                 /**
-                 * @description Which calls wait for a person’s approval.
+                 * @description Which calls wait for a person’s approval. One that is not given within 24 hours is denied.
                  * @default {}
                  */
                 approve?: {
                     /**
-                     * @description Which calls need approval where `tools` says nothing.
+                     * @description Which calls wait for a person’s approval where `tools` says nothing: `none`, those whose manifest calls the tool `destructive`, or `all`.
                      * @default destructive
                      * @enum {string}
                      */
                     mode?: "none" | "destructive" | "all";
                     /**
-                     * @description Names of the tools.
+                     * @description By name of the tool: `always` or `never` needs approval, whatever `mode` says.
                      * @default {}
                      */
                     tools?: {
@@ -2307,37 +2307,37 @@ export interface components {
                     };
                 };
                 /**
-                 * @description Whether tool servers are told to end subscriptions when the thread closes.
+                 * @description Whether tool servers get a `cancel_tool_call` for each open subscription when the thread closes, beside the `close_thread` that they get anyway.
                  * @default false
                  */
                 cancel_subscriptions_on_close?: boolean;
                 /**
-                 * @description `close_when_idle` closes a child that an event opened once it waits for nothing; `keep` does not.
+                 * @description `close_when_idle` closes a child that an event opened once it waits for nothing, with its last answer as its report; `keep` leaves it open.
                  * @default close_when_idle
                  * @enum {string}
                  */
                 event_children?: "close_when_idle" | "keep";
                 /**
-                 * @description How events are put to the model: `kind` as a call’s argument, `reserved` as calls of a reserved tool.
+                 * @description How an event, or the result of a detached call, is put to the model: `kind` as a call of the same tool with the argument `kind: "interrupt:…"`; `reserved` as a call of the reserved tool `receive_event__injected`.
                  * @default kind
                  * @enum {string}
                  */
                 event_style?: "kind" | "reserved";
                 /**
-                 * @description What a message does to calls that are open.
+                 * @description What a message does while a completion runs, or calls that no person settles are open. `cancel` ends them and answers at once; `keep` stops the completion, detaches the calls and answers at once; `queue` lets them end first; `reject` refuses the message with `CALLS_PENDING`.
                  * @default cancel
                  * @enum {string}
                  */
                 on_interrupt?: "cancel" | "keep" | "queue" | "reject";
                 /**
-                 * @description The same for calls that wait for a person.
+                 * @description The same for calls that wait for a person: approvals, choices, logins. Where both policies count, `reject` goes before `queue`, and `queue` before the others.
                  * @default keep
                  * @enum {string}
                  */
                 on_interrupt_human?: "cancel" | "keep" | "queue" | "reject";
             };
             /**
-             * @description Names of the tool servers whose tools the model is offered.
+             * @description Names of registered tool servers, at most 20; the model is offered their tools. A name that two of them offer is offered by neither.
              * @default []
              */
             tool_servers?: string[];

@@ -6,44 +6,107 @@ import { httpUrl, listOf, listQuery, name, time } from './field.ts';
 import { admin, operation, reader } from './operation.ts';
 import { agentLimits, agentPolicies } from './reference/event-parts.ts';
 
+/** What it does, for the reference; fields that other schemas share are described in reference/words.ts. */
+const says = <Schema extends z.ZodType>(schema: Schema, description: string): Schema => schema.meta({ description });
+
 const model = z.strictObject({
-  provider: z.enum(providerNames),
-  name: z.string().max(200).default(''),
-  base_url: httpUrl.nullable().default(null),
-  api_key_secret: name.nullable().default(null),
-  context_window_tokens: z.int().min(1_000).max(100_000_000).default(128_000),
-  output_tokens_max: z.int().min(1).max(10_000_000).nullable().default(null),
-  images: z.boolean().default(false),
-  parameters: z.record(z.string(), z.unknown()).default({}),
+  provider: says(
+    z.enum(providerNames),
+    'Which provider’s protocol is spoken. `demo` needs no key and answers by the words of the question; `scripted` plays the script in `parameters`, for tests.',
+  ),
+  name: says(z.string().max(200).default(''), 'The model, as its provider names it; `demo` and `scripted` need none.'),
+  base_url: says(
+    httpUrl.nullable().default(null),
+    'What stands before `/chat/completions` of an `openai-compatible` endpoint, or an address to use instead of the provider’s own; null for that.',
+  ),
+  api_key_secret: says(
+    name.nullable().default(null),
+    'Name of the secret with the key. Null: `openai` and `anthropic` take the secret of their own name, or the environment’s key in one process; other providers get none.',
+  ),
+  context_window_tokens: says(
+    z.int().min(1_000).max(100_000_000).default(128_000),
+    'Size of the model’s context window, for those who read the agent. Nothing is cut to it: a longer conversation ends with `CONTEXT_OVERFLOW` when the provider refuses it.',
+  ),
+  output_tokens_max: says(
+    z.int().min(1).max(10_000_000).nullable().default(null),
+    'Tokens that an answer may have; null for the model’s own limit.',
+  ),
+  images: says(
+    z.boolean().default(false),
+    'Whether the model takes images. If not, it reads a short text in place of each.',
+  ),
+  parameters: says(
+    z.record(z.string(), z.unknown()).default({}),
+    'Options of the provider, such as `temperature`, handed on as they are.',
+  ),
 });
 
 const interruptPolicy = z.enum(['cancel', 'keep', 'queue', 'reject']);
 
 const policies = z.strictObject({
-  on_interrupt: interruptPolicy.default(defaultPolicies.onInterrupt),
-  on_interrupt_human: interruptPolicy.default(defaultPolicies.onInterruptHuman),
-  event_style: z.enum(['kind', 'reserved']).default(defaultPolicies.eventStyle),
-  event_children: z.enum(['close_when_idle', 'keep']).default(defaultPolicies.eventChildren),
-  approve: z
-    .strictObject({
-      mode: z.enum(['none', 'destructive', 'all']).default(defaultPolicies.approve.mode),
-      tools: z.record(z.string().max(128), z.enum(['always', 'never'])).default({}),
-    })
-    .prefault({}),
-  cancel_subscriptions_on_close: z.boolean().default(defaultPolicies.cancelSubscriptionsOnClose),
+  on_interrupt: says(
+    interruptPolicy.default(defaultPolicies.onInterrupt),
+    'What a message does while a completion runs, or calls that no person settles are open. `cancel` ends them and answers at once; `keep` stops the completion, detaches the calls and answers at once; `queue` lets them end first; `reject` refuses the message with `CALLS_PENDING`.',
+  ),
+  on_interrupt_human: says(
+    interruptPolicy.default(defaultPolicies.onInterruptHuman),
+    'The same for calls that wait for a person: approvals, choices, logins. Where both policies count, `reject` goes before `queue`, and `queue` before the others.',
+  ),
+  event_style: says(
+    z.enum(['kind', 'reserved']).default(defaultPolicies.eventStyle),
+    'How an event, or the result of a detached call, is put to the model: `kind` as a call of the same tool with the argument `kind: "interrupt:…"`; `reserved` as a call of the reserved tool `receive_event__injected`.',
+  ),
+  event_children: says(
+    z.enum(['close_when_idle', 'keep']).default(defaultPolicies.eventChildren),
+    '`close_when_idle` closes a child that an event opened once it waits for nothing, with its last answer as its report; `keep` leaves it open.',
+  ),
+  approve: says(
+    z
+      .strictObject({
+        mode: says(
+          z.enum(['none', 'destructive', 'all']).default(defaultPolicies.approve.mode),
+          'Which calls wait for a person’s approval where `tools` says nothing: `none`, those whose manifest calls the tool `destructive`, or `all`.',
+        ),
+        tools: says(
+          z.record(z.string().max(128), z.enum(['always', 'never'])).default({}),
+          'By name of the tool: `always` or `never` needs approval, whatever `mode` says.',
+        ),
+      })
+      .prefault({}),
+    'Which calls wait for a person’s approval. One that is not given within 24 hours is denied.',
+  ),
+  cancel_subscriptions_on_close: says(
+    z.boolean().default(defaultPolicies.cancelSubscriptionsOnClose),
+    'Whether tool servers get a `cancel_tool_call` for each open subscription when the thread closes, beside the `close_thread` that they get anyway.',
+  ),
 });
 
 const positive = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
 
 const limits = z.strictObject({
-  completions_per_wake_max: z.int().min(1).max(10_000).default(defaultLimits.completionsPerWakeMax),
-  tool_timeout_ms: z
-    .record(z.string().max(128), positive.nullable())
-    .default({})
-    .transform((given) => ({ ...defaultLimits.toolTimeoutMs, ...given })),
-  tokens_per_day_max: positive.nullable().default(defaultLimits.tokensPerDayMax),
-  event_wait_ms_max: z.int().min(0).max(86_400_000).default(defaultLimits.eventWaitMsMax),
-  callback_ttl_s: positive.nullable().default(defaultLimits.callbackTtlS),
+  completions_per_wake_max: says(
+    z.int().min(1).max(10_000).default(defaultLimits.completionsPerWakeMax),
+    'Completions of one turn. The next one is not asked for: `budget_exceeded`; `retry` grants one more.',
+  ),
+  tool_timeout_ms: says(
+    z
+      .record(z.string().max(128), positive.nullable())
+      .default({})
+      .transform((given) => ({ ...defaultLimits.toolTimeoutMs, ...given })),
+    'Milliseconds that a call may stay open from the commit that sends it, by name of the tool; `default` for the others, null for ever. A call that takes longer ends as `timed_out`, its tool servers get one cancel notice, and a late result changes nothing.',
+  ),
+  tokens_per_day_max: says(
+    positive.nullable().default(defaultLimits.tokensPerDayMax),
+    'Tokens that a thread’s completions may read and write in a day of UTC; null for no limit. Above it the model is not asked: `budget_exceeded`, also for a `retry`.',
+  ),
+  event_wait_ms_max: says(
+    z.int().min(0).max(86_400_000).default(defaultLimits.eventWaitMsMax),
+    'Milliseconds that events, reports and other arrivals wait for the open calls of a round. After that the calls are detached, and the model gets the arrivals.',
+  ),
+  callback_ttl_s: says(
+    positive.nullable().default(defaultLimits.callbackTtlS),
+    'Seconds for which the callback URL of a call is valid, from its call; null for ever. Later the URL answers 410.',
+  ),
 });
 
 const toolServers = z
@@ -55,10 +118,13 @@ export const newAgent = z
   .strictObject({
     name,
     instructions: z.string().max(1_000_000).default(''),
-    model,
-    tool_servers: toolServers.default([]),
-    policies: policies.prefault({}),
-    limits: limits.prefault({}),
+    model: says(model, 'The model that is asked.'),
+    tool_servers: says(
+      toolServers.default([]),
+      'Names of registered tool servers, at most 20; the model is offered their tools. A name that two of them offer is offered by neither.',
+    ),
+    policies: says(policies.prefault({}), 'How the agent behaves. What is left out has its default.'),
+    limits: says(limits.prefault({}), 'Numbers that bound what the agent may do. What is left out has its default.'),
   })
   .meta({ id: 'NewAgent', description: 'Only `name` and `model` are required.' });
 

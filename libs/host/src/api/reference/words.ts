@@ -251,7 +251,6 @@ export const words: Readonly<Record<string, string>> = {
   'Migration.tool_servers': 'Base URL of the destination by name of the tool server.',
   tool_timeout_ms: 'Milliseconds that a call may stay open, by tool; `default` for the others, null for ever.',
   tools: 'Names of the tools.',
-  'NewPolicies.tools': 'By name of the tool: `always` or `never` needs approval, whatever `mode` says.',
   'Policies.tools': 'By name of the tool: `always` or `never` needs approval, whatever `mode` says.',
   tool: 'Name of the tool.',
   toolset: 'The manifest, if it can be used.',

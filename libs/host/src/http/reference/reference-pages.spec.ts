@@ -30,6 +30,7 @@ describe('the reference', () => {
     for (const name of Object.keys(document.components.schemas))
       expect(all.split(`<section id="${name}"`)).toHaveLength(2);
     expect(pages.get('/docs/events')).toMatch(/>\s*message_accepted\s*<\/h2>/);
+    expect(pages.get('/docs/events')).toContain('&quot;type&quot;: &quot;message_accepted&quot;');
   });
 
   it('leads everywhere that its links name', () => {

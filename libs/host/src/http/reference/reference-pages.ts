@@ -1,4 +1,5 @@
 // The OpenAPI document as pages: an overview, one page per group of operations, the durable events, and the schemas.
+import { eventExamples } from '../../api/reference/event-examples.ts';
 import { type Html, html, line, type Page, prose } from './html.ts';
 import { exampleHtml, type Schema, schemaHtml, typeHtml } from './schema-html.ts';
 
@@ -63,9 +64,10 @@ export function referencePages(document: ReferenceDocument): ReadonlyMap<string,
     pages.set(pathOfTag(tag.name), { title: capital(tag.name), nav, main });
   }
   const { schemas } = document.components;
+  const examples = eventExamples();
   const isEvent = (name: string): boolean => name.endsWith('Event') && name !== 'ThreadEvent';
   const sections = (wanted: (name: string) => boolean): readonly Html[] =>
-    Object.entries(schemas).flatMap(([name, schema]) => (wanted(name) ? [namedHtml(name, schema)] : []));
+    Object.entries(schemas).flatMap(([name, schema]) => (wanted(name) ? [namedHtml(name, schema, examples)] : []));
   const events = html`<h1>Events</h1>
     ${prose('Every durable event of a thread. Readers skip types that they do not know.')}${sections(isEvent)}`;
   pages.set('/docs/events', { title: 'Events', nav, main: events });
@@ -182,10 +184,10 @@ function answerHtml(status: string, { $ref, description, content = {} }: Describ
     </dd>`;
 }
 
-const namedHtml = (name: string, schema: Schema): Html =>
+const namedHtml = (name: string, schema: Schema, examples: ReadonlyMap<string, unknown>): Html =>
   html`<section id="${name}" aria-labelledby="${name}-title">
     <h2 id="${name}-title">${titleOf(name, schema)}</h2>
-    ${prose(schema.description ?? '')} ${schemaHtml(schema)}
+    ${prose(schema.description ?? '')} ${schemaHtml(schema)} ${exampleHtml(examples.get(titleOf(name, schema)))}
   </section>`;
 
 /** An event is known by its type. */
