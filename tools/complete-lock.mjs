@@ -16,7 +16,7 @@ const packages = { ...lock.packages };
 
 for (const [path, { optionalDependencies = {}, dev }] of Object.entries(lock.packages)) {
   for (const [name, version] of Object.entries(optionalDependencies)) {
-    if (packages[`${path}/node_modules/${name}`] || packages[`node_modules/${name}`]) continue;
+    if (foldersOf(path).some((folder) => packages[folder + name])) continue;
     packages[`node_modules/${name}`] = entryFor(name, version, dev);
     process.stdout.write(`added ${name} ${version}\n`);
   }
@@ -33,6 +33,12 @@ for (const [path, entry] of Object.entries(packages))
   if (path.startsWith('node_modules/node-linux-')) entry.libc = ['glibc']; // its own manifest does not say so
 lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => a.localeCompare(b, 'en')));
 writeFileSync(lockFile, `${JSON.stringify(lock, null, 2)}\n`);
+
+/** Where Node looks for what a package imports. */
+function foldersOf(path) {
+  const around = [...path.matchAll(/node_modules\//g)].map(({ index }) => `${path.slice(0, index)}node_modules/`);
+  return [`${path}/node_modules/`, ...around, 'node_modules/'];
+}
 
 function entryFor(name, version, dev) {
   const parts = platform.exec(name);

@@ -1,7 +1,7 @@
-// What `npm test` runs: the build, then lint, unused files and packages, format, types and 2 000 simulated universes,
-// two at a time and cached by Nx, then every spec, those of the console in a browser, then those that need a real Kafka,
-// MongoDB-compatible server and Redis (test/services starts them). The last lines name the slowest specs, how long each
-// part took and what failed; the very last is the verdict.
+// What `npm test` runs: the build, then lint, unused files and packages, format, types, the documents' site and 2 000
+// simulated universes, two at a time and cached by Nx, then every spec, those of the console and the site in a browser,
+// then those that need a real Kafka, MongoDB-compatible server and Redis (test/services starts them). The last lines name
+// the slowest specs, how long each part took and what failed; the very last is the verdict.
 //
 //   node tools/test.mjs                   everything
 //   node tools/test.mjs <vitest filter>   only these, e.g. libs/thread, test/cluster or test/architecture -t cycle;
@@ -55,7 +55,7 @@ async function traces() {
 async function everything() {
   if (filter.length === 0) {
     await target('build');
-    const rest = ['types', 'simulation', 'lint', 'format', 'unused'];
+    const rest = ['types', 'simulation', 'docs', 'lint', 'format', 'unused'];
     const worker = async () => {
       for (let name = rest.shift(); name !== undefined; name = rest.shift()) await target(name);
     };
@@ -63,7 +63,7 @@ async function everything() {
   }
   const needsServers = /^test\/(cluster|chaos)/.test(filter[0] ?? '');
   const isLong = filter[0]?.startsWith('test/long') === true;
-  const needsBrowser = filter[0]?.startsWith('test/console') === true;
+  const needsBrowser = /^test\/(console|site)/.test(filter[0] ?? '');
   if (!needsServers && !isLong && !needsBrowser) await specs('specs', 'vitest.config.ts');
   if (needsBrowser || filter.length === 0) await specs('specs in a browser', 'vitest.console.config.ts');
   if (needsServers || filter.length === 0) await specs('specs on real servers', 'vitest.cluster.config.ts');

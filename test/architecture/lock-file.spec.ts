@@ -17,6 +17,19 @@ describe('package-lock.json', () => {
     expect(incompleteLock(JSON.stringify({ packages }))).toHaveLength(1);
   });
 
+  it('is complete with a native package that stands beside the one that needs it', () => {
+    const needs = { integrity: 'sha512-', optionalDependencies: { '@esbuild/linux-x64': '1.0.0' } };
+    const lockWith = (folder: string): string =>
+      JSON.stringify({
+        packages: {
+          'node_modules/a/node_modules/esbuild': needs,
+          [`${folder}@esbuild/linux-x64`]: { integrity: 'sha512-' },
+        },
+      });
+    expect(incompleteLock(lockWith('node_modules/a/node_modules/'))).toEqual([]);
+    expect(incompleteLock(lockWith('node_modules/b/node_modules/'))).toHaveLength(1);
+  });
+
   it('is red when it names a registry', () => {
     const packages = {
       'node_modules/a': { integrity: 'sha512-', resolved: 'https://mirror.example/a.tgz' },
@@ -37,7 +50,7 @@ describe('package-lock.json', () => {
 });
 
 describe('versions', () => {
-  const manifests = filesBelow('libs', 'apps', 'test', 'bench', 'deploy').filter((file) =>
+  const manifests = filesBelow('libs', 'apps', 'test', 'bench', 'deploy', 'docs').filter((file) =>
     file.path.endsWith('package.json'),
   );
 

@@ -23,7 +23,7 @@ export function incompleteLock(lock: string): Violation[] {
   const { packages } = JSON.parse(lock) as { packages: Record<string, Manifest> };
   return Object.entries(packages).flatMap(([path, entry]) => {
     const missing = Object.keys(entry.optionalDependencies ?? {}).filter(
-      (name) => !packages[`${path}/node_modules/${name}`] && !packages[`node_modules/${name}`],
+      (name) => !foldersOf(path).some((folder) => packages[folder + name] !== undefined),
     );
     const isFromRegistry = entry.link !== true && entry.resolved !== undefined;
     return [
@@ -33,6 +33,12 @@ export function incompleteLock(lock: string): Violation[] {
       ...(isNodeForAnyLibc(path, entry) ? [`${path} names no libc: node tools/complete-lock.mjs (K5)`] : []),
     ];
   });
+}
+
+/** Where Node looks for what a package imports: in its own folder of packages, then in each one around it. */
+function foldersOf(path: string): string[] {
+  const around = [...path.matchAll(/node_modules\//g)].map(({ index }) => `${path.slice(0, index)}node_modules/`);
+  return [`${path}/node_modules/`, ...around, 'node_modules/'];
 }
 
 function lacksIntegrity(path: string, entry: Manifest): boolean {

@@ -1,10 +1,10 @@
-// The README's commands, pasted into a shell before a real process.
+// The commands of the README and of the developer's start page, pasted into a shell before a real process.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cleanUp, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
-import { readDocument } from './document.ts';
+import { readDocument, root } from './document.ts';
 import { isAsShown, stepsOf, walk } from './walk-through.ts';
 
 describe('the walk-through of the README', () => {
@@ -42,6 +42,14 @@ describe('the walk-through of the README', () => {
     });
     expect(walked).toEqual({ surprises: [], stderr: '' });
     expect(restarts).toBe(1);
+  });
+
+  it('and that of the start page for developers', async () => {
+    const cli = join(root, 'apps', 'cli', 'bin', 'dormouse.mjs');
+    const walked = await walk(stepsOf(readDocument('docs/start/developer.md')), folder, {
+      'npx @dormouse/cli': `DORMOUSE_URL=${standalone.url} '${process.execPath}' '${cli}'`,
+    });
+    expect(walked).toEqual({ surprises: [], stderr: '' });
   });
 });
 
