@@ -54,7 +54,7 @@ async function drawCluster(): Promise<void> {
   await sleep(3_000); // spans are sent every second
   const cli = join(root, 'apps', 'cli', 'dist', 'main.js');
   const traced = [cli, 'trace', thread, '--url', at.url, '--key', at.key];
-  await drawTerminal('dormouse-trace', `npx dormouse trace ${thread}`, traced);
+  await drawTerminal('dormouse-trace', `npx @dormouse/cli trace ${thread}`, traced);
   const observe = join(root, 'deploy', 'observability', 'src', 'observe.ts');
   const stored = ['--conditions=dormouse-source', observe, 'trace', thread, '--url', at.traces];
   await drawTerminal('trace-store', `npm run -s observe -- trace ${thread}`, stored);
