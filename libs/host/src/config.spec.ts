@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readConfig } from './config.ts';
+import { metricsPushOf, readConfig } from './config.ts';
 
 const wholeCluster = {
   DORMOUSE_KAFKA_BROKERS: 'kafka:9092',
@@ -117,5 +117,22 @@ describe('settings', () => {
     const reading = readConfig([], environment);
     expect(reading.ok).toBe(ok);
     expect(reading.ok === false ? reading.problems.join() : 'unencrypted').toContain('unencrypted');
+  });
+});
+
+describe('OpenTelemetry’s own variables', () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+
+  it.each([
+    ['an endpoint', endpoint, true],
+    ['nothing', {}, false],
+    ['an exporter without an endpoint, which has a default', { OTEL_METRICS_EXPORTER: 'otlp' }, true],
+    ['several exporters', { ...endpoint, OTEL_METRICS_EXPORTER: 'console, otlp' }, true],
+    ['another exporter', { ...endpoint, OTEL_METRICS_EXPORTER: 'prometheus' }, false],
+    ['none', { ...endpoint, OTEL_METRICS_EXPORTER: 'none' }, false],
+    ['a disabled SDK', { ...endpoint, OTEL_SDK_DISABLED: 'true' }, false],
+    ['a disabled SDK, in any letters', { ...endpoint, OTEL_SDK_DISABLED: ' TRUE' }, false],
+  ])('say whether metrics are pushed: %s', (_what, environment, isPushed) => {
+    expect(metricsPushOf(environment) !== null).toBe(isPushed);
   });
 });

@@ -325,7 +325,8 @@ export function metricsPushOf(environment: NodeJS.ProcessEnv = process.env): Met
   const read = (name: string): string | undefined => environment[name]?.trim() || undefined;
   const endpoint = read('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT') ?? read('OTEL_EXPORTER_OTLP_ENDPOINT');
   const wanted = read('OTEL_METRICS_EXPORTER') ?? (endpoint === undefined ? 'none' : 'otlp');
-  if (read('OTEL_SDK_DISABLED') === 'true' || !wanted.split(',').includes('otlp')) return null;
+  const exporters = wanted.split(',').map((each) => each.trim());
+  if (read('OTEL_SDK_DISABLED')?.toLowerCase() === 'true' || !exporters.includes('otlp')) return null;
   const named = read('OTEL_EXPORTER_OTLP_METRICS_PROTOCOL') ?? read('OTEL_EXPORTER_OTLP_PROTOCOL');
   return {
     protocol: otlpProtocols.find((protocol) => protocol === named) ?? 'http/protobuf',

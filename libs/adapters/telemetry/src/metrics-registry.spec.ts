@@ -76,6 +76,16 @@ describe('the registry', () => {
     expect(registry.counter('dormouse_completions_total', 'demo', 'demo', 'failed')).not.toBe(bound);
   });
 
+  it('R5 shows the largest of what a gauge counts as `other`', async () => {
+    registry.gauge('dormouse_tool_oldest_call_seconds', (report) => {
+      for (let server = 0; server < labelValuesMax; server++) report(1, `server-${server}`);
+      for (const age of [0, 900, 3]) report(age, `late-${age}`);
+    });
+    const series = await seriesOf('dormouse_tool_oldest_call_seconds');
+    expect(series).toHaveLength(labelValuesMax + 1);
+    expect(series).toContainEqual([{ tool_server: 'other' }, 900]);
+  });
+
   it('R3 leaves out an empty label, and sets the constant ones', async () => {
     registry.histogram('gen_ai.client.operation.duration', 'demo', 'words', '').record(0.3);
     expect(await seriesOf('gen_ai_client_operation_duration_seconds')).toContainEqual([

@@ -11,6 +11,8 @@
 //   R3. A label whose value is empty is left out of its series.
 //   R4. An observer that fails leaves out its series, and harms no other; the failure is logged when it begins. So does
 //       one that has no answer within `observeMsMax`: what is known is exported also while a store hangs.
+//   R5. Of a gauge, `other` is the largest of what is counted as it: an age or a state of alarm is not hidden by what
+//       is reported after it.
 import {
   type Counter,
   type CounterName,
@@ -83,7 +85,9 @@ export function createMetricsRegistry({ services, withOldGenAi, logger }: Regist
     const points = new Map<string, DataPoint<number>>();
     const report: Report = (value, ...values) => {
       const attributes = each.attributesOf(values);
-      points.set(JSON.stringify(attributes), { attributes, value, startTime, endTime });
+      const series = JSON.stringify(attributes);
+      const largest = Math.max(value, points.get(series)?.value ?? value); // (R5)
+      points.set(series, { attributes, value: largest, startTime, endTime });
     };
     try {
       await inTime(Promise.all(each.observers.map(async (observe) => observe(report)))); // (R4)

@@ -7,7 +7,8 @@
 //   O2. A span has the ids that the runtime gave it: the SDK asks for them while it starts the span. Spans of others in
 //       this process, of the example tools above all, have random ids.
 //   O3. Of the machine only `service.*`, `telemetry.sdk.*` and OTEL_RESOURCE_ATTRIBUTES are sent.
-//   O4. A collector that is away, slow or failing costs one warning a minute, and spans, which are counted.
+//   O4. A collector that is away, slow or failing costs one warning a minute, and spans, which are counted. What
+//       OpenTelemetry says of itself goes to our log alone, whatever OTEL_LOG_LEVEL asks for.
 import {
   type Logger,
   type Metrics,
@@ -28,7 +29,7 @@ import type {
 } from '@opentelemetry/api';
 import { randomBytes } from 'node:crypto';
 import { openSpanExporter } from './span-exporter.ts';
-import { createSpanQueue, spansMaxOf } from './span-queue.ts';
+import { createSpanQueue, positiveOf, spansMaxOf } from './span-queue.ts';
 
 export interface OpenTracer extends Tracer {
   /** Sends what is waiting, for a few seconds at most. */
@@ -63,20 +64,32 @@ const isSet = (value: string | undefined): boolean => value !== undefined && val
 
 export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
   if (!isTracingOn(options.env)) return { ...noTracer, close: () => Promise.resolve() };
-  const [{ NodeSDK }, api, resources, exporter] = await Promise.all([
+  const api = await import('@opentelemetry/api');
+  const warnings = rareWarnings(options.logger);
+  const listen = (): unknown =>
+    api.diag.setLogger(warnings, { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true });
+  listen(); // (O4)
+  const [{ NodeSDK }, { BatchSpanProcessor }, resources, exporter] = await Promise.all([
     import('@opentelemetry/sdk-node'),
-    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace'),
     import('@opentelemetry/resources'),
     openSpanExporter(options.env),
   ]);
-  const warnings = rareWarnings(options.logger);
-  api.diag.setLogger(warnings, api.DiagLogLevel.WARN); // (O4)
   const queue = createSpanQueue(
     spansMaxOf(options.env['OTEL_BSP_MAX_QUEUE_SIZE']),
     options.metrics.counter('dormouse_spans_dropped_total'),
     (max) => warnings.warn(`spans are dropped: ${max} wait for the collector`),
   );
+  const processors =
+    exporter === null
+      ? {}
+      : {
+          spanProcessors: [
+            queue.bounding(new BatchSpanProcessor({ exporter: queue.counting(exporter), ...batchesOf(options.env) })),
+          ],
+        };
   let given: SpanIds | null = null;
+  api.diag.disable(); // (O4) with OTEL_LOG_LEVEL the SDK registers a logger that writes to the console
   const sdk = new NodeSDK({
     idGenerator: {
       generateTraceId: () => given?.traceId ?? randomHex(16),
@@ -89,11 +102,12 @@ export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
       }),
     ),
     resourceDetectors: [resources.serviceInstanceIdDetector, resources.envDetector], // (O3)
-    ...(exporter === null ? {} : { traceExporter: queue.counting(exporter) }),
+    ...processors,
     metricReaders: [],
     logRecordProcessors: [],
     textMapPropagator: null,
   });
+  listen();
   sdk.start();
   const tracer = api.trace.getTracer(scope, options.version);
   const { INTERNAL: internal, SERVER: server, CLIENT: client, PRODUCER: producer, CONSUMER: consumer } = api.SpanKind;
@@ -117,7 +131,7 @@ export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
     isSampled: (traceId) =>
       start({ traceId, spanId: '00000000000000f1' }, 'sampled', { root: true }, root).isRecording(), // never ended, so never sent
     record: (span) => {
-      if (!span.context.sampled || !queue.hasRoom()) return;
+      if (!span.context.sampled || !queue.hasRoom()) return; // what finds no room is not made
       const started = start(
         span.context,
         span.name,
@@ -129,8 +143,8 @@ export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
         },
         below(span),
       );
-      if (exporter !== null && started.isRecording()) queue.take();
-      started.setAttributes(attributesOf(span.attributes, span.error)); // given at the start, the SDK checks each twice
+      // Given at the start, the SDK checks each twice.
+      started.setAttributes(attributesOf(queue.fitting(span.attributes), span.error));
       if (span.error !== null) started.setStatus({ code: api.SpanStatusCode.ERROR, message: span.error });
       started.end(timeOf(Math.max(span.startedAt, span.endedAt)));
     },
@@ -140,6 +154,14 @@ export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
     },
   };
 }
+
+/** As the SDK reads them for a processor that it makes itself. */
+const batchesOf = (env: TracerOptions['env']) => ({
+  maxQueueSize: positiveOf(env['OTEL_BSP_MAX_QUEUE_SIZE']),
+  scheduledDelayMillis: positiveOf(env['OTEL_BSP_SCHEDULE_DELAY']),
+  exportTimeoutMillis: positiveOf(env['OTEL_BSP_EXPORT_TIMEOUT']),
+  maxExportBatchSize: positiveOf(env['OTEL_BSP_MAX_EXPORT_BATCH_SIZE']),
+});
 
 /** Seconds and nanoseconds: as a plain number the SDK takes a small value for one of `performance.now()`. */
 const timeOf = (ms: number): TimeInput => [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1_000_000)];
