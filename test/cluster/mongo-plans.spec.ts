@@ -41,6 +41,11 @@ withServices(['mongo'], ({ mongo: url }) => {
     await stores.timers.set(due);
     const activity = Array.from({ length: threads }, (_, nth) => activityOf(nth));
     await stores.toolActivity.put(activity, []);
+    await stores.callbackCounts.put(
+      Array.from({ length: threads }, (_, nth) => ({
+        ...{ ...keyOf(nth), toolCallId: `call_${nth}`, reporter: 'one', duplicates: 1, refused: 0 },
+      })),
+    );
   });
   afterAll(() => stores.close());
 
@@ -67,6 +72,7 @@ withServices(['mongo'], ({ mongo: url }) => {
     ['since_approval', 'since when a thread waits', () => stores.directory.census()],
     ['subscribed', 'the subscriptions of all threads', () => stores.directory.census()],
     ['by_due', 'timers that are due', () => stores.timers.due(5, 10)],
+    ['by_call', 'the callbacks of a call', () => stores.callbackCounts.read(keyOf(7), ['call_7'])],
     ['by_tool_server', 'the activity of a tool server', () => stores.toolActivity.read('acme', 'tsv_7', 0)],
   ])('%s answers %s', async (index, _what, ask) => {
     expect(await indexesUsedBy(ask)).toContain(index);

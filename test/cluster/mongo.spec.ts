@@ -15,6 +15,7 @@ import {
   threadDirectoryContract,
   threadLogContract,
   timersContract,
+  callbackCountsContract,
   toolActivityContract,
   toolServersContract,
   toolsetsContract,
@@ -79,6 +80,10 @@ withServices(['mongo'], ({ mongo }) => {
   secretsContract(
     'mongo',
     fresh((stores) => ({ port: stores.secrets })),
+  );
+  callbackCountsContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.callbackCounts })),
   );
   toolActivityContract(
     'mongo',

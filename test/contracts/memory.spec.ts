@@ -26,6 +26,7 @@ import {
   threadDirectoryContract,
   threadLogContract,
   timersContract,
+  callbackCountsContract,
   toolActivityContract,
   toolServersContract,
   toolsetsContract,
@@ -156,6 +157,10 @@ usageContract(
 timersContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.timers })),
+);
+callbackCountsContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.callbackCounts })),
 );
 toolActivityContract(
   'memory',

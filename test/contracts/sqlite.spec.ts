@@ -19,6 +19,7 @@ import {
   threadDirectoryContract,
   threadLogContract,
   timersContract,
+  callbackCountsContract,
   toolActivityContract,
   toolServersContract,
   toolsetsContract,
@@ -128,6 +129,10 @@ usageContract(
 timersContract(
   'sqlite',
   fresh((stores) => ({ port: stores.timers })),
+);
+callbackCountsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.callbackCounts })),
 );
 toolActivityContract(
   'sqlite',

@@ -158,6 +158,29 @@ describe('the lineage of a thread', () => {
     await driven.close();
   });
 
+  it('counts the callbacks of a call that came again or were refused', async () => {
+    const driven = await driveToolServer(at);
+    const agent = await scriptedAgent(at, [[toolCall('work')], [{ text: 'Done.' }]], { tool_servers: [driven.name] });
+    const thread = await openThread(at, agent);
+    await untilStatus(at, thread, 'idle');
+    await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'Work.' });
+    const invocation = await driven.invocation(0);
+    for (let times = 0; times < 2; times++)
+      expect(await driven.send(invocation, { type: 'tool_result' })).toBeGreaterThanOrEqual(400);
+    for (let times = 0; times < 4; times++)
+      expect(await driven.send(invocation, { type: 'tool_result', text: 'ok' })).toBe(200);
+    await untilStatus(at, thread, 'idle');
+    const counted = async (): Promise<Json> => {
+      const { duplicates, refused } = stepOf((await lineage(thread)).data[0], 'call');
+      return { duplicates, refused };
+    };
+    await expect.poll(counted).toEqual({ duplicates: 3, refused: 2 });
+    await at.stop(); // with what is not written yet
+    at = await startStandalone({ dataDir, env: traced() });
+    expect(await counted()).toEqual({ duplicates: 3, refused: 2 });
+    await driven.close();
+  });
+
   it('has a child below its call, and the report in the turn that it begins', async () => {
     const agent = await scriptedAgent(at, [
       [toolCall('spawn_thread', { instructions: 'Report.' })],

@@ -4,6 +4,7 @@ import {
   type CallbackGateway,
   type CallbackTokens,
   createCallbackGateway,
+  createCallbackTally,
   createCallbackTokens,
   createIngress,
   createNotifier,
@@ -31,9 +32,12 @@ import type { Config } from './config.ts';
 import { createRateGate, limitOfRate, type RateGate } from './http/door/rate-gate.ts';
 import type { Platform } from './platform/platform.ts';
 
+/** `flush` writes what it counted, once it takes no more. */
+export type Callbacks = CallbackGateway & { flush(): Promise<void> };
+
 export interface Services {
   ingress(): Ingress;
-  callbackGateway(): CallbackGateway;
+  callbackGateway(): Callbacks;
   inputSweeper(): Service;
   threadProcessor(): Service;
   toolDispatcher(): Service;
@@ -99,17 +103,19 @@ function createTokens({ keys }: Platform, publicBase: string): CallbackTokens {
   });
 }
 
-function callbackGateway(config: Config, platform: Platform, tokens: CallbackTokens): CallbackGateway {
+function callbackGateway(config: Config, platform: Platform, tokens: CallbackTokens): Callbacks {
   const { stores, traits, sealer, clock, entropy, logger, metrics } = platform;
   const isMeasured = areKept(metrics);
+  const tally = createCallbackTally({ counts: stores.callbackCounts, clock, entropy, logger });
   const gateway = createCallbackGateway({
     ...stores,
     ...(isMeasured ? { dedup: measuredDedup(stores.dedup, metrics) } : {}),
-    ...{ tokens, sealer, clock, entropy, logger },
+    ...{ tokens, sealer, clock, entropy, logger, tally },
     rate: limitOfRate(config.TENANT_CALLBACKS_PER_S ?? traits.tenantRate),
     settings: { loginDeadlineMs: config.OAUTH_DEADLINE_MS, choiceDeadlineMs: config.CHOICE_DEADLINE_MS },
   });
-  return isMeasured ? measuredCallbacks(gateway, metrics) : gateway;
+  const measured = isMeasured ? measuredCallbacks(gateway, metrics) : gateway;
+  return { ...measured, flush: () => tally.flush() };
 }
 
 /** Null when nothing is measured. */

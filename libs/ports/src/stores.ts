@@ -2,6 +2,7 @@
 // topology all.
 import type { ApiKeys } from './registry/api-keys.ts';
 import type { Blobs } from './stores/blobs.ts';
+import type { CallbackCounts } from './stores/callback-counts.ts';
 import type { Dedup } from './stores/dedup.ts';
 import type { DispatchLedger } from './stores/dispatch-ledger.ts';
 import type { IdempotencyKeys } from './stores/idempotency.ts';
@@ -45,4 +46,5 @@ export interface Stores {
   readonly inbox: Inbox;
   readonly logins: Logins;
   readonly toolActivity: ToolActivity;
+  readonly callbackCounts: CallbackCounts;
 }

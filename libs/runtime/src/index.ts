@@ -48,6 +48,7 @@ export { type ProcessorProtocol, soundProtocol } from './thread-processor/rules/
 export { defaultProcessorSettings, type ProcessorSettings } from './thread-processor/settings.ts';
 export { createThreadProcessor, type ThreadProcessorDeps } from './thread-processor/thread-processor.ts';
 export type { CallbackRequest } from './callback-gateway/callback-body.ts';
+export { createCallbackTally } from './callback-gateway/callback-tally.ts';
 export {
   createCallbackGateway,
   type CallbackAnswer,

@@ -29,6 +29,7 @@ import { createLogStore, createThreadLog, type LogStore } from './thread-log.ts'
 import { createParkedThreads, createParkingStore, type ParkingStore } from './parked-threads.ts';
 import { createTimers, type TimerStore } from './timers.ts';
 import { createLogins, createViews, type LoginStore, type ViewStore } from './views.ts';
+import { type CallbackCountStore, createCallbackCounts } from './callback-counts.ts';
 import { type ActivityStore, createToolActivity } from './tool-activity.ts';
 import { createToolTransport, type ToolNetwork } from './tool-network.ts';
 
@@ -60,6 +61,7 @@ export interface DurablePart {
   readonly views: ViewStore;
   readonly logins: LoginStore;
   readonly toolActivity: ActivityStore;
+  readonly callbackCounts: CallbackCountStore;
   readonly inbox: InboxStore;
   readonly revokedTokens: RevokedTokenStore;
   readonly ledger: LedgerStore;
@@ -105,6 +107,7 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         views: createViews(durable.views, passage),
         logins: createLogins(durable.logins, passage),
         toolActivity: createToolActivity(durable.toolActivity, passage),
+        callbackCounts: createCallbackCounts(durable.callbackCounts, passage),
         revokedTokens: createRevokedTokens(durable.revokedTokens, passage),
         inbox: createInbox(durable.inbox, passage),
         rates: localRateLimits(() => clock.now()),
@@ -137,6 +140,7 @@ const createDurablePart = (partitions: number): DurablePart => ({
   views: new Map(),
   logins: new Map(),
   toolActivity: { rows: new Map(), discoveries: new Map() },
+  callbackCounts: new Map(),
   inbox: new Map(),
   revokedTokens: new Map(),
   ledger: { entries: new Map(), attempts: new Map() },

@@ -14,6 +14,7 @@ import { createSnapshots } from './stores/snapshots.ts';
 import { createThreadDirectory } from './stores/thread-directory.ts';
 import { createThreadLog } from './stores/thread-log.ts';
 import { createTimers, type Partitions } from './stores/timers.ts';
+import { createCallbackCounts } from './stores/callback-counts.ts';
 import { createToolActivity } from './stores/tool-activity.ts';
 import { createLogins, createViews } from './stores/views.ts';
 
@@ -75,6 +76,7 @@ const storesOver = (server: MongoServer, partitions: Partitions | undefined) => 
   views: createViews(server),
   logins: createLogins(server),
   toolActivity: createToolActivity(server),
+  callbackCounts: createCallbackCounts(server),
   inbox: createInbox(server),
   installation: createInstallationRecord(server),
 });

@@ -32,6 +32,7 @@ import { systemClock } from './file/system-clock.ts';
 import { createThreadDirectory } from './stores/thread-directory.ts';
 import { createThreadLog } from './stores/thread-log.ts';
 import { createTimers } from './stores/timers.ts';
+import { createCallbackCounts } from './stores/callback-counts.ts';
 import { createToolActivity } from './stores/tool-activity.ts';
 import { createToolServers } from './stores/tool-servers.ts';
 import { createToolsets } from './stores/toolsets.ts';
@@ -133,6 +134,7 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     views: createViews(writer, reader),
     logins: createLogins(writer, reader),
     toolActivity: createToolActivity(writer, reader),
+    callbackCounts: createCallbackCounts(writer, reader),
     inbox: createInbox(writer, reader),
     dedup: createRecentIds(10_000),
     feed: createLocalLiveFeed({ soFarCharactersMax: 262_144, threadsMax: 10_000 }),

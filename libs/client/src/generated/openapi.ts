@@ -2935,8 +2935,10 @@ export interface components {
             /** @description What it waits for. */
             waiting_on: components["schemas"]["WaitingOn"][];
         };
-        /** @description One step of a turn; `parent_id` names the step that caused it, which may be of an earlier turn. Ids of completions, calls, choices, timers and children are those of the events. `waited_ms` is the part in which the thread waited. A call counts the callbacks that were refused. Without tracing there are no ids of traces. */
+        /** @description One step of a turn; `parent_id` names the step that caused it, which may be of an earlier turn. Ids of completions, calls, choices, timers and children are those of the events. `waited_ms` is the part in which the thread waited. A call counts its other callbacks: those that had been accepted before, and those that were refused. Without tracing there are no ids of traces. */
         Step: {
+            /** @description Callbacks that had been accepted before. */
+            duplicates?: number;
             /** @description When it ended; null while it goes on. */
             ended_at: string | null;
             /** @description Its id in the log, where it has one. */

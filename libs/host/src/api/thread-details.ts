@@ -71,6 +71,7 @@ export const step = z
     trace_id: z.string().optional(),
     span_id: z.string().optional(),
     links: z.array(spanLink).optional(),
+    duplicates: z.int().optional(),
     refused: z.int().optional(),
   })
   .meta({
@@ -78,7 +79,7 @@ export const step = z
     description:
       'One step of a turn; `parent_id` names the step that caused it, which may be of an earlier turn. Ids of completions, calls, ' +
       'choices, timers and children are those of the events. `waited_ms` is the part in which the thread waited. A call counts ' +
-      'the callbacks that were refused. Without tracing there are no ids of traces.',
+      'its other callbacks: those that had been accepted before, and those that were refused. Without tracing there are no ids of traces.',
   });
 
 export const turn = z

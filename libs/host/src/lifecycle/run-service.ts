@@ -154,8 +154,10 @@ const parts: Readonly<Record<ServiceName, StartPart>> = {
   'ingress-gateway': startIngress,
   'callback-gateway': async (config, platform, undo) => {
     const { logger, tracing } = platform;
+    const callbacks = servicesOf(config, platform, callbackBaseOf(config)).callbackGateway();
+    undo.push(() => callbacks.flush());
     const door = await createCallbackServer({
-      callbacks: servicesOf(config, platform, callbackBaseOf(config)).callbackGateway(),
+      callbacks,
       logger,
       tracing,
       arrivals: arrivalLimitsOf(config),

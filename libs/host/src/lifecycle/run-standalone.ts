@@ -105,6 +105,8 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
   const operations = await openOperations(config, platform, measured, undo);
   const made = servicesOf(config, platform, config.CALLBACK_BASE_URL ?? config.PUBLIC_URL ?? url);
   const ingress = made.ingress();
+  const callbacks = made.callbackGateway();
+  undo.push(() => callbacks.flush());
   // In the order they start, and stop: the processor last, so that what a worker still has to say can be decided.
   const services = await composed([
     InputSweeperModule.over({ service: made.inputSweeper(), consumers: null }),
@@ -117,7 +119,7 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
     arrivals: arrivalLimitsOf(config),
     ingress,
     models: platform.models,
-    callbacks: made.callbackGateway(),
+    callbacks,
     clock: platform.clock,
     devClock: isLocalOnly(config) ? platform.clock : null,
     consoleDir,

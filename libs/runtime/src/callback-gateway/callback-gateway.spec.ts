@@ -40,6 +40,7 @@ let blobsFail: Error | null;
 let loginsFail: Error | null;
 let lines: { readonly event: string; readonly fields: LogFields | undefined }[];
 let gateway: CallbackGateway;
+let tallied: string[];
 const rate = { perSecond: 100, burst: 20 };
 
 beforeEach(() => {
@@ -47,6 +48,7 @@ beforeEach(() => {
   ports = createMemoryWorld({ clock }).ports('gateway');
   [published, lines, fails, spared, dedupFails, blobsFail, loginsFail] = [[], [], null, null, null, null, null];
   const say = (event: string, fields?: LogFields): void => void lines.push({ event, fields });
+  tallied = [];
   gateway = createCallbackGateway({
     tokens,
     inputs: {
@@ -70,6 +72,11 @@ beforeEach(() => {
     entropy: createSeededEntropy(1),
     clock,
     logger: { info: say, warn: say, error: say },
+    tally: {
+      duplicate: ({ toolCallId }) => void tallied.push(`duplicate of ${toolCallId}`),
+      refused: ({ toolCallId }) => void tallied.push(`refused for ${toolCallId}`),
+      flush: async () => {},
+    },
   });
 });
 
@@ -605,5 +612,20 @@ describe('a flood', () => {
     expect(await receive(event, {}, tokenOf({ tenant: 'zenith' }))).toEqual({ status: 200 });
     await clock.advance(1_000);
     expect(await receive(event)).toEqual({ status: 200 });
+  });
+});
+
+describe('the tally of a call', () => {
+  it('counts what had been accepted before, and every refusal', async () => {
+    for (let times = 0; times < 3; times++) expect(await receive(result)).toEqual({ status: 200 });
+    for (let times = 0; times < 2; times++) expect((await receive({ ...result, text: 7 })).status).toBe(422);
+    const duplicate = 'duplicate of call_1';
+    expect(tallied).toEqual([duplicate, duplicate, 'refused for call_1', 'refused for call_1']);
+    expect(published).toHaveLength(2); // a result and a refusal
+  });
+
+  it('has nothing of a token that is not ours', async () => {
+    expect((await receive(result, {}, 'not-a-token')).status).toBe(401);
+    expect(tallied).toEqual([]);
   });
 });

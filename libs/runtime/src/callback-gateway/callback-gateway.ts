@@ -30,6 +30,7 @@ import { acceptResult } from './accept/result.ts';
 import { acceptTrial } from './accept/trial.ts';
 import { isTrial } from '../ingress-gateway/registry/trial.ts';
 import { acceptView, contentOf } from './accept/view.ts';
+import { type CallbackTally, noTally } from './callback-tally.ts';
 import type { CallbackScope, CallbackTokens } from './callback-token.ts';
 import { inTurns } from '../in-turns.ts';
 import { createBoundedQueue } from '../bounded-queue.ts';
@@ -65,6 +66,8 @@ export interface CallbackGatewayDeps extends AcceptanceDeps {
   /** Rate limit of one tenant; null for no limit. R43 */
   readonly rate?: RateLimit | null;
   readonly logger: Logger;
+  /** Default: nothing is counted. */
+  readonly tally?: CallbackTally;
   readonly settings?: Partial<CallbackGatewaySettings>;
 }
 
@@ -91,15 +94,21 @@ const taken: CallbackAnswer = { status: 200 };
 
 export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGateway {
   const settings = { ...defaultSettings, ...deps.settings };
+  const { tally = noTally } = deps;
   const longOnes = createBoundedQueue({ insideMax: readAtOnceMax, waitingMax: waitingMaxOfTenant }); // (C6)
 
-  /** Makes the input durable unless it is known to be. (C1, C2) */
-  async function publish(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<void> {
+  /** Makes the input durable unless it is known to be; whether it was. (C1, C2) */
+  async function publish(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<boolean> {
     const { tenant, thread } = scope;
     const known = `${thread}:${id}`;
-    if (await deps.dedup.seen(tenant, known).catch(notKnown)) return;
+    if (await deps.dedup.seen(tenant, known).catch(notKnown)) return true;
     await deps.inputs.publish({ tenant, thread }, await make(), null);
     await deps.dedup.remember(tenant, known).catch(degraded);
+    return false;
+  }
+
+  async function publishAccepted(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<void> {
+    if (await publish(scope, id, make)) tally.duplicate(scope);
   }
 
   /** The log dedups for ever, so a hit in `Dedup` may always be believed. (C2) */
@@ -125,7 +134,10 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
       settles,
       code,
     };
-    if (!isTrial(scope.thread)) await publish(scope, id, async () => rejection); // (C3)
+    if (!isTrial(scope.thread)) {
+      await publish(scope, id, async () => rejection); // (C3)
+      tally.refused(scope);
+    }
     deps.logger.warn('callback_refused', {
       tenant: scope.tenant,
       thread: scope.thread,
@@ -140,7 +152,13 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     const { callback } = read;
     if (callback.groupId === undefined)
       deps.logger.info('callback_without_group_id', { tenant: scope.tenant, toolServer: scope.toolServer });
-    const message: Acceptance = { deps, settings, scope, request, publish: (id, make) => publish(scope, id, make) };
+    const message: Acceptance = {
+      deps,
+      settings,
+      scope,
+      request,
+      publish: (id, make) => publishAccepted(scope, id, make),
+    };
     if (isTrial(scope.thread)) return acceptTrial(message, callback);
     switch (callback.type) {
       case 'tool_result':

@@ -33,7 +33,7 @@ import type { ValidateArguments } from '../thread-processor/completion/call-argu
 
 type IngressStores = Pick<
   Stores,
-  | ('log' | 'snapshots' | 'directory' | 'parked' | 'ledger')
+  | ('log' | 'snapshots' | 'directory' | 'parked' | 'ledger' | 'callbackCounts')
   | 'feed'
   | ('agents' | 'toolServers' | 'toolsets' | 'toolActivity' | 'secrets' | 'apiKeys')
   | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox')

@@ -467,6 +467,19 @@ const questions = `
   CREATE INDEX questions_by_family ON questions (tenant, is_open, family, since, id);
 `;
 
+/** Callbacks that came again or were refused, by call. */
+const callbackCounts = `
+  CREATE TABLE callback_counts (
+    tenant TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    tool_call TEXT NOT NULL,
+    reporter TEXT NOT NULL,
+    duplicates INTEGER NOT NULL,
+    refused INTEGER NOT NULL,
+    PRIMARY KEY (tenant, thread, tool_call, reporter)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -480,6 +493,7 @@ export const schemaSteps: readonly string[] = [
   listsAndUsage,
   revokedTokens,
   questions,
+  callbackCounts,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

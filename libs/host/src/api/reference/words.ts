@@ -206,6 +206,7 @@ export const words: Readonly<Record<string, string>> = {
   reason: 'Why.',
   reasoning: 'What the model said to itself.',
   reasoning_tokens: 'Output tokens of reasoning.',
+  duplicates: 'Callbacks that had been accepted before.',
   refused: 'Callbacks that were refused.',
   region: 'Region of the service, for the signature.',
   resets: 'Connections that broke.',

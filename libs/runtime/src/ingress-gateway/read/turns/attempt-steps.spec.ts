@@ -33,6 +33,15 @@ it.each([
   expect(stepsWith(...attempts)[0]).toMatchObject({ waitedMs });
 });
 
+it('A3 counts callbacks without an effect, by the log and by the gateway', () => {
+  const counted = { ...turn, steps: [{ ...call, duplicates: 1, refused: 2 }] };
+  const stepOf = (counts: Parameters<typeof withAttempts>[3]) => withAttempts(key, counted, new Map(), counts).steps[0];
+  expect(stepOf([])).toMatchObject({ duplicates: 1, refused: 2 });
+  expect(stepOf([{ toolCallId: 'call_1', duplicates: 3, refused: 1 }])).toMatchObject({ duplicates: 4, refused: 2 });
+  expect(stepOf([{ toolCallId: 'call_1', duplicates: 0, refused: 7 }])).toMatchObject({ duplicates: 1, refused: 7 });
+  expect(stepOf([{ toolCallId: 'call_2', duplicates: 9, refused: 9 }])).toMatchObject({ duplicates: 1, refused: 2 });
+});
+
 it('has a span of its own for each attempt of a call in a trace', () => {
   const traced = { ...turn, steps: [{ ...call, traceId: 'a'.repeat(32) }] };
   const steps = withAttempts(key, traced, new Map([['call_1', [attempt(1, 110, 1), attempt(2, 120, 1)]]])).steps;

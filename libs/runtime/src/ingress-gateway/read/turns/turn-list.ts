@@ -6,7 +6,7 @@
 //   U2. A cursor is the position before the event that begins the next turn. (thread-page Q1)
 //   U3. A turn is the same, whether it is listed or asked for by its id.
 //   U4. The list is of the thread's own log; what a fork or a child inherits is listed by the thread that it is from.
-import type { DispatchLedger, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { CallbackCounts, DispatchLedger, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { inputIds, type Thread } from '@dormouse/thread';
 import { loadThread } from '../../../log/thread-reader.ts';
 import { inputIdOf } from '../../access/client-id.ts';
@@ -36,6 +36,7 @@ export interface TurnPorts {
   readonly log: ThreadLog;
   readonly snapshots: Snapshots;
   readonly ledger: DispatchLedger;
+  readonly callbackCounts: CallbackCounts;
   readonly threads: ThreadLookup;
 }
 
@@ -60,9 +61,12 @@ export function createTurnApi(ports: TurnPorts): TurnApi {
 async function listed(ports: TurnPorts, key: ThreadKey, after: number, limit: number): Promise<ListPage<Turn>> {
   const { shown, next } = await folded(ports, key, after, limit);
   const calls = shown.flatMap(({ turn }) => callsOf(turn));
-  const made = calls.length === 0 ? [] : await ports.ledger.attempts(key, calls);
+  const [made, counts] =
+    calls.length === 0
+      ? [[], []]
+      : await Promise.all([ports.ledger.attempts(key, calls), ports.callbackCounts.read(key, calls)]);
   const attempts = Map.groupBy(made, ({ toolCallId }) => toolCallId);
-  const data = shown.map(({ turn }) => withAttempts(key, turn, attempts));
+  const data = shown.map(({ turn }) => withAttempts(key, turn, attempts, counts));
   return { data, nextCursor: next === null ? null : String(next - 1) }; // (U2)
 }
 

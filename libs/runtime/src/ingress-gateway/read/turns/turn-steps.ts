@@ -298,7 +298,7 @@ export class TurnFold {
     const parentId = cause.kind === 'completion' ? cause.id : null;
     const traceId = place.cause?.traceId ?? null;
     const step = this.#start('call', toolCallId, parentId, place.at, {
-      ...{ name: operation, refused: 0 },
+      ...{ name: operation, duplicates: 0, refused: 0 },
       ...inTrace(traceId),
     });
     if (step === undefined || traceId === null) return;
@@ -320,7 +320,9 @@ export class TurnFold {
 
   #refused({ toolCallId, code }: Event<'CallbackRejected'>): void {
     const call = this.#steps.get(toolCallId);
-    if (call !== undefined && code !== 'REPEATED') call.refused = (call.refused ?? 0) + 1;
+    if (call === undefined) return;
+    if (code === 'REPEATED') call.duplicates = (call.duplicates ?? 0) + 1;
+    else call.refused = (call.refused ?? 0) + 1;
   }
 
   #choose({ choiceId, toolCallId, kind }: Event<'ChoiceRequested'>, { at }: Place): void {

@@ -33,7 +33,8 @@ export interface Step {
   readonly spanId?: string;
   /** Spans that caused it and are not above its own. */
   readonly links?: readonly SpanLink[];
-  /** Of a call: callbacks that were refused, as far as the log has them. */
+  /** Of a call: callbacks that had been accepted before, and those that were refused. */
+  readonly duplicates?: number;
   readonly refused?: number;
 }
 
