@@ -2,7 +2,13 @@
 // names as standalone, and what a turn leaves in each of them.
 import { type MetricService, metricServices, metricsOf, prometheusName } from '@dormouse/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { familiesWithoutSeries, readScrape, type Scrape, valueOf } from '../metrics/prometheus-text.ts';
+import {
+  familiesWithoutSeries,
+  gaugesWithoutSeries,
+  readScrape,
+  type Scrape,
+  valueOf,
+} from '../metrics/prometheus-text.ts';
 import { openStream } from '../e2e/event-stream.ts';
 import { servicesOrSkipFile } from '../services/needed-services.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
@@ -36,6 +42,7 @@ describe.skipIf(servers === null)('the metrics of a cluster', () => {
     const exported = [...scrape.keys()].filter((name) => name !== 'target_info');
     const wanted = metricsOf([service], true).map(prometheusName);
     expect(exported.toSorted()).toEqual(wanted.toSorted());
+    await expect.poll(async () => gaugesWithoutSeries(await scrapeOf(service))).toEqual([]);
   });
 
   it('say in each service what a turn with one tool did', async () => {

@@ -75,6 +75,10 @@ describe('the health of a tool server', () => {
     const { waiting_on } = (await at.request('GET', `/v1/threads/${first}`)).json;
     const oldest = async (): Promise<string | null> => (await health(tools.name)).oldest_open_call;
     await expect.poll(oldest).toBe(waiting_on[0].id);
+    const labels = { tool_server: tools.name };
+    const age = async (): Promise<number> =>
+      valueOf(readScrape((await at.request('GET', '/metrics')).text), 'dormouse_tool_oldest_call_seconds', labels);
+    await expect.poll(age).toBeGreaterThan(0); // acknowledged, and not answered
     const second = await calling(tools.name);
     const later = (await at.request('GET', `/v1/threads/${second}`)).json.waiting_on[0].id;
     expect(await tools.send(await tools.invocation(0), { type: 'tool_result', text: 'ok' })).toBe(200);
@@ -82,6 +86,20 @@ describe('the health of a tool server', () => {
     await expect.poll(oldest).toBe(later);
     await at.request('POST', `/v1/threads/${second}/close`);
     await expect.poll(oldest).toBeNull();
+    await expect.poll(age).toBe(0);
+    await tools.close();
+  });
+
+  it('is not named for a call that waits for a person', async () => {
+    const tools = await driveToolServer(at);
+    const thread = await calling(tools.name);
+    const invocation = await tools.invocation(0);
+    const oldest = async (): Promise<string | null> => (await health(tools.name)).oldest_open_call;
+    await expect.poll(oldest).not.toBeNull();
+    const choice = { prompt: '?', choices: ['a', 'b'], default: 0, response_url: `${tools.url}/answers` };
+    expect(await tools.send(invocation, { type: 'user_choice', ...choice })).toBe(200);
+    await expect.poll(oldest).toBeNull();
+    await at.request('POST', `/v1/threads/${thread}/close`);
     await tools.close();
   });
 

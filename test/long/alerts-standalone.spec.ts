@@ -92,7 +92,7 @@ describe('the alerts of a standalone process', () => {
       const calls = repeat(1_000, () => beginTurn(at, agent));
       return async () => {
         await calls.stop();
-        failing.replies('/invoke', status(202)); // its calls are no longer old ones
+        failing.replies('/invoke', status(400)); // its calls are given up at the next attempt
       };
     }));
 
@@ -152,10 +152,10 @@ describe('the alerts of a standalone process', () => {
       return () => collector.ask({ ask: 'behave', how: 'well' });
     }));
 
-  it('a call that its tool server has not acknowledged for five minutes', async () => {
+  it('a call that its tool server has not answered for five minutes', async () => {
     await sleep(Math.max(0, silentSince + oldestCallSeconds * 1_000 - Date.now()));
     await alerts.fired(oldestCall, firesWithinMs);
-    silent.replies('/invoke', status(202));
+    silent.replies('/invoke', status(400));
     await alerts.silent(oldestCall, resolvesWithinMs);
   });
 

@@ -101,3 +101,11 @@ export function valueOf(scrape: Scrape, name: string, labels: Readonly<Record<st
 /** Counters and histograms without a series: a rate over one that begins later than its process misses its first. */
 export const familiesWithoutSeries = (scrape: Scrape): readonly string[] =>
   [...scrape.values()].filter(({ type, samples }) => type !== 'gauge' && samples.length === 0).map(({ name }) => name);
+
+/** The age of what never was has no value; every other gauge has one once its process has its partitions. */
+const agesOfNothing = ['dormouse_tool_discovery_age_seconds'];
+
+export const gaugesWithoutSeries = (scrape: Scrape): readonly string[] =>
+  [...scrape.values()]
+    .filter(({ name, type, samples }) => type === 'gauge' && samples.length === 0 && !agesOfNothing.includes(name))
+    .map(({ name }) => name);

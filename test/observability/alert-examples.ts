@@ -55,7 +55,21 @@ export const alertExamples: Readonly<Record<string, AlertExample>> = {
   DormouseConsumerLagGrowing: { fires: lag(growing(20)), labels: { topic: 'inputs' }, silent: lag(still(500)) },
   DormouseOldestInput: gauge('dormouse_oldest_unreleased_seconds{partition="1"}', 1_000, 100, { partition: '1' }),
   DormouseThreadsParked: gauge('dormouse_parked_threads', 1, 0),
-  DormouseOldestToolCall: gauge('dormouse_tool_oldest_call_seconds{tool_server="a"}', 400, 10, { tool_server: 'a' }),
+  DormouseOldestToolCall: {
+    fires: {
+      'dormouse_tool_oldest_call_seconds{tool_server="a"}': still(400),
+      'dormouse_tool_callback_seconds_sum{tool_server="a"}': still(0), // never answered yet
+      'dormouse_tool_callback_seconds_count{tool_server="a"}': still(0),
+      'dormouse_tool_oldest_call_seconds{tool_server="other"}': still(0),
+    },
+    labels: { tool_server: 'a' },
+    silent: {
+      'dormouse_tool_oldest_call_seconds{tool_server="quick"}': still(10),
+      'dormouse_tool_oldest_call_seconds{tool_server="slow"}': still(400), // usually a minute
+      'dormouse_tool_callback_seconds_sum{tool_server="slow"}': growing(60),
+      'dormouse_tool_callback_seconds_count{tool_server="slow"}': growing(1),
+    },
+  },
   DormouseToolServerFailing: shares(
     `${attempts}{tool_server="a",class="5xx"}`,
     `${attempts}{tool_server="a",class="2xx"}`,

@@ -1,7 +1,9 @@
 // Traces of what does not end in one go: sleeps of days, children, approvals, interruptions, and a killed process.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually, openThread, say, scriptedAgent, type Step, untilEvent, untilStatus } from '../e2e/conversation.ts';
+import { driveToolServer } from '../e2e/driven-tool-server.ts';
 import { cleanUp, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
+import { tracedCauses } from './causes.ts';
 import { problemsOfSpan } from './span-problems.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver, treeOf } from './otlp-receiver.ts';
 
@@ -20,6 +22,7 @@ const start = (port?: number): Promise<Standalone> =>
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_BSP_SCHEDULE_DELAY: '50',
+      DORMOUSE_MODEL_RETRY_TOTAL_MS: '3000',
     },
   });
 
@@ -72,45 +75,69 @@ it('begins a new trace three days later, linked to what set the timer', async ()
   expect(Math.abs(seen - Date.parse(clock.json.now))).toBeLessThan(60_000);
 });
 
-it('shows a child beside its parent, linked to the call that spawned it', async () => {
-  const { thread, agent } = await threadOf([[call('spawn_thread', { instructions: 'count' })], [{ text: 'done' }]]);
-  await post(thread, 'messages', { text: 'spawn' });
-  const { child_id: child } = await untilEvent(at, thread, 'child_spawned');
-  const parent = await span(thread, `invoke_agent ${agent}`);
-  const wake = await span(child, `invoke_agent ${agent}`);
-  expect(wake.traceId).toBe(parent.traceId);
-  expect(wake.parentId).toBe(parent.parentId);
-  expect(linked(wake)).toEqual(['execute_tool spawn_thread']);
-  const settled = await span(thread, 'settle_tool spawn_thread');
-  expect(settled.parentId).toBe(parent.spanId);
+it.each(tracedCauses)('shows %s', (_what, show) =>
+  show({ at, trace: async (traceId) => receiver.spans.filter((each) => each.traceId === traceId) }),
+);
+
+it('has no word of a tool’s name that the model made up', async () => {
+  const { thread } = await threadOf([[call('what Anna said', {})], [{ text: 'well' }]]);
+  await say(at, thread, 'go');
+  const executed = await span(thread, 'execute_tool unknown');
+  expect(executed).toMatchObject({ error: 'TOOL_UNKNOWN', attributes: { 'gen_ai.tool.name': 'unknown' } });
+  await span(thread, 'settle_tool unknown');
+  expect(receiver.raw.join('\n')).not.toContain('Anna');
 });
 
-it('ends a denied call at its denial, and links the person’s answer', async () => {
-  const { thread, agent } = await threadOf([[call('delete_everything', {})], [{ text: 'all right' }]]);
-  const asked = await say(at, thread, 'clean up');
-  const answer = await post(thread, `choices/${asked.waiting_on[0].id}`, { decision: 'deny' });
-  expect(answer.status).toBe(202);
-  const executed = await span(thread, 'execute_tool delete_everything');
-  expect(executed.error).toBe('DENIED');
-  expect(executed.attributes).toMatchObject({ 'error.type': 'DENIED', 'dormouse.outcome': 'denied' });
-  const wake = await span(thread, `invoke_agent ${agent}`, 1);
-  expect(wake).toMatchObject({ parentId: executed.spanId, traceId: executed.traceId });
-  expect(linked(wake)).toEqual(['POST /v1/threads/{id}/choices/{chc}']);
-  expect(traceOf(wake).some(({ name }) => name.startsWith('POST example-tools'))).toBe(false);
+it('shows no words that a client writes where a thread’s id belongs', async () => {
+  const { json } = await at.request('POST', '/v1/threads/where%20Anna%20lives/messages', { words: 'hi' });
+  const refused = await eventually(async () => receiver.spans.find(({ traceId }) => traceId === json.trace_id));
+  expect(refused.attributes['dormouse.thread']).toBeUndefined();
+  expect(receiver.raw.join('\n')).not.toContain('Anna');
 });
 
-it('shows an interrupted turn, and the next one in a trace of its own', async () => {
-  const { thread, agent } = await threadOf([[call('slow_job', { seconds: 30 })], [{ text: 'understood' }]]);
+it('begins a new trace for what a late result wakes, linked to its call and its callback', async () => {
+  const tools = await driveToolServer(at);
+  const agent = await scriptedAgent(at, [[call('work', {})], [{ text: 'done' }]], { tool_servers: [tools.name] });
+  const thread = await openThread(at, agent);
+  await untilStatus(at, thread, 'idle');
   await post(thread, 'messages', { text: 'go' });
-  const executed = await span(thread, 'execute_tool slow_job');
-  await untilStatus(at, thread, 'waiting');
+  const executed = await span(thread, 'execute_tool work');
+  await at.request('POST', '/v1/dev/clock', { advance_ms: 3_700_000 });
+  expect(await tools.send(await tools.invocation(0), { type: 'tool_result', text: 'at last' })).toBe(200);
+  const wake = await span(thread, `invoke_agent ${agent}`, 1);
+  expect(wake.parentId).toBeNull();
+  expect(wake.traceId).not.toBe(executed.traceId);
+  expect(wake.links).toContainEqual({ traceId: executed.traceId, spanId: executed.spanId });
+  await expect.poll(() => linked(wake)).toContain('POST /callback/{token}');
+  expect(await span(thread, 'settle_tool work')).toMatchObject({ parentId: wake.spanId });
+  await tools.close();
+});
+
+it('shows each attempt at a model that fails, side by side', async () => {
+  const { thread, agent } = await threadOf([[{ fail: { status: 500 } }]]);
+  await post(thread, 'messages', { text: 'go' });
+  const wake = await span(thread, `invoke_agent ${agent}`);
+  const chats = spansOf(thread, 'chat scripted');
+  expect(chats.length).toBeGreaterThan(1);
+  expect(wake.error).toBe(chats[0]?.error);
+  for (const chat of chats) {
+    expect(chat).toMatchObject({
+      parentId: wake.spanId,
+      traceId: wake.traceId,
+      error: expect.stringMatching(/^[A-Z_]+$/),
+    });
+    expect(chat.attributes['error.type']).toBe(chat.error);
+  }
+  expect(new Set(chats.map(({ spanId }) => spanId)).size).toBe(chats.length);
+});
+
+it('shows a completion that a client cut', async () => {
+  const { thread, agent } = await threadOf([[{ wait_ms: 60_000 }, { text: 'too late' }]]);
+  await post(thread, 'messages', { text: 'go' });
+  await untilStatus(at, thread, 'thinking');
   await post(thread, 'interrupt', {});
-  const settled = await span(thread, 'settle_tool slow_job');
-  expect(settled).toMatchObject({ error: 'interrupted', parentId: executed.spanId });
-  await say(at, thread, 'and now?');
-  const next = await span(thread, `invoke_agent ${agent}`, 1);
-  expect(next.traceId).not.toBe(executed.traceId);
-  expect(treeOf(traceOf(next))[0]).toBe('POST /v1/threads/{id}/messages (server)');
+  expect(await span(thread, 'chat scripted')).toMatchObject({ error: 'interrupted' });
+  expect(await span(thread, `invoke_agent ${agent}`)).toMatchObject({ error: 'interrupted' });
 });
 
 it('links the callback that a killed process had taken', async () => {

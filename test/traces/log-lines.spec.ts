@@ -46,6 +46,15 @@ it('names requests by their routes, and by their traces', () => {
   expect(message).toMatchObject({ method: 'POST', status: 200, ms: expect.any(Number) });
   const span = receiver.spans.find(({ name }) => name === 'POST /v1/threads/{id}/messages');
   expect(message).toMatchObject({ trace_id: span?.traceId, span_id: span?.spanId });
+  const about = { tenant: 'local', thread: span?.attributes['dormouse.thread'] };
+  expect(message).toMatchObject(about);
+  const dispatched = lines.find(({ event }) => event === 'tool_call_dispatched');
+  expect(dispatched).toMatchObject({
+    ...about,
+    trace_id: span?.traceId,
+    span_id: expect.stringMatching(/^[0-9a-f]{16}$/),
+  });
+  expect(dispatched.span_id).not.toBe(span?.spanId);
   expect(requests.some(({ route }) => route === '/callback/{token}')).toBe(true);
   expect(JSON.stringify(lines)).not.toMatch(/\/callback\/[^{]|Oslo/);
 });

@@ -40,6 +40,10 @@ export const recordings: readonly Recording[] = [
       ' by (tool_server)',
     ),
   },
+  {
+    record: 'dormouse:tool_callback_seconds:mean_1d',
+    expr: 'sum by (tool_server) (rate(dormouse_tool_callback_seconds_sum[1d])) / sum by (tool_server) (rate(dormouse_tool_callback_seconds_count[1d]))',
+  },
   { record: 'dormouse:tool_ack_seconds:p95_10m', expr: p95('dormouse_tool_ack_seconds_bucket', 'tool_server') },
   {
     record: 'dormouse:duplicates:share10m',

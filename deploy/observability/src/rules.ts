@@ -48,10 +48,11 @@ export const alertRules: readonly AlertRule[] = [
   },
   {
     alert: 'DormouseOldestToolCall',
-    expr: 'max by (tool_server) (dormouse_tool_oldest_call_seconds) > 300',
-    for: '2m', // a call is given up after ten minutes: with five more, one call alone would be gone before
+    // A tool that takes hours is as old as it usually is.
+    expr: 'max by (tool_server) (dormouse_tool_oldest_call_seconds) > 300 unless max by (tool_server) (dormouse_tool_oldest_call_seconds) < 10 * dormouse:tool_callback_seconds:mean_1d',
+    for: '2m', // a call without an acknowledgement is given up after ten minutes: with five more, one alone would be gone
     severity: 'ticket',
-    summary: 'A tool server has not acknowledged a call for minutes.',
+    summary: 'A tool server owes an answer for far longer than usual.',
   },
   {
     alert: 'DormouseToolServerFailing',

@@ -1,4 +1,4 @@
-export { offeredBuiltIns } from './built-in/built-in-tools.ts';
+export { isBuiltIn, offeredBuiltIns } from './built-in/built-in-tools.ts';
 export * from './content.ts';
 export { causeOf, decide } from './decide.ts';
 export * from './decision.ts';

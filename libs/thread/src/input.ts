@@ -70,6 +70,8 @@ export interface ThreadOpening {
   readonly child?: Childhood;
   /** Its history begins with that of another thread; it is the root of a family of its own. */
   readonly fork?: { readonly from: ThreadPosition; readonly askAgain: boolean };
+  /** W3C `traceparent` of what caused it; nothing is decided by it. */
+  readonly link?: string;
 }
 
 export interface UserMessage {

@@ -19,12 +19,9 @@ export const overview: DashboardDescription = {
         panel('Oldest input', 's', 'Age of the oldest input that was delivered and is not finished.', [
           [largest('dormouse_oldest_unreleased_seconds'), 'oldest input'],
         ]),
-        panel(
-          'Oldest call that is not acknowledged',
-          's',
-          'Age of the oldest call that its tool server has not taken.',
-          [[largest('dormouse_tool_oldest_call_seconds', 'tool_server'), '{{tool_server}}']],
-        ),
+        panel('Oldest open call', 's', 'Age of the oldest call that its tool server owes an answer.', [
+          [largest('dormouse_tool_oldest_call_seconds', 'tool_server'), '{{tool_server}}'],
+        ]),
         panel('Parked threads', 'short', 'Threads that wait for an operator. Any is work for one.', [
           [total('dormouse_parked_threads'), 'parked'],
         ]),

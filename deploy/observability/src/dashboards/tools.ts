@@ -38,9 +38,9 @@ export const tools: DashboardDescription = {
           [total('dormouse_tool_breaker', 'tool_server', 'state'), '{{tool_server}} {{state}}'],
         ]),
         panel(
-          'Oldest call that is not acknowledged',
+          'Oldest open call',
           's',
-          'It is tried again, or waits for a place or for the breaker.',
+          'It was not acknowledged yet, or its callback has not come. Calls that wait for a person do not count.',
           [[largest('dormouse_tool_oldest_call_seconds', 'tool_server'), '{{tool_server}}']],
         ),
         panel('Retries of calls', 'ops', 'Tries after the first.', [

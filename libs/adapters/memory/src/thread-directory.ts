@@ -131,12 +131,15 @@ function censusOf(rows: DirectoryStore): ThreadCensus {
   for (const { status } of rows.values()) threads[status] += 1;
   let oldest: OldestWaits = {};
   let subscriptions = 0;
+  const calls = new Map<string, number>();
   for (const waits of waitsOf.get(rows)?.values() ?? []) {
     subscriptions += waits.subscriptions;
     for (const [kind, since] of Object.entries(waits.oldest) as [ThreadWaitKind, number][])
       oldest = { ...oldest, [kind]: Math.min(since, oldest[kind] ?? since) };
+    for (const { toolServer, since } of waits.calls ?? [])
+      calls.set(toolServer, Math.min(since, calls.get(toolServer) ?? since));
   }
-  return { threads, oldest, subscriptions };
+  return { threads, oldest, subscriptions, calls: [...calls].map(([toolServer, since]) => ({ toolServer, since })) };
 }
 
 function matches(row: ThreadRow, filter: ThreadFilter): boolean {

@@ -34,6 +34,14 @@ it('a process that waits is alive and not ready; one that stands still is not al
   expect(await statusOf('/healthz')).toBe(503);
 });
 
+it('has metrics for a scraper that sends parameters too', async () => {
+  const health = { ready: async () => null, stalled: () => null, metrics: async () => 'up 1\n' };
+  server = await startHealthServer('127.0.0.1', await unusedPort(), health);
+  for (const path of ['/metrics', '/metrics?name[]=up'])
+    expect(await (await fetch(`${server.url}${path}`)).text()).toBe('up 1\n');
+  expect((await fetch(`${server.url}/metrics/more`)).status).toBe(404);
+});
+
 it('ends a request that is not finished in time, and what a peer has too many of', async () => {
   const port = await unusedPort();
   const health = { ready: async () => null, stalled: () => null, metrics: null };

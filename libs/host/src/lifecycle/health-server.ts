@@ -32,18 +32,19 @@ export async function startHealthServer(
     const answer = (status: number, body: object): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
-    if (request.url === '/healthz') {
+    const [path] = (request.url ?? '').split('?', 1); // a scraper may send parameters
+    if (path === '/healthz') {
       const reason = stalled();
       return answer(reason === null ? 200 : 503, reason === null ? { status: 'ok' } : { status: 'stalled', reason });
     }
-    if (request.url === '/metrics' && metrics !== null) {
+    if (path === '/metrics' && metrics !== null) {
       metrics().then(
         (text) => response.writeHead(200, { 'content-type': metricsMediaType }).end(text),
         (error: unknown) => answer(503, { status: 'unreadable', reason: (error as Error).message }),
       );
       return;
     }
-    if (request.url !== '/readyz') return answer(404, { status: 'unknown' });
+    if (path !== '/readyz') return answer(404, { status: 'unknown' });
     ready().then(
       (reason) =>
         answer(reason === null ? 200 : 503, reason === null ? { status: 'ready' } : { status: 'waiting', reason }),

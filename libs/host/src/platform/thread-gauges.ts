@@ -3,7 +3,14 @@
 // Invariants:
 //   T1. One process exports them: `isFirst` says whether it is this one now.
 //   T2. The directory is asked once in `freshMs`, however often metrics are read.
-import { type Clock, type Metrics, type ThreadDirectory, threadStatuses, threadWaitKinds } from '@dormouse/ports';
+import {
+  type Clock,
+  type Metrics,
+  otherValue,
+  type ThreadDirectory,
+  threadStatuses,
+  threadWaitKinds,
+} from '@dormouse/ports';
 import { remembered } from './remembered.ts';
 
 const freshMs = 5_000;
@@ -15,6 +22,7 @@ export function observeThreads(
   isFirst: () => boolean,
 ): void {
   const census = remembered(() => directory.census(), freshMs); // (T2)
+  const secondsSince = (since: number): number => Math.max(0, clock.now() - since) / 1_000;
   metrics.gauge('dormouse_threads', async (report) => {
     if (!isFirst()) return; // (T1)
     const { threads } = await census();
@@ -31,7 +39,12 @@ export function observeThreads(
     const { oldest } = await census();
     for (const kind of threadWaitKinds) {
       const since = oldest[kind];
-      report(since === undefined ? 0 : Math.max(0, clock.now() - since) / 1_000, kind);
+      report(since === undefined ? 0 : secondsSince(since), kind);
     }
+  });
+  metrics.gauge('dormouse_tool_oldest_call_seconds', async (report) => {
+    if (!isFirst()) return;
+    report(0, otherValue);
+    for (const { toolServer, since } of (await census()).calls) report(secondsSince(since), toolServer);
   });
 }

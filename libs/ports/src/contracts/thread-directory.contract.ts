@@ -412,6 +412,13 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
       expect(await directory.oldestCall(tenant, 'maps')).toEqual(call('maps', 1));
       expect(await directory.oldestCall(tenant, 'mai')).toBeNull();
       expect(await directory.oldestCall(elsewhere, 'mail')).toEqual(call('mail', 5));
+      const { calls } = await directory.census(); // of all tenants, those of other specs among them
+      const oldest = (toolServer: string) => calls.filter((each) => each.toolServer === toolServer);
+      expect([oldest('mail'), oldest('maps'), oldest('mai')]).toEqual([
+        [{ toolServer: 'mail', since: 5 }],
+        [{ toolServer: 'maps', since: 1 }],
+        [{ toolServer: 'mai', since: 4 }],
+      ]);
 
       await project(rows[1], 8, [call('mail', 2)]); // an older position
       await project(rows[0], 10, [call('mail', 30)]);

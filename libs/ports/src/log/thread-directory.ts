@@ -14,11 +14,11 @@ export type ThreadWaitKind = (typeof threadWaitKinds)[number];
 /** Since when the oldest wait of each kind lasts, milliseconds since the epoch. */
 export type OldestWaits = Readonly<Partial<Record<ThreadWaitKind, number>>>;
 
-/** A call that a tool server has, or is about to get, and that is not settled. */
+/** A call that its tool server owes an answer: not settled, and no person is asked. */
 export interface OpenCall {
   readonly toolServer: string;
   readonly toolCallId: string;
-  /** Milliseconds since the epoch: the call was requested. */
+  /** Milliseconds since the epoch: the call was requested, or a person's last answer let it go on. */
   readonly since: number;
 }
 
@@ -33,6 +33,8 @@ export interface ThreadWaits {
 /** All threads of all tenants, as far as their rows are written. */
 export interface ThreadCensus extends Omit<ThreadWaits, 'calls'> {
   readonly threads: Readonly<Record<ThreadStatus, number>>;
+  /** The oldest call at each tool server, by its name; where tenants share a name, the oldest of them all. */
+  readonly calls: readonly Pick<OpenCall, 'toolServer' | 'since'>[];
 }
 
 export interface ThreadRow extends ThreadKey {

@@ -9,7 +9,8 @@
 //       `open` values come from an installation: tool servers, models, partitions. An `optional` label is open, and
 //       absent where it does not apply.
 //   W4. A metric is exported from the start by each of its services: every list of values at 0, with `other` for an
-//       open label and without an optional one; a gauge has the series that its observer reports.
+//       open label and without an optional one; a gauge has the series that its observer reports. Of a gauge `other` is
+//       the largest of the values that are counted as it.
 import { postErrors } from '../stores/tool-activity.ts';
 
 export const metricServices = [
@@ -308,9 +309,9 @@ export const metricTable = {
   },
   dormouse_tool_oldest_call_seconds: {
     kind: 'gauge',
-    help: 'Age of the oldest call that its tool server has not acknowledged.',
+    help: 'Age of the oldest call that its tool server owes an answer, 0 for none: the one that its health names. After a person was asked it counts from the answer. Exported by the owner of partition 0.',
     labels: { tool_server: 'open' },
-    services: dispatcher,
+    services: processor,
   },
   dormouse_retries_total: {
     kind: 'counter',

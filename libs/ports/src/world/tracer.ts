@@ -4,6 +4,7 @@
 // Contract:
 //   S1. `record` returns at once, never throws, and never delays or changes what it describes.
 //   S2. Whether a trace is sampled is decided once, where it begins, as a function of its id.
+import type { LogFields } from './logger.ts';
 
 /** Names a span in its trace. W3C Trace Context, without the vendors' `tracestate`. */
 export interface SpanContext {
@@ -49,6 +50,12 @@ export function parseTraceparent(text: string | null | undefined): SpanContext |
   const [, traceId, spanId, flags] = wellFormed.exec(text ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return null;
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+/** Fields of a log line about the work of this context; none without one. */
+export function traceFieldsOf(traceparent: string | null): LogFields {
+  const context = parseTraceparent(traceparent);
+  return context === null ? {} : { trace_id: context.traceId, span_id: context.spanId };
 }
 
 export const traceparentOf = ({ traceId, spanId, sampled }: SpanContext): string =>

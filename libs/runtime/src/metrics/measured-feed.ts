@@ -1,5 +1,6 @@
 // Counts what each commit says, at the place where the processor publishes it.
 import type { LiveFeed, Metrics } from '@dormouse/ports';
+import { shownTool } from '../tracing/attributes.ts';
 import { type CommitFacts, readCommit } from './commit-facts.ts';
 import type { AskedModels } from './measured-model.ts';
 
@@ -21,7 +22,8 @@ export function measuredFeed(feed: LiveFeed, metrics: Metrics, asked: AskedModel
     callSettled: (toolServer, operation, outcome, tookMs) => {
       metrics.counter('dormouse_tool_calls_total', toolServer ?? byRuntime, outcome).add(1);
       const failure = outcome === 'result' ? '' : outcome;
-      metrics.histogram('gen_ai.execute_tool.duration', operation, failure).record(tookMs / 1_000);
+      const tool = shownTool({ operation, toolServer });
+      metrics.histogram('gen_ai.execute_tool.duration', tool, failure).record(tookMs / 1_000);
       if (toolServer !== null) metrics.histogram('dormouse_tool_wait_seconds', toolServer).record(tookMs / 1_000);
     },
     refused: (code) => metrics.counter('dormouse_refusals_total', code).add(1),

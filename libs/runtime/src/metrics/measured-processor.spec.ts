@@ -89,6 +89,14 @@ describe('a turn with one tool', () => {
   });
 });
 
+it('the name of a tool that the model made up is no label', async () => {
+  await opens({ play: inTurn(calls('what Anna said', '{}'), calls('set_title', '{"title": "x"}'), says('well')) });
+  await sends(message('msg_1'));
+  expect(values('gen_ai.execute_tool.duration', 'unknown', 'error')).toEqual([0]);
+  expect(values('gen_ai.execute_tool.duration', 'set_title', '')).toEqual([0]);
+  expect([...metrics.recorded.keys(), ...metrics.counted.keys()].join()).not.toContain('Anna');
+});
+
 describe('a turn ends', () => {
   it('interrupted, when a client stops it', async () => {
     await opens({ play: hangs });

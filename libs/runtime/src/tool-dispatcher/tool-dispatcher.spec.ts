@@ -488,6 +488,51 @@ describe('a call that is withdrawn', () => {
   });
 });
 
+describe('the span of a call', () => {
+  const agent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const withdraw = { do: 'WithdrawCall', id: 'w:call_1', toolCallId: 'call_1' } as const;
+  const spans = (): readonly unknown[] =>
+    stage.spans.map(({ name, parentId, error, attributes }) => [
+      ...[name, parentId === 'b'.repeat(16), error, attributes['dormouse.outcome']],
+    ]);
+
+  it('ends at the acknowledgement, and once: not again when the call comes again', async () => {
+    await stage.dispatcher();
+    await stage.owe(invoke(), { agent });
+    expect(spans()).toEqual([['execute_tool forecast', true, null, 'sent']]);
+    await stage.owe(invoke(), { agent });
+    await advance(60_000);
+    expect([spans().length, peer.posts.length]).toEqual([1, 1]);
+  });
+
+  it('ends at the withdrawal of a call that waits for its next attempt', async () => {
+    peer.answers = [status(503)];
+    await stage.dispatcher();
+    await stage.owe(invoke(), { agent });
+    expect(spans()).toEqual([]);
+    await stage.owe(withdraw);
+    await advance(0);
+    expect(spans()).toEqual([['execute_tool forecast', true, 'cancelled', 'cancelled']]);
+  });
+
+  it('ends at the withdrawal of a call that is never begun', async () => {
+    await stage.dispatcher();
+    await stage.owe(withdraw);
+    await stage.owe(invoke(), { agent });
+    expect(spans()).toEqual([['execute_tool forecast', true, 'cancelled', 'cancelled']]);
+  });
+
+  it('does not end when the process does: the next one goes on', async () => {
+    peer.answers = [status(503)];
+    const first = await stage.dispatcher();
+    await stage.owe(invoke(), { agent });
+    const stopped = first.stop(1);
+    await advance(10_000);
+    await stopped;
+    expect(spans()).toEqual([]);
+  });
+});
+
 describe('one server among many', () => {
   it('I-20 a server that hangs holds up no call of another', async () => {
     const other = await stage.register('calm');

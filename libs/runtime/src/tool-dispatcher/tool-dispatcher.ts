@@ -23,6 +23,7 @@ import {
   type Toolsets,
   type ToolServers,
   type ToolTransport,
+  traceFieldsOf,
   type WorkBus,
   type WorkTopics,
 } from '@dormouse/ports';
@@ -66,9 +67,6 @@ export interface ToolDispatcherDeps {
 }
 
 interface RunningCall {
-  readonly toolServer: string;
-  /** Time of the commit that owes it. */
-  readonly at: number;
   readonly cancelToken: CancelTokenSource;
   withdrawn: boolean;
   done: Promise<void>;
@@ -100,12 +98,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   let subscription: Subscription | null = null;
   let isStopping = false;
   deps.watch?.gates(() => gates.holding());
-  if (deps.metrics !== undefined)
-    observeDispatcher(deps.metrics, {
-      breakers: () => gates.states(),
-      openCalls: () =>
-        [...runningCalls.values()].map(({ toolServer, at }) => [toolServer, Math.max(0, clock.now() - at)] as const),
-    });
+  if (deps.metrics !== undefined) observeDispatcher(deps.metrics, { breakers: () => gates.states() });
 
   /** The failure in words for the model; after a 409 that needs the new manifest. */
   async function wordsFor(call: OwedCall, failure: Failure): Promise<Failure> {
@@ -117,7 +110,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     return { ...failure, detail: await describeChange(manifests, server, decidedOn, effect.operation) };
   }
 
-  async function report(call: OwedCall, { outcome, failure }: Conclusion): Promise<void> {
+  async function report(call: OwedCall, { outcome, failure, isOld }: Conclusion): Promise<void> {
     const { tenant, thread, effect } = call;
     const about = {
       tenant,
@@ -127,8 +120,8 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
       operation: effect.operation,
       outcome,
     };
-    logger.info('tool_call_dispatched', { ...about, code: failure?.code }); // R15
-    if (call.agent !== undefined) void recordExecuteTool(call, failure?.code ?? null);
+    logger.info('tool_call_dispatched', { ...about, code: failure?.code, ...traceFieldsOf(call.trace) }); // R15
+    if (isOld !== true) ended(call, outcome, failure);
     if (failure !== null) await reportFailure(call, outcome, failure);
   }
 
@@ -140,6 +133,12 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
       dispatchFailure(effect.toolCallId, outcome === 'unknown' ? 'unknown' : 'error', words),
       trace,
     ); // R14
+  }
+
+  /** The call is sent, or will never be: its span ends, also where it was withdrawn. */
+  function ended(call: OwedCall, outcome: DispatchOutcome, failure: Failure | null): void {
+    if (call.agent === undefined) return;
+    void recordExecuteTool(call, outcome === 'cancelled' ? outcome : (failure?.code ?? null));
   }
 
   async function recordExecuteTool(call: OwedCall, error: string | null): Promise<void> {
@@ -169,6 +168,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
       if (!running.withdrawn) throw new Fault('UNAVAILABLE', 'the dispatcher is stopping'); // (T1)
+      ended(call, 'cancelled', null);
     } finally {
       runningCalls.delete(callKeyOf(call, call.effect.toolCallId));
       const left = (heldOf.get(server) ?? 1) - 1;
@@ -181,11 +181,8 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const id = callKeyOf(call, call.effect.toolCallId);
     const known = runningCalls.get(id);
     if (known !== undefined) return place.releasedDuring(() => known.done); // (T2)
-    const { at, effect } = call;
-    const running: RunningCall = {
-      ...{ toolServer: effect.toolServer, at },
-      ...{ cancelToken: new CancelTokenSource(), withdrawn: false, done: Promise.resolve() },
-    };
+    const cancelToken = new CancelTokenSource();
+    const running: RunningCall = { cancelToken, withdrawn: false, done: Promise.resolve() };
     runningCalls.set(id, running);
     running.done = invoke(call, running, place); // `done` is not read before this: what runs at once looks up no other call
     return running.done;

@@ -1,5 +1,6 @@
 // Attributes that several kinds of spans have.
 import type { Agent, Span, SpanAttributes, ToolDefinition } from '@dormouse/ports';
+import { type Call, isBuiltIn } from '@dormouse/thread';
 import { attribute } from './semconv.ts';
 
 /** Attributes that every span of a thread has. */
@@ -20,6 +21,13 @@ export const agentAttributes = ({ id, model }: Pick<Agent, 'id' | 'model'>): Spa
   [attribute.agentId]: id,
   [attribute.provider]: providerName(model.provider),
 });
+
+/**
+ * A tool's name, or `unknown` for one that its agent does not have: a model made that name up, and its words are in no
+ * span and no label unless contents are asked for.
+ */
+export const shownTool = ({ operation, toolServer }: Pick<Call, 'operation' | 'toolServer'>): string =>
+  toolServer !== null || isBuiltIn(operation) ? operation : 'unknown';
 
 /** A tool's description is content. */
 export const toolAttributes = (

@@ -18,7 +18,7 @@ import {
 } from '@dormouse/ports';
 import { threadAttributes } from './attributes.ts';
 import { attribute } from './semconv.ts';
-import { inTrace, newSpanId } from './span-ids.ts';
+import { inTrace, newSpanId, parentIdOf } from './span-ids.ts';
 import type { Tracing } from './tracing.ts';
 
 export type BusTopic = 'inputs' | 'dispatches' | 'notices';
@@ -47,7 +47,7 @@ async function sent<Answer>(
   const startedAt = wallNow();
   const record = (error: string | null): void =>
     tracer.record({
-      ...{ name: `send ${topic}`, kind: 'producer', context, parentId: parent.spanId, startedAt },
+      ...{ name: `send ${topic}`, kind: 'producer', context, parentId: parentIdOf(parent), startedAt },
       ...{ endedAt: wallNow(), attributes: attributesOf(topic, 'send', key, startedAt), links: [], error },
     });
   try {
@@ -80,7 +80,7 @@ export async function processed<Message extends Owed<unknown>>(
     throw thrown;
   } finally {
     tracer.record({
-      ...{ name: `process ${topic}`, kind: 'consumer', context, parentId: parent.spanId, startedAt },
+      ...{ name: `process ${topic}`, kind: 'consumer', context, parentId: parentIdOf(parent), startedAt },
       ...{ endedAt: wallNow(), attributes: attributesOf(topic, 'process', message, startedAt), links: [], error },
     });
   }
@@ -94,7 +94,7 @@ export const processedInput = (
 ): Span => ({
   name: 'process inputs',
   kind: 'consumer',
-  ...{ context: span.context, parentId: span.parent.spanId, startedAt: span.startedAt, endedAt: span.endedAt },
+  ...{ context: span.context, parentId: parentIdOf(span.parent), startedAt: span.startedAt, endedAt: span.endedAt },
   attributes: attributesOf('inputs', 'process', key, at),
   links: span.links,
   error: null,

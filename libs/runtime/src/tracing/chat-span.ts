@@ -94,8 +94,10 @@ function chatIdOf(run: CompletionRun, answer: PartialAnswer, error: unknown): st
   return isLast ? run.completionId : `${run.completionId} ${answer.attempt}`;
 }
 
+/** However a provider's stream ends once it is cut: with what it has so far, or with an error. */
 function errorOf(run: CompletionRun, answer: PartialAnswer, error: unknown): string | null {
+  if (run.state === 'aborted' && run.answer === answer) return 'interrupted';
   if (error instanceof ModelFault) return error.code;
   if (error !== null) return 'MODEL_FAILED';
-  return answer.finish === null || run.state === 'aborted' ? 'interrupted' : null;
+  return answer.finish === null ? 'interrupted' : null;
 }

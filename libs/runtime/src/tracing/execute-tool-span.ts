@@ -33,9 +33,14 @@ export function executeToolSpan(
       [attribute.toolType]: 'function',
       [attribute.toolArguments]: content === null ? undefined : bounded(effect.arguments),
       [attribute.toolDescription]: content?.description,
-      [attribute.outcome]: error === null ? 'sent' : 'refused',
+      [attribute.outcome]: outcomeOf(error),
     },
     links: [],
     error,
   };
+}
+
+function outcomeOf(error: string | null): string {
+  if (error === null) return 'sent';
+  return error === 'cancelled' ? error : 'refused';
 }

@@ -8,7 +8,8 @@
 //   S3. A message, an opening and a retry go on in the trace of their own request.
 //   S4. An input that came over a bus between processes has a CONSUMER span, the parent of what S3 begins; of any other
 //       input it is beside what follows, linked to the span that sent it.
-//   S5. With tracing off nothing is folded, and a commit keeps the `trace` of its first input.
+//   S5. With tracing off nothing is folded or kept, and a commit keeps the `trace` of its first input: when it is on
+//       again, no wake or call of before is taken for one that goes on.
 //   S6. What follows a callback is linked to the callback's SERVER span, also when a later process reads the commit.
 //   S7. Recording may wait for the registry, which the completion has mostly read; no commit waits for it.
 import {
@@ -30,7 +31,7 @@ import { processedInput } from './bus-spans.ts';
 import { callbackContexts, isOfCallback } from './callback-span.ts';
 import { attribute } from './semconv.ts';
 import { beginning, inTrace, spanIdOf, traceIdOf } from './span-ids.ts';
-import { foldTrace, type OpenCause, type TraceState } from './trace-state.ts';
+import { foldTrace, noTraceState, type OpenCause, type TraceState } from './trace-state.ts';
 import { spansOf } from './thread-spans.ts';
 
 export interface SliceTracing {
@@ -58,10 +59,13 @@ export interface SliceTracingDeps {
 
 const noSpans: readonly Span[] = [];
 
+const nothingFolded = { state: noTraceState, spans: noSpans };
+
+/** (S5) */
 const noTracing: SliceTracing = {
   causeOf: (_state, _thread, inputs) => inputs[0]?.trace ?? null,
-  fold: (state) => ({ state, spans: noSpans }),
-  read: (state) => state,
+  fold: () => nothingFolded,
+  read: () => noTraceState,
   record: () => {},
 };
 
@@ -171,10 +175,14 @@ function inputSpans({ key, commit, inputs }: CommittedSlice, endedAt: number): r
   });
 }
 
-/** The contexts that brought these inputs, of which the log does not tell, and that are not the commit's own cause. */
+/**
+ * The contexts that brought these inputs, of which the log does not tell, and that are not the commit's own cause; and
+ * what an opening is linked to.
+ */
 function contextsOf(inputs: readonly TracedInput[], cause: string | null): readonly SpanContext[] {
-  const others = inputs.flatMap(({ input, trace }) =>
-    isOfModel(input) || beginsTurn(input) || isOfCallback(input.id) || trace === cause ? [] : [trace],
-  );
+  const others = inputs.flatMap(({ input, trace }) => {
+    if (input.kind === 'ThreadOpening') return [input.link];
+    return isOfModel(input) || beginsTurn(input) || isOfCallback(input.id) || trace === cause ? [] : [trace];
+  });
   return [...new Set(others)].flatMap((trace) => parseTraceparent(trace) ?? []);
 }

@@ -23,6 +23,9 @@ export const beginning = (traceId: string, sampled: boolean): SpanContext => ({
   sampled,
 });
 
+/** The span above, null where the context begins a trace. */
+export const parentIdOf = (context: SpanContext): string | null => (isBeginning(context) ? null : context.spanId);
+
 export const isBeginning = ({ traceId, spanId }: SpanContext): boolean => traceId.startsWith(spanId);
 
 /** The context in the same trace with another span. */

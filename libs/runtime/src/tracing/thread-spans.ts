@@ -3,12 +3,12 @@
 //
 // Invariants:
 //   S1. Without contents no span holds a word of a user, a model, a tool server or a provider: names, ids, counts and
-//       codes only.
+//       codes only. A tool that a model has made up is `unknown`.
 //   S2. `settle_tool` has an operation of its own: a backend for agents takes a span that names a tool and has no
 //       operation for one more run of it.
 import type { Span } from '@dormouse/ports';
 import { callOf } from '@dormouse/thread';
-import { threadAttributes } from './attributes.ts';
+import { shownTool, threadAttributes } from './attributes.ts';
 import { bounded, textsOf } from './recorded-content.ts';
 import { attribute } from './semconv.ts';
 import { inTrace, spanIdOf } from './span-ids.ts';
@@ -64,7 +64,7 @@ function callSpans(
   const { toolCallId, outcome, code } = event;
   const requested = events.find((each) => each.type === 'ToolCallRequested' && each.toolCallId === toolCallId);
   const call = callOf(before, toolCallId) ?? (requested?.type === 'ToolCallRequested' ? requested : undefined);
-  const operation = call?.operation ?? '';
+  const operation = call === undefined ? 'unknown' : shownTool(call); // (S1)
   const since = call !== undefined && 'since' in call ? call.since : commit.at;
   const result = withContent ? bounded(textsOf(event.content)) : undefined;
   const common = {

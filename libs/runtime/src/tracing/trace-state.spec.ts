@@ -1,7 +1,7 @@
 import { type SpanContext, traceparentOf } from '@dormouse/ports';
 import { type RecordedEvent, type Thread, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { spanIdOf } from './span-ids.ts';
+import { beginning, spanIdOf } from './span-ids.ts';
 import { type EndedWork, foldTrace, noTraceState, type TracedCommit, type TraceState } from './trace-state.ts';
 
 const key = { tenant: 'acme', thread: 'thr_1' };
@@ -79,6 +79,35 @@ describe('the fold of a thread’s traces', () => {
     const { states } = folded(turn);
     expect(Object.keys(states[1]?.open ?? {})).toEqual(['call_1']);
     expect(states.at(-1)).toMatchObject({ open: {}, wake: null, links: [] });
+  });
+
+  it('a timer is linked to the request that set it, and to nothing where no span has the beginning of its trace', () => {
+    const set = { type: 'TimerSet', timerId: 'tmr_1' };
+    const withTimer = { ...open, timers: { tmr_1: {} as Thread['timers'][string] } };
+    const started = beginning('f'.repeat(32), true);
+    const of = (cause: SpanContext) => folded([commit(cause, withTimer, [set])]).states[0]?.open;
+    expect(of(request)).toEqual({ tmr_1: { context: request } });
+    expect(of(started)).toEqual({});
+  });
+
+  it('what a late result wakes is in a new trace, linked to the call that it answers', () => {
+    const late = beginning('f'.repeat(32), true);
+    const { ended, states } = folded([
+      ...turn.slice(0, 2),
+      commit(
+        late,
+        { ...open, completion: { completionId: 'cmp_2', since: 0 } },
+        [
+          { type: 'ToolCallSettled', toolCallId: 'call_1', outcome: 'result' },
+          { type: 'CompletionRequested', completionId: 'cmp_2' },
+        ],
+        { deliveredBy: [callback] },
+      ),
+    ]);
+    expect(states[2]?.wake).toMatchObject({
+      ...{ parent: null, links: [callback, executed], context: { traceId: late.traceId } },
+    });
+    expect(ended[2]?.calls).toMatchObject([{ parent: { traceId: late.traceId }, cause: { context: executed } }]);
   });
 
   it('a queued message goes on in the trace of its own request', () => {

@@ -149,7 +149,7 @@ class Fold {
         this.#link(event.timerId);
         break;
       case 'SubscriptionEventReceived':
-        this.#link(event.toolCallId);
+        if (event.into === 'thread') this.#link(event.toolCallId); // a child has the link of its own event
         break;
       case 'ChildReported':
         this.#link(event.childId);
@@ -183,7 +183,7 @@ class Fold {
     if (parent === null) return;
     const { key, at, wallAt } = this.#commit;
     const context = inTrace(parent, spanIdOf('invoke_agent', key, completionId));
-    const links = this.#links.filter(({ spanId }) => spanId !== parent.spanId);
+    const links = distinct(this.#links).filter(({ spanId }) => spanId !== parent.spanId);
     const isFirst = isBeginning(parent);
     if (isFirst) this.#begin(context); // what follows has this span above it
     this.#wake = {
@@ -231,7 +231,10 @@ class Fold {
 
   #settle(event: Settled): void {
     const cause = own(this.#open, event.toolCallId);
-    if (cause !== undefined) this.#settled.push({ event, cause });
+    if (cause === undefined) return;
+    this.#settled.push({ event, cause });
+    const isLate = cause.context.traceId !== this.#turn?.request.traceId;
+    if (isLate && event.outcome !== 'interrupted') this.#links.push(cause.context); // what it wakes is in another trace
   }
 
   #causedBy(id: string, toolCallId: string | undefined): void {
@@ -239,10 +242,10 @@ class Fold {
       (toolCallId === undefined ? undefined : own(this.#open, toolCallId)?.context) ??
       this.#wake?.context ??
       this.#turn?.request;
-    if (context !== undefined) this.#open[id] = { context };
+    if (context !== undefined && !isBeginning(context)) this.#open[id] = { context }; // no span has a beginning
   }
 
-  /** A child goes on in its parent's trace, linked to the call or event that opened it. */
+  /** A child goes on in its parent's trace, linked to its call; that of an event has the link from its opening. */
   #spawned({ parent, spawnedBy }: Event<'ThreadOpened'>): void {
     if (this.#cause === null || parent === undefined || spawnedBy?.kind !== 'call') return;
     const key = { tenant: this.#commit.key.tenant, thread: parent.threadId };
@@ -254,6 +257,10 @@ class Fold {
     if (cause !== undefined) this.#links.push(cause.context);
   }
 }
+
+const distinct = (links: readonly SpanContext[]): readonly SpanContext[] => [
+  ...new Map(links.map((link) => [link.spanId, link])).values(),
+];
 
 const besideTurn: ReadonlySet<string> = new Set(['MessageQueued', 'MessageRefused', 'RequestRefused']);
 

@@ -4,7 +4,9 @@
 //   Y1. A row moves forward only: a projection of an older position changes nothing.
 //   Y2. Every filter has an index that ends in (createdAt, thread), the order of the list, newest first.
 //   Y3. Names and values of metadata are stored as values, `labels`, never as names of fields.
-//   Y4. A census counts by the index of statuses; the oldest waits are the first of their indexes.
+//   Y4. A census counts by the index of statuses; the oldest waits are the first of their indexes. The oldest calls are
+//       those of the `threadsForCallsMax` threads that have waited longest for a tool: beyond them a tool server whose
+//       calls are all younger has none.
 //   Y5. The oldest call at a tool server costs a read of the threads that have one open there: operators ask for it, no
 //       path does.
 import type {
@@ -19,7 +21,7 @@ import type {
   ThreadRow,
 } from '@dormouse/ports';
 import { decodeCursor, encodeCursor, invalidCursor, threadStatuses, threadWaitKinds } from '@dormouse/ports';
-import { type Model, type QueryFilter, Schema, type UpdateQuery } from 'mongoose';
+import { type Model, type PipelineStage, type QueryFilter, Schema, type UpdateQuery } from 'mongoose';
 import { everySchema, number, text, textOrNull } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
 import { inserted, type MongoServer, unordered } from '../mongo-server.ts';
@@ -182,13 +184,27 @@ async function censusOf(server: MongoServer, threads: Model<ThreadDocument>): Pr
     const since = first?.waits?.[kind];
     return since === undefined ? [] : [[kind, since] as const];
   });
+  const calls = server.read(() => threads.aggregate<ThreadCensus['calls'][number]>(oldestCalls).exec());
   const subscribed = server.read(() => threads.find({ subscriptions: { $exists: true } }).lean());
   return {
     threads: Object.fromEntries(await Promise.all(counts)) as ThreadCensus['threads'],
     oldest: Object.fromEntries((await Promise.all(firsts)).flat()),
     subscriptions: (await subscribed).reduce((sum, { subscriptions = 0 }) => sum + subscriptions, 0),
+    calls: await calls,
   };
 }
+
+const threadsForCallsMax = 10_000;
+/** (Y4) */
+const oldestCalls: PipelineStage[] = [
+  { $match: { 'waits.tool_call': { $exists: true } } },
+  { $sort: { 'waits.tool_call': 1 } },
+  { $limit: threadsForCallsMax },
+  { $project: { openCalls: 1 } },
+  { $unwind: '$openCalls' },
+  { $group: { _id: '$openCalls.toolServer', since: { $min: '$openCalls.since' } } },
+  { $project: { _id: 0, toolServer: '$_id', since: 1 } },
+];
 
 interface RowUpdate {
   readonly filter: QueryFilter<ThreadDocument>;

@@ -4,7 +4,8 @@
 //   Y1. A row moves forward only: a projection of an older position changes nothing.
 //   Y2. Every filter has an index that ends in (created_at, thread), the order of the list, newest first.
 //   Y3. A census reads no row of a thread but those with subscriptions: triggers count, indexes have the oldest waits.
-//       So does the table of open calls, which a trigger keeps equal to the column of the same name.
+//       So does the table of open calls, which a trigger keeps equal to the column of the same name: one step in its
+//       index for each tool server of a tenant.
 import {
   type ThreadCensus,
   type ThreadDirectory,
@@ -124,6 +125,8 @@ interface OpenCallRow {
 
 const selectOldestCall =
   'SELECT tool_call, since FROM open_calls WHERE tenant = ? AND tool_server = ? ORDER BY since, tool_call LIMIT 1';
+const selectNextServer =
+  'SELECT tenant, tool_server, since FROM open_calls WHERE (tenant, tool_server) > (?, ?) ORDER BY tenant, tool_server, since LIMIT 1';
 const selectCounts = 'SELECT status, threads FROM thread_counts';
 const selectSubscriptions =
   'SELECT ifnull(sum(subscriptions), 0) AS subscriptions FROM threads WHERE subscriptions > 0';
@@ -142,7 +145,25 @@ function censusOf(reader: Reader): ThreadCensus {
     return since === null ? [] : [[kind, since] as const];
   });
   const { subscriptions = 0 } = reader.one<{ readonly subscriptions: number }>(selectSubscriptions) ?? {};
-  return { threads, oldest: Object.fromEntries(oldest), subscriptions };
+  return { threads, oldest: Object.fromEntries(oldest), subscriptions, calls: oldestCalls(reader) };
+}
+
+interface NextServer {
+  readonly tenant: string;
+  readonly tool_server: string;
+  readonly since: number;
+}
+
+/** (Y3) */
+function oldestCalls(reader: Reader): ThreadCensus['calls'] {
+  const oldest = new Map<string, number>();
+  let next = reader.one<NextServer>(selectNextServer, '', '');
+  while (next !== null) {
+    const { tenant, tool_server: toolServer, since } = next;
+    oldest.set(toolServer, Math.min(since, oldest.get(toolServer) ?? since));
+    next = reader.one<NextServer>(selectNextServer, tenant, toolServer);
+  }
+  return [...oldest].map(([toolServer, since]) => ({ toolServer, since }));
 }
 
 function insertion(row: ThreadRow): readonly Statement[] {

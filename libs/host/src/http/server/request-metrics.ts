@@ -2,6 +2,8 @@
 //
 // Invariants:
 //   M1. A route is its method and template, never a path: a path has ids, and a callback's is a credential.
+//       HEAD counts as the GET that it is answered as: with a label of its own for each route the routes would not fit
+//       into the values of a label.
 //   M2. A stream of events is counted when it ends, and its duration is not recorded.
 import type { Histogram, Metrics } from '@dormouse/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -11,8 +13,7 @@ const unknownRoute = 'unknown';
 const streamed = 'text/event-stream';
 
 /** A route that takes what no other does; GET of `/*` is the console. */
-const isFallback = (method: string, url: string): boolean =>
-  url === '/v1/*' || (url === '/*' && method !== 'GET' && method !== 'HEAD');
+const isFallback = (method: string, url: string): boolean => url === '/v1/*' || (url === '/*' && method !== 'GET');
 
 export function countRequests(server: FastifyInstance, metrics: Metrics): void {
   const labels = new Map<string, Map<string, string>>();
@@ -20,7 +21,7 @@ export function countRequests(server: FastifyInstance, metrics: Metrics): void {
 
   /** (M1) */
   function labelOf(request: FastifyRequest): string {
-    const { method } = request;
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
     const route = routeOf(request);
     if (route === null || isFallback(method, route)) return unknownRoute;
     const ofRoute = labels.get(route) ?? new Map<string, string>();

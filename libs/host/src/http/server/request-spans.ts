@@ -6,7 +6,8 @@
 //       server's is a link: its callback begins a trace of its own.
 //   S3. The name has the path's template; a path itself, which may hold a token, is in no span.
 //   S4. A callback that publishes has the ids that the log gives to the request which brought its input.
-//   S5. The span of a request about a known thread names the thread, also where the request is refused.
+//   S5. The span of a request about a thread names it, also where the request is refused before the thread is looked
+//       up; what is no id of a thread is in no span.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type InputBus, parseTraceparent, type SpanContext, type ThreadKey, traceparentOf } from '@dormouse/ports';
 import { attribute, callbackContext, newSpanId, newTraceId, threadAttributes, type Tracing } from '@dormouse/runtime';
@@ -25,7 +26,7 @@ interface RequestTrace {
 }
 
 /** Once its caller has been admitted. */
-type KnownRequest = FastifyRequest & { readonly caller?: { readonly tenant: string } };
+export type KnownRequest = FastifyRequest & { readonly caller?: { readonly tenant: string } };
 
 const current = new AsyncLocalStorage<RequestTrace>();
 const traces = new WeakMap<FastifyRequest, RequestTrace>();
@@ -86,6 +87,7 @@ export function traceRequests(server: FastifyInstance, { tracer, wallNow }: Trac
 const changes: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const callbackRoute = '/callback/{token}';
 const threadRoute = '/v1/threads/{id}';
+const threadId = /^thr_[0-9A-Za-z]{26}$/;
 
 const headerOf = ({ headers }: FastifyRequest, name: string): string | null => {
   const value = headers[name];
@@ -93,10 +95,11 @@ const headerOf = ({ headers }: FastifyRequest, name: string): string | null => {
 };
 
 /** The thread that an operation is about, unless its caller or the thread is unknown. (S5) */
-function threadOf(request: KnownRequest, { statusCode }: FastifyReply): ThreadKey | null {
+export function threadOf(request: KnownRequest, { statusCode }: Pick<FastifyReply, 'statusCode'>): ThreadKey | null {
   const { caller } = request;
   if (caller === undefined || statusCode === 404 || !(routeOf(request) ?? '').startsWith(threadRoute)) return null;
-  return { tenant: caller.tenant, thread: (request.params as { readonly id: string }).id };
+  const { id } = request.params as { readonly id: string };
+  return threadId.test(id) ? { tenant: caller.tenant, thread: id } : null;
 }
 
 /** A bus whose publications belong to the request that is being handled, unless they name another context. */

@@ -20,6 +20,7 @@ import {
   type ModelRequest,
   type ThreadKey,
   type ToolDefinition,
+  traceFieldsOf,
 } from '@dormouse/ports';
 import type { CompletionFailure } from '@dormouse/thread';
 import type { Tracing } from '../../tracing/tracing.ts';
@@ -167,7 +168,8 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     const failedAt = clock.now();
     const since = run.retrying?.since ?? failedAt;
     run.retrying = { completionId, attempt, code, detail: reason, host, nextAt: failedAt + waitMs, failedAt, since };
-    deps.logger.warn('completion_retry', { ...key, completion: completionId, attempt, code, host, reason, waitMs });
+    const about = { completion: completionId, attempt, code, host, reason, waitMs };
+    deps.logger.warn('completion_retry', { ...key, ...about, ...traceFieldsOf(run.trace) });
     if (!run.isLeft) deps.feed.publish(key, { hint: 'retrying', retrying: run.retrying }); // (A5)
   }
 

@@ -17,7 +17,7 @@ import {
   type ThreadDirectory,
   type ThreadKey,
 } from '@dormouse/ports';
-import type { ReportToParent, SendToChild, SpawnChild, ThreadInput } from '@dormouse/thread';
+import type { ReportToParent, SendToChild, SpawnChild, ThreadInput, ThreadOpening } from '@dormouse/thread';
 import { childRow } from '../../log/child-row.ts';
 import type { Hold } from './held-deliveries.ts';
 
@@ -39,6 +39,8 @@ interface Sender {
   readonly key: ThreadKey;
   readonly at: number;
   readonly trace: string | null;
+  /** Of what caused a child, beside what it goes on in. */
+  readonly link?: string;
   settled(): void;
 }
 
@@ -63,7 +65,7 @@ export function createFamilyMail(deps: {
         return inputs.publish(from.key, effect.input, from.trace);
       case 'SpawnChild':
         await directory.insert(childRow(from, effect)); // (F3)
-        return inputs.publish({ tenant, thread: effect.childId }, effect.opening, from.trace);
+        return inputs.publish({ tenant, thread: effect.childId }, openingOf(from, effect), from.trace);
       case 'ReportToParent': {
         const { id, report, closed: last } = effect;
         const input: ThreadInput = { kind: 'ChildReport', id, childId: thread, report, closed: last };
@@ -121,6 +123,9 @@ export function createFamilyMail(deps: {
     close: () => closed.abort(),
   };
 }
+
+const openingOf = ({ link }: Sender, { opening }: SpawnChild): ThreadOpening =>
+  link === undefined ? opening : { ...opening, link };
 
 function receiverOf({ key }: Sender, effect: Letter): string {
   if (effect.do === 'HearBack') return key.thread;

@@ -25,7 +25,7 @@ import { inputIds, type InvokeTool, type isOwed, own, unreachable } from '@dormo
 import { type CompletionAnswer, CompletionRun } from '../completion/completion-run.ts';
 import type { CompletionOrder } from '../completion/completion-request.ts';
 import type { CompletionRunner, OrderSource } from '../completion/completion-runner.ts';
-import type { FamilyMail } from './family-mail.ts';
+import type { FamilyMail, MailEffect } from './family-mail.ts';
 import type { ListsQuestions } from './question-list.ts';
 import type { Hold } from './held-deliveries.ts';
 import type { Debt, ThreadState } from '../state/thread-state.ts';
@@ -121,7 +121,11 @@ async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<
         case 'ReportToParent':
         case 'SendToChild':
           deps.mail.send(
-            { key: debtor.key, at: debt.at, trace: traceOfMail(bill.state, debt), settled: () => debtor.settled() },
+            {
+              ...{ key: debtor.key, at: debt.at, trace: traceOfMail(bill.state, debt) },
+              ...linkOfMail(bill.state, effect),
+              settled: () => debtor.settled(),
+            },
             effect,
             bill.hold,
           );
@@ -187,6 +191,12 @@ async function published(deps: PaymentDeps, debtor: Debtor, hold: Hold, given: P
 /** What another thread does because of this one goes on beside it, in the turn's trace. */
 const traceOfMail = ({ trace: { turn } }: BilledState, debt: Debt): string | null =>
   turn === null ? debt.trace : traceparentOf(turn.request);
+
+/** Of a child: the call or the subscription that caused it, maybe of an earlier turn; nothing without tracing. */
+function linkOfMail({ trace }: BilledState, effect: MailEffect): { readonly link?: string } {
+  const cause = effect.do === 'SpawnChild' ? own(trace.open, effect.childId) : undefined;
+  return cause === undefined ? {} : { link: traceparentOf(cause.context) };
+}
 
 /** The context of the call's `execute_tool`, and that of its parent; nothing without tracing. */
 function traceOfCall({ trace }: BilledState, { toolCallId }: InvokeTool): Partial<Owed<InvokeTool>> {

@@ -150,11 +150,12 @@ function openIn(thread: Thread): Required<Pick<ThreadProjection, 'waits' | 'wait
   return { waits: open, waitingOn: waits.slice(0, waitingOnMax) };
 }
 
-/** The oldest call at each tool server; one that waits for an approval is not at a tool server. */
+/** The oldest call at each tool server; one that waits for a person is not with its tool server. */
 function oldestCalls({ calls }: Thread): readonly OpenCall[] {
   const oldest = new Map<string, OpenCall>();
-  for (const { toolServer, toolCallId, since, waiting } of calls) {
-    if (toolServer === null || waiting.for === 'approval') continue;
+  for (const { toolServer, toolCallId, since: requestedAt, resumedAt, waiting } of calls) {
+    if (toolServer === null || waiting.for !== 'result') continue;
+    const since = resumedAt ?? requestedAt;
     if (since < (oldest.get(toolServer)?.since ?? Infinity)) oldest.set(toolServer, { toolServer, toolCallId, since });
   }
   return [...oldest.values()];

@@ -70,6 +70,8 @@ export interface Conclusion {
   readonly outcome: DispatchOutcome;
   /** The failure to report to the model; null when there is nothing to report. */
   readonly failure: Failure | null;
+  /** Another delivery of the call had come to it before. */
+  readonly isOld?: true;
 }
 
 /** A call that this process delivers. */
@@ -113,7 +115,7 @@ export async function deliver(
     deps.ledger.look(delivery.key, delivery.call.effect.toolCallId),
   ]);
   const known = concluded(entry);
-  if (known !== null) return known;
+  if (known !== null) return { ...known, ...(known.outcome === 'cancelled' ? {} : { isOld: true }) };
   if (entry !== null && entry.nonce !== null) return waitForOther(deps, delivery);
   if ('code' in invocation) return conclude(deps, delivery, 'refused', invocation);
   if (delivery.isCrowded && attempts.length === 0)
@@ -235,10 +237,9 @@ async function waitForOther(deps: DeliveryDeps, delivery: Delivery): Promise<Con
   const passedMs = deps.clock.now() - (entry?.claimedAt ?? deps.clock.now());
   await pause(deps, delivery, fullMs - Math.max(0, passedMs)); // never longer, also when the clock has jumped back
   const why = 'whoever was sending it has not come back';
-  return (
-    concluded(await readLedger(deps, delivery)) ??
-    conclude(deps, delivery, 'unknown', unknownOutcome(delivery.call.effect.toolServer, why))
-  );
+  const known = concluded(await readLedger(deps, delivery));
+  if (known !== null) return { ...known, isOld: true };
+  return conclude(deps, delivery, 'unknown', unknownOutcome(delivery.call.effect.toolServer, why));
 }
 
 /** RAP transport, Delivery: any 2xx is the acknowledgement, a 4xx is final, redirects are not followed. R4, R6 */

@@ -15,6 +15,7 @@ import {
   type Logger,
   type SendOutcome,
   type SendRequest,
+  type Span,
   type ThreadKey,
   type ToolServer,
   type WorkTopics,
@@ -63,6 +64,8 @@ export interface Stage {
   readonly inputs: ThreadInput[];
   readonly lines: { readonly event: string; readonly fields: LogFields }[];
   readonly logger: Logger;
+  /** Of calls that are owed with an `agent`. */
+  readonly spans: readonly Span[];
   /** Set to make the next publications fail. */
   publishFails: Error | null;
   readonly inputBus: InputBus;
@@ -75,7 +78,7 @@ export interface Stage {
   /** Hands a debt to the work bus; resolves to a flag that turns true when it was paid. */
   owe(
     effect: WorkTopics['dispatches']['effect'],
-    fields?: { readonly trace?: string; readonly thread?: string },
+    fields?: { readonly trace?: string; readonly thread?: string; readonly agent?: string },
   ): Promise<{ paid: boolean }>;
 }
 
@@ -120,6 +123,8 @@ export function createStage(): Stage {
   const ports = world.ports('dispatcher');
   const inputs: ThreadInput[] = [];
   const lines: { event: string; fields: LogFields }[] = [];
+  const spans: Span[] = [];
+  const tracer = { isOn: true, isSampled: () => true, record: (span: Span) => void spans.push(span) };
   const say = (event: string, fields: LogFields = {}): void => void lines.push({ event, fields });
   let lives = 0;
   const tokens = createCallbackTokens({
@@ -133,6 +138,7 @@ export function createStage(): Stage {
     tokens,
     inputs,
     lines,
+    spans,
     logger: { info: say, warn: say, error: say },
     publishFails: null,
     inputBus: {
@@ -189,6 +195,7 @@ export function createStage(): Stage {
         clock,
         entropy: createSeededEntropy(1, `life${(lives += 1)}`),
         logger: stage.logger,
+        tracing: { tracer, wallNow: () => clock.now(), turnMsMax: 1 },
         settings: settings ?? {},
       });
       await service.start();
@@ -196,9 +203,14 @@ export function createStage(): Stage {
     },
     async owe(
       effect,
-      { trace = null, thread = key.thread }: { readonly trace?: string | null; readonly thread?: string } = {},
+      {
+        trace = null,
+        thread = key.thread,
+        agent,
+      }: { readonly trace?: string | null; readonly thread?: string; readonly agent?: string } = {},
     ) {
-      const receipt = await ports.work.publish('dispatches', { tenant: key.tenant, thread, effect, at: 1_000, trace });
+      const owed = { tenant: key.tenant, thread, effect, at: 1_000, trace, ...(agent === undefined ? {} : { agent }) };
+      const receipt = await ports.work.publish('dispatches', owed);
       const debt = { paid: false };
       void receipt.handled?.then(() => (debt.paid = true));
       await clock.advance(0);
