@@ -86,11 +86,18 @@ describe('tools add', () => {
       expect(run, url).toMatchObject({
         code: 1,
         stdout: '',
-        stderr: expect.stringMatching(/may not call .*OUTBOUND_FORBIDDEN/),
+        stderr: expect.stringMatching(
+          /\/base_url could never be called, OUTBOUND_FORBIDDEN: .*DORMOUSE_OUTBOUND_ALLOW/,
+        ),
       });
       expect(await exists('never')).toBe(false);
     }
     expect((await cli('tools', 'add', 'never', 'ftp://127.0.0.1/')).code).not.toBe(0);
+    await secret('elsewhere', 'a value', 'https://other.example');
+    expect(await cli('tools', 'add', 'never', 'http://127.0.0.1:8080', '--bearer', 'elsewhere')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/\/auth\/secret could never be sent: the secret is for https:\/\/other\.example/),
+    });
     expect(await exists('never')).toBe(false);
   });
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, openThread, say, scriptedAgent, untilStatus } from '../e2e/conversation.ts';
 import { type DrivenToolServer, driveToolServer, toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
+import { freePort } from '../services/free-ports.ts';
 import { withServices } from '../services/needed-services.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
 
@@ -37,7 +38,8 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
 
   describe('the health of a tool server in a cluster', () => {
     it('is unknown before the first call', async () => {
-      const never = await at.request('POST', '/v1/tool-servers', { name: 'never', base_url: 'http://127.0.0.1:9' });
+      const base_url = `http://127.0.0.1:${await freePort()}`;
+      const never = await at.request('POST', '/v1/tool-servers', { name: 'never', base_url });
       expect(never.status).toBe(201);
       const none = { p50: null, p99: null };
       expect(await health('never')).toMatchObject({

@@ -126,6 +126,7 @@ export async function recordToolServer(at: System, options: ServerOptions = {}):
   recording.publish(recording.manifest(options.tools ?? ['watch', 'work'].map((one) => tool(one))));
   const registered = await at.request('POST', '/v1/tool-servers', { name, base_url: base, ...options.registration });
   if (registered.status !== 201) throw new Error(`tool server: ${registered.status} ${registered.text}`);
+  requests.length = 0; // a registration looks at the manifest
   return recording;
 }
 

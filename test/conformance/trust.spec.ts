@@ -121,9 +121,15 @@ describe('authentication', () => {
 
   it('R42 whose secret is not meant for the origin of the server sends nothing', async () => {
     const server = await stage.toolServer();
-    await stage.at.request('PUT', '/v1/secrets/foreign', { value: 'for-others', origins: ['https://other.example'] });
+    const put = (origins: readonly string[]) =>
+      stage.at.request('PUT', '/v1/secrets/foreign', { value: 'for-others', origins });
     const auth = { type: 'bearer', secret: 'foreign' };
-    await stage.at.request('PATCH', `/v1/tool-servers/${server.name}`, { auth });
+    const patch = () => stage.at.request('PATCH', `/v1/tool-servers/${server.name}`, { auth });
+    await put(['https://other.example']);
+    expect(await patch()).toMatchObject({ status: 422, json: { errors: [{ pointer: '/auth/secret' }] } });
+    await put([server.url]);
+    expect((await patch()).status).toBe(200);
+    await put(['https://other.example']);
     const thread = await stage.thread(once, [server]);
     await say(stage.at, thread, 'go');
     expect(server.requests.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);

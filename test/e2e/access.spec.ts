@@ -1,6 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../services/free-ports.ts';
 import { openThread, type System } from './conversation.ts';
+import type { Json } from './standalone-process.ts';
 import { endSystems, startSystem } from './system.ts';
 
 let at: System;
@@ -62,7 +64,11 @@ describe('access', () => {
     const listed = (await at.request('GET', '/v1/api-keys')).text;
     expect(listed).toContain(made.id);
     expect(listed).not.toContain(made.key);
+    const lastUse = async (): Promise<string | null | undefined> =>
+      (await at.request('GET', '/v1/api-keys')).json.data.find(({ id }: Json) => id === made.id)?.last_used_at;
+    expect(await lastUse()).toBeNull();
     expect((await at.request('GET', '/v1/agents', undefined, { key: made.key })).status).toBe(200);
+    await expect.poll(lastUse).toMatch(/^\d{4}-/);
     expect((await at.request('DELETE', `/v1/api-keys/${made.id}`)).status).toBe(204);
     expect((await at.request('GET', '/v1/agents', undefined, { key: made.key })).status).toBe(401);
     expect((await at.request('DELETE', `/v1/api-keys/${made.id}`)).status).toBe(404);
@@ -125,7 +131,7 @@ describe('access', () => {
     const report = (await at.request('POST', '/v1/tool-servers/example-tools/probe')).json;
     expect(report).toMatchObject({ ok: true, problems: [], toolset: { name: 'example-tools' } });
     expect(report.sha256).toMatch(/^[0-9a-f]{64}$/);
-    await at.request('POST', '/v1/tool-servers', { name: 'gone', base_url: 'http://127.0.0.1:9' });
+    await at.request('POST', '/v1/tool-servers', { name: 'gone', base_url: `http://127.0.0.1:${await freePort()}` });
     expect((await at.request('POST', '/v1/tool-servers/gone/probe')).json).toMatchObject({ ok: false, toolset: null });
   });
 });

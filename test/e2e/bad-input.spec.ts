@@ -125,6 +125,22 @@ const rows: readonly Row[] = [
     code: 'INVALID_BODY',
     pointer: '/base_url',
   },
+  ...[
+    { what: 'an address that may never be called', body: { base_url: 'http://169.254.169.254' }, pointer: '/base_url' },
+    { what: 'a port that is never called', body: { base_url: 'http://127.0.0.1:22' }, pointer: '/base_url' },
+    {
+      what: 'an endpoint that may never be called',
+      body: { base_url: 'http://127.0.0.1:1024', endpoint_override: 'http://10.0.0.1/' },
+      pointer: '/endpoint_override',
+    },
+  ].map(({ what, body, pointer }) => ({
+    what: `a tool server at ${what}`,
+    path: '/v1/tool-servers',
+    body: { name: 'x', ...body },
+    status: 422,
+    code: 'INVALID_BODY',
+    pointer,
+  })),
   {
     what: 'an unknown agent',
     path: '/v1/threads',

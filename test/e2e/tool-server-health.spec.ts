@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectionFlags, runCli } from '../cli/cli-process.ts';
 import { readScrape, valueOf } from '../metrics/prometheus-text.ts';
+import { freePort } from '../services/free-ports.ts';
 import { openThread, say, scriptedAgent, untilStatus } from './conversation.ts';
 import { driveToolServer, toolCall } from './driven-tool-server.ts';
 import { cleanUp, type Json, type Standalone, startStandalone } from './standalone-process.ts';
@@ -36,7 +37,7 @@ async function calling(toolServer: string, calls = 1): Promise<string> {
 
 describe('the health of a tool server', () => {
   it('is unknown, with nulls, before the first call; lists do not have it; another name is 404', async () => {
-    const body = { name: 'never-called', base_url: 'http://127.0.0.1:9' };
+    const body = { name: 'never-called', base_url: `http://127.0.0.1:${await freePort()}` };
     const created = await at.request('POST', '/v1/tool-servers', body);
     expect(created.json).not.toHaveProperty('health');
     expect(await health('never-called')).toEqual(unknown);

@@ -13,10 +13,12 @@ let called: Json[] = [];
 /** How the server answers a call: a status, and what it posts to the callback URL. */
 let behaviour: (call: Json) => { readonly status: number; readonly callbacks?: readonly Json[] };
 const posted: number[] = [];
+/** Where its manifest says that calls go; null for itself. */
+let endpoint: string | null = null;
 
-const manifest = (endpoint: string): Json => ({
+const manifest = (callUrl: string): Json => ({
   name: 'odd',
-  endpoint,
+  endpoint: callUrl,
   tools: [
     {
       name: 'count',
@@ -32,7 +34,7 @@ beforeAll(async () => {
       if (request.url === '/.well-known/rap-toolset') {
         const { port } = tools.address() as AddressInfo;
         response.setHeader('content-type', 'application/json');
-        return void response.end(JSON.stringify(manifest(`http://127.0.0.1:${port}/call`)));
+        return void response.end(JSON.stringify(manifest(endpoint ?? `http://127.0.0.1:${port}/call`)));
       }
       const call: Json = await json(request);
       called.push({ ...call, headers: request.headers });
@@ -117,8 +119,9 @@ describe('a tool that is tried', () => {
     behaviour = () => ({ status: 404 });
     const refused = (await tryTool('odd', 'count', { to: 1 })).json;
     expect(refused).toMatchObject({ outcome: 'error', content: [{ text: expect.stringContaining('404') }] });
-    await at.request('POST', '/v1/tool-servers', { name: 'inside', base_url: 'http://169.254.169.254' });
-    const forbidden = (await tryTool('inside', 'count', { to: 1 })).json;
+    endpoint = 'http://169.254.169.254/call';
+    const forbidden = (await tryTool('odd', 'count', { to: 1 })).json;
+    endpoint = null;
     expect(forbidden).toMatchObject({
       outcome: 'error',
       content: [{ text: expect.stringContaining('OUTBOUND_FORBIDDEN') }],

@@ -411,6 +411,20 @@ describe('a manifest', () => {
   });
 });
 
+describe('a verdict', () => {
+  it('is given without a request: forbidden addresses and forms, not servers that are down or names of later', async () => {
+    const server = await serve((_request, response) => response.end());
+    const judged = async (url: string): Promise<boolean> => (await transport.judge(url)).ok;
+    expect(await judged(`${server.url}/invoke`)).toBe(true);
+    expect(await judged('http://127.0.0.1:7')).toBe(false); // a port that is never called
+    expect(await judged('ftp://127.0.0.1/')).toBe(false);
+    expect(await judged('http://10.1.2.3:8080')).toBe(false);
+    expect(await judged('http://[::ffff:169.254.169.254]/')).toBe(false);
+    expect(await judged('https://no-such-name.invalid')).toBe(true);
+    expect(server.received).toEqual([]);
+  });
+});
+
 describe('the guarded fetch', () => {
   it('sends, streams and aborts like any fetch', async () => {
     const guarded = createGuardedFetch({ outboundAllow });

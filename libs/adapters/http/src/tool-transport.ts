@@ -48,11 +48,12 @@ const userAgent = 'dormouse';
 
 export function createToolTransport(options: ToolTransportOptions): ToolTransport & { close(): Promise<void> } {
   const { secrets, secretTtlMs = 5_000 } = options;
+  const guard = createOutboundGuard({
+    rules: options.outboundAllow,
+    ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
+  });
   const pools = createOriginPools({
-    guard: createOutboundGuard({
-      rules: options.outboundAllow,
-      ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
-    }),
+    guard,
     connectionsMax: options.connectionsPerOriginMax ?? 128,
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
     responseBytesMax: -1,
@@ -167,6 +168,13 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
           detail: outcome.detail,
         };
       return decode(outcome.status, outcome.headers['content-encoding'], outcome.body);
+    },
+
+    async judge(text) {
+      const target = targetOf(text);
+      if (typeof target === 'string') return { ok: false, detail: target };
+      const verdict = await guard.check(target.url);
+      return verdict.ok || verdict.code === 'NAME_NOT_RESOLVED' ? { ok: true } : { ok: false, detail: verdict.detail };
     },
 
     close: () => pools.close(),

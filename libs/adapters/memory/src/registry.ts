@@ -136,6 +136,11 @@ export function createApiKeys({ apiKeys }: RegistryStore, passage: Passage): Api
     bySha256: (keySha256) => passage.read('apiKeys.bySha256', '', () => apiKeys.get(keySha256) ?? null),
     list: (tenant) =>
       passage.read('apiKeys.list', tenant, () => [...apiKeys.values()].filter((key) => key.tenant === tenant)),
+    used: (keySha256, at) =>
+      passage.write('apiKeys.used', '', () => {
+        const key = apiKeys.get(keySha256);
+        if (key !== undefined && (key.lastUsedAt ?? 0) < at) apiKeys.set(keySha256, { ...key, lastUsedAt: at });
+      }),
     remove: (tenant, id) =>
       passage.write('apiKeys.remove', id, () => {
         const found = [...apiKeys.values()].find((key) => key.tenant === tenant && key.id === id);

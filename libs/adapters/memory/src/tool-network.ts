@@ -14,7 +14,7 @@ export type ToolNetwork = Map<string, ToolPeer>;
 const detail = 'nobody listens there';
 const refused: SendOutcome = { sent: false, reached: false, code: 'ECONNREFUSED', detail };
 
-/** Only sending passes the gate: what happens afterwards is up to the peer. */
+/** Only sending passes the gate: what happens afterwards is up to the peer. Every URL may be called. */
 export function createToolTransport(network: ToolNetwork, passage: Passage): ToolTransport {
   return {
     post: async (request) =>
@@ -28,6 +28,7 @@ export function createToolTransport(network: ToolNetwork, passage: Passage): Too
       if (peer === undefined) return { ok: false, code: 'TOOLSET_UNREACHABLE', detail };
       return (await passage.read('transport.get', request.url, () => ({ answer: peer.get(request) }))).answer;
     },
+    judge: () => Promise.resolve({ ok: true }),
   };
 }
 

@@ -995,7 +995,7 @@ export interface paths {
         put?: never;
         /**
          * Register a tool server
-         * @description Its manifest is fetched when a thread needs it, not now: `probe` says whether it can be. The same registration again answers 200.
+         * @description What no call could ever use is refused: an address that may not be called, a secret that is unknown or may not be sent to the origin of the base URL. A server that does not answer now, or whose manifest is not good now, is registered, and `warnings` say so; a thread fetches the manifest anew. The credential is tried by `probe`. The same registration again answers 200.
          *
          *     Needs a key with the scope `tenant:admin`.
          */
@@ -1393,6 +1393,8 @@ export interface components {
             expires_at: string | null;
             /** @description Its id: opaque, and sorted by time. */
             id: string;
+            /** @description When it was used last, to a minute; null before that. */
+            last_used_at: string | null;
             /** @description Its name. */
             name: string;
             /** @description What the key may do. */
@@ -2719,6 +2721,49 @@ export interface components {
             trace_id?: string | null;
             /** @description A page of this server: `/errors/{CODE}`. */
             type: string;
+        };
+        /** @description What could never be called is refused; a server that cannot be used now is registered with `warnings`. */
+        RegisteredToolServer: {
+            /** @description How requests to the tool server are authorised; null for not at all. */
+            auth: ({
+                /** @description Which of these it is. */
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            /** @description Base URL; null for the provider’s own. */
+            base_url: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description URL that calls are sent to, instead of the one in the manifest. */
+            endpoint_override: string | null;
+            /** @description Whether the tool server is told the thread’s `user_id`. */
+            forward_user_id: boolean;
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Whether calls are withheld. */
+            paused: boolean;
+            /** @description Hash of the only manifest that is accepted, as RFC 8785 canonical JSON; null for any. */
+            pinned_sha256: string | null;
+            /**
+             * @description Whether requests carry the trace: `same`, a `fresh` one, or `none`.
+             * @enum {string}
+             */
+            propagate_trace: "same" | "fresh" | "none";
+            /** @description Whether the tool server’s own word that a tool is harmless counts. */
+            trust_annotations: boolean;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at: string;
+            /** @description Why it cannot be used now; none when its manifest is good. */
+            warnings: string[];
         };
         /** @description It was taken; what came of it is an event with this id in `cause`, if need be a refusal. */
         RequestAccepted: {
@@ -7746,7 +7791,6 @@ export interface operations {
             /** @description It exists already. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -7754,13 +7798,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ToolServer"];
+                    "application/json": components["schemas"]["RegisteredToolServer"];
                 };
             };
             /** @description It was made. */
             201: {
                 headers: {
-                    ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -7784,10 +7827,11 @@ export interface operations {
                      *       "trust_annotations": false,
                      *       "pinned_sha256": null,
                      *       "propagate_trace": "same",
-                     *       "paused": false
+                     *       "paused": false,
+                     *       "warnings": []
                      *     }
                      */
-                    "application/json": components["schemas"]["ToolServer"];
+                    "application/json": components["schemas"]["RegisteredToolServer"];
                 };
             };
             400: components["responses"]["INVALID_JSON"];

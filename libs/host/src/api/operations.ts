@@ -35,6 +35,7 @@ export const apiKey = z
     scopes: z.array(z.string()),
     created_at: time,
     expires_at: nullableTime,
+    last_used_at: nullableTime,
   })
   .meta({ id: 'ApiKeySummary' });
 

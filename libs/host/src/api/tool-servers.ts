@@ -56,6 +56,11 @@ export const toolServer = z
   })
   .meta({ id: 'ToolServer' });
 
+export const registeredToolServer = toolServer.extend({ warnings: z.array(z.string()) }).meta({
+  id: 'RegisteredToolServer',
+  description: 'What could never be called is refused; a server that cannot be used now is registered with `warnings`.',
+});
+
 const milliseconds = z.number().nonnegative().nullable();
 const percentiles = z.object({ p50: milliseconds, p99: milliseconds });
 const count = z.int().nonnegative();
@@ -125,7 +130,7 @@ export const toolServerOperations = {
     summary: 'Register a tool server',
     access: admin,
     body: newToolServer,
-    answers: { 201: toolServer, 200: toolServer },
+    answers: { 201: registeredToolServer, 200: registeredToolServer },
     problems: ['ALREADY_EXISTS'],
   }),
   list: operation({

@@ -282,6 +282,22 @@ export function apiKeysContract(name: string, make: () => Promise<UnderTest<ApiK
       expect(await apiKeys.bySha256('')).toBeNull();
     });
 
+    it('a use is noted, never an earlier one, and nothing of a key that is gone', async () => {
+      const apiKeys = await opened.get();
+      const tenant = freshTenant();
+      const key: ApiKey = {
+        ...{ id: `key_${tenant}`, tenant, name: 'laptop', keySha256: freshTenant(), scopes: ['read'] },
+        ...{ createdAt: 1, expiresAt: null },
+      };
+      await apiKeys.insert(key);
+      for (const at of [5, 9, 7]) await apiKeys.used(key.keySha256, at);
+      await expect.poll(() => apiKeys.bySha256(key.keySha256)).toEqual({ ...key, lastUsedAt: 9 });
+      expect(await apiKeys.list(tenant)).toEqual([{ ...key, lastUsedAt: 9 }]);
+      await apiKeys.remove(tenant, key.id);
+      await apiKeys.used(key.keySha256, 11);
+      expect(await apiKeys.bySha256(key.keySha256)).toBeNull();
+    });
+
     it('what was derived from a key is found whole, and removed by exactly one of many', async () => {
       const apiKeys = await opened.get();
       const tenant = freshTenant();

@@ -10,6 +10,8 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   readonly createdAt: number;
   readonly expiresAt: number | null;
+  /** Milliseconds since the epoch. Absent: it was not used, or not since uses are noted. */
+  readonly lastUsedAt?: number;
   /** Absent for a key. */
   readonly derived?: DerivedKey;
 }
@@ -26,6 +28,8 @@ export interface ApiKeys {
   bySha256(keySha256: string): Promise<ApiKey | null>;
   /** All of a tenant, oldest first: there are few. */
   list(tenant: string): Promise<readonly ApiKey[]>;
+  /** Notes a use, unless a later one is known. Lazy: it may be lost in a crash. Nothing for a key that is not there. */
+  used(keySha256: string, at: number): Promise<void>;
   /** True for exactly one of several callers; false when there is none. */
   remove(tenant: string, id: string): Promise<boolean>;
 }

@@ -16,6 +16,8 @@ export type FetchOutcome =
       readonly detail: string;
     };
 
+export type UrlVerdict = { readonly ok: true } | { readonly ok: false; readonly detail: string };
+
 export interface SendRequest {
   readonly server: ToolServer;
   readonly url: string;
@@ -37,4 +39,9 @@ export interface ToolTransport {
     readonly timeoutMs: number;
     readonly bytesMax: number;
   }): Promise<FetchOutcome>;
+  /**
+   * Whether a request to this URL may leave at all; sends none. A name that cannot be resolved now may be resolved
+   * later and is no refusal. The detail names no address that a name resolved to.
+   */
+  judge(url: string): Promise<UrlVerdict>;
 }

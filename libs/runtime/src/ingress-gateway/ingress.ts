@@ -101,7 +101,7 @@ export function createIngress(given: IngressPorts): Ingress {
     once: onceByKey(ports),
     agents: createAgentApi(ports),
     secrets: createSecretApi(ports),
-    toolServers: createToolServerApi(ports),
+    toolServers: createToolServerApi(ports, probe),
     probe,
     tryTool: createTrials(ports, probe),
     threads,

@@ -7,7 +7,7 @@ type AttemptClass = (typeof attemptClasses)[number];
 
 export function measuredTransport(transport: ToolTransport, { metrics, now }: Measuring): ToolTransport {
   return {
-    get: (request) => transport.get(request),
+    ...transport,
     post: async (request) => {
       const from = now();
       const outcome = await transport.post(request);

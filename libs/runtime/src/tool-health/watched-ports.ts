@@ -12,7 +12,7 @@ import type { ToolWatch } from './tool-watch.ts';
 /** `now`: milliseconds of a clock that never jumps; its beginning means nothing. */
 export function watchedTransport(transport: ToolTransport, watch: ToolWatch, now: () => number): ToolTransport {
   return {
-    get: (request) => transport.get(request),
+    ...transport,
     post: async (request) => {
       const from = now();
       const outcome = await transport.post(request);

@@ -18,6 +18,7 @@ async function posted(change: Partial<ToolServer>, traceparent: string | null, o
       return Promise.resolve(outcome);
     },
     get: () => Promise.reject(new Error('not asked')),
+    judge: () => Promise.reject(new Error('not asked')),
   };
   const tracer = { isOn: true, isSampled: () => true, record: (span: Span) => void spans.push(span) };
   await tracedTransport(transport, { tracer, wallNow: () => 5, turnMsMax: 1 }).post({

@@ -55,7 +55,7 @@ export function tracedTransport(transport: ToolTransport, { tracer, wallNow }: T
     return outcome;
   }
 
-  return { post, get: (request) => transport.get(request) };
+  return { ...transport, post };
 }
 
 /** (T1) */

@@ -30,6 +30,11 @@ interface Stored {
   readonly document: string;
 }
 
+interface StoredKey extends Stored {
+  /** Beside the document, so that it is noted without reading that. */
+  readonly lastUsedAt?: number;
+}
+
 const schemaOf = (collection: string): Schema<Stored> =>
   new Schema<Stored>(
     { _id: text, tenant: text, name: text, alias: text, version: number, document: text },
@@ -43,7 +48,10 @@ const toolServerSchema = schemaOf('tool_servers')
   .index({ tenant: 1, name: 1 }, { name: 'by_name' })
   .index({ tenant: 1, alias: 1 }, { name: 'alias_once', unique: true });
 const secretSchema = schemaOf('secrets').index({ tenant: 1, name: 1 }, { name: 'by_name' });
-const apiKeySchema = schemaOf('api_keys').index({ alias: 1 }, { name: 'alias_once', unique: true });
+const apiKeySchema = new Schema<StoredKey>(
+  { _id: text, tenant: text, name: text, alias: text, version: number, document: text, lastUsedAt: Number },
+  { ...everySchema, collection: 'api_keys' },
+).index({ alias: 1 }, { name: 'alias_once', unique: true });
 
 type ToolsetDocument = Pick<StoredToolset, 'manifest'> & { readonly _id: string };
 const toolsetSchema = new Schema<ToolsetDocument>(
@@ -180,7 +188,7 @@ export function createSecrets(server: MongoServer): Secrets {
 }
 
 export function createApiKeys(server: MongoServer): ApiKeys {
-  const keys = server.connection.model<Stored>('ApiKey', apiKeySchema);
+  const keys = server.connection.model<StoredKey>('ApiKey', apiKeySchema);
   return {
     insert: async (key) => {
       const { tenant, name, id } = key;
@@ -189,15 +197,23 @@ export function createApiKeys(server: MongoServer): ApiKeys {
     },
     bySha256: async (keySha256) => {
       const found = await server.read(() => keys.findOne({ _id: keySha256 }).lean());
-      return found && parsed<ApiKey>(found);
+      return found && keyOf(found);
     },
     list: async (tenant) => {
       const found = await server.read(() => keys.find({ tenant }).sort({ alias: 1 }).lean());
-      return found.map((key) => parsed<ApiKey>(key));
+      return found.map(keyOf);
+    },
+    used: async (keySha256, at) => {
+      await server.write(() => keys.updateOne({ _id: keySha256 }, { $max: { lastUsedAt: at } }));
     },
     remove: async (tenant, id) => (await server.write(() => keys.deleteOne({ tenant, alias: id }))).deletedCount === 1,
   };
 }
+
+const keyOf = (stored: StoredKey): ApiKey => ({
+  ...parsed<ApiKey>(stored),
+  ...(stored.lastUsedAt === undefined ? {} : { lastUsedAt: stored.lastUsedAt }),
+});
 
 /** Replaces or inserts. */
 async function put<Document extends { readonly _id: string }>(

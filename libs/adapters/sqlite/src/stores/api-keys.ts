@@ -7,6 +7,9 @@ import type { GroupWriter } from '../writer/group-writer.ts';
 const insert = 'INSERT INTO api_keys (key_sha256, id, tenant, document) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
 const select = 'SELECT document FROM api_keys WHERE key_sha256 = ?';
 const selectAll = 'SELECT document FROM api_keys WHERE tenant = ? ORDER BY id';
+const noteUse =
+  "UPDATE api_keys SET document = json_set(document, '$.lastUsedAt', ?1) " +
+  "WHERE key_sha256 = ?2 AND ifnull(document ->> '$.lastUsedAt', 0) < ?1";
 const remove = 'DELETE FROM api_keys WHERE tenant = ? AND id = ?';
 
 export function createApiKeys(writer: GroupWriter, reader: Reader): ApiKeys {
@@ -17,6 +20,9 @@ export function createApiKeys(writer: GroupWriter, reader: Reader): ApiKeys {
     bySha256: async (keySha256) => documentOf<ApiKey>(reader.one(select, keySha256)),
     list: async (tenant) =>
       reader.all<{ document: string }>(selectAll, tenant).map(({ document }) => JSON.parse(document) as ApiKey),
+    used: async (keySha256, at) => {
+      await writer.rows('lazy', noteUse, [[at, keySha256]]);
+    },
     remove: async (tenant, id) => (await writer.rows('prompt', remove, [[tenant, id]])) === 1,
   };
 }

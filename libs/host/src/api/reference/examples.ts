@@ -100,7 +100,7 @@ export const examples: Readonly<Record<string, Example>> = {
       base_url: 'https://tools.example.com',
       auth: { type: 'bearer', secret: 'tools_key' },
     },
-    answers: { 201: toolServer },
+    answers: { 201: { ...toolServer, warnings: [] } },
   },
   patchToolServer: {
     body: { forward_user_id: true },

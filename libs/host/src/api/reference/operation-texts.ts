@@ -6,7 +6,7 @@ export const operationTexts: Readonly<Record<string, string>> = {
   getAgentVersion: 'A thread keeps the version that it was opened with, also after newer ones were made.',
   putSecret: 'Another value under the same name replaces it; calls use the new one within a second.',
   createToolServer:
-    'Its manifest is fetched when a thread needs it, not now: `probe` says whether it can be. The same registration again answers 200.',
+    'What no call could ever use is refused: an address that may not be called, a secret that is unknown or may not be sent to the origin of the base URL. A server that does not answer now, or whose manifest is not good now, is registered, and `warnings` say so; a thread fetches the manifest anew. The credential is tried by `probe`. The same registration again answers 200.',
   probeToolServer: 'Answers also when the tool server does not: `ok` is false then, and `problems` say why.',
   openThread:
     'A first message may come along. With `external_id` and `if_exists: "return"` the same thread is answered every time, with 200 when it exists.',

@@ -21,8 +21,8 @@ export class ToolServerController {
 
   @Operate(toolServerOperations.create)
   async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
-    const { server, created } = unwrap(await this.ingress.toolServers.create(tenant, apiCodec.toCode(body)));
-    return serverReply(created ? 201 : 200, server);
+    const { server, created, warnings } = unwrap(await this.ingress.toolServers.create(tenant, apiCodec.toCode(body)));
+    return tagged(reply(created ? 201 : 200, { ...shown(server), warnings }), etagOfServer(server));
   }
 
   @Operate(toolServerOperations.list)
@@ -86,12 +86,11 @@ export class ToolServerController {
 
   private async change(tenant: string, name: string, patch: ToolServerPatch, match?: string): Promise<Reply> {
     const holds = ifMatch(match, etagOfServer);
-    return serverReply(200, unwrap(await this.ingress.toolServers.patch(tenant, name, patch, holds)));
+    return changedReply(unwrap(await this.ingress.toolServers.patch(tenant, name, patch, holds)));
   }
 }
 
-const serverReply = (status: number, server: ToolServer): Reply =>
-  tagged(reply(status, shown(server)), etagOfServer(server));
+const changedReply = (server: ToolServer): Reply => tagged(reply(200, shown(server)), etagOfServer(server));
 
 function shown({ tenant: _, ...server }: ToolServer): object {
   return { propagateTrace: 'same', ...server };

@@ -5,6 +5,8 @@
 //   A2. Cached keys expire after `rememberedMs`, so that a revoked key stops working everywhere soon.
 //       "No such key" is never remembered, and a store that fails is a fault, not a "no". R54
 //   A3. What was derived from a key (sessions.ts) is no key: it authenticates no request, and no list has it.
+//   A4. A use is noted beside the request, at most once in `notedMs` per key and process; the use of a session is one
+//       of its key. A note that is lost costs nothing but the note.
 import { createSharedReads } from '@dormouse/collections';
 import { hash } from 'node:crypto';
 import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope } from '@dormouse/ports';
@@ -15,6 +17,7 @@ import { cutPage } from '../read/whole-list.ts';
 
 const rememberedMs = 10_000;
 const rememberedMax = 10_000;
+const notedMs = 60_000;
 
 export const allScopes: readonly Scope[] = ['read', 'threads:write', 'approvals:write', 'tenant:admin'];
 
@@ -24,6 +27,11 @@ export interface NewApiKey {
   readonly expiresAt: number | null;
 }
 
+export interface ShownKey extends Pick<ApiKey, 'id' | 'name' | 'scopes' | 'createdAt' | 'expiresAt'> {
+  /** To `notedMs`; null for a key that was not used. (A4) */
+  readonly lastUsedAt: number | null;
+}
+
 export interface KeyApi {
   /** The key's record, or null when there is none or it has expired. */
   authenticate(key: string): Promise<ApiKey | null>;
@@ -31,7 +39,7 @@ export interface KeyApi {
   inForce(keySha256: string): Promise<ApiKey | null>;
   /** Makes a key; its text is in the answer and nowhere else. */
   create(tenant: string, wanted: NewApiKey): Promise<{ readonly id: string; readonly key: string }>;
-  list(tenant: string, page: PageRequest): Promise<ListPage<Omit<ApiKey, 'keySha256' | 'tenant' | 'derived'>>>;
+  list(tenant: string, page: PageRequest): Promise<ListPage<ShownKey>>;
   /** The key stops working here at once, and everywhere within `rememberedMs`. */
   revoke(tenant: string, id: string): Promise<Answered<null>>;
   /** Makes sure that this very key exists (the development key, the bootstrap key). */
@@ -59,7 +67,10 @@ export function createKeyApi(deps: {
     const known = remembered.get(keySha256);
     if (known !== undefined && known.until > now) return notExpired(known.record, now);
     const record = notExpired(await shared(keySha256, () => apiKeys.bySha256(keySha256)), now);
-    if (record !== null) remember(keySha256, record, now + rememberedMs);
+    if (record === null) return null;
+    remember(keySha256, record, now + rememberedMs);
+    if (record.derived === undefined && now - (record.lastUsedAt ?? 0) >= notedMs)
+      apiKeys.used(keySha256, now).catch(() => {}); // (A4) the request does not depend on it, and the next use is noted
     return record;
   }
 
@@ -76,12 +87,8 @@ export function createKeyApi(deps: {
     async list(tenant, page) {
       const keys = await apiKeys.list(tenant);
       const own = keys.filter(({ derived }) => derived === undefined); // (A3)
-      const shown = own.map(({ id, name, scopes, createdAt, expiresAt }) => ({
-        id,
-        name,
-        scopes,
-        createdAt,
-        expiresAt,
+      const shown = own.map(({ id, name, scopes, createdAt, expiresAt, lastUsedAt = null }) => ({
+        ...{ id, name, scopes, createdAt, expiresAt, lastUsedAt },
       }));
       return cutPage(shown, page, ({ createdAt, id }) => [createdAt, id]);
     },

@@ -37,6 +37,42 @@ async function use({ tenant, id, name }: ToolServer): Promise<void> {
   await at.ports.directory.project([{ ...key, status: 'waiting', title: null, updatedAt: 9, position: 9, waits }]);
 }
 
+const secret = (name: string, origin: string) =>
+  at.ports.secrets.put({ tenant: 'acme', name, origins: [origin], sealed: 's', createdAt: 1 });
+const guarded = { ...content, baseUrl: 'https://tools.example/base', auth: { type: 'bearer', secret: 'key' } } as const;
+const pointers = async (given: Parameters<typeof at.ingress.toolServers.create>[1]): Promise<unknown> => {
+  const answer = await at.ingress.toolServers.create('acme', given);
+  return answer.ok ? null : answer.refusal.errors?.map(({ pointer }) => pointer);
+};
+
+describe('a registration', () => {
+  it('V5 is refused when its secret is unknown, or may not be sent to the origin of its base URL', async () => {
+    expect(await pointers(guarded)).toEqual(['/auth/secret']);
+    await secret('key', 'https://other.example');
+    expect(await pointers(guarded)).toEqual(['/auth/secret']);
+    expect((await at.ingress.toolServers.get('acme', 'mail')).ok).toBe(false);
+    await secret('key', 'https://tools.example');
+    expect(await pointers(guarded)).toBe(null);
+    const moved = await at.ingress.toolServers.patch('acme', 'mail', { baseUrl: 'https://other.example' });
+    expect(moved).toMatchObject({ ok: false, refusal: { errors: [{ pointer: '/auth/secret' }] } });
+    const paused = await at.ingress.toolServers.patch('acme', 'mail', { paused: true });
+    expect(paused).toMatchObject({ ok: true, value: { paused: true, baseUrl: 'https://tools.example/base' } });
+  });
+
+  it('V5 has no client certificate over plain http', async () => {
+    await secret('certificate', 'http://tools');
+    await secret('private', 'http://tools');
+    const auth = { type: 'mtls', certificateSecret: 'certificate', keySecret: 'private' } as const;
+    expect(await pointers({ ...content, auth })).toEqual(['/auth/type']);
+  });
+
+  it('V5 is made, with a warning, of a server that does not answer now', async () => {
+    const answer = await at.ingress.toolServers.create('acme', content);
+    expect(answer).toMatchObject({ ok: true, value: { created: true } });
+    expect(answer.ok && answer.value.warnings).toEqual([expect.stringContaining('TOOLSET_UNREACHABLE')]);
+  });
+});
+
 describe('the health of a tool server', () => {
   it('is of one tenant: the same name of another one has nothing of it', async () => {
     const [ours, theirs] = [await register('acme'), await register('zenith')];

@@ -6,6 +6,9 @@
 //   V3. Health is kept by id: a name that is given again begins without any. What a process writes after the removal
 //       is read by no request, and expires.
 //   V4. A change is made to the registration that was read for it, or to a newer one: two at once are both made.
+//   V5. A registration that no call could ever use is refused: an address that may not be called, a secret that does
+//       not exist or may not be sent to the origin of the base URL. A new server that does not answer now, or whose
+//       manifest is not good now, is registered; the warnings say so.
 import { type Problem, canonicalJson } from '@dormouse/json';
 import type {
   Clock,
@@ -17,6 +20,7 @@ import type {
   ToolActivity,
   ToolServer,
   ToolServers,
+  ToolTransport,
 } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
 import { healthOf, healthSince, type ToolHealth } from '../../tool-health/tool-health.ts';
@@ -30,6 +34,7 @@ import {
   preconditionFailed,
   refused,
 } from '../refusal.ts';
+import type { Probe } from './probe.ts';
 import { secretsOf } from './secrets.ts';
 
 export type ToolServerContent = Pick<
@@ -40,11 +45,15 @@ export type ToolServerContent = Pick<
 
 export type ToolServerPatch = Partial<Omit<ToolServerContent, 'name'>> & { readonly paused?: boolean };
 
+export interface Registered {
+  readonly server: ToolServer;
+  readonly created: boolean;
+  /** Why it cannot be used now; empty when its manifest is good. (V5) */
+  readonly warnings: readonly string[];
+}
+
 export interface ToolServerApi {
-  create(
-    tenant: string,
-    content: ToolServerContent,
-  ): Promise<Answered<{ readonly server: ToolServer; readonly created: boolean }>>;
+  create(tenant: string, content: ToolServerContent): Promise<Answered<Registered>>;
   list(tenant: string, page: PageRequest): Promise<Page<ToolServer>>;
   get(tenant: string, nameOrId: string): Promise<Answered<ToolServer>>;
   patch(
@@ -63,22 +72,26 @@ export interface ToolServerPorts {
   readonly toolActivity: ToolActivity;
   readonly directory: Pick<ThreadDirectory, 'oldestCall'>;
   readonly secrets: Secrets;
+  readonly transport: Pick<ToolTransport, 'judge'>;
   readonly clock: Clock;
   readonly entropy: Entropy;
 }
 
-export function createToolServerApi(ports: ToolServerPorts): ToolServerApi {
+export function createToolServerApi(ports: ToolServerPorts, probe: Probe): ToolServerApi {
   const { toolServers, toolActivity, directory, clock, entropy } = ports;
   return {
     async create(tenant, content) {
-      const problems = await unknownSecrets(ports, tenant, content);
-      if (problems.length > 0) return invalid(problems);
       const now = clock.now();
       const id = publicId('tsv', timeSortedName(now, entropy.nonce()));
       const server: ToolServer = { ...content, tenant, id, createdAt: now, updatedAt: now, paused: false };
-      if (await toolServers.insert(server)) return answered({ server, created: true });
+      const problems = await obstacles(ports, server);
+      if (problems.length > 0) return invalid(problems);
+      const seen = await probe(server, { credential: false });
+      const warnings = seen.ok ? [] : seen.problems;
+      if (await toolServers.insert(server)) return answered({ server, warnings, created: true });
       const existing = await toolServers.get(tenant, content.name);
-      if (existing !== null && sameContent(existing, content)) return answered({ server: existing, created: false }); // (V1)
+      if (existing !== null && sameContent(existing, content))
+        return answered({ server: existing, warnings, created: false }); // (V1)
       return refused('ALREADY_EXISTS', 'Another tool server has this name.');
     },
     list: (tenant, page) => toolServers.list(tenant, page),
@@ -91,9 +104,9 @@ export function createToolServerApi(ports: ToolServerPorts): ToolServerApi {
         const server = await toolServers.get(tenant, nameOrId);
         if (server === null) return notFound('tool server');
         if (!holds(server)) return preconditionFailed('tool server');
-        const problems = await unknownSecrets(ports, tenant, { auth: patch.auth ?? null });
-        if (problems.length > 0) return invalid(problems);
         const changed: ToolServer = { ...server, ...patch, updatedAt: clock.now() };
+        const problems = changesCalls(patch) ? await obstacles(ports, changed) : [];
+        if (problems.length > 0) return invalid(problems);
         if (await toolServers.replace(changed, server)) return answered(changed); // (V4)
       }
       throw new Fault('UNAVAILABLE', 'This tool server is being changed all the time.', { retryAfterMs: 1_000 });
@@ -122,17 +135,49 @@ const always = (): boolean => true;
 /** Changes at once alternate; more rounds than this mean that something else is wrong. */
 const replaceAttemptsMax = 10;
 
-async function unknownSecrets(
-  ports: ToolServerPorts,
-  tenant: string,
-  content: Pick<ToolServer, 'auth'>,
+const changesCalls = (patch: ToolServerPatch): boolean =>
+  patch.baseUrl !== undefined || patch.endpointOverride !== undefined || patch.auth !== undefined;
+
+/** Each makes every call impossible. (V5) */
+async function obstacles(ports: ToolServerPorts, server: ToolServer): Promise<readonly Problem[]> {
+  return (await Promise.all([addressProblems(ports, server), secretProblems(ports, server)])).flat();
+}
+
+async function addressProblems(
+  { transport }: ToolServerPorts,
+  { baseUrl, endpointOverride }: ToolServer,
 ): Promise<readonly Problem[]> {
+  const addresses = [
+    { pointer: '/base_url', url: baseUrl },
+    ...(endpointOverride === null ? [] : [{ pointer: '/endpoint_override', url: endpointOverride }]),
+  ];
+  const verdicts = await Promise.all(
+    addresses.map(async ({ pointer, url }) => ({ pointer, verdict: await transport.judge(url) })),
+  );
+  return verdicts.flatMap(({ pointer, verdict }) =>
+    verdict.ok ? [] : [{ pointer, detail: `could never be called, OUTBOUND_FORBIDDEN: ${verdict.detail}` }],
+  );
+}
+
+/** (V2) (V5) */
+async function secretProblems(ports: ToolServerPorts, server: ToolServer): Promise<readonly Problem[]> {
+  const { origin, protocol } = new URL(server.baseUrl);
   const problems: Problem[] = [];
-  for (const name of secretsOf(content)) {
-    if ((await ports.secrets.get(tenant, name)) === null) {
-      problems.push({ pointer: pointerOf(content, name), detail: 'no secret has this name' });
-    }
+  for (const name of secretsOf(server)) {
+    const secret = await ports.secrets.get(server.tenant, name);
+    const detail =
+      secret === null
+        ? 'no secret has this name'
+        : secret.origins.includes(origin)
+          ? null
+          : `could never be sent: the secret is for ${secret.origins.join(', ')}, and the base URL is at ${origin}`;
+    if (detail !== null) problems.push({ pointer: pointerOf(server, name), detail });
   }
+  if (server.auth?.type === 'mtls' && protocol !== 'https:')
+    problems.push({
+      pointer: '/auth/type',
+      detail: 'could never be used: a client certificate needs an https base URL',
+    });
   return problems;
 }
 

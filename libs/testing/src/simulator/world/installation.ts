@@ -305,5 +305,6 @@ function createSimulatedTransport(
       await clock.sleep(0);
       return outcome;
     },
+    judge: () => Promise.resolve({ ok: true }),
   };
 }
