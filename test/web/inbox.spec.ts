@@ -201,10 +201,19 @@ describe('a thread below', () => {
     expect((await at.request('GET', `/v1/threads/${parent}`)).json).toMatchObject({
       status: 'waiting',
       waiting_on: [entry],
+      waiting: expect.stringMatching(`^waiting .* for a person to allow .*, of \`${child}\` below; it expires in `),
     });
+    const listed = async (status: string): Promise<Json> => {
+      const { data } = (await at.request('GET', `/v1/threads?status=${status}&limit=200`)).json;
+      return data.find(({ id: each }: Json) => each === parent);
+    };
+    await expect.poll(() => listed('waiting')).toMatchObject({ status: 'waiting', waiting_on: [entry] });
+    expect(await listed('idle')).toBeUndefined();
     expect((await post(`/v1/threads/${child}/choices/${choice.id}`, { decision: 'deny' })).status).toBe(202);
     await stream.until(({ event, data }) => event === 'status' && data.status === 'idle');
     await untilStatus(at, parent, 'idle');
+    await expect.poll(() => listed('waiting')).toBeUndefined();
+    await expect.poll(() => listed('idle')).toMatchObject({ status: 'idle', waiting_on: [] });
     await say(at, child, 'Delete everything.');
     const again = await stream.until(({ event }) => event === 'choice'); // one that is asked while the stream is open
     expect(again.at(-1)?.data).toMatchObject({ thread_id: child });

@@ -142,10 +142,13 @@ function censusOf(rows: DirectoryStore): ThreadCensus {
   return { threads, oldest, subscriptions, calls: [...calls].map(([toolServer, since]) => ({ toolServer, since })) };
 }
 
+const shownStatus = ({ status, thread }: ThreadRow, { waitingBelow = [] }: ThreadFilter): ThreadStatus =>
+  status === 'idle' && waitingBelow.includes(thread) ? 'waiting' : status;
+
 function matches(row: ThreadRow, filter: ThreadFilter): boolean {
   const metadata = Object.entries(filter.metadata ?? {});
   return (
-    (filter.status === undefined || row.status === filter.status) &&
+    (filter.status === undefined || filter.status === shownStatus(row, filter)) &&
     (filter.agent === undefined || row.agent === filter.agent) &&
     (filter.parent === undefined || row.parent === filter.parent) &&
     (filter.userId === undefined || row.userId === filter.userId) &&

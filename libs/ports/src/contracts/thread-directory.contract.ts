@@ -203,6 +203,7 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
         fc.option(fc.constantFrom(...values), { nil: undefined });
       const filters: fc.Arbitrary<ThreadFilter> = fc.record({
         status: maybe('idle' as const, 'waiting' as const, 'opening' as const),
+        waitingBelow: maybe([], [rows[0]?.thread ?? '', rows[1]?.thread ?? '', rows[15]?.thread ?? '', 'thr_none']),
         agent: maybe('support', 'sales', 'nobody'),
         parent: maybe('thr_parent'),
         userId: maybe('u-1', 'u-2'),
@@ -444,10 +445,13 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
   });
 }
 
+const shownStatus = ({ status, thread }: ThreadRow, { waitingBelow = [] }: ThreadFilter): ThreadRow['status'] =>
+  status === 'idle' && waitingBelow.includes(thread) ? 'waiting' : status;
+
 function passes(row: ThreadRow, filter: ThreadFilter): boolean {
   const same = <T>(wanted: T | undefined, has: T | null): boolean => wanted === undefined || wanted === has;
   return (
-    same(filter.status, row.status) &&
+    same(filter.status, shownStatus(row, filter)) &&
     same(filter.agent, row.agent) &&
     same(filter.parent, row.parent) &&
     same(filter.userId, row.userId) &&

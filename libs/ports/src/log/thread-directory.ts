@@ -82,6 +82,8 @@ export const waitingOnMax = 50;
 
 export interface ThreadFilter {
   readonly status?: ThreadStatus;
+  /** Threads that count as `waiting` where their rows say `idle`: threads below them wait for people. */
+  readonly waitingBelow?: readonly string[];
   readonly agent?: string;
   readonly parent?: string;
   readonly userId?: string;

@@ -105,7 +105,7 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
     list: async (tenant, filter, page) => {
       const found = await server.read(() =>
         threads
-          .find({ $and: [{ tenant, ...conditionsOf(filter) }, afterCursor(filter, page)] })
+          .find({ $and: [{ tenant, ...conditionsOf(filter) }, ...statusOf(filter), afterCursor(filter, page)] })
           .sort(filter.order === 'asc' ? oldestFirst : listOrder)
           .limit(page.limit + 1)
           .lean(),
@@ -322,11 +322,17 @@ function rowOf(document: ThreadDocument): ThreadRow {
   };
 }
 
+function statusOf({ status, waitingBelow = [] }: ThreadFilter): readonly QueryFilter<ThreadDocument>[] {
+  if (status === undefined) return [];
+  if (waitingBelow.length === 0) return [{ status }];
+  if (status === 'idle') return [{ status, thread: { $nin: [...waitingBelow] } }];
+  if (status === 'waiting') return [{ $or: [{ status }, { status: 'idle', thread: { $in: [...waitingBelow] } }] }];
+  return [{ status }];
+}
+
 function conditionsOf(filter: ThreadFilter): QueryFilter<ThreadDocument> {
-  const { status, agent, parent, userId, externalId, metadata, createdAfter, updatedAfter } = filter;
-  const equal = Object.entries({ status, agent, parent, userId, externalId }).filter(
-    ([, value]) => value !== undefined,
-  );
+  const { agent, parent, userId, externalId, metadata, createdAfter, updatedAfter } = filter;
+  const equal = Object.entries({ agent, parent, userId, externalId }).filter(([, value]) => value !== undefined);
   const labels = labelsOf(metadata ?? {});
   return {
     ...Object.fromEntries(equal),

@@ -30,7 +30,12 @@ const countedMax = 1_000;
 export function listThreads(reader: Reader, tenant: string, filter: ThreadFilter, page: PageRequest): Page<ThreadRow> {
   const walk = walkOf(reader, tenant, filter);
   const direction = filter.order === 'asc' ? 'ASC' : 'DESC';
-  const conditions = [...walk.conditions, ...columnConditions(filter), ...cursorCondition(walk, filter, page.cursor)];
+  const conditions = [
+    ...walk.conditions,
+    ...statusConditions(filter),
+    ...columnConditions(filter),
+    ...cursorCondition(walk, filter, page.cursor),
+  ];
   const where = conditions.map((condition) => condition.sql).join(' AND ');
   const order = `${walk.ordered}.created_at ${direction}, ${walk.ordered}.thread ${direction}`;
   const sql = `SELECT ${columns} FROM ${walk.from} WHERE ${where} ORDER BY ${order} LIMIT ?`;
@@ -80,9 +85,19 @@ function rarestFirst(reader: Reader, tenant: string, pairs: readonly Pair[]): re
   return counted.sort((left, right) => left.count - right.count).map(({ pair }) => pair);
 }
 
+function statusConditions({ status, waitingBelow = [] }: ThreadFilter): readonly Condition[] {
+  if (status === undefined) return [];
+  if (waitingBelow.length === 0 || (status !== 'idle' && status !== 'waiting'))
+    return [{ sql: 'threads.status = ?', parameters: [status] }];
+  const below = 'threads.thread IN (SELECT value FROM json_each(?))';
+  const names = JSON.stringify(waitingBelow);
+  return status === 'idle'
+    ? [{ sql: `threads.status = 'idle' AND NOT ${below}`, parameters: [names] }]
+    : [{ sql: `(threads.status = 'waiting' OR (threads.status = 'idle' AND ${below}))`, parameters: [names] }];
+}
+
 function columnConditions(filter: ThreadFilter): readonly Condition[] {
   const wanted = [
-    ['threads.status = ?', filter.status],
     ['threads.agent = ?', filter.agent],
     ['threads.parent = ?', filter.parent],
     ['threads.user_id = ?', filter.userId],

@@ -2,8 +2,17 @@
 //
 // Invariants:
 //   B1. They are read from the rows of the inbox, which are written a moment after the commits that ask.
-//   B2. A thread waits while a thread below it waits for a person; nothing else of those threads is its status.
-import type { Inbox, Question, ThreadKey } from '@dormouse/ports';
+//   B2. A thread waits while a thread below it waits for a person; nothing else of those threads is its status. Lists
+//       and their filter by status say the same, for the oldest `familyQuestionsMax` questions of a page's families, or
+//       of the tenant.
+import {
+  familyQuestionsMax,
+  type Inbox,
+  type Question,
+  type ThreadFilter,
+  type ThreadKey,
+  type ThreadRow,
+} from '@dormouse/ports';
 import type { OpenStatus, Thread, WaitingOn } from '@dormouse/thread';
 
 /** The root of a thread's family. */
@@ -16,6 +25,20 @@ export async function questionsBelow(
   family: string,
 ): Promise<readonly Question[]> {
   return below(await inbox.openOf(tenant, [family]), thread);
+}
+
+/** The open questions of all families of these rows, in one read. */
+export const questionsOfRows = (
+  inbox: Inbox,
+  tenant: string,
+  rows: readonly Pick<ThreadRow, 'family'>[],
+): Promise<readonly Question[]> => inbox.openOf(tenant, [...new Set(rows.map(({ family }) => family))]);
+
+/** The filter of a list, by the status that its rows are shown with. (B2) */
+export async function shownFilter(inbox: Inbox, tenant: string, filter: ThreadFilter): Promise<ThreadFilter> {
+  if (filter.status !== 'idle' && filter.status !== 'waiting') return filter;
+  const asked = await inbox.list(tenant, { status: 'open' }, { limit: familyQuestionsMax, cursor: null });
+  return { ...filter, waitingBelow: [...new Set(asked.data.flatMap(({ ancestors }) => ancestors))] };
 }
 
 export const below = (questions: readonly Question[], thread: string): readonly Question[] =>

@@ -1,6 +1,7 @@
 // What a thread has besides its conversation: subscriptions, children, views, schedules. Read from its state, its row
 // and the store of views.
 import type {
+  Inbox,
   InputBus,
   PageRequest,
   Snapshots,
@@ -15,6 +16,7 @@ import { loadThread } from '../../log/thread-reader.ts';
 import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { answered, type Answered } from '../refusal.ts';
 import type { ThreadLookup } from '../write/thread-lookup.ts';
+import { questionsOfRows } from './questions-below.ts';
 import type { ListPage } from './thread-page.ts';
 import { cutPage } from './whole-list.ts';
 import { type SubscriptionView, subscriptionsOf, threadSummary, type ThreadSummary } from './thread-view.ts';
@@ -39,6 +41,7 @@ export interface ThreadPartsPorts {
   readonly log: ThreadLog;
   readonly snapshots: Snapshots;
   readonly directory: ThreadDirectory;
+  readonly inbox: Inbox;
   readonly views: Views;
   readonly bus: InputBus;
   readonly threads: ThreadLookup;
@@ -62,7 +65,8 @@ export function createThreadPartsApi(ports: ThreadPartsPorts): ThreadPartsApi {
       const found = await threads.find(key);
       if (!found.ok) return found;
       const rows = await directory.list(key.tenant, { parent: key.thread }, page);
-      return answered({ data: rows.data.map(threadSummary), nextCursor: rows.nextCursor });
+      const asked = await questionsOfRows(ports.inbox, key.tenant, rows.data);
+      return answered({ data: rows.data.map((row) => threadSummary(row, asked)), nextCursor: rows.nextCursor });
     },
     async views(key, page) {
       const found = await threads.find(key);

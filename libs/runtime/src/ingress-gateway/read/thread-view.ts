@@ -10,7 +10,7 @@ import {
   waitingOn,
 } from '@dormouse/thread';
 import { rfc3339 } from './api-json.ts';
-import { statusWith, waitingWith } from './questions-below.ts';
+import { below, statusWith, waitingWith } from './questions-below.ts';
 
 /** What lists show: the row, which may be a moment behind the log. */
 export interface ThreadSummary {
@@ -64,14 +64,27 @@ export const subscriptionsOf = (thread: Thread): readonly SubscriptionView[] =>
     ...{ toolCallId, operation, since, events, lastEventAt },
   }));
 
-export function threadSummary(row: ThreadRow): ThreadSummary {
-  const { thread, agent, agentVersion, title, firstWords, waitingOn: waits, opening: _, tenant: __, ...rest } = row;
+/** `questions`: those of its family. */
+export function threadSummary(row: ThreadRow, questions: readonly Question[]): ThreadSummary {
+  const {
+    thread,
+    agent,
+    agentVersion,
+    title,
+    firstWords,
+    waitingOn: waits = [],
+    opening: _,
+    tenant: __,
+    ...rest
+  } = row;
+  const asked = below(questions, thread);
   return {
     ...rest,
     id: thread,
+    status: statusWith(row.status, asked),
     agent: { name: agent, version: agentVersion },
     title: title ?? firstWords ?? null,
-    waitingOn: waits ?? [],
+    waitingOn: waitingWith(row.status, waits, asked),
   };
 }
 
@@ -93,7 +106,7 @@ export function threadView(
 ): ThreadView {
   const status = shownStatus(row, thread);
   return {
-    ...threadSummary(row),
+    ...threadSummary(row, []),
     status: statusWith(status, questions),
     waiting,
     // the row may not have it yet

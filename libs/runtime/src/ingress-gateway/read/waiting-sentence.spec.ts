@@ -1,4 +1,4 @@
-import type { Attempt, Retrying } from '@dormouse/ports';
+import type { Attempt, Question, Retrying } from '@dormouse/ports';
 import { type Call, type Thread, type Timer, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { type WaitFacts, waitingSentence } from './waiting-sentence.ts';
@@ -276,6 +276,35 @@ const several: readonly Row[] = [
   ],
 ];
 
+const below = (kind: Question['kind'], more: Partial<Question> = {}): Question => ({
+  ...{ tenant: 'acme', thread: 'thr_2', id: 'chc_1', kind, family: 'thr_1', ancestors: ['thr_1'], agent: 'a' },
+  ...{ toolCallId: 'call_9', operation: 'deploy', toolServer: 'weather-tools', asked: 5, settled: null },
+  ...{ since: now - 3 * minute, expiresAt: now + hour, ...more },
+});
+
+const descendants: readonly Row[] = [
+  [
+    'a question of a thread below an idle one',
+    {},
+    { status: 'idle', questions: [below('approval')] },
+    'waiting 3 min for a person to allow `call_9` (deploy) at weather-tools, of `thr_2` below; it expires in 1 h',
+  ],
+  [
+    'two questions below, of a login first',
+    {},
+    { status: 'idle', questions: [below('oauth', { expiresAt: now }), below('tool')] },
+    'waiting 3 min for a person to log in for `call_9` (deploy) at weather-tools, of `thr_2` below; ' +
+      'it expires now; and 1 more',
+  ],
+  [
+    'an own wait before a question below',
+    thinking,
+    { status: 'thinking', questions: [below('tool')] },
+    'waiting 20 s for the answer of the model (gpt-4.1); and 1 more',
+  ],
+  ['a closed thread, whatever is below', { status: 'closed' }, { status: 'closed', questions: [below('tool')] }, null],
+];
+
 const hostile: readonly Row[] = [
   [
     'names with controls, backticks and no end',
@@ -298,14 +327,14 @@ const hostile: readonly Row[] = [
 ];
 
 describe('what a thread waits for, in a sentence', () => {
-  it.each([...idle, ...calls, ...people, ...completions, ...times, ...whole, ...several, ...hostile])(
+  it.each([...idle, ...calls, ...people, ...completions, ...times, ...whole, ...several, ...descendants, ...hostile])(
     '%s',
     (_kind, thread, facts, sentence) => {
       const said = waitingSentence(
         { ...unopenedThread('acme', 'thr_1'), status: 'open', ...thread },
         {
           ...{ now, status: 'waiting', createdAt: now, slot: null, retrying: null, parked: null },
-          ...{ attempts: null, usual: null, zone: null },
+          ...{ attempts: null, usual: null, zone: null, questions: [] },
           ...facts,
         },
       );

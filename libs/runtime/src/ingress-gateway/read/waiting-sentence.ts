@@ -2,15 +2,15 @@
 // Not here: which reads bring those facts (waiting.ts).
 //
 // Invariants:
-//   W1. It is null exactly for a thread that is idle or closed. Subscriptions, schedules and open child threads may
-//       wake such a thread, but no turn of it waits for them.
+//   W1. It is null exactly for a thread that is closed, or idle without an open question below it. Subscriptions,
+//       schedules and open child threads may wake such a thread, but no turn of it waits for them.
 //   W2. Every number was measured. A fact that is not known is left out.
 //   W3. It holds no message, no argument and no secret. Of the reason of a parked thread, which is for operators, it
 //       has the code and the attempts alone. Names and errors from elsewhere lose their control characters and are
 //       bounded.
 //   W4. It names the oldest wait and counts the others. A detached call blocks no turn, so it comes after those that
-//       do.
-import type { Attempt, ParkedThread, Retrying, ThreadStatus } from '@dormouse/ports';
+//       do; questions of threads below come last.
+import type { Attempt, ParkedThread, Question, Retrying, ThreadStatus } from '@dormouse/ports';
 import { type Call, type Completion, own, type SlotWait, type Thread, type Timer, unreachable } from '@dormouse/thread';
 
 /** What is known beside the thread itself; null and [] are unknown. */
@@ -26,6 +26,8 @@ export interface WaitFacts {
   readonly attempts: readonly Attempt[] | null;
   /** Of the operation of that call. */
   readonly usual: UsualTime | null;
+  /** Open questions of the threads below, oldest first. */
+  readonly questions: readonly Question[];
   /** Time zone in which the end of a sleep was named, by its name or as `+01:00`. */
   readonly zone: string | null;
 }
@@ -45,13 +47,13 @@ export type Wait =
 export function waitingSentence(thread: Thread, facts: WaitFacts): string | null {
   const { status, parked } = facts;
   switch (status) {
-    case 'idle':
     case 'closed':
       return null; // (W1)
     case 'parked':
       return parkedWords(thread, parked, facts.now);
     case 'opening':
       return openingWords(thread, facts);
+    case 'idle':
     case 'thinking':
     case 'waiting':
       return waitWords(thread, facts);
@@ -77,10 +79,23 @@ export function firstWait(thread: Thread): { readonly wait: Wait; readonly other
 const isDetached = (wait: Wait): boolean => wait.kind === 'call' && wait.call.detached;
 
 function waitWords(thread: Thread, facts: WaitFacts): string | null {
+  const { questions, now } = facts;
   const first = firstWait(thread);
-  if (first === null) return null;
-  const words = wordsOf(thread, first.wait, facts);
-  return first.others === 0 ? words : `${words}; and ${first.others} more`;
+  const [below] = questions;
+  if (first !== null) return counting(wordsOf(thread, first.wait, facts), first.others + questions.length);
+  return below === undefined ? null : counting(belowWords(below, now), questions.length - 1); // (W1)
+}
+
+const counting = (words: string, others: number): string => (others === 0 ? words : `${words}; and ${others} more`);
+
+/** (W4) */
+function belowWords(question: Question, now: number): string {
+  const { kind, thread, toolCallId, operation, toolServer, since, expiresAt } = question;
+  const asked = { approval: 'allow', tool: 'answer a question of', oauth: 'log in for' }[kind];
+  const at = toolServer === null ? '' : ` at ${cleaned(toolServer)}`;
+  const left = expiresAt > now ? `in ${span(expiresAt - now)}` : 'now';
+  const call = `\`${toolCallId}\` (${cleaned(operation)})${at}`;
+  return `waiting ${span(now - since)} for a person to ${asked} ${call}, of \`${thread}\` below; it expires ${left}`;
 }
 
 function wordsOf(thread: Thread, wait: Wait, facts: WaitFacts): string {

@@ -1,12 +1,12 @@
 // What a thread waits for, as its view says it: the facts beside the loaded thread, and the reads that they cost.
 //
 // Invariants:
-//   F1. At most one read is added to those of the thread: the attempts of the call that the sentence names, or the mark
-//       of a parked thread. A thread that waits for anything else costs none.
+//   F1. At most one read is added to those of the thread and of the questions below it: the attempts of the call that
+//       the sentence names, or the mark of a parked thread. A thread that waits for anything else costs none.
 //   F2. The time zone of a sleep is the offset that `sleep_until` was called with: the round of the sleep is in the
 //       transcript's tail until the next completion, and with that the sleep is over. `sleep` names no zone; then it is
 //       UTC.
-import type { Clock, DispatchLedger, ParkedThreads, ThreadRow } from '@dormouse/ports';
+import type { Clock, DispatchLedger, ParkedThreads, Question, ThreadRow } from '@dormouse/ports';
 import type { TranscriptTail } from '@dormouse/thread';
 import type { LoadedThread } from '../../log/thread-reader.ts';
 import type { CallTimes } from './call-times.ts';
@@ -23,12 +23,14 @@ export interface WaitingPorts {
 export interface KnownThread extends Pick<LoadedThread, 'thread' | 'tail'> {
   readonly live: LiveCompletion;
   readonly times: CallTimes;
+  /** Of the threads below. */
+  readonly questions: readonly Question[];
 }
 
 export async function readWaiting(
   { ledger, parked, clock }: WaitingPorts,
   row: ThreadRow,
-  { thread, tail, live, times }: KnownThread,
+  { thread, tail, live, times, questions }: KnownThread,
 ): Promise<string | null> {
   const key = { tenant: row.tenant, thread: row.thread };
   const status = shownStatus(row, thread);
@@ -42,6 +44,7 @@ export async function readWaiting(
     parked: isParked ? await parked.get(key) : null, // (F1)
     attempts: call === null ? null : await ledger.attempts(key, [call.toolCallId]), // (F1)
     usual: call === null ? null : times.usual(call.operation, call.toolServer),
+    questions,
     zone: wait?.kind === 'sleep' ? zoneOf(tail, wait.timer.due) : null,
     now: clock.now(),
   });

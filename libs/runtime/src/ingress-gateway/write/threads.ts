@@ -42,7 +42,7 @@ import {
   threadView,
   unknownLive,
 } from '../read/thread-view.ts';
-import { questionsBelow } from '../read/questions-below.ts';
+import { questionsBelow, questionsOfRows, shownFilter } from '../read/questions-below.ts';
 import { readWaiting } from '../read/waiting.ts';
 
 export interface NewThread {
@@ -130,8 +130,9 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
       // rows hold the agent's name; an id that no agent has finds nothing by itself
       const agent =
         filter.agent === undefined ? undefined : ((await agents.latest(tenant, filter.agent))?.name ?? filter.agent);
-      const rows = await directory.list(tenant, { ...filter, agent }, page);
-      return { data: rows.data.map(threadSummary), nextCursor: rows.nextCursor };
+      const rows = await directory.list(tenant, await shownFilter(ports.inbox, tenant, { ...filter, agent }), page);
+      const asked = await questionsOfRows(ports.inbox, tenant, rows.data);
+      return { data: rows.data.map((row) => threadSummary(row, asked)), nextCursor: rows.nextCursor };
     },
     async patch(key, patch) {
       if (patch.title !== undefined) await bringUpToDate(ports, key);
@@ -264,8 +265,9 @@ async function viewOf(ports: ThreadPorts, row: ThreadRow, at?: number): Promise<
   const times = createCallTimes();
   const loaded = await loadThread(ports, key, undefined, times.see);
   const live = await liveCompletion(ports, key, loaded.thread);
-  const waiting = await readWaiting(ports, row, { ...loaded, live, times });
-  return threadView(row, loaded.thread, live, waiting, await questionsBelow(ports.inbox, key, row.family));
+  const questions = await questionsBelow(ports.inbox, key, row.family);
+  const waiting = await readWaiting(ports, row, { ...loaded, live, times, questions });
+  return threadView(row, loaded.thread, live, waiting, questions);
 }
 
 async function liveCompletion({ feed }: ThreadPorts, key: ThreadKey, { completion }: Thread): Promise<LiveCompletion> {
