@@ -1,9 +1,9 @@
 // Every screen under WCAG 2.2 AA in both themes, at the width of a small telephone, and by keyboard alone.
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cleanUp } from '../e2e/standalone-process.ts';
-import { type ConsoleSystem, findBrowser, type PageOptions, startConsole, type Watched } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { startStandalone } from '../e2e/standalone-process.ts';
+import { consoleSpecs, type PageOptions, type Watched } from './browser.ts';
 import { scripted, statusOf, talked } from './conversations.ts';
 
 /** What runs in the page. */
@@ -13,15 +13,11 @@ declare const document: {
   querySelector(selector: string): { readonly scrollWidth: number } | null;
 };
 
-const found = await findBrowser();
-let system: ConsoleSystem;
 let thread = '';
 let changed = '';
-beforeAll(async () => {
-  if (!found.available) return;
-  system = await startConsole();
-  thread = await talked(system.standalone, 'What is the weather in Oslo?', 'Draw a blue square.', 'Delete everything.');
-  changed = await scripted(system.standalone, 'changer', [
+const system = consoleSpecs(startStandalone, async ({ runtime }) => {
+  thread = await talked(runtime, 'What is the weather in Oslo?', 'Draw a blue square.', 'Delete everything.');
+  changed = await scripted(runtime, 'changer', [
     [
       {
         tool_call: { name: 'propose_change', arguments: { path: 'notes.md', find: 'buy tea', replace: 'buy coffee' } },
@@ -29,22 +25,15 @@ beforeAll(async () => {
     ],
     [{ reasoning: 'It is done.' }, { text: '# Done\n\n* the **notes** have [changed](https://example.com)' }],
   ]);
-  await system.standalone.request('POST', '/v1/agents', {
+  await runtime.request('POST', '/v1/agents', {
     name: 'changer',
     instructions: 'Other words.',
     model: { provider: 'demo' },
   });
-  await system.standalone.request('PUT', '/v1/secrets/llm_key', {
+  await runtime.request('PUT', '/v1/secrets/llm_key', {
     value: 'a secret',
     origins: ['https://api.example.com'],
   });
-});
-afterAll(async () => {
-  if (found.available) await system.stop();
-  await cleanUp();
-});
-beforeEach((context) => {
-  if (!found.available) context.skip(found.reason);
 });
 
 interface Screen {
@@ -85,19 +74,18 @@ const screens: Readonly<Record<string, () => Screen>> = {
 };
 
 /** Signed in once: the screens are visited in turn. */
-function visiting(options: PageOptions): () => Watched {
-  let watched: Watched;
-  beforeAll(async () => {
-    if (found.available) watched = await system.open('/threads', options);
-  });
-  return () => watched;
+function visiting(options: PageOptions): () => Promise<Watched> {
+  let watched: Promise<Watched> | undefined;
+  return () => (watched ??= system.open('/threads', options));
 }
 
-async function visit({ page }: Watched, screen: () => Screen): Promise<void> {
+async function visit(watched: Watched, screen: () => Screen): Promise<Watched> {
+  const { page } = watched;
   const { path, sign, arrange } = screen();
-  await page.goto(system.standalone.url + path);
+  await page.goto(system.runtime.url + path);
   await page.locator(sign).first().waitFor();
   await arrange?.(page);
+  return watched;
 }
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -106,8 +94,7 @@ describe('under WCAG 2.2 AA', () => {
   const watched = visiting({});
 
   it.each(Object.entries(screens))('%s has no violation, light and dark', async (_name, screen) => {
-    const { page, expectClean } = watched();
-    await visit(watched(), screen);
+    const { page, expectClean } = await visit(await watched(), screen);
     for (const theme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: theme });
       const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
@@ -124,8 +111,8 @@ describe('at 320 pixels', () => {
   const watched = visiting({ width: 320, height: 640 });
 
   it.each(Object.entries(screens))('%s needs no sideways scrolling', async (_name, screen) => {
-    await visit(watched(), screen);
-    const { width, screenWidth } = await watched().page.evaluate(() => ({
+    const { page } = await visit(await watched(), screen);
+    const { width, screenWidth } = await page.evaluate(() => ({
       width: document.documentElement.scrollWidth,
       screenWidth: document.querySelector('.screen')?.scrollWidth ?? 0,
     }));
@@ -153,7 +140,7 @@ describe('by keyboard alone', () => {
     await tabTo(page, 'Deny');
     await keyboard.press('Enter');
     await page.locator('.call[data-outcome=denied]').waitFor();
-    await expect.poll(() => statusOf(system.standalone, opened)).toBe('idle');
+    await expect.poll(() => statusOf(system.runtime, opened)).toBe('idle');
     await keyboard.press('Control+k');
     await page.getByPlaceholder('Go to, or do').waitFor();
     await keyboard.type('close thread');

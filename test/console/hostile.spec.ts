@@ -1,22 +1,11 @@
 // Hostile content everywhere a stranger's words are shown: no script runs, nothing is asked of another host, and the
 // policy of the page is never needed.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cleanUp } from '../e2e/standalone-process.ts';
-import { type ConsoleSystem, findBrowser, startConsole, type Watched } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { startStandalone } from '../e2e/standalone-process.ts';
+import { consoleSpecs, type Watched } from './browser.ts';
 import { scripted, talked } from './conversations.ts';
 
-const found = await findBrowser();
-let system: ConsoleSystem;
-beforeAll(async () => {
-  if (found.available) system = await startConsole();
-});
-afterAll(async () => {
-  if (found.available) await system.stop();
-  await cleanUp();
-});
-beforeEach((context) => {
-  if (!found.available) context.skip(found.reason);
-});
+const system = consoleSpecs(startStandalone);
 
 const host = 'https://attacker.example';
 /** Each would set `window.hit`, or ask the host, where it was taken for a page. */
@@ -71,7 +60,7 @@ async function expectHarmless({ page, complaints }: Watched): Promise<void> {
 describe('hostile content', () => {
   it('of a model is text or sanitised Markdown', async () => {
     const thread = await scripted(
-      system.standalone,
+      system.runtime,
       'hostile-model',
       [[{ reasoning: corpus.join('\n') }, { text: corpus.join('\n\n') }]],
       corpus.join('\n\n'),
@@ -80,7 +69,7 @@ describe('hostile content', () => {
     await watched.page.locator('.markdown').first().waitFor();
     await watched.page.getByText('Reasoning').first().click();
     for (const event of [3, 6]) {
-      await watched.page.goto(`${system.standalone.url}/threads/${thread}?p=${event}`);
+      await watched.page.goto(`${system.runtime.url}/threads/${thread}?p=${event}`);
       await watched.page.locator('.event-details .json').waitFor();
       await expectHarmless(watched);
     }
@@ -91,9 +80,9 @@ describe('hostile content', () => {
 
   it('piece by piece', async () => {
     const script = corpus.map((text) => [{ text }]);
-    const thread = await scripted(system.standalone, 'hostile-pieces', script, corpus[0]);
+    const thread = await scripted(system.runtime, 'hostile-pieces', script, corpus[0]);
     for (const text of corpus.slice(1)) {
-      const sent = await system.standalone.request(
+      const sent = await system.runtime.request(
         'POST',
         `/v1/threads/${thread}/messages`,
         { text },
@@ -115,7 +104,7 @@ describe('hostile content', () => {
     const calls = corpus
       .slice(0, 12)
       .map((text) => ({ tool_call: { name: 'weather', arguments: { city: text.slice(0, 90) } } }));
-    const thread = await scripted(system.standalone, 'hostile-tools', [
+    const thread = await scripted(system.runtime, 'hostile-tools', [
       calls,
       [{ tool_call: { name: '<img src=x onerror=window.hit=1>', arguments: {} } }],
     ]);
@@ -127,25 +116,25 @@ describe('hostile content', () => {
   });
 
   it('of names, titles, labels, agents and errors', async () => {
-    const { standalone } = system;
+    const { runtime } = system;
     const hostile = corpus.slice(0, 6).join(' ').slice(0, 480);
-    const thread = await talked(standalone, 'What is the weather in Oslo?');
-    await standalone.request('PATCH', `/v1/threads/${thread}`, {
+    const thread = await talked(runtime, 'What is the weather in Oslo?');
+    await runtime.request('PATCH', `/v1/threads/${thread}`, {
       title: hostile,
       metadata: { '<b onclick=1>': hostile },
     });
-    await standalone.request('POST', '/v1/threads', {
+    await runtime.request('POST', '/v1/threads', {
       agent: 'assistant',
       user_id: '<img src=x onerror=window.hit=1>',
       external_id: '"><script>window.hit=1</script>',
       title: hostile,
     });
-    await standalone.request('POST', '/v1/agents', {
+    await runtime.request('POST', '/v1/agents', {
       name: 'hostile',
       instructions: corpus.join('\n'),
       model: { provider: 'demo', parameters: { '<script>': hostile } },
     });
-    await standalone.request('POST', '/v1/agents', {
+    await runtime.request('POST', '/v1/agents', {
       name: 'hostile',
       instructions: hostile,
       model: { provider: 'demo' },
@@ -162,14 +151,14 @@ describe('hostile content', () => {
       '/agents/%3Cimg%20src=x%20onerror=window.hit=1%3E',
       '/nowhere/%22%3E%3Cscript%3E',
     ]) {
-      await watched.page.goto(standalone.url + path);
+      await watched.page.goto(runtime.url + path);
       await watched.page.locator('main h1, main h2, main .failed').first().waitFor();
       await expectHarmless(watched);
     }
   });
 
   it('that turns text round or hides is shown by its number', async () => {
-    const thread = await scripted(system.standalone, 'hidden', [
+    const thread = await scripted(system.runtime, 'hidden', [
       [{ tool_call: { name: 'weather', arguments: { city: 'a\u202Eb\u200Bc' } } }],
     ]);
     const { page } = await system.open(`/threads/${thread}`);

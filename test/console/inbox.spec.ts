@@ -1,26 +1,15 @@
 // The inbox over all threads: by keyboard, several at once, with a reason, with edited arguments.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cleanUp } from '../e2e/standalone-process.ts';
-import { type ConsoleSystem, findBrowser, startConsole } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { startStandalone } from '../e2e/standalone-process.ts';
+import { consoleSpecs } from './browser.ts';
 import { scripted, talked } from './conversations.ts';
 
-const found = await findBrowser();
-let system: ConsoleSystem;
-beforeAll(async () => {
-  if (found.available) system = await startConsole();
-});
-afterAll(async () => {
-  if (found.available) await system.stop();
-  await cleanUp();
-});
-beforeEach((context) => {
-  if (!found.available) context.skip(found.reason);
-});
+const system = consoleSpecs(startStandalone);
 
 /** The answers in a thread's log, in order. */
 async function answersOf(thread: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const { json } = await system.standalone.request('GET', `/v1/threads/${thread}/events?limit=200`);
+  const { json } = await system.runtime.request('GET', `/v1/threads/${thread}/events?limit=200`);
   return json.data.filter(({ type }: { readonly type: string }) => type === 'choice_settled');
 }
 
@@ -33,8 +22,8 @@ async function focused(page: Page, thread: string): Promise<void> {
 describe('the inbox', () => {
   it('allows with A and denies with D, and counts what is left', async () => {
     const [one, other] = [
-      await talked(system.standalone, 'Delete everything.'),
-      await talked(system.standalone, 'Delete everything.'),
+      await talked(system.runtime, 'Delete everything.'),
+      await talked(system.runtime, 'Delete everything.'),
     ];
     const { page, context, expectClean } = await system.open('/inbox');
     await focused(page, one);
@@ -50,8 +39,8 @@ describe('the inbox', () => {
 
   it('answers those that are marked together, with one reason', async () => {
     const threads = [
-      await talked(system.standalone, 'Delete everything.'),
-      await talked(system.standalone, 'Delete everything.'),
+      await talked(system.runtime, 'Delete everything.'),
+      await talked(system.runtime, 'Delete everything.'),
     ];
     const { page, context, expectClean } = await system.open('/inbox');
     for (const thread of threads) {
@@ -70,13 +59,13 @@ describe('the inbox', () => {
 
   it('allows with other arguments, which the log notes', async () => {
     const script = [[{ tool_call: { name: 'weather', arguments: { city: 'Oslo' } } }]];
-    await system.standalone.request('POST', '/v1/agents', {
+    await system.runtime.request('POST', '/v1/agents', {
       name: 'careful',
       model: { provider: 'scripted', parameters: { script } },
       tool_servers: ['example-tools'],
       policies: { approve: { mode: 'all' } },
     });
-    const { json } = await system.standalone.request('POST', '/v1/threads', {
+    const { json } = await system.runtime.request('POST', '/v1/threads', {
       agent: 'careful',
       message: { text: 'go on' },
     });
@@ -89,17 +78,17 @@ describe('the inbox', () => {
     await text.fill('{ "city": "Rome" }');
     await page.getByRole('button', { name: 'Allow as edited' }).click();
     await expect.poll(() => answersOf(json.id)).toMatchObject([{ decision: 'allow', edited: true }]);
-    await page.goto(`${system.standalone.url}/threads/${json.id}`);
+    await page.goto(`${system.runtime.url}/threads/${json.id}`);
     await page.getByText('Rome, Italy').first().waitFor();
     expectClean();
     await context.close();
   });
 
   it('takes the choice of a tool, and leads a login to its thread', async () => {
-    const chosen = await scripted(system.standalone, 'deployer', [
+    const chosen = await scripted(system.runtime, 'deployer', [
       [{ tool_call: { name: 'deploy', arguments: { service: 'api', environment: 'production' } } }],
     ]);
-    const login = await scripted(system.standalone, 'planner', [
+    const login = await scripted(system.runtime, 'planner', [
       [{ tool_call: { name: 'connect_calendar', arguments: {} } }],
     ]);
     const { page, context, expectClean } = await system.open('/inbox?kind=tool');

@@ -1,21 +1,15 @@
 // What people do with the console, in a real browser against a real standalone process.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cleanUp, startStandalone } from '../e2e/standalone-process.ts';
-import { type ConsoleSystem, findBrowser, startConsole } from './browser.ts';
+import { defineTool, serve, type ToolServer } from '@dormouse/tool-server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { askingChild, openThread, untilEvent } from '../e2e/conversation.ts';
+import { startStandalone } from '../e2e/standalone-process.ts';
+import { freePort } from '../services/free-ports.ts';
+import { consoleSpecs, startConsole } from './browser.ts';
 import { positionOf, say, scripted, statusOf, talked } from './conversations.ts';
 
-const found = await findBrowser();
-let system: ConsoleSystem;
-beforeAll(async () => {
-  if (found.available) system = await startConsole();
-});
-afterAll(async () => {
-  if (found.available) await system.stop();
-  await cleanUp();
-});
-beforeEach((context) => {
-  if (!found.available) context.skip(found.reason);
-});
+const origin = 'https://app.example.com';
+const system = consoleSpecs(() => startStandalone({ env: { DORMOUSE_ALLOWED_ORIGINS: origin } }));
 
 describe('the first conversation', () => {
   it('begins with the banner’s link, a new thread and a message', async () => {
@@ -32,12 +26,12 @@ describe('the first conversation', () => {
   });
 
   it('asks for a key where no session is, and goes on where it was', async () => {
-    const thread = await talked(system.standalone, 'What is the weather in Oslo?');
+    const thread = await talked(system.runtime, 'What is the weather in Oslo?');
     const { page, expectClean } = await system.open(`/threads/${thread}`, { isSignedIn: false });
     await page.getByLabel('API key').fill('drm_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').first().waitFor();
-    await page.getByLabel('API key').fill(system.standalone.key);
+    await page.getByLabel('API key').fill(system.runtime.key);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('weather says: Oslo, Norway').first().waitFor();
     expectClean();
@@ -46,8 +40,8 @@ describe('the first conversation', () => {
 
 describe('the list of threads', () => {
   it('has its filters in the address, and says what each waits for', async () => {
-    const waiting = await talked(system.standalone, 'Delete everything.');
-    await talked(system.standalone, 'What is the weather in Paris?');
+    const waiting = await talked(system.runtime, 'Delete everything.');
+    await talked(system.runtime, 'What is the weather in Paris?');
     const { page, expectClean } = await system.open('/threads');
     await page.getByRole('button', { name: 'waiting', exact: true }).click();
     await expect.poll(() => page.url()).toContain('status=waiting');
@@ -57,7 +51,7 @@ describe('the list of threads', () => {
     await page.getByText('What is the weather in Paris?').waitFor({ state: 'detached' });
     await page.reload();
     await row.waitFor();
-    await system.standalone.request('POST', `/v1/threads/${waiting}/interrupt`, { include_human: true });
+    await system.runtime.request('POST', `/v1/threads/${waiting}/interrupt`, { include_human: true });
     await row.waitFor({ state: 'detached' }); // live: it waits no more
     expectClean();
   });
@@ -65,9 +59,9 @@ describe('the list of threads', () => {
 
 describe('a thread', () => {
   it('has one selection for conversation and timeline, which is its address', async () => {
-    const thread = await talked(system.standalone, 'What is the weather in Oslo?');
-    const asked = await positionOf(system.standalone, thread, 'message_accepted');
-    const called = await positionOf(system.standalone, thread, 'tool_call_requested');
+    const thread = await talked(system.runtime, 'What is the weather in Oslo?');
+    const asked = await positionOf(system.runtime, thread, 'message_accepted');
+    const called = await positionOf(system.runtime, thread, 'tool_call_requested');
     const { page, expectClean } = await system.open(`/threads/${thread}`);
     await page.getByRole('button', { name: `Event ${asked}`, exact: true }).click();
     await page.getByRole('option', { selected: true }).getByText('message accepted').waitFor();
@@ -85,7 +79,7 @@ describe('a thread', () => {
   });
 
   it('is shown as of any position, and takes no message there', async () => {
-    const thread = await talked(system.standalone, 'What is the weather in Oslo?', 'What is the weather in Rome?');
+    const thread = await talked(system.runtime, 'What is the weather in Oslo?', 'What is the weather in Rome?');
     const { page, expectClean } = await system.open(`/threads/${thread}?at=10`);
     await page.getByText('This is the past').waitFor();
     await page.getByText('Oslo, Norway').first().waitFor();
@@ -99,9 +93,9 @@ describe('a thread', () => {
   });
 
   it('is forked from an event, and its branches stand side by side', async () => {
-    const thread = await talked(system.standalone, 'What is the weather in Oslo?');
+    const thread = await talked(system.runtime, 'What is the weather in Oslo?');
     const { page, expectClean } = await system.open(
-      `/threads/${thread}?p=${await positionOf(system.standalone, thread, 'message_accepted')}`,
+      `/threads/${thread}?p=${await positionOf(system.runtime, thread, 'message_accepted')}`,
     );
     await page.getByRole('button', { name: 'Ask again from here' }).click();
     await expect.poll(() => page.url()).toContain(`beside=${thread}`);
@@ -116,17 +110,17 @@ describe('a thread', () => {
     const script = [
       [{ reasoning: 'Let me think.' }, { text: 'The first words, ' }, { wait_ms: 30_000 }, { text: 'and the last.' }],
     ];
-    const thread = await scripted(system.standalone, 'slow-speaker', script);
+    const thread = await scripted(system.runtime, 'slow-speaker', script);
     const { page, expectClean } = await system.open(`/threads/${thread}`);
     await page.getByText('The first words').waitFor();
     await page.getByText('Let me think.').first().waitFor();
     await page.getByRole('button', { name: 'Interrupt' }).click();
-    await page.getByText('assistant, interrupted').waitFor();
+    await page.getByText('assistant, interrupted', { exact: true }).waitFor();
     expectClean();
   });
 
   it('shows a diff, a view, a picture, and a child with its conversation', async () => {
-    const thread = await talked(system.standalone, 'Draw a blue square.', 'Spawn a thread: "Report to the parent"');
+    const thread = await talked(system.runtime, 'Draw a blue square.', 'Spawn a thread: "Report to the parent"');
     const { page, expectClean } = await system.open(`/threads/${thread}`);
     const child = page.getByRole('button', { name: /conversation/ }).first();
     await child.waitFor();
@@ -138,7 +132,7 @@ describe('a thread', () => {
     expect(
       await picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth),
     ).toBeGreaterThan(10);
-    const changed = await scripted(system.standalone, 'changer', [
+    const changed = await scripted(system.runtime, 'changer', [
       [
         {
           tool_call: {
@@ -148,7 +142,7 @@ describe('a thread', () => {
         },
       ],
     ]);
-    await page.goto(`${system.standalone.url}/threads/${changed}`);
+    await page.goto(`${system.runtime.url}/threads/${changed}`);
     await page.locator('.diff-line[data-kind=added]').first().waitFor();
     await page.getByRole('tab', { name: /Views/ }).click();
     await page.locator('.view .diff-line[data-kind=added]').first().waitFor();
@@ -160,48 +154,112 @@ describe('a thread', () => {
   });
 
   it('is closed after a question, and says so', async () => {
-    const thread = await talked(system.standalone, 'What is the weather in Oslo?');
+    const thread = await talked(system.runtime, 'What is the weather in Oslo?');
     const { page, expectClean } = await system.open(`/threads/${thread}`);
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Close thread…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Close thread' }).click();
     await page.getByText('This thread is closed.').waitFor();
-    await expect.poll(() => statusOf(system.standalone, thread)).toBe('closed');
+    await expect.poll(() => statusOf(system.runtime, thread)).toBe('closed');
     expectClean();
   });
 
   it('copies what it shows as a command that works', async () => {
-    const thread = await talked(system.standalone, 'What is the weather in Oslo?');
+    const thread = await talked(system.runtime, 'What is the weather in Oslo?');
     const { page, expectClean } = await system.open(`/threads/${thread}`);
     await page.getByRole('button', { name: 'Copy as curl' }).first().click();
     const copied = await page.evaluate<string>('navigator.clipboard.readText()');
-    expect(copied).toContain(`${system.standalone.url}/v1/threads/${thread}`);
+    expect(copied).toContain(`${system.runtime.url}/v1/threads/${thread}`);
     expect(copied).toContain('$DORMOUSE_KEY');
-    expect(copied).not.toContain(system.standalone.key);
+    expect(copied).not.toContain(system.runtime.key);
     expectClean();
   });
 });
 
 describe('a question', () => {
   it('is answered in its thread, with a reason', async () => {
-    const thread = await talked(system.standalone, 'Delete everything.');
+    const thread = await talked(system.runtime, 'Delete everything.');
     const { page, expectClean } = await system.open(`/threads/${thread}`);
     await page.getByLabel('Reason').fill('not today');
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.locator('.call[data-outcome=denied]').waitFor();
-    const { json } = await system.standalone.request('GET', `/v1/threads/${thread}/events?limit=200`);
+    const { json } = await system.runtime.request('GET', `/v1/threads/${thread}/events?limit=200`);
     expect(json.data.find(({ type }: { type: string }) => type === 'choice_settled')).toMatchObject({
       decision: 'deny',
       reason: 'not today',
     });
-    await say(system.standalone, thread, 'What is the weather in Oslo?');
+    await say(system.runtime, thread, 'What is the weather in Oslo?');
     expectClean();
   });
 });
 
+describe('a thread below', () => {
+  it('is what its parent waits for, in the list and on the page of the parent, where it is answered', async () => {
+    const { parent, child } = await askingChild(system.runtime);
+    const { page, context, expectClean } = await system.open('/threads?status=waiting');
+    const row = page.locator(`a[href="/threads/${parent}"]`);
+    await row.getByText('your approval for delete_everything, in a thread below').waitFor();
+    await row.click();
+    const head = page.locator('.thread-head');
+    await head.getByText('waiting', { exact: true }).waitFor();
+    await head.getByText(`of \`${child}\` below; it expires`).waitFor();
+    const questions = page.getByRole('region', { name: 'Waiting for you' });
+    expect(await questions.getByRole('link', { name: 'thread below' }).getAttribute('href')).toBe(`/threads/${child}`);
+    await questions.getByRole('button', { name: 'Deny' }).click();
+    await questions.waitFor({ state: 'detached' });
+    await head.getByText('idle', { exact: true }).waitFor();
+    expectClean();
+    await context.close();
+  });
+});
+
 describe('agents and tools', () => {
+  it('a tool server that could never be called is refused with the reason, beside what was typed', async () => {
+    const { page, context, expectClean } = await system.open('/tools');
+    await page.getByRole('button', { name: 'Register a tool server' }).click();
+    const window = page.getByRole('dialog');
+    await window.getByLabel('Name').fill('inside');
+    await window.getByLabel('Base URL').fill('http://169.254.169.254');
+    await window.getByRole('button', { name: 'Register', exact: true }).click();
+    await window.getByText('/base_url could never be called').waitFor();
+    expect(await window.getByLabel('Name').inputValue()).toBe('inside');
+    expectClean();
+    await context.close();
+  });
+
+  it('an open thread is told of new tools of its server, and takes them', async () => {
+    const serving = (...names: readonly string[]): Promise<ToolServer> =>
+      serve({
+        name: 'changing',
+        port,
+        tools: names.map((name) =>
+          defineTool({ name, description: `Says ${name}.`, input: z.strictObject({}) }, () => name),
+        ),
+        log: () => {},
+      });
+    const port = await freePort();
+    const first = await serving('one');
+    const { runtime } = system;
+    await runtime.request('POST', '/v1/tool-servers', { name: 'changing', base_url: first.url });
+    const agent = { name: 'changes', model: { provider: 'demo' }, tool_servers: ['changing'] };
+    await runtime.request('POST', '/v1/agents', agent);
+    const thread = await openThread(runtime, 'changes');
+    await untilEvent(runtime, thread, 'toolsets_loaded');
+    await first.close();
+    const second = await serving('two');
+    const { page, context, expectClean } = await system.open(`/threads/${thread}`);
+    const news = page.getByText('changing has other tools now: added two; removed one.');
+    await news.waitFor();
+    await page.getByRole('button', { name: 'Refresh tools' }).click();
+    await news.waitFor({ state: 'detached' });
+    await page.locator('.note').getByText('changing: added two; removed one').waitFor();
+    expectClean();
+    await context.close();
+    await second.close();
+  });
+
   it('an agent is edited, its next version compared with the one before, and talked with', async () => {
-    await system.standalone.request('POST', '/v1/agents', {
+    await system.runtime.request('POST', '/v1/agents', {
       name: 'editor',
       instructions: 'Be kind.',
       model: { provider: 'demo' },
@@ -242,7 +300,7 @@ describe('agents and tools', () => {
 
 describe('the rest', () => {
   it('what threads wait for, what was used, and secrets that are never shown', async () => {
-    const thread = await talked(system.standalone, 'Remind me in 500 seconds: "water the plants"', 'Sleep for 3 days.');
+    const thread = await talked(system.runtime, 'Remind me in 500 seconds: "water the plants"', 'Sleep for 3 days.');
     const { page, expectClean } = await system.open('/waiting');
     await page.getByRole('region', { name: 'Subscriptions' }).getByText('remind_me').first().waitFor();
     await page
@@ -250,10 +308,10 @@ describe('the rest', () => {
       .locator(`a[href="/threads/${thread}"]`)
       .first()
       .waitFor();
-    await page.goto(`${system.standalone.url}/usage`);
+    await page.goto(`${system.runtime.url}/usage`);
     await page.getByRole('region', { name: 'By agent' }).getByRole('rowheader', { name: 'assistant' }).waitFor();
     expect(await page.locator('.chart canvas').count()).toBe(1);
-    await page.goto(`${system.standalone.url}/settings`);
+    await page.goto(`${system.runtime.url}/settings`);
     const secrets = page.getByRole('region', { name: 'Secrets' });
     await secrets.getByLabel('Name').fill('llm_key');
     await secrets.getByLabel('Origins').fill('https://api.example.com');
@@ -261,6 +319,23 @@ describe('the rest', () => {
     await secrets.getByRole('button', { name: 'Set secret' }).click();
     await secrets.getByText('https://api.example.com').first().waitFor();
     expect(await page.content()).not.toContain('the secret itself');
+    const origins = page.getByRole('region', { name: 'Allowed origins' });
+    await origins.getByText('DORMOUSE_ALLOWED_ORIGINS').waitFor();
+    await origins.getByText(origin).waitFor();
+    const keys = page.getByRole('region', { name: 'API keys' });
+    await keys.getByLabel('Name').fill('laptop');
+    await keys.getByRole('button', { name: 'Make key' }).click();
+    const made = (await keys.getByText(/^dmk_/).textContent()) ?? '';
+    expect((await system.runtime.request('GET', '/v1/agents', undefined, { key: made })).status).toBe(200);
+    await page.reload();
+    await keys
+      .getByRole('listitem')
+      .filter({ hasText: 'laptop' })
+      .getByText(/used (just now|.* ago)/)
+      .waitFor();
+    await keys.getByRole('button', { name: 'Revoke laptop' }).click();
+    await keys.getByRole('button', { name: 'Revoke laptop' }).waitFor({ state: 'detached' });
+    expect((await system.runtime.request('GET', '/v1/agents', undefined, { key: made })).status).toBe(401);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expectClean();
@@ -270,12 +345,12 @@ describe('the rest', () => {
 describe('a runtime that goes away', () => {
   it('loses no word that was typed, and comes back by itself', async () => {
     const own = await startConsole();
-    const { port, dataDir } = own.standalone;
-    const thread = await talked(own.standalone, 'Delete everything.');
+    const { port, dataDir } = own.runtime;
+    const thread = await talked(own.runtime, 'Delete everything.');
     const { page } = await own.open(`/threads/${thread}`);
     const message = page.getByLabel('Message', { exact: true });
     await message.fill('What is the weather in Oslo?');
-    await own.standalone.stop('SIGKILL');
+    await own.runtime.stop('SIGKILL');
     await page.getByText('The runtime does not answer').waitFor();
     expect(await message.inputValue()).toBe('What is the weather in Oslo?');
     const again = await startStandalone({ dataDir, port });

@@ -1,30 +1,19 @@
 // A thread of 100 000 events in the console: it opens at once, scrolls without a jerk, and any event is one step away.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cleanUp } from '../e2e/standalone-process.ts';
-import { type ConsoleSystem, findBrowser, startConsole } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { startStandalone } from '../e2e/standalone-process.ts';
+import { consoleSpecs } from './browser.ts';
 import { importLongThread } from './long-thread.ts';
 
 /** What runs in the page. */
 declare const document: { querySelector(selector: string): { scrollBy(x: number, y: number): void } | null };
 declare function requestAnimationFrame(callback: (at: number) => void): void;
 
-const found = await findBrowser();
 const events = 100_000;
-let system: ConsoleSystem;
 let thread = '';
 let length = 0;
-beforeAll(async () => {
-  if (!found.available) return;
-  system = await startConsole();
-  ({ thread, length } = await importLongThread(system.standalone, events));
-});
-afterAll(async () => {
-  if (found.available) await system.stop();
-  await cleanUp();
-});
-beforeEach((context) => {
-  if (!found.available) context.skip(found.reason);
+const system = consoleSpecs(startStandalone, async ({ runtime }) => {
+  ({ thread, length } = await importLongThread(runtime, events));
 });
 
 /** Frames per second while the element is scrolled by so many pixels per frame, and how many the page has at rest. */
@@ -64,7 +53,7 @@ describe('a thread of 100 000 events', () => {
     const { page, expectClean } = await system.open(`/threads/${thread}`);
     await page.getByRole('button', { name: `Event ${length}` }).waitFor();
     expect(await page.locator('.event').count()).toBeLessThan(100);
-    await page.goto(`${system.standalone.url}/threads/${thread}?p=50000`);
+    await page.goto(`${system.runtime.url}/threads/${thread}?p=50000`);
     await page.getByRole('option', { selected: true }).getByText('50000').waitFor();
     await page.getByRole('region', { name: 'Event 50000 as JSON' }).waitFor();
     expectClean();

@@ -1,7 +1,7 @@
 // A thread of any length, imported: real commits of the example agent, whose last turn is repeated under new ids.
 import { chainHash, openCommit, sealCommit } from '@dormouse/runtime';
 import type { Commit } from '@dormouse/ports';
-import type { Standalone } from '../e2e/standalone-process.ts';
+import type { System } from '../e2e/conversation.ts';
 import { expect } from 'vitest';
 import { talked } from './conversations.ts';
 
@@ -9,17 +9,17 @@ const commitsPerPart = 500;
 
 /** The id of a closed thread of at least so many events, and its length. */
 export async function importLongThread(
-  standalone: Standalone,
+  runtime: System,
   events: number,
 ): Promise<{ readonly thread: string; readonly length: number }> {
-  const real = await talked(standalone, 'What is the weather in Oslo?', 'What is the weather in Rome?');
-  const { json } = await standalone.request('GET', `/v1/threads/${real}/commits?limit=200`);
+  const real = await talked(runtime, 'What is the weather in Oslo?', 'What is the weather in Rome?');
+  const { json } = await runtime.request('GET', `/v1/threads/${real}/commits?limit=200`);
   const commits = longer(json.data, events);
   const of = commits.at(-1)?.hash;
   let answer: { readonly thread: string; readonly position: number } = { thread: '', position: 0 };
   for (let at = 0; at < commits.length; at += commitsPerPart) {
     const part = commits.slice(at, at + commitsPerPart);
-    const sent = await standalone.request('POST', '/v1/imports', {
+    const sent = await runtime.request('POST', '/v1/imports', {
       of,
       commits: part,
       last: at + commitsPerPart >= commits.length,

@@ -15,12 +15,12 @@ const bytesMax = 160_000;
 const size = { width: 1280, height: 760 } as const;
 
 mkdirSync(folder, { recursive: true });
-const { standalone, open, stop } = await startConsole();
+const { runtime, browser, open } = await startConsole();
 try {
-  await talked(standalone, 'Remind me in 900 seconds: "water the plants"', 'Sleep for 3 days.');
-  await talked(standalone, 'Draw a blue square.');
+  await talked(runtime, 'Remind me in 900 seconds: "water the plants"', 'Sleep for 3 days.');
+  await talked(runtime, 'Draw a blue square.');
   await scripted(
-    standalone,
+    runtime,
     'writer',
     [
       [
@@ -31,16 +31,17 @@ try {
     'What should I pack for Oslo?',
   );
   const thread = await talked(
-    standalone,
+    runtime,
     'What is the weather in Oslo?',
     'Spawn a thread: "Report to the parent"',
     'Delete everything.',
   );
-  const called = await positionOf(standalone, thread, 'tool_call_requested');
+  const called = await positionOf(runtime, thread, 'tool_call_requested');
 
   const shots = [
     { name: 'console-threads', path: '/threads', theme: 'light', sign: '.thread-row' },
     { name: 'console-thread', path: `/threads/${thread}`, theme: 'light', sign: '.question .json' },
+    { name: 'console-inbox', path: '/inbox', theme: 'light', sign: '.inbox-row .json' },
     { name: 'console-turns', path: `/threads/${thread}?tab=turns&p=${called}`, theme: 'dark', sign: '.step .bar' },
   ] as const;
   for (const { name, path, theme, sign } of shots) {
@@ -55,6 +56,6 @@ try {
     await context.close();
   }
 } finally {
-  await stop();
+  await browser.close();
   await cleanUp();
 }

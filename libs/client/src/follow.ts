@@ -41,7 +41,14 @@ export type StreamFrame =
   | { readonly frame: 'retrying'; readonly retrying: Retrying }
   | { readonly frame: 'status'; readonly status: string; readonly waitingOn: readonly WaitingOn[] }
   | { readonly frame: 'choice'; readonly choice: components['schemas']['Choice'] }
-  | { readonly frame: 'oauth'; readonly toolCallId: string; readonly authUrl: string; readonly expiresAt: string }
+  | {
+      readonly frame: 'oauth';
+      readonly toolCallId: string;
+      readonly authUrl: string;
+      readonly expiresAt: string;
+      /** Of a thread below. */
+      readonly threadId?: string;
+    }
   | { readonly frame: 'view'; readonly viewType: string; readonly content: unknown }
   | { readonly frame: 'end' };
 
@@ -175,6 +182,7 @@ function frameOf(message: EventSourceMessage): StreamFrame | null {
         toolCallId: data['tool_call_id'] ?? '',
         authUrl: data['auth_url'] ?? '',
         expiresAt: data['expires_at'] ?? '',
+        ...(data['thread_id'] === undefined ? {} : { threadId: data['thread_id'] }),
       };
     case 'view':
       return { frame: 'view', viewType: data['view_type'] ?? '', content: data['content'] };

@@ -4,4 +4,5 @@ export * from './export-file.ts';
 export * from './export-thread.ts';
 export * from './follow.ts';
 export * from './thread-event.ts';
+export * from './toolset-change.ts';
 export * from './verify-chain.ts';

@@ -3,7 +3,7 @@
 // Invariants:
 //   W1. Each change is told once. The thread keeps its tools until it is told to load them anew.
 //   W2. A key that may not probe, and a server that does not answer, are no reason to disturb the chat.
-import { ApiProblem, ask, type Client, isEvent, type StreamFrame } from '@dormouse/client';
+import { ApiProblem, ask, type Client, isEvent, type StreamFrame, toolsetChange } from '@dormouse/client';
 
 const firstMs = 1_000;
 const everyMs = 15_000;
@@ -33,7 +33,7 @@ export function watchToolsets(client: Client, loaded: readonly Toolset[], tell: 
       if (isStopped || !now.ok || now.sha256 === null || now.sha256 === sha256 || told.get(server) === now.sha256)
         continue;
       told.set(server, now.sha256); // (W1)
-      tell(`${server} has other tools now: ${differenceOf(tools, namesIn(now.toolset))}. /refresh takes them.`);
+      tell(`${server} has other tools now: ${toolsetChange(tools, now.toolset)}. /refresh takes them.`);
     }
   }
 
@@ -58,22 +58,4 @@ export function watchToolsets(client: Client, loaded: readonly Toolset[], tell: 
       clearTimeout(timer);
     },
   };
-}
-
-function differenceOf(had: readonly string[], has: readonly string[]): string {
-  const [added, removed] = [has.filter((name) => !had.includes(name)), had.filter((name) => !has.includes(name))];
-  const said = [
-    ...(added.length === 0 ? [] : [`added ${added.join(', ')}`]),
-    ...(removed.length === 0 ? [] : [`removed ${removed.join(', ')}`]),
-  ];
-  return said.join('; ') || 'the same names, defined otherwise';
-}
-
-function namesIn(toolset: unknown): readonly string[] {
-  const tools = typeof toolset === 'object' && toolset !== null && 'tools' in toolset ? toolset.tools : [];
-  return Array.isArray(tools)
-    ? tools.flatMap((tool: unknown) =>
-        typeof tool === 'object' && tool !== null && 'name' in tool && typeof tool.name === 'string' ? [tool.name] : [],
-      )
-    : [];
 }

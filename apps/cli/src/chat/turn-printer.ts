@@ -82,7 +82,6 @@ export function createTurnPrinter(
     if (isEvent(event, 'toolset_changed')) return note(`· tools of ${describeEvent(event)}`);
     if (isEvent(event, 'toolset_rejected'))
       return warn(`tools of ${event.tool_server} are not available: ${event.problems.join('; ')}`);
-    if (isEvent(event, 'toolset_changed')) return note(`· tools of ${describeEvent(event)}`);
     if (isEvent(event, 'budget_exceeded')) return warn(`stopped: ${describeEvent(event)}`);
     if (isEvent(event, 'choice_settled')) return note(`· ${event.decision ?? 'answered'} by ${event.by}`);
     if (isArrival(event)) return note(`· ${describeEvent(event, names)}`);

@@ -53,8 +53,12 @@ export async function send<Answer>(method: string, path: string, body?: unknown)
   );
 }
 
-/** What to tell a person about a failed request. */
+/** What to tell a person about a failed request, with each field that was refused. */
 export function problemText(error: unknown): string {
-  if (error instanceof ApiProblem) return error.message;
+  if (error instanceof ApiProblem)
+    return [
+      error.message,
+      ...(error.problem.errors ?? []).map(({ pointer, detail }) => `${pointer || '/'} ${detail}`),
+    ].join(' ');
   return error instanceof Error ? error.message : String(error);
 }

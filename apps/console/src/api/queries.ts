@@ -1,5 +1,5 @@
 // What the screens read, by name: one place says the key, the request and how often it is asked again.
-import { whole, type Schemas } from '@dormouse/client';
+import { ApiProblem, whole, type Schemas } from '@dormouse/client';
 import { keepPreviousData, queryOptions, QueryClient } from '@tanstack/react-query';
 import { api, ask, send, type Question, type ThreadRow } from './client.ts';
 import type { ThreadsSearch } from '../search.ts';
@@ -153,6 +153,24 @@ export const toolServer = (name: string) =>
     refetchInterval: slowMs,
   });
 
+const manifestMs = 15_000;
+
+/** The manifest of a tool server as it is now. A key that may not probe is refused once, and asks no more. */
+export const manifestNow = (server: string) =>
+  queryOptions({
+    queryKey: ['manifest', server],
+    queryFn: () =>
+      ask(
+        api.POST('/v1/tool-servers/{name}/probe', {
+          params: { path: { name: server }, query: { credential: 'skip' } },
+        }),
+      ),
+    retry: false,
+    staleTime: manifestMs,
+    refetchInterval: ({ state: { error } }) =>
+      error instanceof ApiProblem && error.status === 403 ? false : manifestMs,
+  });
+
 export const parkedThreads = queryOptions({
   queryKey: ['parked'],
   queryFn: () => whole((query) => ask(api.GET('/v1/parked', { params: { query } }))),
@@ -165,6 +183,11 @@ export const parkedThread = (thread: string) =>
     queryFn: () => ask(api.GET('/v1/parked/{thread}', { params: { path: { thread } } })),
     refetchInterval: slowMs,
   });
+
+export const session = queryOptions({
+  queryKey: ['session'],
+  queryFn: () => ask(api.GET('/v1/session')),
+});
 
 export const secrets = queryOptions({
   queryKey: ['secrets'],

@@ -22,7 +22,17 @@ const words: Readonly<Record<string, string>> = {
   slot: 'a free place at the model',
 };
 
-/** `your approval of delete_everything, 3 m 5 s` */
+/** The oldest wait, and how many there are beside it. */
+export function FirstWait(props: {
+  readonly waitingOn: readonly WaitingOn[];
+  readonly isShort?: boolean;
+}): ReactElement | null {
+  const [first, ...others] = props.waitingOn;
+  if (first === undefined) return null;
+  return <WaitingFor entry={first} more={others.length} isShort={props.isShort ?? false} />;
+}
+
+/** `your approval for delete_everything, in a thread below, 3 m 5 s` */
 export function WaitingFor(props: {
   readonly entry: WaitingOn;
   readonly more: number;
@@ -30,7 +40,7 @@ export function WaitingFor(props: {
   readonly isShort?: boolean;
 }): ReactElement {
   const { entry, more, isShort = false } = props;
-  const { kind, operation, tool_server: server, since, deadline } = entry;
+  const { kind, operation, tool_server: server, thread_id: below, since, deadline } = entry;
   const what = [
     words[kind] ?? kind,
     ...(operation === undefined ? [] : [kind === 'tool_call' ? ':' : 'for', operation]),
@@ -40,6 +50,7 @@ export function WaitingFor(props: {
       <span className="waiting-what">
         {plainLine(what.join(' ').replace(' :', ':'), 80)}
         {server === undefined || isShort ? null : <span className="quiet"> at {plainLine(server, 40)}</span>}
+        {below === undefined ? null : ', in a thread below'}
       </span>
       <span className="quiet">
         {' '}

@@ -6,9 +6,9 @@ import { api, ask } from '../api/client.ts';
 import { parkedThread, parkedThreads } from '../api/queries.ts';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
+import { RequestButton } from '../elements/request-button.tsx';
 import { Empty, Failed, Loading } from '../elements/states.tsx';
 import { When } from '../elements/when.tsx';
-import { attempt } from '../shell/attempt.ts';
 
 const route = getRouteApi('/parked');
 
@@ -75,13 +75,13 @@ function Details({ thread }: { readonly thread: string }): ReactElement {
           Open the thread
         </Link>
         <CurlButton path={`/v1/parked/${thread}`} />
-        <button
-          type="button"
-          className="button main-button end"
-          onClick={() => attempt('The thread goes on', () => ask(api.POST('/v1/parked/{thread}/replay', path)))}
-        >
-          Replay
-        </button>
+        <RequestButton
+          kind="main"
+          isLast
+          label="Replay"
+          done="The thread goes on"
+          request={() => ask(api.POST('/v1/parked/{thread}/replay', path))}
+        />
       </div>
       <p className="problem">{plainText(data.reason)}</p>
       <h2>What waits for it, in order</h2>
@@ -91,17 +91,12 @@ function Details({ thread }: { readonly thread: string }): ReactElement {
             <span>{plainLine(kind, 60)}</span>
             <code className="grow">{plainLine(id, 100)}</code>
             {dropped === null ? (
-              <button
-                type="button"
-                className="button danger-button"
-                onClick={() =>
-                  attempt('The input is left out of every replay', () =>
-                    ask(api.POST('/v1/parked/{thread}/drop', { ...path, body: { input: id } })),
-                  )
-                }
-              >
-                Drop
-              </button>
+              <RequestButton
+                kind="danger"
+                label="Drop"
+                done="The input is left out of every replay"
+                request={() => ask(api.POST('/v1/parked/{thread}/drop', { ...path, body: { input: id } }))}
+              />
             ) : (
               <span className="quiet">
                 dropped <When at={dropped} />

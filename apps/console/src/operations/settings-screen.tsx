@@ -1,12 +1,15 @@
-// This browser's session and appearance, and the tenant's secrets and keys. Values of secrets are written, never read.
+// This browser's session and appearance, the origins whose pages may use the API, and the tenant's secrets and keys.
+// Values of secrets are written, never read.
 import { useQuery } from '@tanstack/react-query';
 import { useState, type FormEvent, type ReactElement } from 'react';
 import type { Schemas } from '@dormouse/client';
 import { api, ask, problemText } from '../api/client.ts';
-import { apiKeys, queries, secrets } from '../api/queries.ts';
+import { apiKeys, queries, secrets, session } from '../api/queries.ts';
 import { CopyButton, CurlButton } from '../elements/copy-button.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
+import { RequestButton } from '../elements/request-button.tsx';
 import { Failed } from '../elements/states.tsx';
+import { TextField } from '../elements/text-field.tsx';
 import { When } from '../elements/when.tsx';
 import { attempt } from '../shell/attempt.ts';
 import { setTheme, useTheme } from '../shell/theme.ts';
@@ -20,6 +23,7 @@ export function SettingsScreen(): ReactElement {
       <div className="screen-body">
         <Appearance />
         <Session />
+        <Origins />
         <Secrets />
         <Keys />
       </div>
@@ -44,8 +48,7 @@ function Appearance(): ReactElement {
 }
 
 function Session(): ReactElement {
-  const { data, error } = useQuery({ queryKey: ['session'], queryFn: () => ask(api.GET('/v1/session')) });
-  const signOut = (): void => attempt('Signed out', () => ask(api.DELETE('/v1/session')));
+  const { data, error } = useQuery(session);
   return (
     <section className="card stack" aria-label="Session">
       <h2>Session</h2>
@@ -73,10 +76,33 @@ function Session(): ReactElement {
         </dl>
       )}
       <div className="row">
-        <button type="button" className="button" onClick={signOut}>
-          Sign out
-        </button>
+        <RequestButton label="Sign out" done="Signed out" request={() => ask(api.DELETE('/v1/session'))} />
       </div>
+    </section>
+  );
+}
+
+function Origins(): ReactElement | null {
+  const { data } = useQuery(session);
+  if (data === undefined) return null;
+  return (
+    <section className="card stack" aria-label="Allowed origins">
+      <h2>Allowed origins</h2>
+      <p className="quiet">
+        Pages of these origins may use the API from a browser. The list is the setting{' '}
+        <code>DORMOUSE_ALLOWED_ORIGINS</code>, which is read when the runtime starts.
+      </p>
+      {data.origins.length === 0 ? (
+        <p>None beside the runtime’s own.</p>
+      ) : (
+        <ul className="plain-list">
+          {data.origins.map((origin) => (
+            <li key={origin}>
+              <code>{plainLine(origin, 200)}</code>
+            </li>
+          ))}
+        </ul>
+      )}
     </section>
   );
 }
@@ -108,17 +134,12 @@ function Secrets(): ReactElement {
             <span className="quiet grow">
               {plainLine(origins.join(', '), 160)}, set <When at={at} />
             </span>
-            <button
-              type="button"
-              className="button danger-button"
-              onClick={() =>
-                attempt(`${name} is deleted`, () =>
-                  ask(api.DELETE('/v1/secrets/{name}', { params: { path: { name } } })),
-                )
-              }
-            >
-              Delete {name}
-            </button>
+            <RequestButton
+              kind="danger"
+              label={`Delete ${name}`}
+              done={`${name} is deleted`}
+              request={() => ask(api.DELETE('/v1/secrets/{name}', { params: { path: { name } } }))}
+            />
           </li>
         ))}
       </ul>
@@ -142,30 +163,9 @@ function SetSecret(): ReactElement {
   };
   return (
     <form className="row" onSubmit={submit}>
-      <label className="field grow">
-        <span>Name</span>
-        <input type="text" required value={name} onChange={(event) => setName(event.target.value)} />
-      </label>
-      <label className="field grow">
-        <span>Origins</span>
-        <input
-          type="text"
-          required
-          placeholder="https://api.example.com"
-          value={origin}
-          onChange={(event) => setOrigin(event.target.value)}
-        />
-      </label>
-      <label className="field grow">
-        <span>Value</span>
-        <input
-          type="password"
-          required
-          autoComplete="off"
-          value={value}
-          onChange={(event) => setValue(event.target.value)}
-        />
-      </label>
+      <TextField label="Name" value={name} onChange={setName} />
+      <TextField label="Origins" placeholder="https://api.example.com" value={origin} onChange={setOrigin} />
+      <TextField label="Value" type="password" value={value} onChange={setValue} />
       <button type="submit" className="button main-button">
         Set secret
       </button>
@@ -205,33 +205,26 @@ function Keys(): ReactElement {
         </p>
       )}
       <ul className="plain-list">
-        {(data ?? []).map(({ id, name: keyName, scopes: may, expires_at: ends }) => (
+        {(data ?? []).map(({ id, name: keyName, scopes: may, last_used_at: used, expires_at: ends }) => (
           <li key={id} className="row">
             <strong>{plainLine(keyName, 60)}</strong>
             <span className="quiet grow">
-              {may.join(', ')}
+              {may.join(', ')}, {used === null ? 'not used yet' : 'used '}
+              {used === null ? null : <When at={used} />}
               {ends === null ? '' : ', ends '}
               {ends === null ? null : <When at={ends} />}
             </span>
-            <button
-              type="button"
-              className="button danger-button"
-              onClick={() =>
-                attempt(`${keyName} is revoked`, () =>
-                  ask(api.DELETE('/v1/api-keys/{id}', { params: { path: { id } } })),
-                )
-              }
-            >
-              Revoke {plainLine(keyName, 40)}
-            </button>
+            <RequestButton
+              kind="danger"
+              label={`Revoke ${plainLine(keyName, 40)}`}
+              done={`${keyName} is revoked`}
+              request={() => ask(api.DELETE('/v1/api-keys/{id}', { params: { path: { id } } }))}
+            />
           </li>
         ))}
       </ul>
       <form className="row" onSubmit={submit}>
-        <label className="field">
-          <span>Name</span>
-          <input type="text" required value={name} onChange={(event) => setName(event.target.value)} />
-        </label>
+        <TextField label="Name" value={name} onChange={setName} />
         <fieldset className="row plain-fieldset">
           <legend className="visually-hidden">Scopes</legend>
           {scopes.map((scope) => (

@@ -6,10 +6,11 @@ import { api, ask } from '../api/client.ts';
 import { schedules, threadAt, threadList } from '../api/queries.ts';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { plainLine } from '../elements/plain-text.ts';
+import { RequestButton } from '../elements/request-button.tsx';
 import { Empty, Failed, Loading } from '../elements/states.tsx';
 import { WaitingFor } from '../elements/status-badge.tsx';
+import { CancelSubscription } from '../thread/side/cancel-subscription.tsx';
 import { When } from '../elements/when.tsx';
-import { attempt } from '../shell/attempt.ts';
 
 /** Threads that are looked into at first. */
 const threadsShown = 40;
@@ -77,21 +78,7 @@ export function WaitingScreen(): ReactElement {
                 )}
               </td>
               <td>
-                <button
-                  type="button"
-                  className="button"
-                  onClick={() =>
-                    attempt('The subscription is cancelled', () =>
-                      ask(
-                        api.POST('/v1/threads/{id}/subscriptions/{call}/cancel', {
-                          params: { path: { id: thread.id, call } },
-                        }),
-                      ),
-                    )
-                  }
-                >
-                  Cancel
-                </button>
+                <CancelSubscription thread={thread.id} call={call} />
               </td>
             </tr>
           )}
@@ -109,21 +96,17 @@ export function WaitingScreen(): ReactElement {
                 )}
               </td>
               <td>
-                <button
-                  type="button"
-                  className="button"
-                  onClick={() =>
-                    attempt('The schedule is removed', () =>
-                      ask(
-                        api.DELETE('/v1/threads/{id}/schedules/{schedule}', {
-                          params: { path: { id: row.id, schedule: id } },
-                        }),
-                      ),
+                <RequestButton
+                  label="Remove"
+                  done="The schedule is removed"
+                  request={() =>
+                    ask(
+                      api.DELETE('/v1/threads/{id}/schedules/{schedule}', {
+                        params: { path: { id: row.id, schedule: id } },
+                      }),
                     )
                   }
-                >
-                  Remove
-                </button>
+                />
               </td>
             </tr>
           )}

@@ -7,7 +7,7 @@ import { ActionsMenu, type MenuAction } from '../elements/actions-menu.tsx';
 import { copyText, CurlButton } from '../elements/copy-button.tsx';
 import { Window } from '../elements/modal.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
-import { StatusBadge, WaitingFor } from '../elements/status-badge.tsx';
+import { FirstWait, StatusBadge } from '../elements/status-badge.tsx';
 import { useActions } from '../shell/actions.ts';
 import { attempt } from '../shell/attempt.ts';
 import { useThreadView } from './thread-context.ts';
@@ -16,8 +16,8 @@ export function ThreadHead(): ReactElement {
   const { thread, state, at } = useThreadView();
   const status = at === undefined ? (state.status ?? thread.status) : thread.status;
   const waitingOn = at === undefined && state.status !== null ? state.waitingOn : thread.waiting_on;
-  const [first] = waitingOn;
   const problems = at === undefined ? thread.problems : [];
+  const sentence = at === undefined && status !== 'idle' && status !== 'closed' ? thread.waiting : null;
   return (
     <header className="thread-head">
       <div className="thread-name">
@@ -31,7 +31,7 @@ export function ThreadHead(): ReactElement {
       </div>
       <div className="thread-facts">
         <StatusBadge status={status} />
-        {first === undefined ? null : <WaitingFor entry={first} more={waitingOn.length - 1} />}
+        <FirstWait waitingOn={waitingOn} />
         <Link
           to="/agents/$agentName"
           params={{ agentName: thread.agent.name }}
@@ -49,6 +49,7 @@ export function ThreadHead(): ReactElement {
         ) : null}
         <ThreadActions />
       </div>
+      {sentence === null ? null : <p className="quiet waiting-sentence">{plainText(sentence)}</p>}
       {problems.map(({ code, detail }) => (
         <p key={code + detail} className="problem">
           <a href={`/errors/${encodeURIComponent(code)}`} target="_blank" rel="noreferrer">

@@ -1,16 +1,19 @@
 // One thread: the conversation on the left, what happened on the right, one selection for both.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import type { ReactElement } from 'react';
+import { useEffect, type ReactElement } from 'react';
 import type { Schemas } from '@dormouse/client';
-import { threadAt } from '../api/queries.ts';
+import { queries, threadAt } from '../api/queries.ts';
 import { Failed, Loading } from '../elements/states.tsx';
+import { Announcer } from './announcer.tsx';
 import { Composer } from './conversation/composer.tsx';
 import { Conversation } from './conversation/conversation.tsx';
+import { NewTools } from './conversation/new-tools.tsx';
 import { OpenQuestions } from './conversation/open-questions.tsx';
 import { PositionSlider } from './position-slider.tsx';
 import { SidePane } from './side/side-pane.tsx';
 import { ThreadHead } from './thread-head.tsx';
+import type { LiveState } from './log/live-thread.ts';
 import { useLiveState, useLiveThread, useLogVersion } from './log/use-live-thread.ts';
 import { ThreadContext, type ThreadView } from './thread-context.ts';
 import { BesideThread } from './side/beside-thread.tsx';
@@ -30,6 +33,7 @@ function OpenThread({ thread: now }: { readonly thread: Schemas['Thread'] }): Re
   const live = useLiveThread(now.id, now.position);
   const state = useLiveState(live);
   useLogVersion(live.log);
+  useFreshFacts(now.id, state);
   const { data: past } = useQuery({ ...threadAt(now.id, at), enabled: at !== undefined });
   const length = Math.min(at ?? live.log.length, live.log.length);
   const view: ThreadView = {
@@ -53,10 +57,12 @@ function OpenThread({ thread: now }: { readonly thread: Schemas['Thread'] }): Re
       <div className="thread-screen">
         <ThreadHead />
         {state.connection === 'failed' ? <Failed error={state.failure} /> : null}
+        <Announcer />
         <PositionSlider />
         <div className="thread-panes">
           <section className="pane pane-conversation" aria-label="Conversation">
             <Conversation />
+            <NewTools />
             <OpenQuestions />
             <Composer />
           </section>
@@ -65,4 +71,12 @@ function OpenThread({ thread: now }: { readonly thread: Schemas['Thread'] }): Re
       </div>
     </ThreadContext>
   );
+}
+
+/** What the stream does not have, such as the sentence for what it waits for, is read again when that may change. */
+function useFreshFacts(thread: string, { status, waitingOn, changedAt }: LiveState): void {
+  const waits = waitingOn.map(({ id }) => id).join(' ');
+  useEffect(() => {
+    if (status !== null) void queries.invalidateQueries({ queryKey: threadAt(thread).queryKey });
+  }, [thread, status, waits, changedAt]);
 }

@@ -8,7 +8,7 @@ import { CurlButton } from '../elements/copy-button.tsx';
 import { Icon } from '../elements/icon.tsx';
 import { plainLine } from '../elements/plain-text.ts';
 import { Empty, Failed, Loading } from '../elements/states.tsx';
-import { StatusBadge, WaitingFor } from '../elements/status-badge.tsx';
+import { FirstWait, StatusBadge } from '../elements/status-badge.tsx';
 import { When } from '../elements/when.tsx';
 import { useActions } from '../shell/actions.ts';
 import { ThreadFilters } from './thread-filters.tsx';
@@ -106,7 +106,6 @@ function Row({ row }: { readonly row: ThreadRow }): ReactElement {
     position,
     waiting_on: waitingOn,
   } = row;
-  const [first] = waitingOn;
   return (
     <li>
       <Link to="/threads/$threadId" params={{ threadId: id }} className="thread-row">
@@ -116,7 +115,7 @@ function Row({ row }: { readonly row: ThreadRow }): ReactElement {
           <bdi>{title === null ? <span className="quiet">no message yet</span> : plainLine(title, 120)}</bdi>
         </span>
         <span className="thread-wait">
-          {first === undefined ? null : <WaitingFor entry={first} more={waitingOn.length - 1} isShort />}
+          <FirstWait waitingOn={waitingOn} isShort />
         </span>
         <span className="thread-agent quiet">
           <bdi>{plainLine(agent.name, 40)}</bdi> v{agent.version}

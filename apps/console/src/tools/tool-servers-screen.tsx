@@ -9,6 +9,7 @@ import { Icon } from '../elements/icon.tsx';
 import { Window } from '../elements/modal.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
 import { Empty, Failed, Loading } from '../elements/states.tsx';
+import { TextField } from '../elements/text-field.tsx';
 
 export function ToolServersScreen(): ReactElement {
   const { data, error, refetch } = useQuery(toolServers);
@@ -88,20 +89,8 @@ function Register({ close }: { readonly close: () => void }): ReactElement {
   };
   return (
     <form className="stack" onSubmit={(event) => void submit(event)}>
-      <label className="field">
-        <span>Name</span>
-        <input type="text" required autoFocus value={name} onChange={(event) => setName(event.target.value)} />
-      </label>
-      <label className="field">
-        <span>Base URL</span>
-        <input
-          type="url"
-          required
-          value={url}
-          placeholder="http://127.0.0.1:7430"
-          onChange={(event) => setUrl(event.target.value)}
-        />
-      </label>
+      <TextField label="Name" hasFocus value={name} onChange={setName} />
+      <TextField label="Base URL" type="url" placeholder="http://127.0.0.1:7430" value={url} onChange={setUrl} />
       {failure === null ? null : (
         <p className="error-text" role="alert">
           {plainText(failure)}

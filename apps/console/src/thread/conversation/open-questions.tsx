@@ -1,5 +1,6 @@
 // What the thread asks a person right now, between the conversation and the message field.
-import type { ReactElement } from 'react';
+import { Link } from '@tanstack/react-router';
+import { Fragment, type ReactElement } from 'react';
 import { plainLine } from '../../elements/plain-text.ts';
 import { Lasting, When } from '../../elements/when.tsx';
 import { durationText } from '../../elements/duration.ts';
@@ -35,10 +36,14 @@ export function OpenQuestions(): ReactElement | null {
         </p>
       )}
       {questions.map((question) => (
-        <QuestionCard key={question.id} question={{ ...question, thread_id: question.thread_id ?? thread.id }} />
+        <Fragment key={question.id}>
+          <Below thread={question.thread_id} />
+          <QuestionCard question={{ ...question, thread_id: question.thread_id ?? thread.id }} />
+        </Fragment>
       ))}
-      {logins.map(({ toolCallId, authUrl, expiresAt }) => (
+      {logins.map(({ toolCallId, authUrl, expiresAt, threadId }) => (
         <div key={toolCallId} className="question card">
+          <Below thread={threadId} />
           <p>
             A tool asks for a login, until <When at={expiresAt} />.
           </p>
@@ -46,6 +51,20 @@ export function OpenQuestions(): ReactElement | null {
         </div>
       ))}
     </div>
+  );
+}
+
+/** Which thread asks, where it is one below this one. */
+function Below({ thread }: { readonly thread: string | undefined }): ReactElement | null {
+  if (thread === undefined) return null;
+  return (
+    <p className="quiet">
+      A{' '}
+      <Link to="/threads/$threadId" params={{ threadId: thread }}>
+        thread below
+      </Link>{' '}
+      asks:
+    </p>
   );
 }
 

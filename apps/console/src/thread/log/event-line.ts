@@ -23,6 +23,19 @@ export function eventLine(event: ThreadEvent): string {
   return plainLine(speech(event) ?? call(event) ?? arrival(event) ?? rest(event) ?? fields(event));
 }
 
+/** What is announced of an event that has just come: what the agent says; null for all others. */
+export function speechOf(event: ThreadEvent): string | null {
+  if (isEvent(event, 'completion_recorded') && event.message.text !== '')
+    return `${event.interrupted ? 'assistant, interrupted' : 'assistant'}: ${plainLine(event.message.text, spokenMax)}`;
+  if (isEvent(event, 'completion_failed')) return `The model failed: ${plainLine(event.code, 60)}`;
+  return null;
+}
+
+/** The same of a question that is open. */
+export const askingSpeech = (prompt: string): string => `Waiting for you: ${plainLine(prompt, spokenMax)}`;
+
+const spokenMax = 600;
+
 function speech(event: ThreadEvent): string | null {
   if (isEvent(event, 'message_accepted')) return textOf(event.content);
   if (isEvent(event, 'message_refused')) return `${event.code}: ${event.detail}`;
@@ -58,6 +71,11 @@ function rest(event: ThreadEvent): string | null {
   if (isEvent(event, 'thread_opened')) return `${event.agent.name} v${event.agent.version}`;
   if (isEvent(event, 'toolsets_loaded'))
     return event.toolsets.map((each) => `${each.tool_server}: ${each.tools.join(', ')}`).join('; ');
+  if (isEvent(event, 'toolset_changed')) {
+    const { added, removed, changed } = event;
+    const parts = Object.entries({ added, removed, changed }).filter(([, names]) => names.length > 0);
+    return `${event.tool_server}: ${parts.map(([what, names]) => `${what} ${names.join(', ')}`).join('; ')}`;
+  }
   if (isEvent(event, 'toolset_rejected')) return `${event.tool_server}: ${event.problems.join('; ')}`;
   if (isEvent(event, 'timer_set')) return `${event.reason} at ${event.due}`;
   if (isEvent(event, 'budget_exceeded')) return `${event.budget}: ${event.used} of ${event.limit}`;

@@ -5,15 +5,22 @@
 //   L2. Frames are shown at most once per animation frame, however many come.
 //   L3. After a lost connection open questions, logins and views are forgotten: the stream sends them again.
 //   L4. A recorded completion removes its draft.
+//   L5. The questions and logins of threads below are open as long as the status names them: the stream has no event of
+//       their answers.
+//   L6. What is spoken begins with the stream, and with the questions that are open then: the past is read, not
+//       announced.
 import { ApiProblem, isEvent, type Retrying, type StreamFrame, type ThreadEvent } from '@dormouse/client';
 import { api, ask, client, type Question, type WaitingOn } from '../../api/client.ts';
 import { type Draft, withDelta } from './draft.ts';
+import { askingSpeech, speechOf } from './event-line.ts';
 import { chunkOf, createEventLog, type EventLog } from './event-log.ts';
 
 export interface Login {
   readonly toolCallId: string;
   readonly authUrl: string;
   readonly expiresAt: string;
+  /** Of a thread below. */
+  readonly threadId?: string;
 }
 
 export interface LiveThread {
@@ -34,6 +41,10 @@ export interface LiveState {
   readonly questions: readonly Question[];
   readonly logins: readonly Login[];
   readonly views: ReadonlyMap<string, unknown>;
+  /** Position of the last event that changed what the thread itself is: its tools, its title. */
+  readonly changedAt: number;
+  /** What a screen reader says of the newest answer or question; another object for each. (L6) */
+  readonly spoken: { readonly text: string };
 }
 
 const nothing: LiveState = {
@@ -46,6 +57,8 @@ const nothing: LiveState = {
   questions: [],
   logins: [],
   views: new Map(),
+  changedAt: 0,
+  spoken: { text: '' },
 };
 
 export function createLiveThread(thread: string, position: number): LiveThread {
@@ -117,13 +130,16 @@ function afterFrame(state: LiveState, each: StreamFrame): Partial<LiveState> {
     case 'retrying':
       return { retrying: each.retrying };
     case 'status':
-      return { status: each.status, waitingOn: each.waitingOn };
+      return afterStatus(state, each);
     case 'choice':
-      return { questions: [...state.questions.filter(({ id }) => id !== each.choice.id), each.choice] };
+      return {
+        questions: [...state.questions.filter(({ id }) => id !== each.choice.id), each.choice],
+        spoken: { text: askingSpeech(each.choice.prompt) },
+      };
     case 'oauth': {
-      const { toolCallId, authUrl, expiresAt } = each;
-      const others = state.logins.filter((login) => login.toolCallId !== toolCallId);
-      return { logins: [...others, { toolCallId, authUrl, expiresAt }] };
+      const { frame: _, ...login } = each;
+      const others = state.logins.filter(({ toolCallId }) => toolCallId !== login.toolCallId);
+      return { logins: [...others, login], spoken: { text: askingSpeech('a login') } };
     }
     case 'view':
       return { views: new Map(state.views).set(each.viewType, each.content) };
@@ -134,7 +150,24 @@ function afterFrame(state: LiveState, each: StreamFrame): Partial<LiveState> {
   }
 }
 
+/** (L5) */
+function afterStatus(state: LiveState, frame: Extract<StreamFrame, { frame: 'status' }>): Partial<LiveState> {
+  const { status, waitingOn } = frame;
+  const isOpen = (id: string): boolean => waitingOn.some((entry) => entry.id === id);
+  return {
+    status,
+    waitingOn,
+    questions: state.questions.filter(({ id, thread_id: below }) => below === undefined || isOpen(id)),
+    logins: state.logins.filter(({ toolCallId, threadId }) => threadId === undefined || isOpen(toolCallId)),
+  };
+}
+
 function afterEvent(state: LiveState, event: ThreadEvent): Partial<LiveState> {
+  const spoken = speechOf(event);
+  return { ...changeBy(state, event), ...(spoken === null ? {} : { spoken: { text: spoken } }) };
+}
+
+function changeBy(state: LiveState, event: ThreadEvent): Partial<LiveState> {
   if (isEvent(event, 'completion_recorded') || isEvent(event, 'completion_failed'))
     return { drafts: state.drafts.filter(({ completionId }) => completionId !== event.completion_id), retrying: null }; // (L4)
   if (isEvent(event, 'choice_settled'))
@@ -144,5 +177,6 @@ function afterEvent(state: LiveState, event: ThreadEvent): Partial<LiveState> {
       logins: state.logins.filter(({ toolCallId }) => toolCallId !== event.tool_call_id),
       questions: state.questions.filter(({ tool_call_id: id }) => id !== event.tool_call_id),
     };
+  if (isEvent(event, 'toolsets_loaded') || isEvent(event, 'title_set')) return { changedAt: event.position };
   return {};
 }

@@ -1,14 +1,13 @@
 // What a thread is: ids, labels, usage, subscriptions, schedules.
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
-import { api, ask } from '../../api/client.ts';
 import { schedules } from '../../api/queries.ts';
 import { durationText } from '../../elements/duration.ts';
 import { JsonView } from '../../elements/json-view.tsx';
 import { plainLine } from '../../elements/plain-text.ts';
 import { When } from '../../elements/when.tsx';
-import { attempt } from '../../shell/attempt.ts';
 import { useThreadView } from '../thread-context.ts';
+import { CancelSubscription } from './cancel-subscription.tsx';
 
 const number = new Intl.NumberFormat();
 
@@ -66,22 +65,7 @@ function Subscriptions(): ReactElement | null {
               {events} events{lastAt === null ? '' : ', the last '}
               {lastAt === null ? null : <When at={lastAt} />}
             </span>
-            <button
-              type="button"
-              className="button"
-              disabled={at !== undefined}
-              onClick={() =>
-                attempt('The subscription is cancelled', () =>
-                  ask(
-                    api.POST('/v1/threads/{id}/subscriptions/{call}/cancel', {
-                      params: { path: { id: thread.id, call } },
-                    }),
-                  ),
-                )
-              }
-            >
-              Cancel
-            </button>
+            <CancelSubscription thread={thread.id} call={call} isDisabled={at !== undefined} />
           </li>
         ))}
       </ul>

@@ -5,7 +5,7 @@ import type { ReactElement } from 'react';
 import { children } from '../../api/queries.ts';
 import { plainLine } from '../../elements/plain-text.ts';
 import { Empty, Failed, Loading } from '../../elements/states.tsx';
-import { StatusBadge } from '../../elements/status-badge.tsx';
+import { FirstWait, StatusBadge } from '../../elements/status-badge.tsx';
 import { When } from '../../elements/when.tsx';
 import { useThreadView } from '../thread-context.ts';
 
@@ -21,11 +21,12 @@ export function Children(): ReactElement {
     );
   return (
     <ul className="plain-list pad">
-      {data.data.map(({ id, title, status, updated_at: updatedAt }) => (
+      {data.data.map(({ id, title, status, updated_at: updatedAt, waiting_on: waitingOn }) => (
         <li key={id}>
           <Link to="/threads/$threadId" params={{ threadId: id }} className="row card">
             <StatusBadge status={status} />
             <bdi className="grow">{plainLine(title ?? id, 120)}</bdi>
+            <FirstWait waitingOn={waitingOn} />
             <span className="quiet">
               <When at={updatedAt} />
             </span>

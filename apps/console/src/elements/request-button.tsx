@@ -1,0 +1,27 @@
+// A button that makes one request: what was done or refused is said, and what is shown is read again.
+import type { ReactElement } from 'react';
+import { attempt } from '../shell/attempt.ts';
+
+export function RequestButton(props: {
+  readonly label: string;
+  /** What is said when the request was taken. */
+  readonly done: string;
+  readonly request: () => Promise<unknown>;
+  readonly kind?: 'main' | 'danger';
+  /** It stands at the end of its row. */
+  readonly isLast?: boolean;
+  readonly isDisabled?: boolean;
+}): ReactElement {
+  const { label, done, request, kind, isLast = false, isDisabled = false } = props;
+  const tone = kind === undefined ? '' : ` ${kind}-button`;
+  return (
+    <button
+      type="button"
+      className={`button${tone}${isLast ? ' end' : ''}`}
+      disabled={isDisabled}
+      onClick={() => attempt(done, request)}
+    >
+      {label}
+    </button>
+  );
+}
