@@ -22,7 +22,7 @@ export interface ClusterWish {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-export interface SharedCluster extends Pick<Cluster, 'url' | 'key' | 'directory'> {
+export interface SharedCluster extends Pick<Cluster, 'url' | 'key' | 'directory' | 'prefix'> {
   /** Where its processes report how late their event loops are. */
   readonly loops: string;
 }
@@ -37,8 +37,8 @@ export async function setup(project: TestProject): Promise<void> {
     void (async () => {
       const { servers, settings } = (await json(request)) as ClusterWish;
       cluster ??= startCluster(servers, { ...settings, ...watchedFrom(loops) });
-      const { url, key, directory } = await cluster;
-      response.end(JSON.stringify({ url, key, directory, loops } satisfies SharedCluster));
+      const { url, key, directory, prefix } = await cluster;
+      response.end(JSON.stringify({ url, key, directory, prefix, loops } satisfies SharedCluster));
     })().catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   door = opened;

@@ -23,19 +23,21 @@ const settings = {
 export interface ConformanceSystem extends System {
   /** Where its processes report how long their event loops are blocked, see `loopDelay`. */
   readonly loops: string;
+  /** Of the cluster's topics; empty for a standalone process. */
+  readonly prefix: string;
 }
 
 export async function conformanceSystem(): Promise<ConformanceSystem> {
   if (servers === null) {
     const loops = await scratchDirectory();
-    return { ...(await startStandalone({ env: { ...settings, ...watchedFrom(loops) } })), loops };
+    return { ...(await startStandalone({ env: { ...settings, ...watchedFrom(loops) } })), loops, prefix: '' };
   }
   const wish: ClusterWish = { servers, settings };
   const answer = await fetch(inject('clusterDoor'), { method: 'POST', body: JSON.stringify(wish) });
   if (!answer.ok) throw new Error(await answer.text());
-  const { url, key, directory, loops } = (await answer.json()) as SharedCluster;
+  const { url, key, directory, loops, prefix } = (await answer.json()) as SharedCluster;
   return {
-    ...{ url, key, loops },
+    ...{ url, key, loops, prefix },
     request: (method, path, body, sent) => request(url, key, method, path, body, sent),
     output: () => outputIn(directory),
   };
