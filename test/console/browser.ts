@@ -17,7 +17,7 @@ type Found =
   | { readonly available: false; readonly reason: string };
 
 /** (B2) */
-async function findBrowser(): Promise<Found> {
+export async function findBrowser(): Promise<Found> {
   try {
     const { executablePath, env } = await chromium(serviceCache, (line) => console.info(line));
     const inherited = Object.fromEntries(
