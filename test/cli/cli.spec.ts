@@ -257,6 +257,27 @@ describe('events', () => {
     await second.stop();
   });
 
+  it('of all threads say where they are, each once, and go on after a cursor', async () => {
+    const thread = await open();
+    await cli('send', thread, 'roll a die', '--wait');
+    const inThread = values(await ok('--json', 'events', thread)).map(({ position, type }) => [position, type]);
+    const rows = values(await ok('--json', 'events'));
+    const own = rows.filter((row) => row['thread_id'] === thread);
+    expect(own.map(({ position, type }) => [position, type])).toEqual(inThread);
+    const cursor = String(rows.at(-1)?.['cursor']);
+    const following = startCli([...connectionFlags(at), '--json', 'events', '--follow', '--after', cursor]);
+    const next = await open();
+    await shows(following, `"thread_id":"${next}","position":1`);
+    following.closeOutput();
+    await cli('send', next, 'roll a die', '--wait');
+    await cli('send', next, 'roll a die', '--wait');
+    expect(await following.done).toMatchObject({ code: 0, stderr: '' });
+    expect(await cli('events', '--after', 'nonsense')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cursor'),
+    });
+  });
+
   it('end quietly when the reader has seen enough', async () => {
     const thread = await open();
     const following = startCli([...connectionFlags(at), 'events', thread, '--follow']);

@@ -46,6 +46,7 @@ withServices(['mongo'], ({ mongo }) => {
       const database = freshDatabase();
       beside = await openMongo({ url: mongo, database, indexes: 'make' });
       through = await openMongo({ url: url.href, database, indexes: 'check' });
+      await appendOne(through.log, commitOf(freshKey(), 0)); // it knows its places
     });
     afterEach(async () => {
       proxy.held = 'nothing';

@@ -1,5 +1,6 @@
 // The MongoDB adapter passes the contract of every store, on a real server, each suite in a database of its own.
 import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
+import type { ThreadKey } from '@dormouse/ports';
 import {
   agentsContract,
   apiKeysContract,
@@ -12,6 +13,7 @@ import {
   revokedTokensContract,
   secretsContract,
   snapshotsContract,
+  tenantLogContract,
   threadDirectoryContract,
   threadLogContract,
   timersContract,
@@ -20,10 +22,18 @@ import {
   toolServersContract,
   toolsetsContract,
   usageContract,
+  type TenantLogUnderTest,
   viewsContract,
 } from '@dormouse/ports/contracts';
 import { randomBytes } from 'node:crypto';
 import { withServices } from '../services/needed-services.ts';
+
+/** As the bus has them: three partitions, by the last letter of a thread. */
+const partitions = {
+  count: 3,
+  of: ({ thread }: ThreadKey) => (thread.codePointAt(thread.length - 1) ?? 0) % 3,
+  owned: () => new Set([0, 1, 2]),
+};
 
 type Living<Part> = Part & { close(): Promise<void>; reopen(): Promise<Living<Part>> };
 
@@ -41,10 +51,35 @@ withServices(['mongo'], ({ mongo }) => {
     return () => open(`test_${randomBytes(6).toString('hex')}`);
   }
 
+  /** `another` is another process over the same database. */
+  async function openTenantLog(database: string, given: typeof partitions | undefined): Promise<TenantLogUnderTest> {
+    const options = { url: mongo, database, indexes: 'make', partitions: given } as const;
+    const opened = [await openMongo(options)];
+    const close = async (): Promise<void> => void (await Promise.all(opened.map((stores) => stores.close())));
+    return {
+      log: opened[0]!.log,
+      tenantLog: opened[0]!.tenantLog,
+      another: async () => {
+        const stores = await openMongo(options);
+        opened.push(stores);
+        return stores;
+      },
+      close,
+      reopen: async () => {
+        await close();
+        return openTenantLog(database, given);
+      },
+    };
+  }
+
   threadLogContract(
     'mongo',
     fresh(({ log }) => ({ log })),
   );
+  for (const given of [undefined, partitions])
+    tenantLogContract(`mongo, partitions: ${given?.count ?? 1}`, () =>
+      openTenantLog(`test_${randomBytes(6).toString('hex')}`, given),
+    );
   dispatchLedgerContract(
     'mongo',
     fresh(({ ledger }) => ({ ledger })),

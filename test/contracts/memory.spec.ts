@@ -23,6 +23,7 @@ import {
   revokedTokensContract,
   secretsContract,
   snapshotsContract,
+  tenantLogContract,
   threadDirectoryContract,
   threadLogContract,
   timersContract,
@@ -80,6 +81,10 @@ for (const topology of ['standalone', 'durable'] as const) {
   threadLogContract(
     `memory, ${topology}`,
     fresh(topology, ({ log }) => ({ log })),
+  );
+  tenantLogContract(
+    `memory, ${topology}`,
+    fresh(topology, ({ log, tenantLog }) => ({ log, tenantLog })),
   );
   inputBusContract(
     `memory, ${topology}`,

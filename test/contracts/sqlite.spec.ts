@@ -16,6 +16,7 @@ import {
   revokedTokensContract,
   secretsContract,
   snapshotsContract,
+  tenantLogContract,
   threadDirectoryContract,
   threadLogContract,
   timersContract,
@@ -49,6 +50,10 @@ function fresh<Part>(part: (stores: SqliteStores) => Part): () => Promise<Living
 threadLogContract(
   'sqlite',
   fresh(({ log }) => ({ log })),
+);
+tenantLogContract(
+  'sqlite',
+  fresh(({ log, tenantLog }) => ({ log, tenantLog })),
 );
 inputBusContract(
   'sqlite',

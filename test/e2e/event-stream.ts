@@ -17,14 +17,20 @@ export interface OpenStream {
   close(): void;
 }
 
-export async function openStream(
+export const openStream = (
   at: System,
   thread: string,
   query = '',
   headers: Readonly<Record<string, string>> = {},
+): Promise<OpenStream> => openStreamOf(at, `/v1/threads/${thread}/events${query}`, headers);
+
+export async function openStreamOf(
+  at: System,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<OpenStream> {
   const abort = new AbortController();
-  const response = await fetch(`${at.url}/v1/threads/${thread}/events${query}`, {
+  const response = await fetch(at.url + path, {
     headers: { authorization: `Bearer ${at.key}`, accept: 'text/event-stream', ...headers },
     signal: abort.signal,
   });

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { eventsOf, openThread, say, scriptedAgent, untilStatus } from './conversation.ts';
-import { openStream } from './event-stream.ts';
+import { openStream, openStreamOf } from './event-stream.ts';
 import { cleanUp, scratchDirectory, spawnStandalone, startStandalone } from './standalone-process.ts';
 import { slownessOfMachine } from '../machine-pace.ts';
 import { freePort } from '../services/free-ports.ts';
@@ -95,6 +95,7 @@ describe('a standalone process', () => {
       ]);
       const thread = await openThread(at, agent);
       const stream = await openStream(at, thread);
+      const everything = await openStreamOf(at, '/v1/events');
       const waits = at.request(
         'POST',
         `/v1/threads/${thread}/messages`,
@@ -107,6 +108,7 @@ describe('a standalone process', () => {
       expect(code).toBe(0);
       expect(Date.now() - began).toBeLessThan(5_000 * slownessOfMachine());
       expect((await waits).status).toBe(202);
+      while ((await everything.next()) !== null); // it was ended, not cut off
       stream.close();
     },
   );

@@ -60,6 +60,7 @@ it('is taken and answered as it is shown', async () => {
   await send('postMessage', [thread]);
   await send('listMessages', [thread]);
   await send('listEvents', [thread]);
+  await send('listTenantEvents');
   await send('getThread', [thread]);
   await send('forkThread', [thread]);
   await send('addSchedule', [thread]);

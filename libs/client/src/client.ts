@@ -7,6 +7,7 @@ import createApi, { type Client as Api } from 'openapi-fetch';
 import { ApiProblem, isProblem, unnamedProblem } from './api-problem.ts';
 import { followThread, type FollowOptions, type StreamFrame } from './follow.ts';
 import type { components, paths } from './generated/openapi.ts';
+import { followTenant, type TenantEvent, type TenantEventsOptions } from './tenant-events.ts';
 import { retryingFetch, type RetrySettings, retrySettings } from './retrying-fetch.ts';
 
 export type Schemas = components['schemas'];
@@ -29,6 +30,8 @@ export interface Client {
   readonly api: Api<paths>;
   /** Durable events and live frames of a thread, from `after` on, across reconnections. */
   follow(thread: string, options?: FollowOptions): AsyncGenerator<StreamFrame, void, undefined>;
+  /** Durable events of all threads, as thin rows, across reconnections; ends only by its signal. Needs a key. */
+  events(options?: TenantEventsOptions): AsyncGenerator<TenantEvent, void, undefined>;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -36,10 +39,19 @@ export function createClient(options: ClientOptions): Client {
   const send = options.fetch ?? globalThis.fetch;
   const headers: Record<string, string> = options.key === undefined ? {} : { authorization: `Bearer ${options.key}` };
   const settings = { ...retrySettings, ...options.retry };
+  const connection = { baseUrl, headers, fetch: send, retry: settings };
+  const api = createApi<paths>({
+    baseUrl,
+    headers,
+    fetch: retryingFetch((request) => send(request), settings, baseUrl),
+  });
+  const end = async (): Promise<string> =>
+    (await ask(api.GET('/v1/events', { params: { query: { after: 'latest' } } }))).next_cursor;
   return {
     baseUrl,
-    api: createApi<paths>({ baseUrl, headers, fetch: retryingFetch((request) => send(request), settings, baseUrl) }),
-    follow: (thread, given = {}) => followThread({ baseUrl, headers, fetch: send, retry: settings }, thread, given),
+    api,
+    follow: (thread, given = {}) => followThread(connection, thread, given),
+    events: (given = {}) => followTenant(connection, given, end),
   };
 }
 

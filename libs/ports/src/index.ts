@@ -24,6 +24,7 @@ export * from './registry/registry.ts';
 export * from './registry/sealer.ts';
 export * from './log/snapshots.ts';
 export * from './stores.ts';
+export * from './log/tenant-log.ts';
 export * from './log/thread-directory.ts';
 export * from './log/thread-key.ts';
 export * from './log/thread-log.ts';

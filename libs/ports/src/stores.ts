@@ -15,6 +15,7 @@ import type { RateLimits } from './world/rate-limits.ts';
 import type { RevokedTokens } from './stores/revoked-tokens.ts';
 import type { Agents, Secrets, ToolServers, Toolsets } from './registry/registry.ts';
 import type { Snapshots } from './log/snapshots.ts';
+import type { TenantLog } from './log/tenant-log.ts';
 import type { ThreadDirectory } from './log/thread-directory.ts';
 import type { ThreadLog } from './log/thread-log.ts';
 import type { ToolActivity } from './stores/tool-activity.ts';
@@ -24,6 +25,7 @@ import type { WorkBus } from './bus/work-bus.ts';
 
 export interface Stores {
   readonly log: ThreadLog;
+  readonly tenantLog: TenantLog;
   readonly inputs: InputBus;
   readonly work: WorkBus;
   readonly snapshots: Snapshots;

@@ -17,6 +17,7 @@ export { apiCodec, apiJson } from './ingress-gateway/read/api-json.ts';
 export { type ApiEvent, apiEvent } from './ingress-gateway/read/events.ts';
 export { placedEvents } from './ingress-gateway/read/log-scan.ts';
 export { inputIdOf, publicId, type RequestOrigin, requestNames } from './ingress-gateway/access/client-id.ts';
+export type { TenantEvent, TenantEventPage } from './ingress-gateway/watch/tenant-events.ts';
 export type { Frame } from './ingress-gateway/watch/follow.ts';
 export type { GivenAnswer } from './ingress-gateway/write/choices.ts';
 export type { InboxRow } from './ingress-gateway/write/inbox.ts';

@@ -1,8 +1,9 @@
-// `dormouse events`: the events of a thread, past and live.
-import { ask, type Client, everyItem, type ThreadEvent } from '@dormouse/client';
+// `dormouse events`: the events of a thread, or of all threads, past and live.
+import { ask, type Client, everyItem, type TenantEvent, type ThreadEvent } from '@dormouse/client';
 import type { Command } from 'commander';
 import { createCallNames } from '../call-names.ts';
 import { answer, type CliContext, progress, sayOnce } from '../context.ts';
+import { cleanLine } from '../clean-text.ts';
 import type { RunCommand } from '../command.ts';
 import { eventLine } from '../show-event.ts';
 import { wholeNumber } from './threads.ts';
@@ -11,20 +12,43 @@ const pageSize = 200;
 
 interface EventFlags {
   readonly follow: boolean;
-  readonly after: string;
+  readonly after?: string;
 }
 
 export function addEventCommand(program: Command, run: RunCommand): void {
   program
-    .command('events <thread>')
-    .description('the durable events of a thread, in order')
-    .option('-f, --follow', 'go on until the thread is closed', false)
-    .option('--after <position>', 'only later ones', '0')
-    .action((thread: string, flags: EventFlags) => run((context) => showEvents(context, thread, flags)));
+    .command('events [thread]')
+    .description('the durable events of a thread, in order; without one, where those of all threads are')
+    .option('-f, --follow', 'go on until the thread is closed; without a thread until Ctrl-C', false)
+    .option('--after <place>', 'only later ones: a position; without a thread a cursor, or latest')
+    .action((thread: string | undefined, flags: EventFlags) =>
+      run((context) => (thread === undefined ? showTenantEvents(context, flags) : showEvents(context, thread, flags))),
+    );
 }
 
+async function showTenantEvents(context: CliContext, { after, follow }: EventFlags): Promise<void> {
+  const client = await context.connect();
+  const show = (event: TenantEvent): void => answer(context, tenantLine(event), event);
+  if (follow) {
+    const onReconnect = sayOnce((reason) => progress(context, `connection lost (${reason}), trying again`));
+    for await (const event of client.events({ ...(after === undefined ? {} : { after }), onReconnect })) show(event);
+    return;
+  }
+  for (let cursor = after; ;) {
+    const query = { limit: pageSize, ...(cursor === undefined ? {} : { after: cursor }) };
+    const page = await ask(client.api.GET('/v1/events', { params: { query } }));
+    page.data.forEach(show);
+    cursor = page.next_cursor;
+    if (page.data.length > 0) continue;
+    return progress(context, `what comes next: dormouse events --after ${cursor}`);
+  }
+}
+
+const tenantLine = ({ at, thread_id: thread, position, type }: TenantEvent): string =>
+  `${at}  ${cleanLine(thread)}  ${String(position).padStart(4)}  ${cleanLine(type)}`;
+
 async function showEvents(context: CliContext, thread: string, flags: EventFlags): Promise<void> {
-  const after = wholeNumber('--after', flags.after);
+  const after = wholeNumber('--after', flags.after ?? '0');
   const client = await context.connect();
   const names = createCallNames(client, thread);
   const show = async (event: ThreadEvent): Promise<void> => {

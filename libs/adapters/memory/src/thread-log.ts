@@ -20,6 +20,8 @@ export interface LogStore {
   readonly threads: Map<string, StoredThread>;
   /** Versions of commits that may still owe effects, per thread; only a standalone world clears them. (V10) */
   readonly owed: Map<string, { readonly key: ThreadKey; readonly versions: Set<number> }>;
+  /** Of all threads, as they came. */
+  readonly arrived: Commit[];
   append(append: Append): AppendOutcome;
   commits(key: ThreadKey): readonly Commit[];
   byInput(key: ThreadKey, input: string): Commit | null;
@@ -36,6 +38,7 @@ export function createLogStore(): LogStore {
   const store: LogStore = {
     threads: new Map(),
     owed: new Map(),
+    arrived: [],
     append: ({ commit, owes }) => {
       const thread = threadOf(store, commit);
       const head = thread.commits.at(-1);
@@ -46,6 +49,7 @@ export function createLogStore(): LogStore {
       if (known) return 'duplicate';
       const stored = Object.freeze({ ...commit, inputs: Object.freeze([...commit.inputs]) });
       thread.commits.push(stored);
+      store.arrived.push(stored);
       for (const input of stored.inputs) thread.byInput.set(input, stored);
       if (owes) owedOf(store, commit).versions.add(commit.version);
       store.onAppended(stored);

@@ -24,6 +24,7 @@ import { createRevokedTokens, type RevokedTokenStore } from './revoked-tokens.ts
 import { createSnapshots, type SnapshotStore } from './snapshots.ts';
 import type { WorldObserver } from './world-observer.ts';
 import { createStandaloneInputBus, createStandaloneWorkBus } from './standalone-bus.ts';
+import { createTenantLog } from './tenant-log.ts';
 import { createThreadDirectory, type DirectoryStore } from './thread-directory.ts';
 import { createLogStore, createThreadLog, type LogStore } from './thread-log.ts';
 import { createParkedThreads, createParkingStore, type ParkingStore } from './parked-threads.ts';
@@ -101,6 +102,7 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
       const bus = { node, passage, clock, observer, broker: durable.broker, log: durable.log };
       return {
         log: createThreadLog(durable.log, passage),
+        tenantLog: createTenantLog(durable.log, passage),
         snapshots: createSnapshots(durable.snapshots, passage),
         timers: createTimers(durable.timers, passage),
         parked: createParkedThreads(durable.parked, passage),

@@ -36,13 +36,16 @@ const decidedIndex = `commits.${decidedOnce}`;
 const retiredIndex = 'commits.input_once';
 const indexNotFound = 27;
 
-/** Creates what is missing, changes no existing index, and drops what has a successor. */
-export async function ensureIndexes(server: MongoServer): Promise<void> {
+/** Creates what is missing, changes no existing index, and drops what has a successor. `areNew`: that of decided inputs
+ * was missing. */
+export async function ensureIndexes(server: MongoServer): Promise<{ readonly areNew: boolean }> {
   const { missing, extra } = await diffOf(server);
-  if (missing.some(({ name }) => name === decidedIndex)) await nameOldInputs(server); // (X3)
+  const areNew = missing.some(({ name }) => name === decidedIndex);
+  if (areNew) await nameOldInputs(server); // (X3)
   for (const { model, key, options } of missing)
     await server.write(() => model.createIndexes({ toCreate: [[key, options]] } as object));
   if (extra.includes(retiredIndex)) await dropRetired(server);
+  return { areNew };
 }
 
 async function dropRetired(server: MongoServer): Promise<void> {

@@ -1,20 +1,24 @@
 // Opens a database and gives every store of the cluster topology over it.
 import { Fault, type Stores } from '@dormouse/ports';
 import { createBlobs } from './stores/blobs.ts';
+import { type CommitDocument, commitSchema } from './stores/commit-document.ts';
+import { createCommitPlaces } from './stores/commit-places.ts';
 import { createDispatchLedger } from './stores/dispatch-ledger.ts';
 import { createIdempotencyKeys } from './stores/idempotency-keys.ts';
 import { ensureIndexes, indexProblem } from './indexes.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createInstallationRecord, type InstallationRecord } from './stores/installation.ts';
 import { connectServer, type MongoCounters, type MongoServer, type ServerOptions } from './mongo-server.ts';
+import { placeOldCommits, placesProblem } from './stores/place-old-commits.ts';
 import { createParkedThreads } from './stores/parked-threads.ts';
 import { createAgents, createApiKeys, createSecrets, createToolServers, createToolsets } from './stores/registry.ts';
 import { createRevokedTokens } from './stores/revoked-tokens.ts';
 import { createSnapshots } from './stores/snapshots.ts';
 import { createThreadDirectory } from './stores/thread-directory.ts';
+import { createTenantLog } from './stores/tenant-log.ts';
 import { createThreadLog } from './stores/thread-log.ts';
-import { createTimers, type Partitions } from './stores/timers.ts';
 import { createCallbackCounts } from './stores/callback-counts.ts';
+import { createTimers, onePartition, type Partitions } from './stores/timers.ts';
 import { createToolActivity } from './stores/tool-activity.ts';
 import { createLogins, createViews } from './stores/views.ts';
 
@@ -39,11 +43,15 @@ export interface MongoStores extends Omit<Stores, 'inputs' | 'work' | 'dedup' | 
 /** @throws Fault UNAVAILABLE, INDEX_MISSING. */
 export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   const server = await connectServer(options);
-  const stores = storesOver(server, options.partitions);
+  const { partitions = onePartition } = options;
+  const stores = storesOver(server, partitions);
   try {
     await options.look?.(stores.installation);
-    if (options.indexes === 'make') await ensureIndexes(server);
-    const problem = await indexProblem(server);
+    if (options.indexes === 'make') {
+      const { areNew } = await ensureIndexes(server);
+      await placeOldCommits(server, partitions, { again: areNew });
+    }
+    const problem = (await indexProblem(server)) ?? (await placesProblem(server));
     if (problem !== null) throw new Fault('INDEX_MISSING', problem);
   } catch (error) {
     await server.close();
@@ -57,9 +65,18 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   };
 }
 
+function logsOver(server: MongoServer, partitions: Partitions) {
+  const commits = server.connection.model<CommitDocument>('Commit', commitSchema);
+  const places = createCommitPlaces(server, commits, partitions);
+  return {
+    log: createThreadLog(server, commits, places),
+    tenantLog: createTenantLog(server, commits, places, partitions),
+  };
+}
+
 /** Registers every model: `indexes.ts` looks at those that are registered. */
-const storesOver = (server: MongoServer, partitions: Partitions | undefined) => ({
-  log: createThreadLog(server),
+const storesOver = (server: MongoServer, partitions: Partitions) => ({
+  ...logsOver(server, partitions),
   snapshots: createSnapshots(server),
   timers: createTimers(server, partitions),
   directory: createThreadDirectory(server),

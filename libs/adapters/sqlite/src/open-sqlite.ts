@@ -30,7 +30,8 @@ import { createSnapshots } from './stores/snapshots.ts';
 import { startSweeper } from './stores/sweeper.ts';
 import { systemClock } from './file/system-clock.ts';
 import { createThreadDirectory } from './stores/thread-directory.ts';
-import { createThreadLog } from './stores/thread-log.ts';
+import { createTenantLog } from './log/tenant-log.ts';
+import { createThreadLog } from './log/thread-log.ts';
 import { createTimers } from './stores/timers.ts';
 import { createCallbackCounts } from './stores/callback-counts.ts';
 import { createToolActivity } from './stores/tool-activity.ts';
@@ -115,6 +116,7 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
   const sweeper = startSweeper(writer, clock);
   return {
     log: createThreadLog(writer, reader, owed),
+    tenantLog: createTenantLog(reader),
     inputs,
     work,
     snapshots: createSnapshots(writer, reader),

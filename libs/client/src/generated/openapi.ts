@@ -196,6 +196,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Durable events of all threads, newest last; with `Accept: text/event-stream` the same goes on as a stream
+         * @description A reader that goes on after each `cursor`, or `next_cursor`, which is never null, sees every event once. `after=latest` begins at the end. The events of one thread come in their order; those of several about in the order of their times. An empty page says that nothing is newer yet.
+         *
+         *     Needs a key with the scope `read`.
+         */
+        get: operations["listTenantEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/imports": {
         parameters: {
             query?: never;
@@ -3219,6 +3241,42 @@ export interface components {
              */
             type: "subscription_opened";
         };
+        /** @description That there is an event, and where: `GET /v1/threads/{id}/events` has its content. */
+        TenantEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description To go on after this event. */
+            cursor: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the thread. */
+            thread_id: string;
+            /** @description Which of these it is. */
+            type: string;
+        };
+        /** @description One frame of the tenant’s event stream; its `data` is JSON on one line. */
+        TenantFrame: {
+            /** @description The items of this page, in order. */
+            data: components["schemas"]["TenantEvent"];
+            /**
+             * @description Which frame it is.
+             * @constant
+             */
+            event: "thread";
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+        } | {
+            /** @description The items of this page, in order. */
+            data: components["schemas"]["EmptyFrame"];
+            /**
+             * @description Which frame it is.
+             * @constant
+             */
+            event: "lagged";
+        };
         /** @description Text. With `blob`, `text` is the beginning of one that is too large for the log. */
         TextItem: {
             /** @description Hash of the whole payload, for `GET …/blobs/{sha256}`. */
@@ -4460,6 +4518,20 @@ export interface components {
         /**
          * @description - [`INVALID_BODY`](/errors/INVALID_BODY): The syntax is right, the content is not: a wrong type, a missing field, a value out of range, or a name that does not exist.
          *     - [`UNKNOWN_FIELD`](/errors/UNKNOWN_FIELD): The request has a field or query parameter that this server does not know.
+         *     - [`CURSOR_INVALID`](/errors/CURSOR_INVALID): The cursor was not given by this list.
+         */
+        "INVALID_BODY-UNKNOWN_FIELD-CURSOR_INVALID": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`INVALID_BODY`](/errors/INVALID_BODY): The syntax is right, the content is not: a wrong type, a missing field, a value out of range, or a name that does not exist.
+         *     - [`UNKNOWN_FIELD`](/errors/UNKNOWN_FIELD): The request has a field or query parameter that this server does not know.
          *     - [`IDEMPOTENCY_KEY_REUSED`](/errors/IDEMPOTENCY_KEY_REUSED): This `Idempotency-Key` was used on the same route with another body.
          */
         "INVALID_BODY-UNKNOWN_FIELD-IDEMPOTENCY_KEY_REUSED": {
@@ -4565,6 +4637,8 @@ export interface components {
         IdempotencyKey: string;
         /** @description An `ETag` of an answer before: the request is carried out only if nothing has changed since. */
         IfMatch: string;
+        /** @description Of a stream: the last cursor that was seen. It wins over `after`. Browsers send it by themselves. */
+        LastCursor: string;
         /**
          * @description Of a stream: the last position that was seen. It wins over `after`. Browsers send it by themselves.
          * @example 42
@@ -5280,6 +5354,72 @@ export interface operations {
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTenantEvents: {
+        parameters: {
+            query?: {
+                /** @description A cursor, or `latest` for the end; what is newer is answered. */
+                after?: string;
+                /** @description The same as `after`. */
+                cursor?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+            };
+            header?: {
+                /** @description Of a stream: the last cursor that was seen. It wins over `after`. Browsers send it by themselves. */
+                "Last-Event-ID"?: components["parameters"]["LastCursor"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "cursor": "~5B~22events~22~2C~2217~22~5D",
+                     *           "thread_id": "thr_01KE6HWA00J3Q7ZVY6M4T8C2PD",
+                     *           "position": 3,
+                     *           "type": "message_accepted",
+                     *           "at": "2026-01-05T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "~5B~22events~22~2C~2217~22~5D"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, in order. */
+                        data: components["schemas"]["TenantEvent"][];
+                        /** @description `cursor` of the next page; null at the end. */
+                        next_cursor: string;
+                    };
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-CURSOR_INVALID"];
             429: components["responses"]["RATE_LIMITED"];
             503: components["responses"]["UNAVAILABLE"];
             /** @description Any other problem. */

@@ -65,8 +65,11 @@ describe('the OpenAPI document', () => {
     expect(numbers.map(([way]) => way.split('.').at(-1))).toEqual(
       numbers.map(() => expect.stringMatching(/_ms$|^p\d+$/)),
     );
-    for (const { name, schema } of described.flatMap(({ parameters }) => parameters))
-      if (name === 'limit' || name === 'after') expect(schema).toMatchObject({ type: 'integer' });
+    const isCursor = (id: string, name: string): boolean => id === 'listTenantEvents' && name === 'after';
+    for (const { operationId, parameters } of described)
+      for (const { name, schema } of parameters)
+        if ((name === 'limit' || name === 'after') && !isCursor(operationId, name))
+          expect(schema).toMatchObject({ type: 'integer' });
   });
 
   it('has the problems of each operation by their status', () => {

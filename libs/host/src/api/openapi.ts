@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Access, Operation } from './operation.ts';
 import { allOperations } from './operations.ts';
 import { exampleOf } from './reference/examples.ts';
-import { streamFrame, streamExample } from './reference/frames.ts';
+import { streams } from './reference/frames.ts';
 import { answerHeaders, headerParameters, parametersOf, sharedHeaders } from './reference/headers.ts';
 import { operationTexts } from './reference/operation-texts.ts';
 import { problemComponents, problemReference, problemSchema, problemsOf } from './reference/problems.ts';
@@ -137,7 +137,7 @@ function answerJson(operation: Operation, status: string, answer: z.ZodType | st
     return { ...head, content: { [answer]: { schema: { type: 'string', format: 'binary' } } } };
   const example = exampleOf(id)?.answers?.[Number(status)];
   const json = { schema: schemaJson(answer, id), ...(example === undefined ? {} : { example }) };
-  return { ...head, content: { 'application/json': json, ...(id === 'listEvents' ? streamContent() : {}) } };
+  return { ...head, content: { 'application/json': json, ...streamContent(id) } };
 }
 
 const answerTexts: Readonly<Record<string, string>> = {
@@ -147,17 +147,18 @@ const answerTexts: Readonly<Record<string, string>> = {
 };
 
 /** `contentSchema` is that of one frame; a stream has them one after the other. */
-const streamContent = (): Json => ({
-  'text/event-stream': {
-    schema: {
-      type: 'string',
-      description: 'Server-sent events: durable events with their position as `id`, and frames without one.',
-      contentMediaType: 'text/event-stream',
-      contentSchema: schemaJson(streamFrame),
-    },
-    example: streamExample,
-  },
-});
+function streamContent(id: string): Json {
+  const stream = streams[id];
+  if (stream === undefined) return {};
+  const { description: text, frame, example } = stream;
+  const schema = {
+    type: 'string',
+    description: text,
+    contentMediaType: 'text/event-stream',
+    contentSchema: schemaJson(frame),
+  };
+  return { 'text/event-stream': { schema, example } };
+}
 
 const problemAnswer = {
   description: 'Any other problem.',

@@ -11,6 +11,7 @@ import { admin, type Operation, operation } from './operation.ts';
 import { parkedOperations } from './parked.ts';
 import { secretOperations } from './secrets.ts';
 import { sessionOperations } from './sessions.ts';
+import { tenantEventOperations } from './tenant-events.ts';
 import { threadDetailOperations } from './thread-details.ts';
 import { threadOperations } from './threads.ts';
 import { threadTokenOperations } from './thread-tokens.ts';
@@ -97,6 +98,7 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(secretOperations),
   ...Object.values(toolServerOperations),
   ...Object.values(threadOperations),
+  ...Object.values(tenantEventOperations),
   ...Object.values(messageOperations),
   ...Object.values(threadDetailOperations),
   ...Object.values(choiceOperations),

@@ -127,7 +127,7 @@ export async function setUpCluster(config: ClusterConfig, logger: Logger): Promi
   let mongo: MongoStores | null = null;
   try {
     const look = (installation: InstallationRecord): Promise<void> => refuseOthers(kafka, { installation });
-    mongo = await openMongo({ url: config.MONGO_URL, indexes: 'make', look });
+    mongo = await openMongo({ url: config.MONGO_URL, indexes: 'make', look, partitions: kafka.partitions });
     await claimInstallation(kafka, mongo);
   } finally {
     await mongo?.close();

@@ -19,6 +19,7 @@ export {
 export { revokedTokensContract } from './revoked-tokens.contract.ts';
 export { commitOf, freshKey, messageOf } from './samples.ts';
 export { snapshotsContract } from './snapshots.contract.ts';
+export { tenantLogContract, type TenantLogUnderTest } from './tenant-log.contract.ts';
 export { threadDirectoryContract } from './thread-directory.contract.ts';
 export { threadLogContract, type ThreadLogUnderTest } from './thread-log.contract.ts';
 export { timersContract } from './timers.contract.ts';

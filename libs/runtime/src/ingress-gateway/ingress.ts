@@ -26,6 +26,7 @@ import { createThreadApi, type ThreadApi } from './write/threads.ts';
 import { createToolCallApi, type ToolCallApi } from './read/tool-calls.ts';
 import { createTurnApi, type TurnApi } from './read/turns/turn-list.ts';
 import { createToolServerApi, type ToolServerApi } from './registry/tool-servers.ts';
+import { createTenantEventApi, type TenantEventApi } from './watch/tenant-events.ts';
 import { createUsageApi, type UsageApi } from './read/usage.ts';
 import { createTurnWait, type WatchTurn } from './watch/turn-wait.ts';
 import { type Chats, createChats } from '../ui/chats.ts';
@@ -33,7 +34,7 @@ import type { ValidateArguments } from '../thread-processor/completion/call-argu
 
 type IngressStores = Pick<
   Stores,
-  | ('log' | 'snapshots' | 'directory' | 'parked' | 'ledger' | 'callbackCounts')
+  | ('log' | 'tenantLog' | 'snapshots' | 'directory' | 'parked' | 'ledger' | 'callbackCounts')
   | 'feed'
   | ('agents' | 'toolServers' | 'toolsets' | 'toolActivity' | 'secrets' | 'apiKeys')
   | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox')
@@ -77,6 +78,7 @@ export interface Ingress {
   readonly turns: TurnApi;
   readonly events: EventApi;
   readonly follow: FollowApi;
+  readonly tenantEvents: TenantEventApi;
   readonly parked: ParkedApi;
   readonly parts: ThreadPartsApi;
   readonly imports: ImportApi;
@@ -115,6 +117,7 @@ export function createIngress(given: IngressPorts): Ingress {
     turns: createTurnApi(ports),
     events: createEventApi(ports),
     follow,
+    tenantEvents: createTenantEventApi(ports),
     chats: createChats(ports, { threads, messages, choices, requests, follow }),
     parked: createParkedApi(ports),
     parts: createThreadPartsApi(ports),

@@ -6,11 +6,11 @@
 import type { Commit, ThreadKey } from '@dormouse/ports';
 import { mongo, Schema } from 'mongoose';
 import { everySchema, number, text, textOrNull } from '../document-shape.ts';
-import { decidedPart } from './decided-inputs.ts';
+import { decidedNames } from './decided-inputs.ts';
 
 export interface CommitDocument extends Commit {
   readonly _id: string;
-  /** See `decided-inputs.ts`. */
+  /** The inputs that it decides (`decided-inputs.ts`), and last its place (`commit-places.ts`). */
   readonly decided?: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export const commitSchema = new Schema<CommitDocument>(
   },
   { ...everySchema, collection: 'commits' },
 );
-/** What decides each input once (decided-inputs N1); sparse, because a commit may decide none (decided-inputs N2). */
+/** What makes each input (decided-inputs N1) and place (commit-places P1) count once; sparse for older commits. */
 export const decidedOnce = 'decided_once';
 commitSchema.index({ decided: 1 }, { name: decidedOnce, unique: true, sparse: true });
 
@@ -33,24 +33,26 @@ const lastVersion = '9'.repeat(versionDigits);
 export const commitIdOf = ({ tenant, thread }: ThreadKey, version: number): string =>
   `${tenant}:${thread}:${String(version).padStart(versionDigits, '0')}`;
 
-export function documentOf(commit: Commit): CommitDocument {
+/** `place` is the name of its place. */
+export function documentOf(commit: Commit, place: string): CommitDocument {
   const { v, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body } = commit;
   return {
     _id: commitIdOf(commit, version),
     ...{ v, tenant, thread, version, count, inputs, at, nonce, trace, kid, prev, hash, body },
-    ...decidedPart(commit, inputs),
+    decided: [...decidedNames(commit, inputs), place],
   };
 }
 
 /** What MongoDB accepts. A server with a lower limit refuses the document itself (`thread-log.ts`). */
 const documentBytesMax = 16_777_216;
 const aroundBodyBytesMax = 65_536;
+const placeBytesMax = 256;
 const bytesPerCharacterMax = 3;
 
 /** True when no document can hold it: the driver would not even send it, nor the rest of its group. */
 export function isTooLarge(commit: Commit): boolean {
   if (commit.body.length * bytesPerCharacterMax + aroundBodyBytesMax < documentBytesMax) return false;
-  return mongo.BSON.calculateObjectSize(documentOf(commit)) > documentBytesMax;
+  return mongo.BSON.calculateObjectSize(documentOf(commit, '')) + placeBytesMax > documentBytesMax;
 }
 
 export function commitOf({ _id: _, decided: __, ...commit }: CommitDocument): Commit {

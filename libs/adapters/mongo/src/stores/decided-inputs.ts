@@ -3,12 +3,12 @@
 // Invariants:
 //   N1. One string for each input, which contains its tenant and thread: the index that makes an input count once has
 //       one key per input and no more. (Over tenant, thread and inputs it cost PostgreSQL 7 % more for a commit.)
-//   N2. A commit that decides nothing has no such field, and no entry in the index.
+//   N2. The last name is no input's: the commit's place (commit-places.ts), which ends in two numbers.
 import type { ThreadKey } from '@dormouse/ports';
 import { idOf } from '../id-of.ts';
 
 export const decidedName = ({ tenant, thread }: ThreadKey, input: string): string => idOf(tenant, thread, input);
 
-/** The part of a commit's document that this file owns. (N2) */
-export const decidedPart = (key: ThreadKey, inputs: readonly string[]) =>
-  inputs.length === 0 ? {} : { decided: inputs.map((input) => decidedName(key, input)) };
+/** The names of all. */
+export const decidedNames = (key: ThreadKey, inputs: readonly string[]): readonly string[] =>
+  inputs.map((input) => decidedName(key, input));

@@ -4,7 +4,7 @@
 //   O1. Repeatable: it ends when a whole pass finds nothing. Processes of the older version must be stopped: what they
 //       write afterwards is not named.
 import { type CommitDocument, commitSchema } from './commit-document.ts';
-import { decidedPart } from './decided-inputs.ts';
+import { decidedNames } from './decided-inputs.ts';
 import { type MongoServer, unordered } from '../mongo-server.ts';
 
 const atOnce = 1_000;
@@ -24,7 +24,7 @@ async function pass(server: MongoServer): Promise<number> {
     const last = found.at(-1);
     if (last === undefined) return named;
     const updates = found.map(({ _id, inputs, ...key }) => ({
-      updateOne: { filter: { _id }, update: { $set: decidedPart(key, inputs) } },
+      updateOne: { filter: { _id }, update: { $set: { decided: [...decidedNames(key, inputs)] } } },
     }));
     await server.write(() => commits.bulkWrite(updates, unordered));
     [after, named] = [last._id, named + found.length];

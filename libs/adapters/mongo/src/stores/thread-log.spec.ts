@@ -1,7 +1,9 @@
-import { type Append, Fault } from '@dormouse/ports';
+import { type Append, Fault, type ThreadLog } from '@dormouse/ports';
 import { commitOf, freshKey } from '@dormouse/ports/contracts';
 import { describe, expect, it } from 'vitest';
+import type { Model } from 'mongoose';
 import type { MongoServer } from '../mongo-server.ts';
+import type { CommitDocument } from './commit-document.ts';
 import { createThreadLog } from './thread-log.ts';
 
 interface Refusal {
@@ -15,7 +17,7 @@ const deadlock = 16_908_292;
 
 /** A server that refuses these documents of each insert and is then unreachable, also for reads. */
 function goneAfter(...inserts: readonly (readonly Refusal[])[]): {
-  readonly server: MongoServer;
+  readonly log: ThreadLog;
   readonly stored: string[];
 } {
   const stored: string[] = [];
@@ -32,8 +34,14 @@ function goneAfter(...inserts: readonly (readonly Refusal[])[]): {
   };
   const counted = { reads: 0, writes: 0, groups: 0, commits: 0, unknownOutcomes: 0 };
   const timedAppend = <Answer>(insert: () => Promise<Answer>): Promise<Answer> => insert();
-  const connection = { model: () => ({ collection: { insertMany } }) };
-  return { server: { connection, counted, read, timedAppend } as unknown as MongoServer, stored };
+  const server = { counted, read, timedAppend } as unknown as MongoServer;
+  const commits = { collection: { insertMany } } as unknown as Model<CommitDocument>;
+  let place = 0;
+  const places = {
+    take: async (keys: readonly unknown[]) => keys.map(() => `["acme",0,${(place += 1)}]`),
+    ...{ saw: () => {}, collided: () => {}, leave: () => {} },
+  };
+  return { log: createThreadLog(server, commits, places), stored };
 }
 
 const threads = (count: number): readonly Append[] =>
@@ -50,30 +58,30 @@ function groupOfThree(): readonly Append[] {
 
 describe('a server that goes away', () => {
   it('M4: before anything of a group was sent, its group fails', async () => {
-    const { server } = goneAfter();
-    await expect(createThreadLog(server).append(groupOfThree())).rejects.toThrow(Fault);
+    const { log } = goneAfter();
+    await expect(log.append(groupOfThree())).rejects.toThrow(Fault);
   });
 
   it('M4: between two inserts of one group, those that are stored are told so, and the rest is unknown', async () => {
-    const { server, stored } = goneAfter([]);
-    expect(await createThreadLog(server).append(groupOfThree())).toEqual(['appended', 'appended', 'unknown']);
+    const { log, stored } = goneAfter([]);
+    expect(await log.append(groupOfThree())).toEqual(['appended', 'appended', 'unknown']);
     expect(stored).toHaveLength(2);
   });
 
   it('M4: while it is asked which key was taken, the others keep what they are told', async () => {
-    const { server, stored } = goneAfter([{ index: 1, code: taken }]);
-    expect(await createThreadLog(server).append(threads(3))).toEqual(['appended', 'unknown', 'appended']);
+    const { log, stored } = goneAfter([{ index: 1, code: taken }]);
+    expect(await log.append(threads(3))).toEqual(['appended', 'unknown', 'appended']);
     expect(stored).toHaveLength(2);
   });
 
   it('M4: while one of an insert is tried again, the others keep what they are told', async () => {
-    const { server, stored } = goneAfter([{ index: 1, code: deadlock }]);
-    expect(await createThreadLog(server).append(threads(2))).toEqual(['appended', 'unknown']);
+    const { log, stored } = goneAfter([{ index: 1, code: deadlock }]);
+    expect(await log.append(threads(2))).toEqual(['appended', 'unknown']);
     expect(stored).toHaveLength(1);
   });
 
   it('M4: while all of an insert are tried again, none of them was taken', async () => {
     const refusals = [0, 1].map((index) => ({ index, code: deadlock }));
-    await expect(createThreadLog(goneAfter(refusals).server).append(threads(2))).rejects.toThrow(Fault);
+    await expect(goneAfter(refusals).log.append(threads(2))).rejects.toThrow(Fault);
   });
 });

@@ -6,21 +6,16 @@
 //   M2. `_id` decides which commit wins a version. A version is the head's only if a commit ends there: if this process
 //       does not remember the head, it queries it. (L1)
 //   M3. A duplicate key says only that another write was first. Which key it was is read back: this commit's own nonce
-//       means stored, another commit of this version a conflict, none a duplicate input. (L2)
+//       means stored, another commit of this version a conflict, a commit of one of its inputs a duplicate (L2). If
+//       there is none of them, its place was taken: it is inserted again, at a higher one. (commit-places P3)
 //   M4. Every commit of a group whose answer was lost is `unknown`; a group that no server took is a fault. As soon as
 //       one outcome of a group is known, the rest is `unknown`: the others keep their outcomes. (L4, L5, L8)
 //   M5. A commit that no document can hold is not sent: it would fail its whole group. (L7)
 import { type Append, type AppendOutcome, type Commit, Fault, type ThreadKey, type ThreadLog } from '@dormouse/ports';
-import {
-  type CommitDocument,
-  commitIdOf,
-  commitOf,
-  commitSchema,
-  documentOf,
-  isTooLarge,
-  versionRange,
-} from './commit-document.ts';
-import { decidedName } from './decided-inputs.ts';
+import type { Model } from 'mongoose';
+import { type CommitDocument, commitIdOf, commitOf, documentOf, isTooLarge, versionRange } from './commit-document.ts';
+import type { CommitPlaces } from './commit-places.ts';
+import { decidedName, decidedNames } from './decided-inputs.ts';
 import { KnownHeads } from './known-heads.ts';
 import {
   faultOf,
@@ -39,9 +34,18 @@ type Failure = 'taken' | 'again' | 'too_large';
 const triesMax = 20;
 const readBatch = 1_000;
 
-export function createThreadLog(server: MongoServer): ThreadLog {
-  const commits = server.connection.model<CommitDocument>('Commit', commitSchema);
+export function createThreadLog(
+  server: MongoServer,
+  commits: Model<CommitDocument>,
+  places: Pick<CommitPlaces, 'take' | 'saw' | 'collided' | 'leave'>,
+): ThreadLog {
   const heads = new KnownHeads();
+
+  /** The thread ends there, or ended there once. */
+  function sawEnd(document: CommitDocument): void {
+    places.saw(document);
+    heads.saw(document, document.version + document.count);
+  }
 
   /** The last commit with `version <= to`. */
   async function lastUpTo(key: ThreadKey, to: number | null): Promise<Commit | null> {
@@ -54,7 +58,7 @@ export function createThreadLog(server: MongoServer): ThreadLog {
     );
     const [last] = found;
     if (last === undefined) return null;
-    heads.saw(key, last.version + last.count);
+    sawEnd(last);
     return commitOf(last);
   }
 
@@ -89,9 +93,10 @@ export function createThreadLog(server: MongoServer): ThreadLog {
   }
 
   async function insert(wave: readonly Commit[]): Promise<readonly WaveOutcome[]> {
+    const names = await places.take(wave);
     server.counted.groups += 1;
     server.counted.writes += 1;
-    const failures = await failuresOf(wave);
+    const failures = await failuresOf(wave.map((commit, place) => documentOf(commit, names[place] ?? '')));
     if (failures === 'unknown') {
       server.counted.unknownOutcomes += wave.length;
       return wave.map(() => 'unknown');
@@ -102,25 +107,32 @@ export function createThreadLog(server: MongoServer): ThreadLog {
       return failure === 'too_large' ? failure : null;
     });
     const taken = wave.filter((_, place) => failures.get(place) === 'taken');
-    const found = taken.length === 0 ? new Map<string, Commit>() : await byVersion(taken).catch(notRead);
-    if (found === null) server.counted.unknownOutcomes += taken.length;
+    const meanings = taken.length === 0 ? new Map<Commit, WaveOutcome>() : await meaningsOf(taken).catch(notRead);
+    if (meanings === null) server.counted.unknownOutcomes += taken.length;
+    const unused: string[] = [];
     for (const [place, commit] of wave.entries()) {
-      if (failures.get(place) === 'taken')
-        outcomes[place] = found === null ? 'unknown' : meaningOf(commit, found.get(commitIdOf(commit, commit.version)));
-      if (outcomes[place] !== 'appended') continue;
+      const failure = failures.get(place);
+      if (failure === 'taken') outcomes[place] = meanings === null ? 'unknown' : (meanings.get(commit) ?? null);
+      const outcome = outcomes[place];
+      if (failure !== undefined && outcome !== 'appended' && outcome !== 'unknown') {
+        // Where the place itself was taken, a void finds it filled.
+        unused.push(names[place] ?? '');
+        if (failure === 'taken' && outcome === null) places.collided(commit);
+      }
+      if (outcome !== 'appended') continue;
       server.counted.commits += 1;
       heads.saw(commit, commit.version + commit.count);
     }
+    if (unused.length > 0) places.leave(unused);
     return outcomes;
   }
 
   /** The server's refusals, by place. (M4) */
-  async function failuresOf(wave: readonly Commit[]): Promise<ReadonlyMap<number, Failure> | 'unknown'> {
+  async function failuresOf(documents: readonly CommitDocument[]): Promise<ReadonlyMap<number, Failure> | 'unknown'> {
     try {
       // Native: the model's insertMany makes and validates a Mongoose document of every commit, which takes 0.1 ms of
       // the processor where the insert takes 0.03 ms. `documentOf` keeps to the schema. (commit-document.spec.ts)
-      const documents = wave.map(documentOf) as object[];
-      await server.timedAppend(() => commits.collection.insertMany(documents, { ordered: false }));
+      await server.timedAppend(() => commits.collection.insertMany(documents as object[], { ordered: false }));
       return new Map();
     } catch (error) {
       const refused = refusalsOf(error);
@@ -130,10 +142,27 @@ export function createThreadLog(server: MongoServer): ThreadLog {
     }
   }
 
-  async function byVersion(wanted: readonly Commit[]): Promise<ReadonlyMap<string, Commit>> {
-    const ids = wanted.map((commit) => commitIdOf(commit, commit.version));
+  /** What it means that one of their keys was taken; null where it was the place. (M3) */
+  async function meaningsOf(taken: readonly Commit[]): Promise<ReadonlyMap<Commit, WaveOutcome>> {
+    const ids = taken.map((commit) => commitIdOf(commit, commit.version));
     const found = await server.read(() => commits.find({ _id: { $in: ids } }).lean());
-    return new Map(found.map((document) => [document._id, commitOf(document)]));
+    const nonces = new Map(found.map(({ _id, nonce }) => [_id, nonce]));
+    const nonceAt = (commit: Commit): string | undefined => nonces.get(commitIdOf(commit, commit.version));
+    const names = taken
+      .filter((commit) => nonceAt(commit) === undefined)
+      .flatMap((commit) => decidedNames(commit, commit.inputs));
+    const deciding =
+      names.length === 0
+        ? []
+        : await server.read(() => commits.find({ decided: { $in: names } }, { decided: 1 }).lean());
+    const known = new Set(deciding.flatMap(({ decided = [] }) => decided));
+    return new Map(
+      taken.map((commit) => {
+        const nonce = nonceAt(commit);
+        if (nonce !== undefined) return [commit, nonce === commit.nonce ? 'appended' : 'conflict'];
+        return [commit, decidedNames(commit, commit.inputs).some((name) => known.has(name)) ? 'duplicate' : null];
+      }),
+    );
   }
 
   return {
@@ -157,7 +186,7 @@ export function createThreadLog(server: MongoServer): ThreadLog {
         return (limit === undefined ? asked : asked.limit(limit)).lean();
       });
       const last = found.at(-1);
-      if (last !== undefined) heads.saw(key, last.version + last.count);
+      if (last !== undefined) sawEnd(last);
       return found.map(commitOf);
     },
     at: async (key, position) => {
@@ -194,12 +223,6 @@ function wavesOf(group: readonly Append[]): readonly (readonly Placed[])[] {
     (waves[wave] ??= []).push({ commit, place });
   }
   return waves;
-}
-
-/** (M3) */
-function meaningOf(ours: Commit, stored: Commit | undefined): AppendOutcome {
-  if (stored === undefined) return 'duplicate';
-  return stored.nonce === ours.nonce ? 'appended' : 'conflict';
 }
 
 /** The refusals inside an error of a bulk write; null for any other error, after which nothing is known. */

@@ -11,6 +11,7 @@ import { inserted, type MongoServer } from '../mongo-server.ts';
 
 /** The partition of a thread, and the partitions that this process owns now. */
 export interface Partitions {
+  readonly count: number;
   of(key: ThreadKey): number;
   owned(): ReadonlySet<number>;
 }
@@ -26,9 +27,9 @@ const timerSchema = new Schema<TimerDocument>(
 );
 timerSchema.index({ partition: 1, due: 1 }, { name: 'by_due' });
 
-const onePartition: Partitions = { of: () => 0, owned: () => new Set([0]) };
+export const onePartition: Partitions = { count: 1, of: () => 0, owned: () => new Set([0]) };
 
-export function createTimers(server: MongoServer, partitions: Partitions = onePartition): Timers {
+export function createTimers(server: MongoServer, partitions: Partitions): Timers {
   const timers = server.connection.model<TimerDocument>('Timer', timerSchema);
   const ours = (): QueryFilter<TimerDocument> => ({ partition: { $in: [...partitions.owned()] } });
 

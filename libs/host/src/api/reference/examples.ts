@@ -10,6 +10,8 @@ export interface Example {
 const at = '2026-01-05T09:30:00.000Z';
 const thread = 'thr_01KE6HWA00J3Q7ZVY6M4T8C2PD';
 
+const tenantCursor = '~5B~22events~22~2C~2217~22~5D';
+
 const policies = {
   on_interrupt: 'cancel',
   on_interrupt_human: 'keep',
@@ -166,6 +168,14 @@ export const examples: Readonly<Record<string, Example>> = {
           },
         ],
         next_cursor: '3',
+      },
+    },
+  },
+  listTenantEvents: {
+    answers: {
+      200: {
+        data: [{ cursor: tenantCursor, thread_id: thread, position: 3, type: 'message_accepted', at }],
+        next_cursor: tenantCursor,
       },
     },
   },

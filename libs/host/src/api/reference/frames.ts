@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { time } from '../field.ts';
 import { waitingOnList } from '../messages.ts';
 import { choice, view } from '../thread-details.ts';
+import { tenantEvent } from '../tenant-events.ts';
 import { open } from './event-parts.ts';
 import { threadEvent } from './events.ts';
 
@@ -51,7 +52,7 @@ export const emptyFrame = z.object({}).meta({
 const frame = <Schema extends z.ZodType>(event: string, data: Schema) =>
   z.object({ event: z.literal(event), data }).meta({ description: `The frame \`${event}\`.` });
 
-export const streamFrame = z
+const streamFrame = z
   .union([
     z
       .object({ event: z.string(), id: z.int(), data: threadEvent })
@@ -68,7 +69,7 @@ export const streamFrame = z
   .meta({ id: 'StreamFrame', description: 'One frame of an event stream; its `data` is JSON on one line.' });
 
 /** As it is on the wire; the comment keeps proxies from ending a silent stream. */
-export const streamExample = `retry: 2000
+const streamExample = `retry: 2000
 
 event: status
 data: {"status":"thinking","waiting_on":[]}
@@ -83,3 +84,38 @@ data: {"completion_id":"cmp_1","attempt":1,"offset":0,"kind":"text","index":0,"t
 :
 
 `;
+
+const tenantFrame = z
+  .union([
+    z
+      .object({ event: z.literal('thread'), id: z.string(), data: tenantEvent })
+      .meta({ description: 'An event of one of the threads; `id` is its cursor.' }),
+    frame('lagged', emptyFrame),
+  ])
+  .meta({ id: 'TenantFrame', description: 'One frame of the tenant’s event stream; its `data` is JSON on one line.' });
+
+const tenantExample = `retry: 2000
+
+event: thread
+id: ~5B~22events~22~2C~2217~22~5D
+data: {"cursor":"~5B~22events~22~2C~2217~22~5D","thread_id":"thr_01KE6HWA00M8Q2W4E6R8T0Y2U4","position":3,"type":"message_accepted","at":"2026-01-05T09:30:00.000Z"}
+
+:
+
+`;
+
+/** What operations answer as a stream, by their ids; the schema is that of one frame. */
+export const streams: Readonly<
+  Record<string, { readonly description: string; readonly frame: z.ZodType; readonly example: string }>
+> = {
+  listEvents: {
+    description: 'Server-sent events: durable events with their position as `id`, and frames without one.',
+    frame: streamFrame,
+    example: streamExample,
+  },
+  listTenantEvents: {
+    description: 'Server-sent events: `event: thread` with the cursor as `id`.',
+    frame: tenantFrame,
+    example: tenantExample,
+  },
+};

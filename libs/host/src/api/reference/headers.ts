@@ -39,6 +39,13 @@ const sharedParameters: Readonly<Record<string, Json>> = {
     schema: { ...text, pattern: '^\\d{1,15}$' },
     example: '42',
   },
+  LastCursor: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    required: false,
+    description: 'Of a stream: the last cursor that was seen. It wins over `after`. Browsers send it by themselves.',
+    schema: text,
+  },
 };
 
 /** Those that the operations refer to. */
@@ -55,6 +62,7 @@ export function headerParameters({ method, id, problems = [] }: Operation): read
     ...(method === 'POST' ? [parameter('IdempotencyKey')] : []),
     ...(id === 'postMessage' ? [parameter('Prefer')] : []),
     ...(id === 'listEvents' ? [parameter('LastEventId')] : []),
+    ...(id === 'listTenantEvents' ? [parameter('LastCursor')] : []),
     ...(problems.includes('PRECONDITION_FAILED') ? [parameter('IfMatch')] : []),
   ];
 }

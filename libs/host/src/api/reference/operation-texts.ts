@@ -10,6 +10,8 @@ export const operationTexts: Readonly<Record<string, string>> = {
   probeToolServer: 'Answers also when the tool server does not: `ok` is false then, and `problems` say why.',
   openThread:
     'A first message may come along. With `external_id` and `if_exists: "return"` the same thread is answered every time, with 200 when it exists.',
+  listTenantEvents:
+    'A reader that goes on after each `cursor`, or `next_cursor`, which is never null, sees every event once. `after=latest` begins at the end. The events of one thread come in their order; those of several about in the order of their times. An empty page says that nothing is newer yet.',
   forkThread:
     'Root of a family of its own. Calls that are open at that position appear as interrupted; subscriptions, timers and choices are not inherited.',
   interruptThread:

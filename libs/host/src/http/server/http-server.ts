@@ -36,6 +36,7 @@ import { answerOrigin } from '../door/cross-origin.ts';
 import type { RateGate } from '../door/rate-gate.ts';
 import { bodyBytesMaxOf, judgeHead } from '../door/head-judge.ts';
 import { registerEventRoute } from '../stream/event-route.ts';
+import { registerTenantEventRoute } from '../stream/tenant-event-route.ts';
 import { createStreamSeats, type StreamSeats } from '../stream/stream-seats.ts';
 import { registerAgUiRoute } from '../ui/ag-ui-route.ts';
 import { registerAiSdkRoutes } from '../ui/ai-sdk-route.ts';
@@ -194,6 +195,7 @@ async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): 
     plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
     registerMessageRoute(plain, parts);
     registerEventRoute(plain, parts);
+    registerTenantEventRoute(plain, parts);
     registerAiSdkRoutes(plain, parts);
     registerAgUiRoute(plain, parts);
     registerOpenRoutes(plain, parts);

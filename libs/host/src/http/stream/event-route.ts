@@ -63,7 +63,7 @@ async function admitted({ doorkeeper }: EventRouteDeps, request: FastifyRequest,
 }
 
 /** Only a GET can be answered with a stream: HEAD is answered as for a page. */
-const isStream = ({ method, headers }: FastifyRequest): boolean =>
+export const isStream = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /\btext\/event-stream\b/.test(headers.accept ?? '');
 
 /** Runs with a signal that aborts when the reader leaves, the process stops, or the token ends. (E4) */

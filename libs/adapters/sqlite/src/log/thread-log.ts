@@ -4,7 +4,7 @@ import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
 import type { OwedCommits } from '../buses/owed-commits.ts';
 
-interface CommitRow {
+export interface CommitRow {
   readonly version: number;
   readonly count: number;
   readonly inputs: string;
@@ -21,13 +21,13 @@ interface CommitRow {
 const rowsPerTick = 512;
 
 const ofThread = 'c.number = (SELECT number FROM thread_numbers WHERE tenant = ?1 AND thread = ?2)';
-const columns = 'c.version, c.count, c.inputs, c.at, c.nonce, c.trace, c.kid, c.prev, c.hash, c.body';
+export const commitColumns = 'c.version, c.count, c.inputs, c.at, c.nonce, c.trace, c.kid, c.prev, c.hash, c.body';
 
-const selectFrom = `SELECT ${columns} FROM commits AS c WHERE ${ofThread} AND c.version >= ?3 ORDER BY c.version LIMIT ?4`;
-const selectBefore = `SELECT ${columns} FROM commits AS c WHERE ${ofThread} AND c.version < ?3 ORDER BY c.version DESC LIMIT 1`;
+const selectFrom = `SELECT ${commitColumns} FROM commits AS c WHERE ${ofThread} AND c.version >= ?3 ORDER BY c.version LIMIT ?4`;
+const selectBefore = `SELECT ${commitColumns} FROM commits AS c WHERE ${ofThread} AND c.version < ?3 ORDER BY c.version DESC LIMIT 1`;
 /** The commit of a thread that claimed an input. */
 const selectByInput =
-  `SELECT ${columns} FROM inputs AS i JOIN commits AS c ON c.number = i.number AND c.version = i.version ` +
+  `SELECT ${commitColumns} FROM inputs AS i JOIN commits AS c ON c.number = i.number AND c.version = i.version ` +
   `WHERE ${ofThread} AND i.number = c.number AND i.input = ?3`;
 
 export function createThreadLog(writer: GroupWriter, reader: Reader, owed: OwedCommits): ThreadLog {
@@ -66,7 +66,7 @@ export function createThreadLog(writer: GroupWriter, reader: Reader, owed: OwedC
   };
 }
 
-function commitOf(key: ThreadKey, row: CommitRow): Commit {
+export function commitOf(key: ThreadKey, row: CommitRow): Commit {
   const { version, count, at, nonce, trace, kid, prev, hash, body } = row;
   const inputs = JSON.parse(row.inputs) as string[];
   return {
