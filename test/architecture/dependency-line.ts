@@ -122,7 +122,8 @@ export function declaredDependencies(files: readonly SourceFile[]): Violation[] 
 
 function declaredFor(path: string, manifest: SourceFile | undefined): Set<string> {
   const { devDependencies = {}, ...installed } = JSON.parse(manifest?.text ?? '{}') as Manifest;
-  const dependencies = { ...installed.optionalDependencies, ...installed.dependencies };
+  const { optionalDependencies, peerDependencies } = installed;
+  const dependencies = { ...peerDependencies, ...optionalDependencies, ...installed.dependencies };
   const isNotBuilt = isSpec(path) || path.includes('/contracts/') || path.endsWith('.config.ts');
   if (!isNotBuilt) return new Set(Object.keys(dependencies));
   const testing = ['@dormouse/testing', '@dormouse/ports'];
@@ -132,6 +133,7 @@ function declaredFor(path: string, manifest: SourceFile | undefined): Set<string
 interface Manifest {
   readonly dependencies?: Record<string, string>;
   readonly optionalDependencies?: Record<string, string>;
+  readonly peerDependencies?: Record<string, string>;
   readonly devDependencies?: Record<string, string>;
 }
 

@@ -80,6 +80,7 @@ describe('the tarballs', () => {
 
 const consumer = `
 import { createClient, isEvent } from '@dormouse/client';
+import { useThread } from '@dormouse/client/react';
 import { createToolServer, defineTool, serve, toFetchHandler, type Tool, type ToolContext } from '@dormouse/tool-server';
 import { startTestRuntime } from '@dormouse/tool-server/testing';
 import { z } from 'zod';
@@ -94,6 +95,7 @@ export const handler: (request: Request) => Promise<Response> = toFetchHandler(c
 export const client = createClient({ baseUrl: 'http://127.0.0.1:7420', key: 'k' });
 for await (const frame of client.follow('thr_1', { after: 0 }))
   if (frame.frame === 'event' && isEvent(frame.event, 'title_set')) console.log(frame.event.title satisfies string);
+export const said = (id: string): readonly string[] => useThread({ client, threadId: id }).messages.map(({ text }) => text);
 void [serve, startTestRuntime];
 `;
 

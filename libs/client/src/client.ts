@@ -36,7 +36,9 @@ export interface Client {
 
 export function createClient(options: ClientOptions): Client {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
-  const send = options.fetch ?? globalThis.fetch;
+  const given = options.fetch ?? globalThis.fetch;
+  // Called as a function: a browser's fetch refuses to be a method of anything but its window.
+  const send: typeof globalThis.fetch = (input, init) => given(input, init);
   const headers: Record<string, string> = options.key === undefined ? {} : { authorization: `Bearer ${options.key}` };
   const settings = { ...retrySettings, ...options.retry };
   const connection = { baseUrl, headers, fetch: send, retry: settings };

@@ -119,3 +119,14 @@ describe('following a thread', () => {
     await expect(follow([stream(event(1))], { signal: abort.signal, onReconnect: lost })).rejects.toThrow('enough');
   });
 });
+
+it('calls fetch as a function: a browser’s refuses to be a method', async () => {
+  const receivers: unknown[] = [];
+  const fetch = async function (this: unknown): Promise<Response> {
+    receivers.push(this);
+    return stream(event(1), end)();
+  } as typeof globalThis.fetch;
+  const client = createClient({ baseUrl: 'http://x/', key: 'k', fetch, retry });
+  for await (const _frame of client.follow('thr_1'));
+  expect(receivers).toEqual([undefined]);
+});

@@ -1,5 +1,6 @@
 export * from './api-problem.ts';
 export * from './client.ts';
+export * from './draft.ts';
 export * from './export-file.ts';
 export * from './export-thread.ts';
 export * from './follow.ts';

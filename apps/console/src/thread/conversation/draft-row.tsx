@@ -1,7 +1,7 @@
 // What the model is saying right now: text, reasoning, and the arguments of calls as they are written.
 import { lazy, Suspense, type ReactElement } from 'react';
 import { plainText } from '../../elements/plain-text.ts';
-import type { Draft } from '../log/draft.ts';
+import type { Draft } from '@dormouse/client';
 
 const Markdown = lazy(() => import('../../elements/markdown.tsx').then((module) => ({ default: module.Markdown })));
 

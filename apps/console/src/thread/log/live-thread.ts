@@ -9,9 +9,16 @@
 //       their answers.
 //   L6. What is spoken begins with the stream, and with the questions that are open then: the past is read, not
 //       announced.
-import { ApiProblem, isEvent, type Retrying, type StreamFrame, type ThreadEvent } from '@dormouse/client';
+import {
+  ApiProblem,
+  type Draft,
+  isEvent,
+  type Retrying,
+  type StreamFrame,
+  type ThreadEvent,
+  withDelta,
+} from '@dormouse/client';
 import { api, ask, client, type Question, type WaitingOn } from '../../api/client.ts';
-import { type Draft, withDelta } from './draft.ts';
 import { askingSpeech, speechOf } from './event-line.ts';
 import { chunkOf, createEventLog, type EventLog } from './event-log.ts';
 

@@ -3,7 +3,7 @@
 // Invariants:
 //   D1. A new attempt replaces the draft of the one before; a delta of an older attempt changes nothing.
 //   D2. A delta that repeats what is there, or begins before its end, adds nothing twice.
-import type { Delta } from '@dormouse/client';
+import type { Delta } from './follow.ts';
 
 export interface Draft {
   readonly completionId: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Delta } from '@dormouse/client';
+import type { Delta } from './follow.ts';
 import { type Draft, withDelta } from './draft.ts';
 
 const delta = (given: Partial<Delta>): Delta => ({
