@@ -11,7 +11,7 @@ import { type OpenServer, openServer } from './open-server.ts';
 import type { ToolServerOptions } from './define/serve-options.ts';
 import type { ToolServer } from './define/tool-server.ts';
 
-/** What Hono, Next, Workers and others call; further arguments are the platform's. */
+/** What Hono, Next and others call; further arguments are the platform's. */
 export type FetchHandler = (request: Request, ...platform: readonly unknown[]) => Promise<Response>;
 
 export interface FetchHandlerOptions {
@@ -44,7 +44,7 @@ export async function createToolServer(options: ToolServerOptions): Promise<Tool
 }
 
 /**
- * The server's manifest, endpoint and notices as one function, to be mounted in Hono, Fastify, Next, Express, Workers.
+ * The server's manifest, endpoint and notices as one function, to be mounted in Hono, Fastify, Next, Express.
  * Options instead of a server make one, at the first request. A `publicUrl` is needed where the address that runtimes
  * use is not the one of the requests.
  */
@@ -89,7 +89,7 @@ async function answer(
   return exchange.answer();
 }
 
-/** (H3) Workers, and Hono on them, pass a context that has `waitUntil`. */
+/** (H3) Platforms that run functions, and Hono on them, pass a context that has `waitUntil`. */
 function wait(platform: readonly unknown[], one: OpenServer): void {
   for (const given of platform)
     if (typeof given === 'object' && given !== null && 'waitUntil' in given && typeof given.waitUntil === 'function')
