@@ -36,10 +36,20 @@ async function send(id: string, ids: readonly string[] = [], headers: Record<str
   if (described === undefined) throw new Error(`${id} does not describe ${answer.status}: ${answer.text}`);
   if (described !== null && typeof described !== 'string')
     expect({ id, problems: described.safeParse(answer.json).error?.issues ?? [] }).toEqual({ id, problems: [] });
+  if (answer.status === 201) await expectAddress(operation.location, answer);
   const example = examples[id]?.answers?.[answer.status];
   if (example !== undefined) expect({ id, fields: fieldsOf(answer.json) }).toEqual({ id, fields: fieldsOf(example) });
   sent.add(id);
   return answer;
+}
+
+/** What was made is found at its address: a GET answers it, or the address takes other methods. */
+async function expectAddress(location: string | undefined, answer: Answer): Promise<void> {
+  const address = answer.headers.get('location');
+  expect(address === null).toBe(location === undefined);
+  if (address === null) return;
+  expect(address).toMatch(/^\/v1\/[^{}]+$/);
+  expect([200, 405]).toContain((await at.request('GET', address)).status);
 }
 
 const shownChoice = (): unknown =>

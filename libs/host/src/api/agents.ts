@@ -163,6 +163,7 @@ export const agentOperations = {
     access: admin,
     body: newAgent,
     answers: { 201: agent, 200: agent },
+    location: '/v1/agents/{{name}}',
     problems: ['PRECONDITION_FAILED'],
   }),
   list: operation({

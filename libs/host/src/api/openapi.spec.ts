@@ -118,6 +118,26 @@ describe('the OpenAPI document', () => {
     expect(elsewhere.filter(({ access }) => access === 'open' || access.thread !== 'found_later')).toEqual([]);
   });
 
+  it('says the address of everything that a 201 makes and that has one', () => {
+    const form = (path: string): string => path.replaceAll(/\{+\w+\}+/g, '{}');
+    const addresses = new Set(allOperations.map(({ path }) => form(path)));
+    const making = allOperations.filter(({ answers }) => answers[201] !== undefined);
+    expect(making.length).toBeGreaterThan(6);
+    for (const { id, path, location } of making) {
+      if (location === undefined)
+        expect({ id, hasAddress: addresses.has(`${form(path)}/{}`) }).toMatchObject({ hasAddress: false });
+      else expect(addresses).toContain(form(location));
+    }
+    const withHeader = Object.entries<Record<string, Described>>(document.paths).flatMap(([, path]) =>
+      Object.values(path).filter(({ responses }) =>
+        JSON.stringify(responses['201'] ?? '').includes('headers/Location'),
+      ),
+    );
+    expect(withHeader.map(({ operationId }) => operationId).toSorted()).toEqual(
+      making.flatMap(({ id, location }) => (location === undefined ? [] : [id])).toSorted(),
+    );
+  });
+
   it('refuses unknown fields in every request body, but for those of other protocols', () => {
     for (const { body, id, tag } of allOperations) {
       if (body === undefined || tag === 'ui') continue;

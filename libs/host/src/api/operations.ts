@@ -59,6 +59,7 @@ export const systemOperations = {
     access: admin,
     body: newApiKey,
     answers: { 201: z.object({ id: z.string(), key: z.string() }).meta({ id: 'ApiKey' }) },
+    location: '/v1/api-keys/{{id}}',
     answersSecret: true,
   }),
   listApiKeys: operation({

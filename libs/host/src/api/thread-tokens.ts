@@ -31,6 +31,7 @@ export const threadTokenOperations = {
     access: threadWriter,
     body: tokenRequest,
     answers: { 201: z.object({ token: z.string(), id: z.string(), expires_at: time }).meta({ id: 'ThreadToken' }) },
+    location: '/v1/threads/{id}/tokens/{{id}}',
     answersSecret: true,
   }),
   revoke: operation({

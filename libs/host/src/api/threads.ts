@@ -155,6 +155,7 @@ export const threadOperations = {
     access: threadWriter,
     body: newThread,
     answers: { 201: thread, 200: thread },
+    location: '/v1/threads/{{id}}',
     problems: ['ALREADY_EXISTS'],
   }),
   list: operation({
@@ -196,6 +197,7 @@ export const threadOperations = {
     access: threadWriter,
     body: forkRequest,
     answers: { 201: thread },
+    location: '/v1/threads/{{id}}',
   }),
   interrupt: operation({
     ...request('interruptThread', 'interrupt', 'Stop the turn: the model, and the calls it waits for'),

@@ -131,6 +131,7 @@ export const toolServerOperations = {
     access: admin,
     body: newToolServer,
     answers: { 201: registeredToolServer, 200: registeredToolServer },
+    location: '/v1/tool-servers/{{name}}',
     problems: ['ALREADY_EXISTS'],
   }),
   list: operation({

@@ -80,6 +80,7 @@ export const sharedHeaders: Readonly<Record<string, Json>> = {
     description: 'The version of what is answered; `If-Match` with it refuses a change of something newer.',
     schema: text,
   },
+  Location: { description: 'Address of what was made.', schema: { ...text, format: 'uri-reference' } },
   WwwAuthenticate: { description: '`Bearer`.', schema: text },
 };
 
@@ -93,10 +94,11 @@ const taggedSchemas = new Set(['Agent', 'ToolServer', 'ToolServerDetails']);
 const isTagged = (answer: Operation['answers'][number] | undefined): boolean =>
   answer instanceof z.ZodType && taggedSchemas.has(z.globalRegistry.get(answer)?.id ?? '');
 
-export const answerHeaders = ({ method, access, answers }: Operation, status: number): Json => ({
+export const answerHeaders = ({ method, access, answers, location }: Operation, status: number): Json => ({
   'X-Request-Id': header('RequestId'),
   ...(access === 'open' ? {} : rates),
   ...(method === 'POST' && access !== 'open' ? { 'Idempotency-Replayed': header('IdempotencyReplayed') } : {}),
+  ...(status === 201 && location !== undefined ? { Location: header('Location') } : {}),
   ...(isTagged(answers[status]) ? { ETag: header('ETag') } : {}),
 });
 

@@ -5,7 +5,7 @@ import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/com
 import type { FastifyReply } from 'fastify';
 import { defer, from, lastValueFrom, type Observable } from 'rxjs';
 import type { Operation } from '../../api/operation.ts';
-import { type ApiRequest, idempotencyKeyOf, operationOf, pathOf } from '../data-plane/call.ts';
+import { type ApiRequest, idempotencyKeyOf, operationOf, paramsOf, pathOf } from '../data-plane/call.ts';
 import { unwrap } from '../problems/problem.ts';
 import type { Reply } from '../data-plane/reply.ts';
 
@@ -27,13 +27,14 @@ export class AnswerInterceptor implements NestInterceptor {
   }
 
   private async answer(
-    { method, answersSecret }: Operation,
+    operation: Operation,
     request: ApiRequest,
     reply: FastifyReply,
     run: () => Promise<Reply>,
   ): Promise<unknown> {
+    const { method, answersSecret } = operation;
     const key = method === 'POST' ? idempotencyKeyOf(request) : null;
-    if (key === null || request.caller === undefined) return write(reply, await run());
+    if (key === null || request.caller === undefined) return write(reply, located(operation, request, await run()));
     const body = request.body instanceof Uint8Array ? request.body : '';
     const once = await this.ingress.once(
       { tenant: request.caller.tenant, route: `POST ${pathOf(request.url)}`, key, body, isSecret: answersSecret },
@@ -41,13 +42,27 @@ export class AnswerInterceptor implements NestInterceptor {
     );
     const { answer, replayed } = unwrap(once);
     if (replayed) void reply.header('idempotency-replayed', 'true');
-    return write(reply, { status: answer.status, json: answer.body === '' ? null : answer.body });
+    const again: Reply = { status: answer.status, json: answer.body === '' ? null : answer.body };
+    return write(reply, located(operation, request, again));
   }
 }
 
 function kept(reply: Reply): KeptAnswer {
   if (reply.bytes !== undefined) throw new Fault('INTERNAL', 'an answer of bytes cannot be kept');
   return { status: reply.status, body: reply.json ?? '' };
+}
+
+/** With the address of what it has made, also where the answer is an earlier one. */
+function located({ location }: Operation, request: ApiRequest, answer: Reply): Reply {
+  if (answer.status !== 201 || location === undefined || answer.json === null) return answer;
+  return { ...answer, headers: { ...answer.headers, location: addressOf(location, paramsOf(request), answer.json) } };
+}
+
+function addressOf(form: string, params: Readonly<Record<string, string>>, json: string): string {
+  const made = JSON.parse(json) as Readonly<Record<string, string>>;
+  return form
+    .replaceAll(/\{\{(\w+)\}\}/g, (_, member: string) => encodeURIComponent(made[member] ?? ''))
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }
 
 function write(reply: FastifyReply, { status, json, bytes, headers = {} }: Reply): unknown {
