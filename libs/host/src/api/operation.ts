@@ -31,8 +31,8 @@ export interface Operation {
   /** True when the answer holds a credential: a store that keeps the answer must seal it. */
   readonly answersSecret?: boolean;
   /**
-   * Address of what a 201 has made: `{{member}}` is a member of the answer, `{parameter}` one of the path. Absent where it
-   * has none.
+   * Address of what a 201 has made: `{{member}}` is a member of the answer, `{parameter}` one of the path. Absent where
+   * it has none.
    */
   readonly location?: string;
   /** Codes of the problems it may answer besides those that every operation has. */
